@@ -1,0 +1,141 @@
+/**
+ * What a run leaves behind: the JSON file, and the only thing a report is drawn from.
+ * Every ratio is "better above 1" against the baseline: rps divided by the baseline's, the baseline's CPU divided by the variant's.
+ */
+export interface BenchResult {
+  schema: 1;
+  command: 'ladder' | 'bench';
+  /** The config's `name`, e.g. `cached-api`. */
+  scenario: string;
+  /** One line for people, e.g. `Cached Nest API, GET /cached`. */
+  title: string;
+  /** Command line as typed, e.g. `redline ladder redline.config.ts --quick`. */
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  durationSeconds: number;
+  /** Name of the variant all others are compared with. It is `variants[0]`. */
+  baseline: string;
+  machine: MachineFacts;
+  load: LoadFacts;
+  precision: PrecisionFacts;
+  /** The baseline once more, in a process of its own (A/A): what the method calls a difference when there is none. */
+  control: MeasuredVariant | SkippedVariant;
+  /** In the order of the config, skipped ones included. */
+  variants: (MeasuredVariant | SkippedVariant)[];
+  /** What a reader must know before believing a figure, one sentence each, worst first. Empty when all guards held. */
+  warnings: string[];
+  /** Every timed slice, as measured. */
+  slices: Slice[];
+}
+
+/** 95 % two-level bootstrap interval around an estimate. */
+export interface Interval {
+  value: number;
+  low: number;
+  high: number;
+}
+
+export type Verdict = 'changed' | 'same' | 'unresolved';
+
+export interface Comparison {
+  ratio: Interval;
+  verdict: Verdict;
+  /** Only when unresolved: blocks per variant that would settle it, should the spread stay as it is. */
+  blocksToSettle?: number;
+}
+
+export interface MeasuredVariant {
+  name: string;
+  /** A few words beside the name, e.g. `needs Fastify`, `A/A control`. */
+  note?: string;
+  /** Completed requests per second, closed loop. The baseline's own times the paired ratio, as all absolute figures. */
+  rps: number;
+  rpsRatio: Interval;
+  rpsVerdict: Verdict | 'base';
+  rpsBlocksToSettle?: number;
+  /** User and system time of all threads of the server, per completed request. */
+  cpuMicrosPerRequest: number;
+  /** Of which on the main thread. Absent where the system does not tell threads apart. */
+  mainThreadMicrosPerRequest?: number;
+  cpuRatio: Interval;
+  cpuVerdict: Verdict | 'base';
+  cpuBlocksToSettle?: number;
+  /** The verdict of record: CPU, the primary metric. */
+  verdict: Verdict | 'base';
+  /** Ladders only: against the variant below (the previous one that was measured). Absent on the baseline and outside ladders. */
+  step?: { over: string; cpu: Comparison; rps: Comparison };
+  /** From the open-loop part, timed from the intended send. */
+  latencyMs: { p50: number; p99: number; p99Low: number; p99High: number };
+  /** Resident set at the end of a restart's load, median over restarts. */
+  rssMiB: number;
+  /** Share of its core the server used under the closed loop, 0 to 1, median. Below 0.95 its rps is a lower bound. */
+  serverBusy: number;
+}
+
+export interface SkippedVariant {
+  name: string;
+  note?: string;
+  /** Why, in one sentence. */
+  skipped: string;
+}
+
+export interface MachineFacts {
+  cpuModel: string;
+  cores: number;
+  memoryGiB: number;
+  /** `uname`-like, e.g. `Linux 6.12.0 x64`. */
+  kernel: string;
+  node: string;
+  v8: string;
+  /** cpufreq governor, or `not visible`. */
+  governor: string;
+  /** e.g. `KVM`, `none`, `not visible`. */
+  virtualisation: string;
+  /** Share of time the hypervisor took during the run, 0 to 1; undefined where the system does not say. */
+  steal?: number;
+  /** e.g. `server on core 1, load on core 0`, or `none`. */
+  pinning: string;
+}
+
+export interface LoadFacts {
+  /** e.g. `wrk 4.1.0`. */
+  generator: string;
+  threads: number;
+  connections: number;
+  /** e.g. `GET /cached`. */
+  requests: string[];
+  /** Requests per second of the open-loop part, the same for every variant. */
+  openLoopRps: number;
+}
+
+export interface PrecisionFacts {
+  restarts: number;
+  blocks: number;
+  sliceMs: number;
+  warmupMs: number;
+  latencyMs: number;
+  resamples: number;
+  seed: number;
+  /** Half-width of the band of no difference, as a fraction: 2 %, or as far as the A/A control reached if that is wider. */
+  cpuBand: number;
+  rpsBand: number;
+}
+
+export interface Slice {
+  restart: number;
+  block: number;
+  variant: string;
+  requests: number;
+  seconds: number;
+  cpuMicros: number;
+  mainThreadMicros?: number;
+  /** Share of its core the load generator used, 0 to 1. */
+  generatorBusy?: number;
+}
+
+export function isMeasured(variant: MeasuredVariant | SkippedVariant): variant is MeasuredVariant {
+  return !('skipped' in variant);
+}

@@ -1,0 +1,112 @@
+export interface Tick {
+  value: number;
+  label: string;
+}
+
+export interface Axis {
+  from: number;
+  to: number;
+  ticks: Tick[];
+  /** Place on the axis, 0 at its start and 1 at its end; beyond both for values that lie outside. */
+  at(value: number): number;
+}
+
+/** Narrower than this and noise would look like a result. */
+const LEAST_LOG_SPAN = Math.log(1.25);
+const LOG_PADDING = 0.04;
+const LEAST_TICKS = 3;
+const MOST_TICKS = 6;
+/** As a share of the axis: the widest label and the space around it, on the narrowest plot. */
+const LEAST_TICK_GAP = 0.13;
+
+const LINEAR_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+const LOG_FAMILIES = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
+
+/** For ratios: 0.5 × and 2 × are equally far from 1, and 1 is always on the axis. */
+export function logAxis(values: readonly number[]): Axis {
+  const usable = [1, ...values].filter((value) => Number.isFinite(value) && value > 0);
+  let low = Math.log(Math.min(...usable));
+  let high = Math.log(Math.max(...usable));
+  const missing = Math.max(0, LEAST_LOG_SPAN - (high - low)) / 2;
+  low -= missing;
+  high += missing;
+  const padding = (high - low) * LOG_PADDING;
+  low -= padding;
+  high += padding;
+  const at = (value: number): number => (Math.log(value) - low) / (high - low);
+  const from = Math.exp(low);
+  const to = Math.exp(high);
+  return { from, to, at, ticks: logTicks(from, to, at).map(toTick) };
+}
+
+/** For bars: from zero, ends on a tick. */
+export function linearAxis(values: readonly number[]): Axis {
+  const max = Math.max(0, ...values.filter(Number.isFinite)) || 1;
+  const step = linearStep(max);
+  const count = Math.ceil(max / step - 1e-9);
+  const to = step * count;
+  const ticks = Array.from({ length: count + 1 }, (_, index) => toTick(index * step));
+  return { from: 0, to, at: (value) => value / to, ticks };
+}
+
+function linearStep(max: number): number {
+  const magnitude = 10 ** Math.floor(Math.log10(max));
+  for (const factor of [0.1, 0.2, 0.25, 0.5, 1]) {
+    const step = magnitude * factor;
+    if (Math.ceil(max / step - 1e-9) < MOST_TICKS) return step;
+  }
+  return magnitude * 2;
+}
+
+function logTicks(from: number, to: number, at: (value: number) => number): number[] {
+  const inside = (value: number): boolean => value >= from && value <= to;
+  const candidates = [
+    ...LINEAR_STEPS.filter((step) => (to - from) / step < 20).map((step) =>
+      multiples(step, from, to),
+    ),
+    ...LOG_FAMILIES.map((family) => decades(family, from, to)),
+    decades([1], from, to, 100),
+  ].map((ticks) => ticks.filter(inside));
+
+  let best: number[] = [];
+  let bestScore = -Infinity;
+  for (const ticks of candidates) {
+    if (ticks.length < LEAST_TICKS || ticks.length > MOST_TICKS) continue;
+    const gaps = ticks.slice(1).map((value, index) => at(value) - at(ticks[index] ?? value));
+    const least = Math.min(...gaps);
+    if (least < LEAST_TICK_GAP) continue;
+    // Even ticks read best, then more of them; an axis of ratios without its 1 hardly reads at all.
+    const score =
+      (ticks.includes(1) ? 10 : 0) + least / Math.max(...gaps) + ticks.length / MOST_TICKS;
+    if (score > bestScore) [best, bestScore] = [ticks, score];
+  }
+  return best.length > 0
+    ? best
+    : [from, 1, to].filter((value, index, all) => all.indexOf(value) === index);
+}
+
+function multiples(step: number, from: number, to: number): number[] {
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) =>
+    tidy((first + index) * step),
+  ).filter((value) => value > 0);
+}
+
+function decades(family: readonly number[], from: number, to: number, base = 10): number[] {
+  const first = Math.floor(Math.log(from) / Math.log(base));
+  const last = Math.ceil(Math.log(to) / Math.log(base));
+  const ticks: number[] = [];
+  for (let power = first; power <= last; power++) {
+    for (const digit of family) ticks.push(tidy(digit * base ** power));
+  }
+  return ticks;
+}
+
+function toTick(value: number): Tick {
+  return { value, label: String(value >= 100 ? Math.round(value) : Number(value.toPrecision(3))) };
+}
+
+function tidy(value: number): number {
+  return Number(value.toPrecision(9));
+}

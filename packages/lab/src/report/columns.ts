@@ -1,0 +1,54 @@
+/** Width as a terminal counts it, for text without wide characters. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const _ of text) width++;
+  return width;
+}
+
+export function left(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+export function right(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
+}
+
+/** Cut at the end, which is said by the last character. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  return `${[...text].slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+export function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(widthOf));
+}
+
+/** Two texts at the two ends of a line; the second goes below when they do not fit. */
+export function ends(start: string, end: string, width: number): string[] {
+  const gap = width - widthOf(start) - widthOf(end);
+  return gap >= 2 ? [start + ' '.repeat(gap) + end] : [...wrap(start, width), ...wrap(end, width)];
+}
+
+export function wrap(text: string, width: number, indent = ''): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/ +/)) {
+    let rest = word;
+    const candidate = line === '' ? rest : `${line} ${rest}`;
+    if (widthOf(candidate) <= width) {
+      line = candidate;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = indent;
+    while (widthOf(line + rest) > width) {
+      const room = width - widthOf(line);
+      lines.push(line + [...rest].slice(0, room).join(''));
+      rest = [...rest].slice(room).join('');
+      line = indent;
+    }
+    line += rest;
+  }
+  if (line.trim() !== '') lines.push(line);
+  return lines;
+}

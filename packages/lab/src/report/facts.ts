@@ -1,0 +1,42 @@
+import type { BenchResult } from '../result.ts';
+import { fixed, milliseconds, percent, plural, seconds } from './format.ts';
+import { markup, type Markup } from './markup.ts';
+import { noiseOf } from './rows.ts';
+import { noiseText, rounds } from './words.ts';
+
+/** The machine and the load: what the figures hang on. What could not be seen says so in its place. */
+export function facts(result: BenchResult): Markup {
+  const { machine, load, precision } = result;
+  const noise = noiseOf(result);
+  const entries: [name: string, value: string][] = [
+    [
+      'Machine',
+      `${machine.cpuModel}, ${plural(machine.cores, 'core')}, ${fixed(machine.memoryGiB)} GiB`,
+    ],
+    ['Virtualisation, steal', `${machine.virtualisation}; ${stealText(machine.steal)}`],
+    ['Kernel, governor', `${machine.kernel}; governor ${machine.governor}`],
+    ['Runtime', `Node.js ${machine.node}, V8 ${machine.v8}`],
+    [
+      'Load',
+      `${load.generator}, ${plural(load.threads, 'thread')}, ${plural(load.connections, 'connection')}, closed loop`,
+    ],
+    ['Requests', load.requests.join(', ')],
+    [
+      'Latency',
+      `open loop, ${fixed(load.openLoopRps)} requests/s, ${milliseconds(precision.latencyMs)}`,
+    ],
+    ['Pinning', machine.pinning],
+    ['Rounds', `${rounds(result)}, order shuffled`],
+    [
+      'Slices',
+      `${milliseconds(precision.sliceMs)} each, after ${milliseconds(precision.warmupMs)} warm-up`,
+    ],
+    ['A/A noise', noise ? noiseText(noise) : 'not measured'],
+    ['Duration', seconds(result.durationSeconds)],
+  ];
+  return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+export function stealText(steal: number | undefined): string {
+  return steal === undefined ? 'steal not visible' : `${percent(steal)} steal`;
+}

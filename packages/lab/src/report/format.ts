@@ -1,0 +1,108 @@
+import type { Interval } from '../result.ts';
+
+const NARROW_SPACE = '\u202f';
+const MINUS = '\u2212';
+const FIGURE_SPACE = '\u2007';
+const POINT_SPACE = '\u2008';
+const MAX_DECIMALS = 3;
+
+/** True minus, thousands set apart by a narrow space, as many decimals as asked. */
+export function fixed(value: number, decimals = 0): string {
+  if (!Number.isFinite(value)) return '–';
+  const digits = Math.abs(value).toFixed(decimals);
+  const [whole = '', fraction] = digits.split('.');
+  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, NARROW_SPACE);
+  const sign = value < 0 && Number(digits) !== 0 ? MINUS : '';
+  return sign + grouped + (fraction === undefined ? '' : `.${fraction}`);
+}
+
+export function signed(value: number, decimals: number): string {
+  const text = fixed(value, decimals);
+  return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text;
+}
+
+/** Decimals an interval supports: its half-width shows in the last one. */
+export function supportedDecimals(interval: Interval): number | undefined {
+  const half = (interval.high - interval.low) / 2;
+  if (!(half > 0) || !Number.isFinite(half)) return undefined;
+  return Math.min(MAX_DECIMALS, Math.max(0, Math.ceil(-Math.log10(half))));
+}
+
+/** One number of decimals for a whole column: what its middle interval supports, or more where an interval would print as a point. */
+export function columnDecimals(intervals: readonly Interval[], fallback: number): number {
+  const supported = intervals.map(supportedDecimals).filter((decimals) => decimals !== undefined);
+  if (supported.length === 0) return fallback;
+  let decimals = supported.toSorted((a, b) => a - b)[supported.length >> 1] ?? fallback;
+  for (const interval of intervals) {
+    const own = supportedDecimals(interval);
+    if (own !== undefined && interval.low.toFixed(decimals) === interval.high.toFixed(decimals)) {
+      decimals = Math.max(decimals, own);
+    }
+  }
+  return decimals;
+}
+
+export interface ColumnText {
+  value: string;
+  /** `[1.24, 1.45]`; empty where the interval is a point by definition, as the base's own ratio is. */
+  range: string;
+}
+
+/**
+ * A column of estimates with the decimal points under each other.
+ * A row whose interval is a hundred times coarser than the column keeps its own decimals and is padded instead.
+ */
+export function estimateColumn(intervals: readonly Interval[], fallback: number): ColumnText[] {
+  const column = columnDecimals(intervals, fallback);
+  return intervals.map((interval) => {
+    const own = supportedDecimals(interval);
+    const decimals = own !== undefined && own <= column - 2 ? own : column;
+    const missing = column - decimals;
+    const pad =
+      missing === 0 ? '' : (decimals === 0 ? POINT_SPACE : '') + FIGURE_SPACE.repeat(missing);
+    return {
+      value: fixed(interval.value, decimals) + pad,
+      range: own === undefined ? '' : range(interval, decimals),
+    };
+  });
+}
+
+export function range(interval: { low: number; high: number }, decimals: number): string {
+  return `[${fixed(interval.low, decimals)}, ${fixed(interval.high, decimals)}]`;
+}
+
+/** A fraction as per cent: one decimal below ten, none above, `0.4 %`. */
+export function percent(fraction: number): string {
+  const value = fraction * 100;
+  return `${fixed(value, Math.abs(value) < 9.95 && !Number.isInteger(value) ? 1 : 0)}\u00a0%`;
+}
+
+/** Rounded to two digits: an extrapolation carries no more. */
+export function about(count: number): string {
+  const magnitude = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, count))) - 1);
+  return fixed(Math.ceil(count / magnitude) * magnitude);
+}
+
+export function milliseconds(ms: number): string {
+  return ms >= 1000 ? `${trimmed(ms / 1000)}\u00a0s` : `${trimmed(ms)}\u00a0ms`;
+}
+
+export function seconds(total: number): string {
+  const rounded = Math.max(0, Math.round(total));
+  const parts = {
+    h: Math.floor(rounded / 3600),
+    m: Math.floor(rounded / 60) % 60,
+    s: rounded % 60,
+  };
+  if (parts.h > 0) return `${parts.h} h ${String(parts.m).padStart(2, '0')} m`;
+  if (parts.m > 0) return `${parts.m} m ${String(parts.s).padStart(2, '0')} s`;
+  return `${parts.s} s`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${fixed(count)} ${count === 1 ? one : many}`;
+}
+
+function trimmed(value: number): string {
+  return fixed(value, Number.isInteger(value) ? 0 : 1);
+}

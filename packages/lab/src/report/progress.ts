@@ -1,0 +1,157 @@
+import type { Interval } from '../result.ts';
+import { usesUnicode } from './colour.ts';
+import { cut, left, right } from './columns.ts';
+import { columnDecimals, fixed, percent, range, seconds } from './format.ts';
+import { type Glyphs, glyphsFor } from './glyphs.ts';
+import { noiseText } from './words.ts';
+
+export interface ProgressEvent {
+  round: number;
+  rounds: number;
+  /** Of the whole run, 0 to 1. */
+  fraction: number;
+  variant: string;
+  secondsLeft?: number;
+  soFar?: { name: string; ratio: Interval };
+  /** How far the A/A control reaches by now, as fractions. */
+  noise?: { rps: number; cpu: number };
+  /** What is being done to the variant, when it is not being measured. */
+  phase?: string;
+}
+
+export interface ProgressOptions {
+  /** @default process.stderr */
+  stream?: ProgressStream;
+  /** Redraw in place. @default whether the stream is a terminal */
+  live?: boolean;
+  /** @default whether the locale is UTF-8 */
+  unicode?: boolean;
+}
+
+export interface ProgressStream {
+  write(text: string): unknown;
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+}
+
+const BAR_CELLS = 20;
+const WIDTH = 80;
+const HIDE_CURSOR = '\x1b[?25l';
+const SHOW_CURSOR = '\x1b[?25h';
+const CLEAR_BELOW = '\x1b[0J';
+
+/** Two lines redrawn in place on a terminal, one line a round elsewhere. */
+export class Progress {
+  readonly #stream: ProgressStream;
+  readonly #live: boolean;
+  readonly #glyphs: Glyphs;
+  #drawn: string[] = [];
+  #lastRound = 0;
+  #event: ProgressEvent | undefined;
+
+  constructor(options: ProgressOptions = {}) {
+    this.#stream = options.stream ?? process.stderr;
+    this.#live = options.live ?? (this.#stream.isTTY === true && process.env['TERM'] !== 'dumb');
+    this.#glyphs = glyphsFor(options.unicode ?? usesUnicode());
+  }
+
+  /** What an event does not know stays as the last one said it. */
+  update(event: ProgressEvent): void {
+    const soFar = event.soFar ?? this.#event?.soFar;
+    const noise = event.noise ?? this.#event?.noise;
+    this.#event = { ...event, ...(soFar && { soFar }), ...(noise && { noise }) };
+    if (this.#live) this.#draw(this.#lines(this.#event));
+    else if (event.round !== this.#lastRound) this.#print(this.#roundLine(this.#event));
+    this.#lastRound = event.round;
+  }
+
+  /** A line that stays, e.g. a set-up step. */
+  note(text: string): void {
+    const drawn = this.#drawn;
+    this.#erase();
+    this.#print(text);
+    if (drawn.length > 0) this.#draw(drawn);
+  }
+
+  /** Takes the lines away and gives the cursor back. Safe to call twice, and on abort. */
+  end(): void {
+    if (this.#drawn.length === 0) return;
+    this.#erase();
+    this.#stream.write(SHOW_CURSOR);
+    process.removeListener('exit', this.#restore);
+  }
+
+  // A process that dies in the middle would leave the shell without a cursor.
+  readonly #restore = (): void => {
+    this.#stream.write(SHOW_CURSOR);
+  };
+
+  #draw(lines: string[]): void {
+    if (this.#drawn.length === 0) {
+      this.#stream.write(HIDE_CURSOR);
+      process.removeListener('exit', this.#restore);
+      process.once('exit', this.#restore);
+    }
+    this.#erase();
+    // One column less than there are: a full line would wrap, and the count of lines to go back would be wrong.
+    const width = Math.min(WIDTH, (this.#stream.columns ?? WIDTH) - 1);
+    this.#drawn = lines.map((line) => cut(this.#glyphs.text(line), width).trimEnd());
+    this.#stream.write(`${this.#drawn.join('\n')}\n`);
+  }
+
+  #erase(): void {
+    if (this.#drawn.length > 0) this.#stream.write(`\x1b[${this.#drawn.length}A\r${CLEAR_BELOW}`);
+    this.#drawn = [];
+  }
+
+  #print(line: string): void {
+    this.#stream.write(`${this.#glyphs.text(line).trimEnd()}\n`);
+  }
+
+  #lines(event: ProgressEvent): string[] {
+    const { round, rounds, fraction, secondsLeft, soFar, noise } = event;
+    const width = String(rounds).length;
+    const start = `round ${right(String(round), width)}/${rounds} ${this.#bar(fraction)} ${right(fixed(clamp(fraction) * 100), 3)} %  `;
+    const time = secondsLeft === undefined ? '' : `${seconds(secondsLeft)} left`;
+    const room = WIDTH - 1 - [...start].length - [...time].length - 1;
+    const first = `${start}${left(cut(subject(event), room), room)} ${time}`;
+    const second = [
+      ...(soFar ? [`so far ${cut(soFar.name, 32)} ${ratioText(soFar.ratio)}`] : []),
+      ...(noise ? [`A/A ${noiseText(noise)}`] : []),
+    ].join('   ');
+    return [
+      first,
+      second === '' ? '' : `${' '.repeat(`round ${rounds}/${rounds} `.length)} ${second}`,
+    ];
+  }
+
+  #roundLine(event: ProgressEvent): string {
+    const { round, rounds, soFar } = event;
+    const ratio = soFar
+      ? ` ${soFar.name === event.variant ? '' : `${soFar.name} `}${fixed(soFar.ratio.value, 2)} ×`
+      : '';
+    return `round ${round}/${rounds} ${subject(event)}${ratio}`;
+  }
+
+  #bar(fraction: number): string {
+    const { barOpen, barClose, barSteps } = this.#glyphs;
+    const steps = Math.round(clamp(fraction) * BAR_CELLS * barSteps.length);
+    const full = Math.floor(steps / barSteps.length);
+    const part = steps % barSteps.length;
+    const filled = (barSteps.at(-1) ?? '#').repeat(full) + (part > 0 ? barSteps[part - 1] : '');
+    return `${barOpen}${left(filled, BAR_CELLS)}${barClose}`;
+  }
+}
+
+function subject({ variant, phase }: ProgressEvent): string {
+  return phase === undefined || phase === '' ? variant : `${variant}, ${phase}`;
+}
+
+function ratioText(ratio: Interval): string {
+  const decimals = columnDecimals([ratio], 2);
+  return `${fixed(ratio.value, decimals)} × ${range(ratio, decimals)}`;
+}
+
+function clamp(fraction: number): number {
+  return Math.min(1, Math.max(0, fraction));
+}

@@ -1,0 +1,48 @@
+import { type BenchResult, type Interval, isMeasured, type Verdict } from '../result.ts';
+
+/** A verdict as it is shown: with its direction, or withheld because the A/A control cannot vouch for it. */
+export type Reading = 'base' | 'better' | 'worse' | 'same' | 'unresolved' | 'withheld';
+
+export interface Estimate extends Interval {
+  reading: Reading;
+  /** Only when unresolved: blocks per variant that would settle it. */
+  blocksToSettle?: number;
+}
+
+export const WORDS: Record<Reading, string> = {
+  base: 'base',
+  better: 'changed',
+  worse: 'changed',
+  same: 'same',
+  unresolved: 'unresolved',
+  withheld: 'withheld',
+};
+
+/** Which metrics the A/A control vouches for. CPU is the metric of record: without it nothing is vouched for. */
+export interface Trust {
+  cpu: boolean;
+  rps: boolean;
+}
+
+export function trustOf(result: BenchResult): Trust {
+  const { control } = result;
+  if (!isMeasured(control)) return { cpu: true, rps: true };
+  const cpu = isQuiet(control.verdict) && isQuiet(control.cpuVerdict);
+  return { cpu, rps: cpu && isQuiet(control.rpsVerdict) };
+}
+
+export function readingOf(verdict: Verdict | 'base', ratio: Interval, trusted: boolean): Reading {
+  if (verdict === 'base') return 'base';
+  if (!trusted) return 'withheld';
+  if (verdict === 'changed') return ratio.value > 1 ? 'better' : 'worse';
+  return verdict;
+}
+
+/** Edges of the band of no difference, as ratios: as far down as up, the way ratios count. */
+export function bandEdges(halfWidth: number): { low: number; high: number } {
+  return { low: 1 / (1 + halfWidth), high: 1 + halfWidth };
+}
+
+function isQuiet(verdict: Verdict | 'base'): boolean {
+  return verdict === 'same' || verdict === 'base';
+}

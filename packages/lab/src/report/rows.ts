@@ -1,0 +1,166 @@
+import {
+  type BenchResult,
+  type Comparison,
+  type Interval,
+  isMeasured,
+  type MeasuredVariant,
+  type SkippedVariant,
+} from '../result.ts';
+import { type Estimate, type Reading, readingOf, type Trust, trustOf } from './reading.ts';
+
+export type Role = 'base' | 'control' | 'variant';
+
+/** One line of the ladder, the same in every output. */
+export interface MeasuredRow {
+  role: Role;
+  name: string;
+  note?: string;
+  variant: MeasuredVariant;
+  /** × base. */
+  rps: Estimate;
+  /** µs per request; the interval is the paired ratio's, laid around the base, so that picture and verdict cannot disagree. */
+  cpu: Estimate;
+  /** Only when the p99 interval does not touch the base's. */
+  p99?: 'better' | 'worse';
+  /** The server did not fill its core, so more requests would have been possible. */
+  rpsIsLowerBound: boolean;
+}
+
+export interface SkippedRow {
+  role: Role;
+  name: string;
+  note?: string;
+  skipped: string;
+}
+
+export type Row = MeasuredRow | SkippedRow;
+
+/** Ladders: one rung against the measured one below it. */
+export interface StepRow {
+  name: string;
+  over: string;
+  fromMicros: number;
+  /** Where the rung ends up, with the step's own interval. */
+  to: Estimate;
+  /** µs per request saved; negative when the rung costs more. */
+  saved: Estimate;
+  cpu: Estimate;
+  rps: Estimate;
+}
+
+const BUSY_ENOUGH = 0.95;
+
+export function isMeasuredRow(row: Row): row is MeasuredRow {
+  return !('skipped' in row);
+}
+
+/** Base, A/A control, then the order of the config: people look rows up. */
+export function rowsOf(result: BenchResult): Row[] {
+  const trust = trustOf(result);
+  const base = baseOf(result);
+  const [first, ...others] = result.variants;
+  const row = (variant: MeasuredVariant | SkippedVariant, role: Role): Row =>
+    toRow(variant, role, base, trust);
+  return [
+    ...(first ? [row(first, 'base')] : []),
+    row(result.control, 'control'),
+    ...others.map((variant) => row(variant, 'variant')),
+  ];
+}
+
+export function measuredRows(result: BenchResult): MeasuredRow[] {
+  return rowsOf(result).filter(isMeasuredRow);
+}
+
+export function stepsOf(result: BenchResult): StepRow[] {
+  const trust = trustOf(result);
+  const measured = result.variants.filter(isMeasured);
+  return measured.flatMap((variant, index) => {
+    if (!variant.step) return [];
+    const { over, cpu, rps } = variant.step;
+    const below =
+      measured.findLast((other, at) => at < index && other.name === over) ?? measured[index - 1];
+    if (!below) return [];
+    const fromMicros = below.cpuMicrosPerRequest;
+    const reading = readingOf(cpu.verdict, cpu.ratio, trust.cpu);
+    const saved = (ratio: number): number => fromMicros * (1 - 1 / ratio);
+    return {
+      name: variant.name,
+      over,
+      fromMicros,
+      to: { ...micros(fromMicros, cpu.ratio), reading },
+      saved: {
+        value: saved(cpu.ratio.value),
+        low: saved(cpu.ratio.low),
+        high: saved(cpu.ratio.high),
+        reading,
+      },
+      cpu: estimate(cpu, reading),
+      rps: estimate(rps, readingOf(rps.verdict, rps.ratio, trust.rps)),
+    };
+  });
+}
+
+export function baseOf(result: BenchResult): MeasuredVariant | undefined {
+  const [first] = result.variants;
+  return first && isMeasured(first) ? first : undefined;
+}
+
+/** How far the A/A control's interval reaches from 1, as a fraction. */
+export function noiseOf(result: BenchResult): { cpu: number; rps: number } | undefined {
+  const { control } = result;
+  if (!isMeasured(control)) return undefined;
+  const reach = (ratio: Interval): number =>
+    Math.max(Math.abs(ratio.high - 1), Math.abs(1 - ratio.low));
+  return { cpu: reach(control.cpuRatio), rps: reach(control.rpsRatio) };
+}
+
+function toRow(
+  variant: MeasuredVariant | SkippedVariant,
+  role: Role,
+  base: MeasuredVariant | undefined,
+  trust: Trust,
+): Row {
+  const { name, note } = variant;
+  if (!isMeasured(variant)) return { role, name, note, skipped: variant.skipped };
+  // The control's own verdict is the finding when it fails: it is never withheld.
+  const held = role === 'variant' ? trust : { cpu: true, rps: true };
+  const cpuReading =
+    role === 'base' ? 'base' : readingOf(variant.cpuVerdict, variant.cpuRatio, held.cpu);
+  const rpsReading =
+    role === 'base' ? 'base' : readingOf(variant.rpsVerdict, variant.rpsRatio, held.rps);
+  const baseMicros =
+    base?.cpuMicrosPerRequest ?? variant.cpuMicrosPerRequest * variant.cpuRatio.value;
+  return {
+    role,
+    name,
+    note: note ?? (role === 'control' ? 'A/A control' : undefined),
+    variant,
+    rps: { ...variant.rpsRatio, reading: rpsReading, blocksToSettle: variant.rpsBlocksToSettle },
+    cpu: {
+      ...micros(baseMicros, variant.cpuRatio),
+      value: variant.cpuMicrosPerRequest,
+      reading: cpuReading,
+      blocksToSettle: variant.cpuBlocksToSettle,
+    },
+    p99: role === 'variant' && base && trust.cpu ? p99Reading(variant, base) : undefined,
+    rpsIsLowerBound: variant.serverBusy < BUSY_ENOUGH,
+  };
+}
+
+function micros(from: number, ratio: Interval): Interval {
+  return { value: from / ratio.value, low: from / ratio.high, high: from / ratio.low };
+}
+
+function estimate(comparison: Comparison, reading: Reading): Estimate {
+  return { ...comparison.ratio, reading, blocksToSettle: comparison.blocksToSettle };
+}
+
+function p99Reading(
+  variant: MeasuredVariant,
+  base: MeasuredVariant,
+): 'better' | 'worse' | undefined {
+  if (variant.latencyMs.p99High < base.latencyMs.p99Low) return 'better';
+  if (variant.latencyMs.p99Low > base.latencyMs.p99High) return 'worse';
+  return undefined;
+}

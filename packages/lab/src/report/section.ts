@@ -1,0 +1,11 @@
+import type { Markup } from './markup.ts';
+
+/** A part of a page. A command adds one for each question it answers. */
+export interface Section {
+  /** Anchor, and scope of its styles. */
+  id: string;
+  heading: string;
+  body: Markup;
+  /** Rules only this section needs, `:root{--…}` of its plots included. */
+  css?: string;
+}

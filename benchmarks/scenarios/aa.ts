@@ -1,0 +1,16 @@
+// A against A: the same server under three names. Whatever differs here is the method's own error.
+import { defineConfig } from '@redline/lab';
+import ladder from '../../examples/cached-api/redline.config.ts';
+
+const rung = ladder.variants.find(({ name }) => name === '06-errors-only')!;
+
+export default defineConfig({
+  ...ladder,
+  name: 'aa',
+  title: 'The same server against itself',
+  precision: { restarts: 5, blocks: 10, sliceMs: 200, warmupMs: 800, latencyMs: 500 },
+  variants: [
+    { ...rung, name: 'a' },
+    { ...rung, name: 'a too' },
+  ],
+});

@@ -1,0 +1,61 @@
+import { get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineConfig, type ServerUnderTest } from '@redline/lab';
+import { obtainRedis } from '@redline/services';
+
+/** These log errors only; all others a line for every request. */
+const errorsOnly = new Set(['06-errors-only', 'raw-fastify']);
+
+const rungs = [
+  { name: '00-express', note: 'nestjs-pino, CacheInterceptor' },
+  { name: '01-fastify', note: 'Fastify in place of Express' },
+];
+
+export default defineConfig({
+  name: 'cached-api',
+  title: 'Cached Nest API, GET /cached',
+  requests: ['/cached'],
+  load: { connections: 200 },
+  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 800, latencyMs: 500 },
+  quick: { restarts: 2, blocks: 5, warmupMs: 600, latencyMs: 400 },
+  variants: rungs.map((rung) => ({
+    ...rung,
+    command: ['node', `dist/${rung.name}.js`],
+    cwd: import.meta.dirname,
+  })),
+
+  async setup() {
+    const redis = await obtainRedis();
+    if (redis.url !== undefined) return { env: { REDIS_URL: redis.url }, stop: redis.stop };
+    process.stderr.write(`${redis.missing}\nThe ladder runs on the in-process store.\n`);
+    return { env: { REDIS_URL: '' }, skip: { '04-auto-pipelining': 'needs Redis' } };
+  },
+
+  verify: logsEveryRequest,
+});
+
+const checkedRequests = 20;
+const checkedUrl = '/cached?checked';
+
+/** A rung that forgot its log would look fast. From 06 on only errors are logged, so there a good request must not be. */
+async function logsEveryRequest(server: ServerUnderTest): Promise<void> {
+  for (let i = 0; i < checkedRequests; i++) await request(server.url + checkedUrl);
+  const expected = errorsOnly.has(server.name.replace(/ again$/, '')) ? 0 : checkedRequests;
+  // The log is written in batches, a moment later.
+  for (let tries = 0; tries < 100 && (await countLines(server)) < expected; tries++)
+    await sleep(20);
+  const lines = await countLines(server);
+  if (lines !== expected) {
+    throw new Error(`${checkedRequests} requests left ${lines} log lines, not ${expected}.`);
+  }
+}
+
+async function countLines(server: ServerUnderTest): Promise<number> {
+  return (await server.stdout()).split(checkedUrl).length - 1;
+}
+
+function request(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (answer) => answer.resume().on('end', resolve)).on('error', reject);
+  });
+}

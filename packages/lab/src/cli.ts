@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module';
+import { Command } from 'commander';
+import { addBenchCommand } from './commands/bench.ts';
+import { exitCodeOf, LabError } from './errors.ts';
+import { killAllServers } from './run/server.ts';
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+const interrupt = new AbortController();
+let interruptedBy: NodeJS.Signals | undefined;
+
+/** The first signal ends the run in order; a second one, at once. */
+function onSignal(signal: NodeJS.Signals): void {
+  if (interruptedBy !== undefined) {
+    killAllServers();
+    process.exit(exitCodeOfSignal(signal));
+  }
+  interruptedBy = signal;
+  interrupt.abort(new Error(`interrupted by ${signal}`));
+}
+
+function exitCodeOfSignal(signal: NodeJS.Signals): number {
+  return signal === 'SIGINT' ? 130 : signal === 'SIGTERM' ? 143 : 129;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+process.on('exit', killAllServers);
+
+const program = new Command('redline')
+  .description('Compares server variants honestly and shows where the requests per second go.')
+  .version(version)
+  .showHelpAfterError('Run it with --help to see what it takes.')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+const context = { version, signal: interrupt.signal };
+addBenchCommand(program, 'ladder', context);
+addBenchCommand(program, 'bench', context);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (interruptedBy !== undefined) {
+    process.stderr.write('Stopped; nothing is left running.\n');
+    process.exit(exitCodeOfSignal(interruptedBy));
+  }
+  if (!(error instanceof LabError)) throw error;
+  process.stderr.write(`redline: ${error.message}\n`);
+  process.exit(exitCodeOf(error));
+}

@@ -1,0 +1,120 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { loadConfig } from '../config/load-config.ts';
+import { resolvePlan, type Overrides } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import { runBench } from '../run/run-bench.ts';
+import { summarise } from '../run/summarise.ts';
+import { ProgressListener } from './progress-listener.ts';
+import { writeReports, type ReportOptions } from './write-reports.ts';
+
+interface BenchOptions extends Overrides, ReportOptions {
+  only?: string[];
+}
+
+export interface CommandContext {
+  version: string;
+  signal: AbortSignal;
+}
+
+const descriptions = {
+  ladder: 'measure variants as rungs: each against the base, and against the rung below',
+  bench: 'measure variants against a baseline',
+};
+
+export function addBenchCommand(
+  program: Command,
+  name: 'ladder' | 'bench',
+  context: CommandContext,
+): void {
+  program
+    .command(name)
+    .description(descriptions[name])
+    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
+    .option('--quick', 'a first look in a fraction of the time, with wider intervals')
+    .option('--only <names>', 'measure these variants only, separated by commas', parseNames)
+    .option('--restarts <n>', 'fresh starts of every server', parseCount)
+    .option('--blocks <n>', 'measurements of each variant per restart', parseCount)
+    .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
+    .option('--json <file>', 'where to write the figures', undefined)
+    .option('--html <file>', 'where to write the report', undefined)
+    .addOption(
+      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+    )
+    .addHelpText('after', helpText(name))
+    .action((config: string, options: BenchOptions) => run(name, config, options, context));
+}
+
+async function run(
+  command: 'ladder' | 'bench',
+  configFile: string,
+  options: BenchOptions,
+  { version, signal }: CommandContext,
+): Promise<void> {
+  const startedAt = new Date();
+  const { config, folder } = await loadConfig(configFile);
+  const plan = resolvePlan(config, folder, options);
+  if (options.only) {
+    plan.variants = chooseVariants(plan.variants, options.only);
+    if (!plan.variants.some((variant) => variant.name === plan.baseline)) {
+      plan.baseline = plan.variants[0]!.name;
+    }
+  }
+  const listener = new ProgressListener(plan);
+  try {
+    const seen = await runBench(plan, listener, signal);
+    listener.phase('computing intervals', plan.precision.restarts);
+    const result = summarise(plan, seen, {
+      command,
+      invocation: ['redline', ...process.argv.slice(2)].join(' '),
+      runId: randomBytes(3).toString('hex'),
+      redlineVersion: version,
+      startedAt,
+      durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
+    });
+    listener.end();
+    await writeReports(result, options);
+  } finally {
+    listener.end();
+  }
+}
+
+function chooseVariants<T extends { name: string }>(variants: T[], only: string[]): T[] {
+  const unknown = only.find((name) => !variants.some((variant) => variant.name === name));
+  if (unknown !== undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--only names "${unknown}", which is none of ${variants.map(({ name }) => name).join(', ')}.`,
+    );
+  }
+  return variants.filter(({ name }) => only.includes(name));
+}
+
+function parseNames(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('It takes a whole number above 0.');
+}
+
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;
+  throw new InvalidArgumentError('It takes a whole number below 4294967296.');
+}
+
+function helpText(name: string): string {
+  return `
+Examples:
+  redline ${name} redline.config.ts --quick
+  redline ${name} --only base,candidate --restarts 8 --json result.json
+
+Exit status: 0 measured, 1 a server, a check or the load failed, 2 wrong input, 130 interrupted.`;
+}

@@ -1,0 +1,40 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { renderHtml } from '../report/html.ts';
+import { renderTerminal } from '../report/terminal.ts';
+import { usesColour, usesUnicode } from '../report/colour.ts';
+import type { BenchResult } from '../result.ts';
+
+export interface ReportOptions {
+  json?: string;
+  html?: string;
+  out: string;
+}
+
+/** Writes the two files, then prints the terminal report, whose last lines name them. */
+export async function writeReports(result: BenchResult, options: ReportOptions): Promise<void> {
+  const stem = join(options.out, `${result.scenario}-${result.runId}`);
+  const json = options.json ?? `${stem}.json`;
+  const html = options.html ?? `${stem}.html`;
+  await write(json, formatJson(result));
+  await write(html, renderHtml(result));
+  process.stdout.write(
+    renderTerminal(result, {
+      colour: usesColour(process.stdout),
+      unicode: usesUnicode(),
+      files: { json: relative('.', json), html: relative('.', html) },
+    }),
+  );
+}
+
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+/** Indented for people, but one line a slice: there are hundreds. */
+function formatJson({ slices, ...result }: BenchResult): string {
+  const head = JSON.stringify(result, undefined, 2).slice(0, -2);
+  const lines = slices.map((slice) => `    ${JSON.stringify(slice)}`).join(',\n');
+  return `${head},\n  "slices": [\n${lines}\n  ]\n}\n`;
+}

@@ -1,0 +1,55 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { LabError } from '../errors.ts';
+import { checkConfig } from './schema.ts';
+import type { RedlineConfig } from './types.ts';
+
+const defaultNames = ['ts', 'mts', 'js', 'mjs'].map((ending) => `redline.config.${ending}`);
+
+export interface LoadedConfig {
+  config: RedlineConfig;
+  /** Relative commands and folders of the config start here. */
+  folder: string;
+}
+
+/**
+ * @param file A config file, or a folder that holds a `redline.config.*`; the current folder when left out.
+ * @throws {LabError} ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_CONFIG
+ */
+export async function loadConfig(file?: string): Promise<LoadedConfig> {
+  const path = locate(file);
+  let module: { default?: unknown };
+  try {
+    module = await import(pathToFileURL(path).href);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const hint =
+      (cause as { code?: string }).code === 'ERR_UNKNOWN_FILE_EXTENSION'
+        ? ' (TypeScript configs need Node 22.18 or newer)'
+        : '';
+    throw fileError(`${path} could not be loaded${hint}: ${reason}`, cause);
+  }
+  if (module.default === undefined) {
+    throw fileError(
+      `${path} has no default export; end it with "export default defineConfig({ … })".`,
+    );
+  }
+  return { config: checkConfig(module.default, basename(path)), folder: dirname(path) };
+}
+
+function locate(file: string | undefined): string {
+  const asked = resolve(file ?? '.');
+  const stats = statSync(asked, { throwIfNoEntry: false });
+  if (stats === undefined) throw fileError(`There is no config at ${asked}.`);
+  if (!stats.isDirectory()) return asked;
+  const found = defaultNames.map((name) => resolve(asked, name)).find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw fileError(
+    `There is no redline.config.ts in ${asked}; name one: redline ladder path/to/redline.config.ts.`,
+  );
+}
+
+function fileError(message: string, cause?: unknown): LabError {
+  return new LabError('ERR_REDLINE_CONFIG_FILE', message, { cause });
+}

@@ -1,0 +1,90 @@
+import { resolve } from 'node:path';
+import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';
+
+/** A config with every default filled in: all the runner ever reads. */
+export interface Plan {
+  name: string;
+  title: string;
+  variants: PlannedVariant[];
+  baseline: string;
+  requests: Required<RequestConfig>[];
+  connections: number;
+  openLoopRps: number | undefined;
+  pin: boolean;
+  precision: Required<PrecisionConfig>;
+  seed: number;
+  readyTimeoutMs: number;
+  setup: RedlineConfig['setup'];
+  verify: RedlineConfig['verify'];
+}
+
+export interface PlannedVariant {
+  name: string;
+  note: string | undefined;
+  command: string[];
+  cwd: string;
+  env: Record<string, string>;
+  port: number | undefined;
+}
+
+/** What the command line lays over the config. */
+export interface Overrides {
+  quick?: boolean;
+  restarts?: number;
+  blocks?: number;
+  connections?: number;
+  seed?: number;
+}
+
+const defaultPrecision = {
+  restarts: 5,
+  blocks: 10,
+  sliceMs: 200,
+  warmupMs: 1_000,
+  latencyMs: 1_000,
+};
+const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
+
+export function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides): Plan {
+  const requests = (config.requests ?? ['/']).map(resolveRequest);
+  const baseline = config.baseline ?? config.variants[0]!.name;
+  const first = requests[0]!;
+  return {
+    name: config.name,
+    title: config.title ?? `${config.name}, ${first.method} ${first.path}`,
+    variants: config.variants.map((variant) => resolveVariant(variant, folder)),
+    baseline,
+    requests,
+    connections: overrides.connections ?? config.load?.connections ?? 64,
+    openLoopRps: config.load?.openLoopRps,
+    pin: config.load?.pin ?? true,
+    precision: {
+      ...defaultPrecision,
+      ...config.precision,
+      ...(overrides.quick ? (config.quick ?? defaultQuick) : {}),
+      ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),
+      ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
+    },
+    seed: overrides.seed ?? Math.floor(Math.random() * 2 ** 32),
+    readyTimeoutMs: config.readyTimeoutMs ?? 30_000,
+    setup: config.setup,
+    verify: config.verify,
+  };
+}
+
+function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant {
+  return {
+    name: variant.name,
+    note: variant.note,
+    command:
+      typeof variant.command === 'string' ? variant.command.trim().split(/\s+/) : variant.command,
+    cwd: resolve(folder, variant.cwd ?? '.'),
+    env: variant.env ?? {},
+    port: variant.port,
+  };
+}
+
+function resolveRequest(request: string | RequestConfig): Required<RequestConfig> {
+  const given = typeof request === 'string' ? { path: request } : request;
+  return { method: 'GET', headers: {}, body: '', compare: 'body', ...given };
+}

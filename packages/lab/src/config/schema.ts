@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { LabError } from '../errors.ts';
+import type { PrecisionConfig, RedlineConfig } from './types.ts';
+
+const count = z.int().positive();
+const environment = z.record(z.string(), z.string());
+
+const precision: z.ZodType<PrecisionConfig> = z.strictObject({
+  restarts: count.optional(),
+  blocks: count.optional(),
+  // wrk looks at its stop flag every 100 ms, and a shorter slice is mostly connection set-up.
+  sliceMs: z.int().min(100).optional(),
+  warmupMs: z.int().min(0).optional(),
+  latencyMs: z.int().min(100).optional(),
+});
+
+const configSchema: z.ZodType<RedlineConfig> = z.strictObject({
+  name: z.string().regex(/^[\w.-]+$/, 'may hold letters, digits, ".", "_" and "-" only'),
+  title: z.string().optional(),
+  variants: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        note: z.string().optional(),
+        command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
+        cwd: z.string().optional(),
+        env: environment.optional(),
+        port: z.int().min(1).max(65_535).optional(),
+      }),
+    )
+    .min(1),
+  baseline: z.string().optional(),
+  requests: z
+    .array(
+      z.union([
+        z.string().startsWith('/'),
+        z.strictObject({
+          method: z.string().optional(),
+          path: z.string().startsWith('/'),
+          headers: z.record(z.string(), z.string()).optional(),
+          body: z.string().optional(),
+          compare: z.enum(['body', 'status']).optional(),
+        }),
+      ]),
+    )
+    .min(1)
+    .optional(),
+  load: z
+    .strictObject({
+      connections: count.optional(),
+      openLoopRps: z.number().positive().optional(),
+      pin: z.boolean().optional(),
+    })
+    .optional(),
+  precision: precision.optional(),
+  quick: precision.optional(),
+  readyTimeoutMs: count.optional(),
+  setup: z.custom<NonNullable<RedlineConfig['setup']>>(isFunction, 'must be a function').optional(),
+  verify: z
+    .custom<NonNullable<RedlineConfig['verify']>>(isFunction, 'must be a function')
+    .optional(),
+});
+
+/**
+ * @param from Name of the file, for the message.
+ * @throws {LabError} ERR_REDLINE_CONFIG with the first thing that is wrong
+ */
+export function checkConfig(value: unknown, from: string): RedlineConfig {
+  const parsed = configSchema.safeParse(value);
+  if (!parsed.success) throw wrong(from, describeIssue(parsed.error.issues[0]!, value));
+  const config = parsed.data;
+  const names = config.variants.map((variant) => variant.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
+  if (config.baseline !== undefined && !names.includes(config.baseline)) {
+    throw wrong(from, `baseline "${config.baseline}" is none of the variants ${names.join(', ')}`);
+  }
+  return config;
+}
+
+function wrong(from: string, what: string): LabError {
+  return new LabError('ERR_REDLINE_CONFIG', `${from}: ${what}.`);
+}
+
+function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+  const place = formatPath(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return `unknown key "${issue.keys[0]}"${place === '' ? '' : ` in ${place}`}`;
+  }
+  if (issue.code === 'invalid_union') {
+    // The branch that got furthest says what the author most likely meant.
+    const branches = issue.errors.map((errors) => errors[0]!).filter(Boolean);
+    const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0];
+    if (deepest && (deepest.path.length > 0 || deepest.code === 'unrecognized_keys')) {
+      return describeIssue({ ...deepest, path: [...issue.path, ...deepest.path] } as never, value);
+    }
+  }
+  const found = valueAt(value, issue.path);
+  const what = issue.message.replace(/^Invalid input: /, '');
+  if (found === undefined) return `${place === '' ? 'the default export' : place} is missing`;
+  return `${place === '' ? 'the default export' : place} is ${preview(found)}: ${what}`;
+}
+
+function formatPath(path: PropertyKey[]): string {
+  return path
+    .map((key, index) =>
+      typeof key === 'number' ? `[${key}]` : (index === 0 ? '' : '.') + String(key),
+    )
+    .join('');
+}
+
+function valueAt(value: unknown, path: PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      inner === null || inner === undefined
+        ? undefined
+        : (inner as Record<PropertyKey, unknown>)[key],
+    value,
+  );
+}
+
+function preview(value: unknown): string {
+  const text =
+    typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value));
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}

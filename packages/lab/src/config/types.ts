@@ -1,0 +1,86 @@
+/** A file `redline.config.ts` that default-exports one of these drives `redline ladder` and `redline bench`. */
+export interface RedlineConfig {
+  /** Short name, used in file names and as `scenario` in the JSON. */
+  name: string;
+  /** One line for people. @default the name and the first request */
+  title?: string;
+  /** What is compared. On a ladder the order is the order of the rungs, lowest first. */
+  variants: VariantConfig[];
+  /** Name of the variant the others are compared with. @default the first */
+  baseline?: string;
+  /** Sent in turn to every variant. A string is the path of a GET. @default ['/'] */
+  requests?: (string | RequestConfig)[];
+  load?: LoadConfig;
+  precision?: PrecisionConfig;
+  /** What `--quick` changes in `precision`. @default { restarts: 2, blocks: 5 } */
+  quick?: PrecisionConfig;
+  /** How long a server may take until it answers the first request. @default 30_000 */
+  readyTimeoutMs?: number;
+  /** Runs once before anything starts: brings up what the servers need. */
+  setup?: () => Promise<SetupResult> | SetupResult;
+  /** Runs on every started server before it is timed. Throw to stop the run: a variant that cheats must not be measured. */
+  verify?: (server: ServerUnderTest) => Promise<void> | void;
+}
+
+export interface VariantConfig {
+  name: string;
+  /** A few words shown beside the name. */
+  note?: string;
+  /** Program and arguments. A string is split at white space; there is no shell. The server must listen on `PORT` on 127.0.0.1. */
+  command: string | string[];
+  /** @default the folder of the config file */
+  cwd?: string;
+  /** Added to the environment, over `NODE_ENV=production`, `HOST=127.0.0.1` and `PORT`. */
+  env?: Record<string, string>;
+  /** For servers that cannot be told. @default a free one, in `PORT` */
+  port?: number;
+}
+
+export interface RequestConfig {
+  /** @default 'GET' */
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** What must equal the baseline's answer before anything is timed. @default 'body' */
+  compare?: 'body' | 'status';
+}
+
+export interface LoadConfig {
+  /** Connections kept busy in the closed loop. @default 64 */
+  connections?: number;
+  /** Requests per second of the open loop that measures latency. @default half of what the slowest variant serves */
+  openLoopRps?: number;
+  /** Keep the server and the load on different cores (Linux). @default true */
+  pin?: boolean;
+}
+
+export interface PrecisionConfig {
+  /** Fresh starts of every server; the bootstrap's upper level. @default 5 */
+  restarts?: number;
+  /** Times each variant is measured between two restarts, in shuffled order; the lower level. @default 10 */
+  blocks?: number;
+  /** Length of one measurement in milliseconds. @default 200 */
+  sliceMs?: number;
+  /** Load before the first measurement of a fresh server, in milliseconds. @default 1_000 */
+  warmupMs?: number;
+  /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 1_000 */
+  latencyMs?: number;
+}
+
+export interface SetupResult {
+  /** Added to every variant's environment. */
+  env?: Record<string, string>;
+  /** Variants that cannot run here, each with the reason in one sentence. */
+  skip?: Record<string, string>;
+  /** Runs at the end, whatever happened. */
+  stop?: () => Promise<void> | void;
+}
+
+export interface ServerUnderTest {
+  readonly name: string;
+  /** e.g. `http://127.0.0.1:40123` */
+  readonly url: string;
+  /** What the server has written to standard output since it started. */
+  stdout(): Promise<string>;
+}

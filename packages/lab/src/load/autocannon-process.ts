@@ -1,0 +1,37 @@
+import autocannon from 'autocannon';
+import type { ClosedLoop, LoadOutcome } from './generator.ts';
+
+/** Runs in a process of its own, so that its CPU can be told from the runner's. */
+process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  let requests = 0;
+  let badStatus = 0;
+  // The form with a callback is the one whose return value tells of every response.
+  const options = {
+    url: `http://127.0.0.1:${load.port}`,
+    connections: load.connections,
+    duration: 600,
+    requests: load.requests.map(({ method, path, headers, body }) => ({
+      method: method as 'GET',
+      path,
+      headers,
+      ...(body === '' ? {} : { body }),
+    })),
+  };
+  const run = autocannon(options, () => {});
+  run.on('response', (_client, status) => {
+    requests++;
+    if (status >= 400) badStatus++;
+  });
+  let socketErrors = 0;
+  run.on('reqError', () => socketErrors++);
+  setTimeout(() => {
+    // autocannon's own clock counts whole seconds, and a slice is shorter: what is counted ends here.
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const used = process.cpuUsage(cpuBefore);
+    const busy = (used.user + used.system) / 1e6 / seconds;
+    const outcome: LoadOutcome = { requests, seconds, badStatus, socketErrors, busy };
+    process.send!(outcome, () => process.exit());
+  }, load.durationMs);
+});

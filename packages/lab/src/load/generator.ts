@@ -1,0 +1,28 @@
+import type { RequestConfig } from '../config/types.ts';
+
+/** A closed loop: every connection sends its next request when the last one was answered. */
+export interface LoadGenerator {
+  /** With its version, for the report. */
+  readonly name: string;
+  readonly threads: number;
+  run(load: ClosedLoop): Promise<LoadOutcome>;
+}
+
+export interface ClosedLoop {
+  port: number;
+  requests: readonly Required<RequestConfig>[];
+  connections: number;
+  durationMs: number;
+  signal: AbortSignal;
+}
+
+export interface LoadOutcome {
+  requests: number;
+  seconds: number;
+  /** Answers with a status outside 2xx and 3xx. */
+  badStatus: number;
+  /** Connections that failed, were reset or timed out. */
+  socketErrors: number;
+  /** Share of one core per thread the generator used, 0 to 1; undefined where it cannot be read. */
+  busy: number | undefined;
+}

@@ -1,0 +1,138 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestConfig } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { readCpu } from '../run/cpu-clock.ts';
+import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
+
+/** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
+const stopTickMs = 50;
+/** Its own limit, never reached: a slice is ended by SIGINT, for which wrk prints its summary as usual. */
+const durationLimit = '600s';
+
+/** Undefined where wrk is not on PATH. */
+export function findWrk(threads: number): LoadGenerator | undefined {
+  const version = wrkVersion();
+  if (version === undefined) return undefined;
+  return { name: `wrk ${version}`, threads, run: (load) => runWrk(load, threads) };
+}
+
+/** `wrk -v` prints its version and exits with 1. */
+function wrkVersion(): string | undefined {
+  try {
+    return parseVersion(execFileSync('wrk', ['-v'], { encoding: 'utf8', stdio: 'pipe' }));
+  } catch (error) {
+    return parseVersion(String((error as { stdout?: unknown }).stdout ?? ''));
+  }
+}
+
+function parseVersion(text: string): string | undefined {
+  return /wrk\s+(?:\w+\/)?v?(\d+\.\d+\.\d+)/.exec(text)?.[1];
+}
+
+async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
+  const script = needsScript(load.requests) ? writeScript(load.requests) : undefined;
+  const url = `http://127.0.0.1:${load.port}${load.requests[0]!.path}`;
+  const args = [
+    `-t${threads}`,
+    `-c${Math.max(load.connections, threads)}`,
+    `-d${durationLimit}`,
+    ...(script ? ['-s', script.file] : headerArgs(load.requests[0]!)),
+    url,
+  ];
+  // Detached: Ctrl-C must reach the runner alone.
+  const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const closed = once(child, 'close');
+  closed.catch(() => {});
+  const startedAt = performance.now();
+  try {
+    await Promise.race([
+      sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
+      closed,
+    ]);
+    const elapsedMicros = (performance.now() - startedAt) * 1_000;
+    const busy = readBusy(child.pid!, elapsedMicros, threads);
+    child.kill('SIGINT');
+    await closed;
+    return { ...parseSummary(output), busy };
+  } finally {
+    child.kill('SIGKILL');
+    if (script) rmSync(script.folder, { recursive: true, force: true });
+  }
+}
+
+function readBusy(pid: number, elapsedMicros: number, threads: number): number | undefined {
+  const used = readCpu(pid).totalMicros;
+  return used > 0 ? used / elapsedMicros / threads : undefined;
+}
+
+/** Exported for its test. */
+export function parseSummary(output: string): Omit<LoadOutcome, 'busy'> {
+  const total = /(\d+) requests in ([\d.]+)(us|ms|s|m)\b/.exec(output);
+  if (total === null) {
+    throw new LabError('ERR_REDLINE_LOAD', `wrk printed no summary. Its output:\n${output.trim()}`);
+  }
+  const unit = { us: 1e-6, ms: 1e-3, s: 1, m: 60 }[total[3] as 'us' | 'ms' | 's' | 'm'];
+  const errors = /connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(output);
+  return {
+    requests: Number(total[1]),
+    seconds: Number(total[2]) * unit,
+    badStatus: Number(/Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? 0),
+    socketErrors: errors === null ? 0 : errors.slice(1).reduce((sum, n) => sum + Number(n), 0),
+  };
+}
+
+function headerArgs(request: Required<RequestConfig>): string[] {
+  return Object.entries(request.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+}
+
+/** Lua costs wrk a microsecond a request, so a plain GET goes without. */
+function needsScript(requests: readonly Required<RequestConfig>[]): boolean {
+  return requests.length > 1 || requests[0]!.method !== 'GET' || requests[0]!.body !== '';
+}
+
+function writeScript(requests: readonly Required<RequestConfig>[]): {
+  folder: string;
+  file: string;
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-wrk-'));
+  const file = join(folder, 'requests.lua');
+  const formatted = requests.map((request) => {
+    const headers = Object.entries(request.headers)
+      .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
+      .join(',');
+    const body = request.body === '' ? 'nil' : lua(request.body);
+    return `wrk.format(${lua(request.method)},${lua(request.path)},{${headers}},${body})`;
+  });
+  writeFileSync(
+    file,
+    `local requests, next = {}, 0
+function init()
+  wrk.headers = wrk.headers or {}
+  requests = {${formatted.join(',')}}
+end
+function request()
+  next = next % #requests + 1
+  return requests[next]
+end
+`,
+  );
+  return { folder, file };
+}
+
+/** A Lua string literal, every byte outside printable ASCII escaped. */
+function lua(text: string): string {
+  let literal = '"';
+  for (const byte of Buffer.from(text)) {
+    const plain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
+    literal += plain ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`;
+  }
+  return `${literal}"`;
+}

@@ -1,0 +1,110 @@
+import { Agent, request as httpRequest } from 'node:http';
+import type { RequestConfig } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import type { Server } from './server.ts';
+
+export interface Answer {
+  status: number;
+  body: Buffer;
+}
+
+/**
+ * A variant that answers something else is not a faster variant. Sends each request to each server and compares
+ * status and body, byte for byte, with the first server's.
+ * @throws {LabError} ERR_REDLINE_CONTRACT
+ */
+export async function checkContract(
+  servers: readonly Server[],
+  requests: readonly Required<RequestConfig>[],
+): Promise<void> {
+  const [reference, ...others] = servers;
+  for (const request of requests) {
+    const expected = await ask(reference!, request);
+    requireSuccess(reference!, request, expected);
+    for (const server of others) {
+      const answer = await ask(server, request);
+      requireSuccess(server, request, answer);
+      const difference = describeDifference(request, expected, answer);
+      if (difference !== undefined) {
+        throw contractError(
+          `"${server.name}" answers ${label(request)} differently from "${reference!.name}": ${difference}`,
+        );
+      }
+    }
+  }
+}
+
+export function label(request: { method: string; path: string }): string {
+  return `${request.method} ${request.path}`;
+}
+
+async function ask(server: Server, request: Required<RequestConfig>): Promise<Answer> {
+  try {
+    // Twice, and the second counts: the first may fill a cache whose answers are what is measured.
+    await send(server.port, request);
+    return await send(server.port, request);
+  } catch (error) {
+    throw await server.failure(`did not answer ${label(request)} (${(error as Error).message})`);
+  }
+}
+
+function send(port: number, request: Required<RequestConfig>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      {
+        host: '127.0.0.1',
+        port,
+        method: request.method,
+        path: request.path,
+        headers: request.headers,
+        agent: new Agent({ keepAlive: false }),
+        timeout: 10_000,
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('end', () =>
+          resolve({ status: incoming.statusCode!, body: Buffer.concat(chunks) }),
+        );
+        incoming.on('error', reject);
+      },
+    );
+    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer for 10 s')));
+    outgoing.on('error', reject);
+    outgoing.end(request.body === '' ? undefined : request.body);
+  });
+}
+
+function requireSuccess(server: Server, request: Required<RequestConfig>, answer: Answer): void {
+  if (answer.status >= 200 && answer.status < 400) return;
+  const start = answer.body.subarray(0, 200).toString();
+  throw contractError(
+    `"${server.name}" answers ${label(request)} with status ${answer.status}: ${start}`,
+  );
+}
+
+function describeDifference(
+  request: Required<RequestConfig>,
+  expected: Answer,
+  answer: Answer,
+): string | undefined {
+  if (answer.status !== expected.status) return `status ${answer.status}, not ${expected.status}.`;
+  if (request.compare === 'status' || answer.body.equals(expected.body)) return undefined;
+  const at = firstDifference(expected.body, answer.body);
+  const sizes = `${answer.body.length} bytes, not ${expected.body.length}`;
+  return `${sizes}; from byte ${at} on ${excerpt(answer.body, at)}, not ${excerpt(expected.body, at)}.`;
+}
+
+function firstDifference(a: Buffer, b: Buffer): number {
+  const end = Math.min(a.length, b.length);
+  for (let i = 0; i < end; i++) if (a[i] !== b[i]) return i;
+  return end;
+}
+
+function excerpt(body: Buffer, from: number): string {
+  return JSON.stringify(body.subarray(from, from + 40).toString());
+}
+
+function contractError(message: string): LabError {
+  return new LabError('ERR_REDLINE_CONTRACT', message);
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Plan } from '../config/resolve-plan.ts';
+import type { LoadGenerator } from '../load/generator.ts';
+import type { Slice } from '../result.ts';
+import { readCpu } from './cpu-clock.ts';
+import type { Server } from './server.ts';
+
+type Measured = Omit<Slice, 'restart' | 'block' | 'variant'>;
+
+/** @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards */
+export async function measureSlice(
+  server: Server,
+  plan: Plan,
+  generator: LoadGenerator,
+  signal: AbortSignal,
+): Promise<Measured | { fault: string }> {
+  const before = readCpu(server.pid);
+  const outcome = await generator
+    .run({
+      port: server.port,
+      requests: plan.requests,
+      connections: plan.connections,
+      durationMs: plan.precision.sliceMs,
+      signal,
+    })
+    .catch(async (error: unknown) => {
+      // A generator that meets a closed port fails before the exit of the server is known here.
+      await sleep(100);
+      throw server.hasEnded ? await server.failure('ended while it was measured') : error;
+    });
+  const after = readCpu(server.pid);
+  if (server.hasEnded) throw await server.failure('ended while it was measured');
+  server.dropOutput();
+  const { requests, seconds, badStatus, socketErrors, busy } = outcome;
+  if (requests === 0) return { fault: 'answered nothing' };
+  if (badStatus > 0) {
+    return {
+      fault: `answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx`,
+    };
+  }
+  if (socketErrors > 0) return { fault: `broke ${socketErrors} connections` };
+  return {
+    requests,
+    seconds,
+    cpuMicros: after.totalMicros - before.totalMicros,
+    ...(after.mainThreadMicros === undefined
+      ? {}
+      : { mainThreadMicros: after.mainThreadMicros - before.mainThreadMicros! }),
+    ...(busy === undefined ? {} : { generatorBusy: busy }),
+  };
+}

@@ -1,0 +1,240 @@
+import type { Plan } from '../config/resolve-plan.ts';
+import type { SetupResult } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { autocannonGenerator } from '../load/autocannon.ts';
+import type { LoadGenerator } from '../load/generator.ts';
+import { runOpenLoop, type OpenLoopOutcome } from '../load/open-loop.ts';
+import { findWrk } from '../load/wrk.ts';
+import type { MachineFacts, Slice } from '../result.ts';
+import { seededRandom, shuffled, type Random } from '../stats/random.ts';
+import { checkContract } from './contract.ts';
+import { readRssMiB } from './cpu-clock.ts';
+import { Fleet, type Contestant } from './fleet.ts';
+import { readInterference, readMachine } from './machine.ts';
+import { measureSlice } from './measure-slice.ts';
+import { pinSelf, type Pinning } from './pinning.ts';
+import type { Server } from './server.ts';
+
+/** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
+const mostGeneratorThreads = 4;
+
+/** What was seen, before any statistics. */
+export interface Observations {
+  contestants: Contestant[];
+  /** Variant name → why it was not measured. */
+  skipped: Map<string, string>;
+  slices: Slice[];
+  /** One entry per contestant and restart. */
+  latencies: { restart: number; variant: string; outcome: OpenLoopOutcome }[];
+  memory: { restart: number; variant: string; rssMiB: number }[];
+  generator: LoadGenerator;
+  openLoopRps: number;
+  machine: MachineFacts;
+  throttledTimes: number;
+}
+
+export interface RunListener {
+  /** Something that takes a moment begins. */
+  phase(text: string, restart: number, variant?: string): void;
+  /** A slice was measured. */
+  measured(slices: readonly Slice[], restart: number, block: number): void;
+}
+
+/** Name of the baseline's second self. */
+export function controlName(baseline: string): string {
+  return `${baseline} again`;
+}
+
+/**
+ * Restarts × blocks: every restart brings all contestants up afresh, each block measures each of them once, in a new
+ * order. At the end, or on abort, nothing that was started is left.
+ */
+export async function runBench(
+  plan: Plan,
+  listener: RunListener,
+  signal: AbortSignal,
+): Promise<Observations> {
+  const pinning = pinSelf(plan.pin);
+  const before = readInterference();
+  const setup: SetupResult = (await plan.setup?.()) ?? {};
+  try {
+    const observations = await observe(plan, setup, pinning, listener, signal);
+    const after = readInterference();
+    if (before && after) {
+      observations.machine.steal =
+        (after.stealTicks - before.stealTicks) / Math.max(1, after.allTicks - before.allTicks);
+      observations.throttledTimes = after.throttledTimes - before.throttledTimes;
+    }
+    return observations;
+  } finally {
+    await setup.stop?.();
+  }
+}
+
+async function observe(
+  plan: Plan,
+  setup: SetupResult,
+  pinning: Pinning,
+  listener: RunListener,
+  signal: AbortSignal,
+): Promise<Observations> {
+  const random = seededRandom(plan.seed);
+  const threads = Math.min(pinning.loadCoreCount, mostGeneratorThreads);
+  const skipped = new Map(Object.entries(setup.skip ?? {}));
+  const observations: Observations = {
+    contestants: chooseContestants(plan, skipped),
+    skipped,
+    slices: [],
+    latencies: [],
+    memory: [],
+    generator: findWrk(threads) ?? autocannonGenerator(),
+    openLoopRps: plan.openLoopRps ?? 0,
+    machine: readMachine(pinning.description),
+    throttledTimes: 0,
+  };
+  for (let restart = 1; restart <= plan.precision.restarts; restart++) {
+    signal.throwIfAborted();
+    listener.phase('starting', restart);
+    const running = observations.contestants.filter(({ name }) => !skipped.has(name));
+    await using fleet = await Fleet.start(shuffled(running, random), plan, {
+      env: setup.env ?? {},
+      pinning,
+      signal,
+    });
+    await prepare(fleet, plan, observations, listener, restart, signal);
+    await measureBlocks(fleet, plan, observations, listener, restart, random, signal);
+    await measureLatency(fleet, plan, observations, listener, restart, random, signal);
+  }
+  return observations;
+}
+
+function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant[] {
+  const reason = skipped.get(plan.baseline);
+  if (reason !== undefined) {
+    throw new LabError(
+      'ERR_REDLINE_LOAD',
+      `The baseline "${plan.baseline}" cannot run here (${reason}), and nothing can be compared without it.`,
+    );
+  }
+  const baseline = plan.variants.find(({ name }) => name === plan.baseline)!;
+  const contestants = plan.variants.map((variant) => ({ name: variant.name, variant }));
+  return [...contestants, { name: controlName(plan.baseline), variant: baseline }];
+}
+
+async function prepare(
+  fleet: Fleet,
+  plan: Plan,
+  observations: Observations,
+  listener: RunListener,
+  restart: number,
+  signal: AbortSignal,
+): Promise<void> {
+  listener.phase('checking answers', restart);
+  const baselineFirst = fleet.servers.toSorted(
+    (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
+  );
+  await checkContract(baselineFirst, plan.requests);
+  for (const server of fleet.servers) await verify(server, plan);
+  if (plan.precision.warmupMs === 0) return;
+  for (const server of fleet.servers) {
+    signal.throwIfAborted();
+    listener.phase('warming up', restart, server.name);
+    await observations.generator.run({
+      ...plan,
+      port: server.port,
+      durationMs: plan.precision.warmupMs,
+      signal,
+    });
+    server.dropOutput();
+  }
+}
+
+async function verify(server: Server, plan: Plan): Promise<void> {
+  try {
+    await plan.verify?.(server);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LabError('ERR_REDLINE_CONTRACT', `"${server.name}" failed its check: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+async function measureBlocks(
+  fleet: Fleet,
+  plan: Plan,
+  observations: Observations,
+  listener: RunListener,
+  restart: number,
+  random: Random,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let block = 1; block <= plan.precision.blocks; block++) {
+    for (const server of shuffled(fleet.servers, random)) {
+      if (observations.skipped.has(server.name)) continue;
+      signal.throwIfAborted();
+      const measured = await measureSlice(server, plan, observations.generator, signal);
+      if ('fault' in measured) {
+        disqualify(server, measured.fault, plan, observations);
+        continue;
+      }
+      observations.slices.push({ restart, block, variant: server.name, ...measured });
+      listener.measured(observations.slices, restart, block);
+    }
+  }
+}
+
+/** A variant that fails under load says nothing about speed; a baseline that does ends the run. */
+function disqualify(server: Server, fault: string, plan: Plan, observations: Observations): void {
+  if (server.name === plan.baseline || server.name === controlName(plan.baseline)) {
+    throw new LabError('ERR_REDLINE_LOAD', `The baseline "${plan.baseline}" ${fault} under load.`);
+  }
+  observations.skipped.set(server.name, `${fault} under load`);
+  observations.slices = observations.slices.filter(({ variant }) => variant !== server.name);
+}
+
+async function measureLatency(
+  fleet: Fleet,
+  plan: Plan,
+  observations: Observations,
+  listener: RunListener,
+  restart: number,
+  random: Random,
+  signal: AbortSignal,
+): Promise<void> {
+  observations.openLoopRps ||= chooseOpenLoopRps(observations.slices);
+  for (const server of shuffled(fleet.servers, random)) {
+    if (observations.skipped.has(server.name)) continue;
+    signal.throwIfAborted();
+    observations.memory.push({ restart, variant: server.name, rssMiB: readRssMiB(server.pid) });
+    listener.phase('latency', restart, server.name);
+    const outcome = await runOpenLoop(
+      {
+        port: server.port,
+        requests: plan.requests,
+        connections: plan.connections,
+        requestsPerSecond: observations.openLoopRps,
+        durationMs: plan.precision.latencyMs,
+      },
+      signal,
+    );
+    server.dropOutput();
+    if (outcome.answered === 0) {
+      throw await server.failure(`answered none of the open loop's requests`);
+    }
+    observations.latencies.push({ restart, variant: server.name, outcome });
+  }
+}
+
+/** Half of what the slowest serves: a rate all can hold, so that the same question is asked of each. */
+function chooseOpenLoopRps(slices: readonly Slice[]): number {
+  const totals = new Map<string, { requests: number; seconds: number }>();
+  for (const { variant, requests, seconds } of slices) {
+    const total = totals.get(variant) ?? { requests: 0, seconds: 0 };
+    totals.set(variant, { requests: total.requests + requests, seconds: total.seconds + seconds });
+  }
+  const slowest = Math.min(...[...totals.values()].map((t) => t.requests / t.seconds));
+  const half = Math.max(1, slowest / 2);
+  const digit = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
+  return Math.max(1, Math.floor(half / digit) * digit);
+}

@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, ftruncateSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PlannedVariant } from '../config/resolve-plan.ts';
+import type { ServerUnderTest } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { onServerCores, type Pinning } from './pinning.ts';
+
+const stopTimeoutMs = 3_000;
+
+export interface StartOptions {
+  port: number;
+  env: Record<string, string>;
+  pinning: Pinning;
+  /** Where its output goes. */
+  folder: string;
+}
+
+/** One running variant. Its output goes to files, as it would in production: a pipe would charge its reader to the load's cores. */
+export class Server implements ServerUnderTest {
+  readonly name: string;
+  readonly url: string;
+  readonly port: number;
+  readonly #child: ChildProcess;
+  readonly #outFile: string;
+  readonly #errFile: string;
+  readonly #outDescriptor: number;
+  #spawnError: Error | undefined;
+
+  constructor(variant: PlannedVariant, name: string, options: StartOptions) {
+    this.name = name;
+    this.port = options.port;
+    this.url = `http://127.0.0.1:${options.port}`;
+    const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
+    this.#outFile = `${stem}.stdout`;
+    this.#errFile = `${stem}.stderr`;
+    this.#outDescriptor = openSync(this.#outFile, 'a');
+    const errDescriptor = openSync(this.#errFile, 'a');
+    const [program, ...args] = onServerCores(options.pinning, variant.command);
+    // Detached gives it a process group of its own: what it starts can be ended with it,
+    // and a Ctrl-C in the terminal reaches the runner alone, which then stops everything in order.
+    this.#child = spawn(program!, args, {
+      cwd: variant.cwd,
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        PORT: String(options.port),
+        ...options.env,
+        ...variant.env,
+      },
+      stdio: ['ignore', this.#outDescriptor, errDescriptor],
+      detached: true,
+    });
+    closeSync(errDescriptor);
+    this.#child.on('error', (error) => {
+      this.#spawnError = error;
+    });
+    runningServers.add(this);
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get hasEnded(): boolean {
+    return (
+      this.#spawnError !== undefined ||
+      this.#child.exitCode !== null ||
+      this.#child.signalCode !== null
+    );
+  }
+
+  /** Resolves when the port accepts a connection. */
+  async ready(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    while (!(await acceptsConnection(this.port))) {
+      signal.throwIfAborted();
+      if (this.hasEnded) throw await this.failure('did not come up: it ended');
+      if (Date.now() > deadline) {
+        throw await this.failure(
+          `did not come up: nothing listens on port ${this.port} after ${timeoutMs / 1_000} s`,
+        );
+      }
+      await sleep(25);
+    }
+    // An old process on a fixed port would answer in its place.
+    if (this.hasEnded) throw await this.failure('did not come up: it ended');
+  }
+
+  stdout(): Promise<string> {
+    return readFile(this.#outFile, 'utf8');
+  }
+
+  /** Logs of a long run would fill the disk; what was written so far has been counted or is not needed. */
+  dropOutput(): void {
+    ftruncateSync(this.#outDescriptor);
+  }
+
+  /** The error for this server, with how it ended and the last lines it wrote. */
+  async failure(what: string): Promise<LabError> {
+    const { exitCode, signalCode } = this.#child;
+    const how = this.#spawnError
+      ? ` (${this.#spawnError.message})`
+      : signalCode !== null
+        ? ` by ${signalCode}`
+        : exitCode !== null
+          ? ` with exit code ${exitCode}`
+          : '';
+    const written = (await readFile(this.#errFile, 'utf8')).trim() || (await this.stdout()).trim();
+    const lastLines = written.split('\n').slice(-15).join('\n  ');
+    const tail = written === '' ? 'It wrote nothing.' : `Its last lines:\n  ${lastLines}`;
+    return new LabError('ERR_REDLINE_SERVER', `"${this.name}" ${what}${how}. ${tail}`);
+  }
+
+  async stop(): Promise<void> {
+    if (!this.hasEnded) {
+      const exited = once(this.#child, 'exit');
+      this.kill('SIGTERM');
+      const forced = setTimeout(() => this.kill('SIGKILL'), stopTimeoutMs);
+      await exited;
+      clearTimeout(forced);
+    }
+    // What it started may have outlived it.
+    this.kill('SIGKILL');
+    runningServers.delete(this);
+    closeSync(this.#outDescriptor);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    if (this.#child.pid === undefined) return;
+    try {
+      process.kill(-this.#child.pid, signal);
+    } catch {
+      // The group is gone already.
+    }
+  }
+}
+
+const runningServers = new Set<Server>();
+
+/** The last resort when this process must end at once. */
+export function killAllServers(): void {
+  for (const server of runningServers) server.kill('SIGKILL');
+}
+
+export function acceptsConnection(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const finish = (accepted: boolean): void => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+    socket.setTimeout(1_000, () => finish(false));
+  });
+}

@@ -1,0 +1,188 @@
+import type { Plan } from '../config/resolve-plan.ts';
+import type { BenchResult, Interval, MeasuredVariant, SkippedVariant, Slice } from '../result.ts';
+import { isMeasured } from '../result.ts';
+import { estimate, medianInterval, resamples } from '../stats/bootstrap.ts';
+import { median } from '../stats/quantile.ts';
+import { seededRandom, type Random } from '../stats/random.ts';
+import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
+import { label } from './contract.ts';
+import { warningsOf } from './guards.ts';
+import { cpuMetric, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
+import { controlName, type Observations } from './run-bench.ts';
+
+export interface RunFacts {
+  command: BenchResult['command'];
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  startedAt: Date;
+  durationSeconds: number;
+}
+
+/** Turns what was observed into what may be said of it. */
+export function summarise(plan: Plan, seen: Observations, facts: RunFacts): BenchResult {
+  const random = seededRandom(plan.seed);
+  const bands = measureBands(plan, seen, random);
+  const measure = (name: string): MeasuredVariant | SkippedVariant =>
+    summariseVariant(name, plan, seen, bands, random);
+  const baselineFirst = plan.variants.toSorted(
+    (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
+  );
+  const variants = baselineFirst.map(({ name }) => measure(name));
+  if (facts.command === 'ladder') addSteps(variants, seen.slices, bands, random);
+  const control = measure(controlName(plan.baseline));
+  if (isMeasured(control)) judgeAsControl(control);
+  const { runId, startedAt, ...said } = facts;
+  const result: BenchResult = {
+    schema: 1,
+    scenario: plan.name,
+    title: plan.title,
+    ...said,
+    runId,
+    startedAt: startedAt.toISOString(),
+    baseline: plan.baseline,
+    machine: seen.machine,
+    load: {
+      generator: seen.generator.name,
+      threads: seen.generator.threads,
+      connections: plan.connections,
+      requests: plan.requests.map(label),
+      openLoopRps: seen.openLoopRps,
+    },
+    precision: {
+      ...plan.precision,
+      resamples,
+      seed: plan.seed,
+      cpuBand: bands.cpu,
+      rpsBand: bands.rps,
+    },
+    control,
+    variants,
+    warnings: [],
+    slices: seen.slices,
+  };
+  return { ...result, warnings: warningsOf(result, seen) };
+}
+
+interface Bands {
+  cpu: number;
+  rps: number;
+}
+
+function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
+  const control = controlName(plan.baseline);
+  return {
+    cpu: bandOf(pairedRatio(seen.slices, control, plan.baseline, cpuMetric, random)),
+    rps: bandOf(pairedRatio(seen.slices, control, plan.baseline, rpsMetric, random)),
+  };
+}
+
+function summariseVariant(
+  name: string,
+  plan: Plan,
+  seen: Observations,
+  bands: Bands,
+  random: Random,
+): MeasuredVariant | SkippedVariant {
+  const planned = plan.variants.find((variant) => variant.name === name);
+  const noted = planned?.note === undefined ? {} : { note: planned.note };
+  const reason = seen.skipped.get(name);
+  if (reason !== undefined) return { name, ...noted, skipped: reason };
+
+  const { slices } = seen;
+  const baseRps = typical(slices, plan.baseline, (slice) => slice.requests / slice.seconds);
+  const baseCpu = typical(slices, plan.baseline, (slice) => slice.cpuMicros / slice.requests);
+  const isBase = name === plan.baseline;
+  const exact: Interval = { value: 1, low: 1, high: 1 };
+  const rpsRatio = isBase ? exact : pairedRatio(slices, name, plan.baseline, rpsMetric, random);
+  const cpuRatio = isBase ? exact : pairedRatio(slices, name, plan.baseline, cpuMetric, random);
+  const blocks = slices.filter(({ variant }) => variant === name).length;
+  const rps = compare(rpsRatio, bands.rps, blocks);
+  const cpu = compare(cpuRatio, bands.cpu, blocks);
+  const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
+  const own = slices.filter(({ variant }) => variant === name);
+  const mainShare = median(own.map((slice) => (slice.mainThreadMicros ?? NaN) / slice.cpuMicros));
+  return {
+    name,
+    ...noted,
+    // The baseline's figure times the paired ratio: drift between blocks cannot make the absolute figure and the
+    // ratio tell different stories. The raw slices are in the file for whoever wants the plain medians.
+    rps: baseRps * rpsRatio.value,
+    rpsRatio,
+    rpsVerdict: isBase ? 'base' : rps.verdict,
+    ...(isBase || rps.blocksToSettle === undefined
+      ? {}
+      : { rpsBlocksToSettle: rps.blocksToSettle }),
+    cpuMicrosPerRequest,
+    ...(Number.isNaN(mainShare)
+      ? {}
+      : { mainThreadMicrosPerRequest: cpuMicrosPerRequest * mainShare }),
+    cpuRatio,
+    cpuVerdict: isBase ? 'base' : cpu.verdict,
+    ...(isBase || cpu.blocksToSettle === undefined
+      ? {}
+      : { cpuBlocksToSettle: cpu.blocksToSettle }),
+    verdict: isBase ? 'base' : cpu.verdict,
+    latencyMs: summariseLatency(name, seen, random),
+    rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
+    serverBusy: median(own.map((slice) => slice.cpuMicros / 1e6 / slice.seconds)),
+  };
+}
+
+function judgeAsControl(control: MeasuredVariant): void {
+  control.note = 'A/A control';
+  control.rpsVerdict = judgeControl(control.rpsRatio);
+  control.cpuVerdict = judgeControl(control.cpuRatio);
+  control.verdict = control.cpuVerdict;
+  delete control.rpsBlocksToSettle;
+  delete control.cpuBlocksToSettle;
+}
+
+/** Each rung against the nearest one below that was measured. */
+function addSteps(
+  variants: readonly (MeasuredVariant | SkippedVariant)[],
+  slices: readonly Slice[],
+  bands: Bands,
+  random: Random,
+): void {
+  const measured = variants.filter(isMeasured);
+  for (const [index, rung] of measured.entries()) {
+    const below = measured[index - 1];
+    if (below === undefined) continue;
+    const blocks = slices.filter(({ variant }) => variant === rung.name).length;
+    const against = (metric: Metric, band: number) =>
+      compare(pairedRatio(slices, rung.name, below.name, metric, random), band, blocks);
+    rung.step = {
+      over: below.name,
+      cpu: against(cpuMetric, bands.cpu),
+      rps: against(rpsMetric, bands.rps),
+    };
+  }
+}
+
+/** Median within a restart, mean over restarts, as the ratios are. */
+function typical(slices: readonly Slice[], name: string, value: (slice: Slice) => number): number {
+  const restarts = Map.groupBy(
+    slices.filter(({ variant }) => variant === name),
+    ({ restart }) => restart,
+  );
+  return estimate([...restarts.values()].map((own) => own.map(value)));
+}
+
+function summariseLatency(
+  name: string,
+  seen: Observations,
+  random: Random,
+): MeasuredVariant['latencyMs'] {
+  const own = seen.latencies.filter(({ variant }) => variant === name);
+  const p99 = medianInterval(
+    own.map(({ outcome }) => outcome.p99),
+    random,
+  );
+  return {
+    p50: median(own.map(({ outcome }) => outcome.p50)),
+    p99: p99.value,
+    p99Low: p99.low,
+    p99High: p99.high,
+  };
+}

@@ -1,0 +1,76 @@
+import type { Interval } from '../result.ts';
+import { mean, median, quantileOfSorted } from './quantile.ts';
+import type { Random } from './random.ts';
+
+export const resamples = 10_000;
+
+/**
+ * Median within a restart, mean over restarts. Slices of one process are not replicates: two identical processes
+ * differ by more than their slices do, so a restart counts once, however many slices it has.
+ * @param restarts Paired log ratios, one list per restart.
+ */
+export function estimate(restarts: readonly (readonly number[])[]): number {
+  return mean(restarts.map((blocks) => median(blocks)));
+}
+
+/**
+ * 95 % percentile interval of `estimate` by the two-level (cluster) bootstrap of Davison & Hinkley 1997, §3.8:
+ * restarts are drawn with replacement, then blocks within each drawn restart.
+ */
+export function ratioInterval(
+  restarts: readonly (readonly number[])[],
+  random: Random,
+  rounds: number = resamples,
+): Interval {
+  const estimates = new Float64Array(rounds);
+  const drawn: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    let sum = 0;
+    for (let draw = 0; draw < restarts.length; draw++) {
+      const blocks = restarts[Math.floor(random() * restarts.length)]!;
+      drawn.length = blocks.length;
+      for (let i = 0; i < blocks.length; i++)
+        drawn[i] = blocks[Math.floor(random() * blocks.length)]!;
+      sum += medianInPlace(drawn);
+    }
+    estimates[round] = sum / restarts.length;
+  }
+  estimates.sort();
+  return {
+    value: Math.exp(estimate(restarts)),
+    low: Math.exp(quantileOfSorted(estimates, 0.025)),
+    high: Math.exp(quantileOfSorted(estimates, 0.975)),
+  };
+}
+
+/** 95 % percentile interval of the median of a few values, one per restart. */
+export function medianInterval(values: readonly number[], random: Random): Interval {
+  const medians = new Float64Array(resamples);
+  const drawn: number[] = Array.from({ length: values.length });
+  for (let round = 0; round < resamples; round++) {
+    for (let i = 0; i < values.length; i++) {
+      drawn[i] = values[Math.floor(random() * values.length)]!;
+    }
+    medians[round] = medianInPlace(drawn);
+  }
+  medians.sort();
+  return {
+    value: median(values),
+    low: quantileOfSorted(medians, 0.025),
+    high: quantileOfSorted(medians, 0.975),
+  };
+}
+
+/** Insertion sort: for the ten or so blocks of a restart it beats Array.prototype.sort several times over. */
+function medianInPlace(values: number[]): number {
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!;
+    let place = i - 1;
+    while (place >= 0 && values[place]! > value) {
+      values[place + 1] = values[place]!;
+      place--;
+    }
+    values[place + 1] = value;
+  }
+  return quantileOfSorted(values, 0.5);
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { createServer, type AddressInfo } from 'node:net';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, test } from 'node:test';
+import { findOnPath } from '@redline/services';
+import type { MeasuredVariant } from '../../src/result.ts';
+import { finished, Workbench } from './run-cli.ts';
+
+const needsWrk = findOnPath('wrk') === undefined ? 'there is no wrk on PATH' : false;
+
+describe('redline bench', () => {
+  test('writes the documented JSON and a report, and prints where they are', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('plain'), bench.variant('spinning', { SPIN_MICROS: '200' })],
+    });
+    const { code, stdout, stderr } = await bench.run([
+      'bench',
+      '--json',
+      'out/r.json',
+      '--html',
+      'r.html',
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /out\/r\.json/);
+    assert.match(stdout, /r\.html/);
+    assert.match(bench.read('r.html'), /^<!doctype html>/i);
+
+    const result = bench.result('out/r.json');
+    assert.equal(result.schema, 1);
+    assert.equal(result.scenario, 'test');
+    assert.equal(result.baseline, 'plain');
+    assert.deepEqual(
+      result.variants.map(({ name }) => name),
+      ['plain', 'spinning'],
+    );
+    const [plain, spinning] = result.variants as [MeasuredVariant, MeasuredVariant];
+    assert.deepEqual(plain.cpuRatio, { value: 1, low: 1, high: 1 });
+    // 200 µs of spinning over a request of some 15 µs: no noise hides that.
+    assert.ok(spinning.cpuMicrosPerRequest > 150, String(spinning.cpuMicrosPerRequest));
+    assert.ok(spinning.cpuRatio.high < 0.5 && spinning.rpsRatio.high < 0.5);
+    assert.equal(spinning.verdict, 'changed');
+    assert.ok(spinning.latencyMs.p50 >= 0.2 && spinning.latencyMs.p99 >= spinning.latencyMs.p50);
+    assert.ok(spinning.rssMiB > 20);
+    // restarts × blocks × (variants + the baseline again)
+    assert.equal(result.slices.length, 2 * 3);
+    assert.equal('step' in spinning, false);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('asks a POST with headers and a body as it is written', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('echo', { MODE: 'echo' })],
+      requests: [{ method: 'POST', path: '/x', headers: { 'x-one': '1' }, body: '{"a":"ü\\n"}' }],
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(bench.result('r.json').load.requests, ['POST /x']);
+  });
+
+  test('falls back to autocannon where there is no wrk', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('plain')] });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json'], { PATH: '/nowhere' });
+    assert.equal(code, 0, stderr);
+    const result = bench.result('r.json');
+    assert.match(result.load.generator, /^autocannon \d/);
+    assert.ok((result.variants[0] as MeasuredVariant).rps > 100);
+  });
+
+  test('measures only the variants that --only names', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: ['a', 'b', 'c'].map((name) => bench.variant(name)) });
+    const { code, stderr } = await bench.run(['bench', '--only', 'b,c', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    assert.equal(bench.result('r.json').baseline, 'b');
+    assert.equal(bench.result('r.json').variants.length, 2);
+  });
+
+  test('leaves a variant out that fails under load, and says why', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('plain'), bench.variant('failing', { FAIL_EVERY: '50' })],
+      precision: { restarts: 1, blocks: 2, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
+    });
+    const { code, stderr, stdout } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const failing = bench.result('r.json').variants[1]!;
+    assert.ok('skipped' in failing);
+    assert.match(failing.skipped, /requests with a status outside 2xx and 3xx under load/);
+    assert.match(stdout, /failing/);
+  });
+
+  test('skips what the set-up says cannot run, and stops the set-up at the end', async (t) => {
+    const bench = new Workbench(t);
+    const variants = JSON.stringify([bench.variant('plain'), bench.variant('redis')]);
+    bench.write(
+      'redline.config.mjs',
+      `import { writeFileSync } from 'node:fs';
+      export default {
+        name: 'test', variants: ${variants}, load: { connections: 8 },
+        precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
+        setup: () => ({ env: { BODY: 'from set-up' }, skip: { redis: 'needs Redis' },
+                        stop: () => writeFileSync('stopped', '') }),
+        verify: async ({ url }) => {
+          const body = await (await fetch(url)).text();
+          if (body !== 'from set-up') throw new Error('got ' + body);
+        },
+      };`,
+    );
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(bench.result('r.json').variants[1], { name: 'redis', skipped: 'needs Redis' });
+    assert.ok(existsSync(`${bench.folder}/stopped`));
+  });
+});
+
+describe('redline ladder', () => {
+  test('compares each rung with the one below that was measured', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [
+        bench.variant('base', { SPIN_MICROS: '400' }),
+        bench.variant('one', { SPIN_MICROS: '200' }),
+        bench.variant('two'),
+      ],
+    });
+    const { code, stderr } = await bench.run(['ladder', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const [base, one, two] = bench.result('r.json').variants as MeasuredVariant[];
+    assert.equal(base!.step, undefined);
+    assert.equal(one!.step?.over, 'base');
+    assert.equal(two!.step?.over, 'one');
+    assert.ok(two!.step!.cpu.ratio.low > 2, JSON.stringify(two!.step));
+    assert.ok(two!.cpuRatio.value > two!.step!.cpu.ratio.value);
+  });
+});
+
+describe('redline, when something is wrong,', () => {
+  test('shows the last lines of a server that did not come up, and exits with 1', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('plain'), bench.variant('b', { MODE: 'crash' })] });
+    const { code, stderr } = await bench.run(['bench']);
+    assert.equal(code, 1);
+    assert.match(stderr, /redline: "b" did not come up: it ended with exit code 3\./);
+    assert.match(stderr, /no database at db\.internal:5432/);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('says so when nothing listens in time', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('deaf', { MODE: 'deaf' })], readyTimeoutMs: 400 });
+    const { code, stderr } = await bench.run(['bench']);
+    assert.equal(code, 1);
+    assert.match(stderr, /"deaf" did not come up: nothing listens on port \d+ after 0\.4 s/);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('names a command that cannot be run', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [{ name: 'typo', command: 'nodee app.js' }] });
+    const { code, stderr } = await bench.run(['bench']);
+    assert.equal(code, 1);
+    assert.match(stderr, /"typo" did not come up: .*nodee/s);
+  });
+
+  test('says which port is taken', async (t) => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => occupant.once('listening', resolve));
+    t.after(() => occupant.close());
+    const { port } = occupant.address() as AddressInfo;
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [{ ...bench.variant('fixed'), port }] });
+    const { code, stderr } = await bench.run(['bench']);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`Port ${port} of "fixed" is taken by another process`));
+  });
+
+  test('says where a variant answers something else', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('a'), bench.variant('b', { BODY: 'help!' })] });
+    const { code, stderr } = await bench.run(['bench']);
+    assert.equal(code, 1);
+    assert.match(stderr, /"b" answers GET \/ differently from "a": 5 bytes, not 5; from byte 3 on/);
+  });
+
+  test('reports a server that dies under load with its last lines', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('mortal', { DIE_AFTER: '200' })] });
+    const { code, stderr } = await bench.run(['bench']);
+    assert.equal(code, 1);
+    assert.match(stderr, /"mortal" .*exit code 9.*out of luck/s);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('names a wrong config key, a missing file and a wrong option in one line, and exits with 2', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('a')], lod: {} } as never);
+    const cases: [args: string[], message: RegExp][] = [
+      [['bench'], /^redline: redline\.config\.mjs: unknown key "lod"\.\n$/],
+      [['bench', 'nowhere.ts'], /^redline: There is no config at .*nowhere\.ts\.\n$/],
+      [['bench', '--blocks', 'ten'], /'ten' is invalid/],
+      [['climb'], /unknown command 'climb'/],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stderr } = await bench.run(args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, message);
+      assert.doesNotMatch(stderr, /\n\s+at /);
+    }
+  });
+});
+
+describe('Ctrl-C', { skip: needsWrk }, () => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    test(`(${signal}) leaves no process behind, not even a server that ignores SIGTERM`, async (t) => {
+      const bench = new Workbench(t);
+      bench.writeConfig({
+        variants: [bench.variant('a'), bench.variant('b', { MODE: 'stubborn' })],
+        precision: { restarts: 5, blocks: 100, sliceMs: 200, warmupMs: 500, latencyMs: 100 },
+      });
+      const child = bench.start(['bench']);
+      const ended = finished(child);
+      while (bench.serverPids().length < 3) await sleep(50);
+      await sleep(800);
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      assert.equal(code, signal === 'SIGINT' ? 130 : 143, stderr);
+      assert.match(stderr, /nothing is left running/);
+      assert.deepEqual(bench.survivors(), []);
+    });
+  }
+});

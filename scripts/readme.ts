@@ -1,0 +1,95 @@
+// Writes the figures of the READMEs from the committed result files: `npm run readme`. With --check it changes
+// nothing and fails when a README does not say what its result file says.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+
+const root = join(import.meta.dirname, '..');
+const check = process.argv.includes('--check');
+const stale: string[] = [];
+
+const ladder: BenchResult = readJson('benchmarks/results/cached-api.json');
+const article: { requestsPerSecond: Record<string, number> } = readJson(
+  'benchmarks/article-ladder.json',
+);
+
+replaceFile('docs/ladder.svg', renderSvg(ladder));
+replaceBlock('README.md', 'ladder', describeRun(ladder));
+replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
+
+if (stale.length > 0) {
+  process.stderr.write(`Out of date: ${stale.join(', ')}. Run "npm run readme".\n`);
+  process.exitCode = 1;
+}
+
+function describeRun({ machine, load, precision, startedAt }: BenchResult): string {
+  return [
+    `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
+    `Node ${machine.node.slice(1)}; ${load.generator}, ${load.connections} connections, ${machine.pinning};`,
+    `${precision.restarts} restarts × ${precision.blocks} interleaved blocks, A/A noise ± ${percent(precision.cpuBand)} CPU, ± ${percent(precision.rpsBand)} rps.`,
+    'Raw data: [benchmarks/results/cached-api.json](benchmarks/results/cached-api.json).',
+  ].join('\n');
+}
+
+function ladderTable(result: BenchResult): string {
+  const base = article.requestsPerSecond[result.baseline]!;
+  const rows = result.variants.filter(isMeasured).map((rung) => {
+    const theirs = article.requestsPerSecond[rung.name];
+    return [
+      `\`${rung.name}\``,
+      theirs === undefined ? '–' : `${(theirs / base).toFixed(2)} ×`,
+      `${rung.rpsRatio.value.toFixed(2)} ×${interval(rung.rpsRatio)}`,
+      rung.cpuMicrosPerRequest.toFixed(1),
+      `${rung.cpuRatio.value.toFixed(2)} ×${interval(rung.cpuRatio)}`,
+      stepText(rung),
+    ];
+  });
+  const head = [
+    'rung',
+    'the article, rps',
+    'here, rps',
+    'CPU µs per request',
+    'here, CPU',
+    'CPU against the rung below',
+  ];
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function stepText({ step }: MeasuredVariant): string {
+  if (step === undefined) return '–';
+  return `${step.cpu.ratio.value.toFixed(2)} ×${interval(step.cpu.ratio)}, ${step.cpu.verdict}`;
+}
+
+function interval({ low, high }: { low: number; high: number }): string {
+  return low === high ? '' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(join(root, file), 'utf8'));
+}
+
+function replaceBlock(file: string, name: string, text: string): void {
+  const before = readFileSync(join(root, file), 'utf8');
+  const block = new RegExp(`(<!-- ${name}:start[^>]*-->\n)[^]*?(<!-- ${name}:end -->)`);
+  if (!block.test(before)) throw new Error(`${file} has no block "${name}"`);
+  replaceFile(
+    file,
+    before.replace(block, (_, start: string, end: string) => `${start}\n${text}\n\n${end}`),
+  );
+}
+
+function replaceFile(file: string, text: string): void {
+  let before = '';
+  try {
+    before = readFileSync(join(root, file), 'utf8');
+  } catch {
+    // Not written yet.
+  }
+  if (before === text) return;
+  if (check) stale.push(file);
+  else writeFileSync(join(root, file), text);
+}

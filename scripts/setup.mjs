@@ -1,0 +1,137 @@
+// Brings a fresh clone to where it can run: npm packages, the build, and the two programs a benchmark needs.
+// Runs before anything is installed, on any Node from 20 on, so it is plain JavaScript without dependencies.
+import { execFileSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
+const forTests = process.argv.includes('--for-tests');
+
+/** What `npm start` and `npm test` use beside Node. Each has a stand-in, so none is required. */
+const tools = [
+  {
+    programs: ['redis-server', 'valkey-server'],
+    isNamed: Boolean(process.env.REDIS_URL),
+    debian: 'redis-server',
+    brew: 'redis',
+    without: forTests
+      ? 'the tests that need a Redis are skipped'
+      : 'the ladder runs on the in-process store',
+  },
+  {
+    programs: ['wrk'],
+    debian: 'wrk',
+    brew: 'wrk',
+    without: 'autocannon makes the load, and saturates sooner',
+  },
+  ...(forTests
+    ? [
+        {
+          programs: ['chromium', 'chromium-browser', 'google-chrome'],
+          isNamed: Boolean(process.env.CHROMIUM),
+          debian: 'chromium',
+          brew: '--cask chromium',
+          without: 'the tests that open the report are skipped',
+        },
+      ]
+    : []),
+];
+
+if (Number(process.versions.node.split('.')[0]) < 20) {
+  fail(`Redline's development needs Node 20 or newer; this is ${process.version}.`);
+}
+installPackages();
+build();
+installTools();
+
+function installPackages() {
+  const installed = modifiedAt('node_modules/.package-lock.json');
+  if (installed > 0 && installed >= modifiedAt('package-lock.json')) return;
+  step('Installing npm packages');
+  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+function build() {
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  if (!existsSync(join(root, 'packages', 'lab', 'dist', 'cli.js'))) step('Building');
+  try {
+    execFileSync(compiler, ['-b'], { cwd: root, stdio: 'inherit' });
+  } catch {
+    fail('The build failed; its messages are above.');
+  }
+}
+
+function installTools() {
+  const missing = tools.filter(
+    ({ programs, isNamed }) => !isNamed && !programs.some((program) => isOnPath(program)),
+  );
+  if (missing.length === 0) return;
+  if (canUseApt()) {
+    const names = missing.map(({ debian }) => debian);
+    step(`Installing ${names.join(' and ')} with apt-get`);
+    if (apt('update', '-qq') && apt('install', '-y', '-qq', '--no-install-recommends', ...names)) {
+      return;
+    }
+  }
+  for (const { programs, brew, debian, without } of missing) {
+    if (programs.some((program) => isOnPath(program))) continue;
+    const command =
+      process.platform === 'darwin'
+        ? `brew install ${brew}`
+        : `sudo apt-get install ${debian}, or your system's own package`;
+    step(`There is no ${programs[0]}: ${without}. To have it: ${command}`);
+  }
+}
+
+function canUseApt() {
+  return process.platform === 'linux' && process.getuid?.() === 0 && isOnPath('apt-get');
+}
+
+function apt(...args) {
+  try {
+    execFileSync('apt-get', args, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // RUNLEVEL=1: the package's own service must not start, the benchmark starts and stops its own server.
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
+    });
+    return true;
+  } catch (error) {
+    process.stderr.write(
+      `apt-get ${args[0]} failed: ${String(error.stderr ?? error.message).trim()}\n`,
+    );
+    return false;
+  }
+}
+
+function npm(args) {
+  // npm tells the scripts it runs where it lives; a bare `node scripts/setup.mjs` finds it on PATH.
+  const cli = process.env.npm_execpath;
+  const [program, ...prefix] = cli ? [process.execPath, cli] : ['npm'];
+  try {
+    execFileSync(program, [...prefix, ...args], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  } catch {
+    fail(`npm ${args[0]} failed; its messages are above.`);
+  }
+}
+
+function isOnPath(program) {
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'].some(
+    (folder) => folder !== '' && existsSync(join(folder, program)),
+  );
+}
+
+function modifiedAt(file) {
+  return statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function step(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(sentence) {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}

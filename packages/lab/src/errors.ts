@@ -1,21 +1,18 @@
-/** Everything a user can do something about. Anything else that is thrown is a bug of ours and keeps its stack. */
-export type LabErrorCode =
-  /** The config file, or a file it names, is not there or cannot be loaded. */
-  | 'ERR_REDLINE_CONFIG_FILE'
-  /** The config has a wrong key or value. */
-  | 'ERR_REDLINE_CONFIG'
-  /** A command-line option has a value that cannot be used. */
-  | 'ERR_REDLINE_OPTION'
-  /** A server did not come up, or ended while it was measured. */
-  | 'ERR_REDLINE_SERVER'
-  /** A fixed port is in use by another process. */
-  | 'ERR_REDLINE_PORT_TAKEN'
-  /** A variant does not answer what the baseline answers, or failed its own check. */
-  | 'ERR_REDLINE_CONTRACT'
-  /** The load generator could not run, or the measurement cannot be used. */
-  | 'ERR_REDLINE_LOAD';
+/** What each code means; docs/guide/measuring.md says the same. */
+export const labErrorDocs = {
+  ERR_REDLINE_CONFIG_FILE: 'the config file is not there or cannot be loaded',
+  ERR_REDLINE_CONFIG: 'the config has a wrong key or value',
+  ERR_REDLINE_OPTION: 'a command-line option has a value that cannot be used',
+  ERR_REDLINE_SERVER:
+    'a server did not come up, or ended while it was measured; its last lines are shown',
+  ERR_REDLINE_PORT_TAKEN: 'a fixed port is in use by another process',
+  ERR_REDLINE_CONTRACT: 'a variant does not answer what the baseline answers, or failed `verify`',
+  ERR_REDLINE_LOAD: 'the load generator could not run, or the measurement cannot be used',
+} as const;
 
-/** @see LabErrorCode */
+export type LabErrorCode = keyof typeof labErrorDocs;
+
+/** Something a user can do something about. Anything else that is thrown is a bug of ours and keeps its stack. */
 export class LabError extends Error {
   override readonly name = 'LabError';
   readonly code: LabErrorCode;
@@ -27,10 +24,10 @@ export class LabError extends Error {
 }
 
 /** Wrong input ends with 2, as usage errors do; everything that failed while running with 1. */
-export function exitCodeOf(error: LabError): 1 | 2 {
-  return error.code === 'ERR_REDLINE_CONFIG_FILE' ||
-    error.code === 'ERR_REDLINE_CONFIG' ||
-    error.code === 'ERR_REDLINE_OPTION'
-    ? 2
-    : 1;
+export function exitCodeOf({ code }: LabError): 1 | 2 {
+  const isInput =
+    code === 'ERR_REDLINE_CONFIG_FILE' ||
+    code === 'ERR_REDLINE_CONFIG' ||
+    code === 'ERR_REDLINE_OPTION';
+  return isInput ? 2 : 1;
 }

@@ -26,7 +26,7 @@ export class ProgressListener implements RunListener {
   }
 
   phase(phase: string, restart: number, variant = ''): void {
-    this.#draw(restart, variant, { phase });
+    this.#draw(restart, variant || phase, variant === '' ? {} : { phase });
   }
 
   measured(slices: readonly Slice[], restart: number, block: number): void {
@@ -79,7 +79,9 @@ export class ProgressListener implements RunListener {
     const elapsed = (performance.now() - this.#startedAt) / 1_000;
     // Before a tenth is done an extrapolation says nothing.
     const secondsLeft =
-      this.#fraction > 0.1 ? { secondsLeft: (elapsed / this.#fraction) * (1 - this.#fraction) } : {};
+      this.#fraction > 0.1
+        ? { secondsLeft: (elapsed / this.#fraction) * (1 - this.#fraction) }
+        : {};
     this.#progress.update({
       round: restart,
       rounds: restarts,

@@ -26,13 +26,19 @@ export class Fleet implements AsyncDisposable {
   static async start(
     contestants: readonly Contestant[],
     plan: Plan,
-    options: { env: Record<string, string>; pinning: Pinning; signal: AbortSignal },
+    options: {
+      env: Record<string, string>;
+      pinning: Pinning;
+      signal: AbortSignal;
+      onStart: (name: string) => void;
+    },
   ): Promise<Fleet> {
     const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'redline-run-')));
     try {
       // One after the other: a dozen servers that start at once on two cores run into their time-outs.
       for (const { name, variant } of contestants) {
         options.signal.throwIfAborted();
+        options.onStart(name);
         const port = await choosePort(name, variant);
         const server = new Server(variant, name, { ...options, port, folder: fleet.#folder });
         fleet.servers.push(server);

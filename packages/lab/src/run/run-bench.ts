@@ -94,12 +94,12 @@ async function observe(
   };
   for (let restart = 1; restart <= plan.precision.restarts; restart++) {
     signal.throwIfAborted();
-    listener.phase('starting', restart);
     const running = observations.contestants.filter(({ name }) => !skipped.has(name));
     await using fleet = await Fleet.start(shuffled(running, random), plan, {
       env: setup.env ?? {},
       pinning,
       signal,
+      onStart: (name) => listener.phase('starting', restart, name),
     });
     await prepare(fleet, plan, observations, listener, restart, signal);
     await measureBlocks(fleet, plan, observations, listener, restart, random, signal);

@@ -9,6 +9,11 @@ const errorsOnly = new Set(['06-errors-only', 'raw-fastify']);
 const rungs = [
   { name: '00-express', note: 'nestjs-pino, CacheInterceptor' },
   { name: '01-fastify', note: 'Fastify in place of Express' },
+  { name: '02-native-logger', note: 'pino on Fastify itself' },
+  { name: '03-json-cache', note: 'JSON as the text it is' },
+  { name: '04-auto-pipelining', note: 'one trip to Redis per turn' },
+  { name: '06-errors-only', note: 'no line for what went well' },
+  { name: 'raw-fastify', note: 'rung 06 without Nest' },
 ];
 
 export default defineConfig({

@@ -1,3 +1,6 @@
+import { fixed } from './format.ts';
+import { textWidth } from './text-width.ts';
+
 export interface Tick {
   value: number;
   label: string;
@@ -16,8 +19,10 @@ const LEAST_LOG_SPAN = Math.log(1.25);
 const LOG_PADDING = 0.04;
 const LEAST_TICKS = 3;
 const MOST_TICKS = 6;
-/** As a share of the axis: the widest label and the space around it, on the narrowest plot. */
-const LEAST_TICK_GAP = 0.13;
+/** Of the narrowest plot, with the size of its labels and the space between two of them. */
+const PLOT_PIXELS = 150;
+const LABEL_PIXELS = 12;
+const LABEL_SPACE = 8;
 
 const LINEAR_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 const LOG_FAMILIES = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
@@ -45,17 +50,24 @@ export function linearAxis(values: readonly number[]): Axis {
   const step = linearStep(max);
   const count = Math.ceil(max / step - 1e-9);
   const to = step * count;
-  const ticks = Array.from({ length: count + 1 }, (_, index) => toTick(index * step));
+  const ticks = Array.from({ length: count + 1 }, (_, index) => toTick(tidy(index * step)));
   return { from: 0, to, at: (value) => value / to, ticks };
 }
 
 function linearStep(max: number): number {
   const magnitude = 10 ** Math.floor(Math.log10(max));
-  for (const factor of [0.1, 0.2, 0.25, 0.5, 1]) {
-    const step = magnitude * factor;
-    if (Math.ceil(max / step - 1e-9) < MOST_TICKS) return step;
+  let step = magnitude;
+  for (const factor of [0.1, 0.2, 0.25, 0.5, 1, 2, 2.5, 5]) {
+    const candidate = tidy(magnitude * factor);
+    const count = Math.ceil(max / candidate - 1e-9);
+    if (count >= MOST_TICKS) continue;
+    if (count + 1 < LEAST_TICKS) break;
+    step = candidate;
+    const last = textWidth(toTick(count * step).label) * LABEL_PIXELS;
+    // The last label ends with the axis instead of being centred on it.
+    if (PLOT_PIXELS / count >= last * 1.5 + LABEL_SPACE) break;
   }
-  return magnitude * 2;
+  return step;
 }
 
 function logTicks(from: number, to: number, at: (value: number) => number): number[] {
@@ -73,16 +85,25 @@ function logTicks(from: number, to: number, at: (value: number) => number): numb
   for (const ticks of candidates) {
     if (ticks.length < LEAST_TICKS || ticks.length > MOST_TICKS) continue;
     const gaps = ticks.slice(1).map((value, index) => at(value) - at(ticks[index] ?? value));
-    const least = Math.min(...gaps);
-    if (least < LEAST_TICK_GAP) continue;
-    // Even ticks read best, then more of them; an axis of ratios without its 1 hardly reads at all.
+    // Even ticks read best, then more of them; an axis of ratios without its 1 hardly reads at all, and labels that touch are worse still.
     const score =
-      (ticks.includes(1) ? 10 : 0) + least / Math.max(...gaps) + ticks.length / MOST_TICKS;
+      (fits(ticks, gaps) ? 20 : 0) +
+      (ticks.includes(1) ? 10 : 0) +
+      Math.min(...gaps) / Math.max(...gaps) +
+      ticks.length / MOST_TICKS;
     if (score > bestScore) [best, bestScore] = [ticks, score];
   }
   return best.length > 0
     ? best
     : [from, 1, to].filter((value, index, all) => all.indexOf(value) === index);
+}
+
+function fits(ticks: readonly number[], gaps: readonly number[]): boolean {
+  const widths = ticks.map((value) => textWidth(toTick(value).label) * LABEL_PIXELS);
+  return gaps.every((gap, index) => {
+    const needed = ((widths[index] ?? 0) + (widths[index + 1] ?? 0)) / 2 + LABEL_SPACE;
+    return gap * PLOT_PIXELS >= needed;
+  });
 }
 
 function multiples(step: number, from: number, to: number): number[] {
@@ -104,7 +125,8 @@ function decades(family: readonly number[], from: number, to: number, base = 10)
 }
 
 function toTick(value: number): Tick {
-  return { value, label: String(value >= 100 ? Math.round(value) : Number(value.toPrecision(3))) };
+  const decimals = (String(Number(value.toPrecision(3))).split('.')[1] ?? '').length;
+  return { value, label: fixed(value, value >= 100 ? 0 : decimals) };
 }
 
 function tidy(value: number): number {

@@ -26,10 +26,12 @@ export function widest(texts: readonly string[]): number {
 /** Two texts at the two ends of a line; the second goes below when they do not fit. */
 export function ends(start: string, end: string, width: number): string[] {
   const gap = width - widthOf(start) - widthOf(end);
-  return gap >= 2 ? [start + ' '.repeat(gap) + end] : [...wrap(start, width), ...wrap(end, width)];
+  if (gap >= 2) return [start + ' '.repeat(gap) + end];
+  return [start, end].flatMap((text) => (widthOf(text) <= width ? [text] : wrap(text, width)));
 }
 
 export function wrap(text: string, width: number, indent = ''): string[] {
+  if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(/ +/)) {

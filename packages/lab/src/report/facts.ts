@@ -16,23 +16,20 @@ export function facts(result: BenchResult): Markup {
     ['Virtualisation, steal', `${machine.virtualisation}; ${stealText(machine.steal)}`],
     ['Kernel, governor', `${machine.kernel}; governor ${machine.governor}`],
     ['Runtime', `Node.js ${machine.node}, V8 ${machine.v8}`],
-    [
-      'Load',
-      `${load.generator}, ${plural(load.threads, 'thread')}, ${plural(load.connections, 'connection')}, closed loop`,
-    ],
+    ['Load', `${plural(load.connections, 'connection')}, closed loop`],
+    ['Generator', `${load.generator}, ${plural(load.threads, 'thread')}`],
     ['Requests', load.requests.join(', ')],
     [
       'Latency',
       `open loop, ${fixed(load.openLoopRps)} requests/s, ${milliseconds(precision.latencyMs)}`,
     ],
     ['Pinning', machine.pinning],
-    ['Rounds', `${rounds(result)}, order shuffled`],
+    ['Rounds', `${rounds(result)} in ${seconds(result.durationSeconds)}`],
     [
       'Slices',
       `${milliseconds(precision.sliceMs)} each, after ${milliseconds(precision.warmupMs)} warm-up`,
     ],
     ['A/A noise', noise ? noiseText(noise) : 'not measured'],
-    ['Duration', seconds(result.durationSeconds)],
   ];
   return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

@@ -21,29 +21,37 @@ export function signed(value: number, decimals: number): string {
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text;
 }
 
-/** Decimals an interval supports: its half-width shows in the last one. */
+/** Decimals an interval supports: its half-width shows in the last one. Negative when not even the units do. */
 export function supportedDecimals(interval: Interval): number | undefined {
   const half = (interval.high - interval.low) / 2;
   if (!(half > 0) || !Number.isFinite(half)) return undefined;
-  return Math.min(MAX_DECIMALS, Math.max(0, Math.ceil(-Math.log10(half))));
+  return Math.min(MAX_DECIMALS, Math.ceil(-Math.log10(half)));
 }
 
-/** One number of decimals for a whole column: what its middle interval supports, or more where an interval would print as a point. */
+/** One number of decimals for a whole column: what the better quarter of its intervals supports, or more where an interval would print as a point. */
 export function columnDecimals(intervals: readonly Interval[], fallback: number): number {
   const supported = intervals.map(supportedDecimals).filter((decimals) => decimals !== undefined);
   if (supported.length === 0) return fallback;
-  let decimals = supported.toSorted((a, b) => a - b)[supported.length >> 1] ?? fallback;
+  const upper = supported.toSorted((a, b) => a - b)[Math.floor(supported.length * 0.75)];
+  let decimals = Math.max(0, upper ?? fallback);
   for (const interval of intervals) {
     const own = supportedDecimals(interval);
-    if (own !== undefined && interval.low.toFixed(decimals) === interval.high.toFixed(decimals)) {
-      decimals = Math.max(decimals, own);
-    }
+    if (own !== undefined && printsWrong(interval, decimals)) decimals = Math.max(decimals, own);
   }
   return decimals;
 }
 
+/** Rounded to a point, or to something several times as wide. */
+function printsWrong({ low, high }: Interval, decimals: number): boolean {
+  const width = high - low;
+  const printed = Number(high.toFixed(decimals)) - Number(low.toFixed(decimals));
+  return Math.abs(printed - width) >= width;
+}
+
 export interface ColumnText {
   value: string;
+  /** What stands in for missing decimals, so that the points stay under each other. */
+  pad: string;
   /** `[1.24, 1.45]`; empty where the interval is a point by definition, as the base's own ratio is. */
   range: string;
 }
@@ -56,19 +64,19 @@ export function estimateColumn(intervals: readonly Interval[], fallback: number)
   const column = columnDecimals(intervals, fallback);
   return intervals.map((interval) => {
     const own = supportedDecimals(interval);
-    const decimals = own !== undefined && own <= column - 2 ? own : column;
+    const decimals = own !== undefined && own <= column - 2 ? Math.max(0, own) : column;
     const missing = column - decimals;
-    const pad =
-      missing === 0 ? '' : (decimals === 0 ? POINT_SPACE : '') + FIGURE_SPACE.repeat(missing);
+    const point = decimals === 0 && missing > 0 ? POINT_SPACE : '';
     return {
-      value: fixed(interval.value, decimals) + pad,
+      value: fixed(interval.value, decimals),
+      pad: point + FIGURE_SPACE.repeat(missing),
       range: own === undefined ? '' : range(interval, decimals),
     };
   });
 }
 
 export function range(interval: { low: number; high: number }, decimals: number): string {
-  return `[${fixed(interval.low, decimals)}, ${fixed(interval.high, decimals)}]`;
+  return `[${fixed(interval.low, decimals)},\u00a0${fixed(interval.high, decimals)}]`;
 }
 
 /** A fraction as per cent: one decimal below ten, none above, `0.4 %`. */

@@ -1,5 +1,6 @@
 import { type BenchResult, isMeasured } from '../result.ts';
 import { facts } from './facts.ts';
+import type { Figures } from './figures.ts';
 import { findings } from './findings.ts';
 import { fixed } from './format.ts';
 import { markup, type Markup } from './markup.ts';
@@ -7,10 +8,10 @@ import { trustOf } from './reading.ts';
 import { dateOf } from './words.ts';
 
 /** Page one: what was run, what changed, by how much, whether to believe it, and on which machine. */
-export function header(result: BenchResult): Markup {
+export function header(result: BenchResult, figures: Figures): Markup {
   return markup`<div class="top"><p class="brand">redline <span>${result.redlineVersion} · ${dateOf(result.startedAt)} · run ${result.runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
 <h1>${result.title}</h1><p class="cmd"><code>${result.invocation}</code></p>
-${controlFailure(result)}${warnings(result)}${findings(result)}${facts(result)}`;
+${controlFailure(result)}${warnings(result)}${findings(result, figures)}${facts(result)}`;
 }
 
 /** Why no verdict can be believed, in one paragraph; nothing when the A/A control read the same. */
@@ -30,7 +31,7 @@ export function controlFailureText(
       : 'The method cannot tell whether it would find a difference where there is none.';
   const consequence = trust.cpu
     ? 'The verdicts on requests per second are withheld; those on CPU stand.'
-    : 'All verdicts on this page are withheld: quieten the machine, or measure more blocks, and run again.';
+    : 'All verdicts are withheld: quieten the machine, or measure more blocks, and run again.';
   return {
     headline: `The A/A control is not the same: ${verdict}.`,
     text: `${reads} ${reason} ${consequence}`,

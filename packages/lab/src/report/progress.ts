@@ -1,7 +1,7 @@
 import type { Interval } from '../result.ts';
 import { usesUnicode } from './colour.ts';
 import { cut, left, right } from './columns.ts';
-import { columnDecimals, fixed, percent, range, seconds } from './format.ts';
+import { columnDecimals, fixed, range, seconds } from './format.ts';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
 import { noiseText } from './words.ts';
 
@@ -116,20 +116,20 @@ export class Progress {
     const room = WIDTH - 1 - [...start].length - [...time].length - 1;
     const first = `${start}${left(cut(subject(event), room), room)} ${time}`;
     const second = [
-      ...(soFar ? [`so far ${cut(soFar.name, 32)} ${ratioText(soFar.ratio)}`] : []),
+      ...(soFar
+        ? [
+            `so far ${soFar.name === event.variant ? '' : `${cut(soFar.name, 24)} `}${ratioText(soFar.ratio)}`,
+          ]
+        : []),
       ...(noise ? [`A/A ${noiseText(noise)}`] : []),
     ].join('   ');
-    return [
-      first,
-      second === '' ? '' : `${' '.repeat(`round ${rounds}/${rounds} `.length)} ${second}`,
-    ];
+    return [first, second === '' ? '' : ' '.repeat(`round ${rounds}/${rounds} `.length) + second];
   }
 
   #roundLine(event: ProgressEvent): string {
     const { round, rounds, soFar } = event;
-    const ratio = soFar
-      ? ` ${soFar.name === event.variant ? '' : `${soFar.name} `}${fixed(soFar.ratio.value, 2)} ×`
-      : '';
+    const of = soFar && soFar.name !== event.variant ? `; ${soFar.name}` : '';
+    const ratio = soFar ? `${of} ${fixed(soFar.ratio.value, 2)} ×` : '';
     return `round ${round}/${rounds} ${subject(event)}${ratio}`;
   }
 

@@ -46,3 +46,8 @@ export function bandEdges(halfWidth: number): { low: number; high: number } {
 function isQuiet(verdict: Verdict | 'base'): boolean {
   return verdict === 'same' || verdict === 'base';
 }
+
+/** For a reader who does not see the mark. */
+export function spokenWord(reading: Reading): string {
+  return reading === 'better' || reading === 'worse' ? `changed for the ${reading}` : reading;
+}

@@ -6,13 +6,13 @@ export const pageStyle: string = `:root{color-scheme:light dark;${ADAPTIVE_COLOU
 --f0:12px;--f1:13px;--f2:15px;--f3:20px;--s1:4px;--s2:8px;--s3:16px;--s4:24px;--s5:40px}
 :root[data-theme=light]{color-scheme:light}:root[data-theme=dark]{color-scheme:dark}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:1280px;padding:var(--s4);background:var(--bg);color:var(--ink);font:var(--f1)/1.45 var(--sans);font-variant-numeric:tabular-nums lining-nums}
+body{margin:0 auto;max-width:1400px;padding:var(--s4);background:var(--bg);color:var(--ink);font:var(--f1)/1.45 var(--sans);font-variant-numeric:tabular-nums lining-nums}
 code{font:var(--f0)/1.45 var(--mono);overflow-wrap:anywhere}
 p,ul,dl,dd{margin:0}ul{padding:0;list-style:none}
 h1{font-size:var(--f3);line-height:1.25;font-weight:600;margin:var(--s1) 0;overflow-wrap:anywhere}
 h2{font-size:var(--f2);font-weight:600;margin:0 0 var(--s1);padding-top:var(--s3);border-top:1px solid var(--rule)}
 h3{font-size:var(--f1);font-weight:600;margin:0 0 var(--s1)}
-section{margin-top:var(--s5)}
+section{margin-top:var(--s5)}header+main>section:first-child{margin-top:var(--s4)}
 a{color:var(--link)}
 :focus-visible{outline:2px solid var(--link);outline-offset:1px}
 .lead{max-width:118ch;margin-bottom:var(--s3);color:var(--ink2);text-wrap:pretty}
@@ -24,11 +24,11 @@ button{flex:none;font:var(--f0) var(--sans);color:var(--ink);background:var(--bg
 .warn{border-block:1px solid var(--mark);padding-block:var(--s2)}.warn li>:first-child{font-weight:600}
 .void{margin:var(--s3) 0;border-block:2px solid var(--worse);padding-block:var(--s2);max-width:none}.void b{color:var(--worse)}
 .facts{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:var(--s2) var(--s4);margin:var(--s3) 0;padding:var(--s3) 0;border-block:1px solid var(--rule)}
-.facts+*{margin-top:var(--s4)}.facts div{overflow-wrap:anywhere}
+.facts:last-child{margin-bottom:0;padding-bottom:0;border-bottom:0}.facts div{overflow-wrap:anywhere}
 dt{color:var(--ink2);font-size:var(--f0)}
 nav{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3)}
-.t{width:100%;border-collapse:collapse;table-layout:fixed}
-.t th,.t td{padding:var(--s1) var(--s2);text-align:left;font-weight:400;vertical-align:top}
+.t{--pad:8px;width:100%;border-collapse:collapse;table-layout:fixed}
+.t th,.t td{padding:var(--s1) var(--pad);text-align:left;font-weight:400;vertical-align:top}
 .t .name{padding-left:0;overflow-wrap:anywhere}.t tr>:last-child{padding-right:0}
 .t thead th{color:var(--ink2);font-size:var(--f0);vertical-align:bottom;border-bottom:1px solid var(--mark);padding-block:0 5px}
 .t thead .plot{padding-bottom:0;white-space:nowrap}
@@ -36,12 +36,12 @@ nav{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3)}
 .t .n{text-align:right;white-space:nowrap}
 small{display:block;font-size:var(--f0);font-weight:400;color:var(--ink2);line-height:1.3}
 td small{white-space:nowrap}
-.skipped{color:var(--ink2);overflow-wrap:anywhere}
+.unit{display:none}.skipped{color:var(--ink2);overflow-wrap:anywhere}
 svg{display:block;width:100%;overflow:visible}
 svg text{font:var(--f0) var(--sans);fill:var(--ink2)}
 .tk{stroke:var(--mark)}
-.t td.plot{position:relative;background-origin:content-box!important;background-repeat:no-repeat!important}
-.plot .m{position:absolute;inset:0 var(--s2);width:calc(100% - 2*var(--s2));height:100%}.m>*{transform:translateY(22px)}
+.t td.plot{position:relative;padding-block:0;background-origin:content-box!important;background-repeat:no-repeat!important}
+.plot .m{position:absolute;inset:0 var(--pad);width:calc(100% - 2*var(--pad));height:100%}.m>*{transform:translateY(22px)}
 .m>rect{y:-5px;height:10px;fill:var(--bar)}
 .m>rect.better{fill:var(--better-fill)}.m>rect.worse{fill:var(--worse-fill)}.m>rect:is(.base,.same){fill:var(--bar-base)}.m>rect.unresolved{fill:var(--bg);stroke:var(--bar)}
 .m>line{stroke:var(--mark);stroke-width:1.5;marker-start:url(#cap);marker-end:url(#cap)}
@@ -53,11 +53,11 @@ svg text{font:var(--f0) var(--sans);fill:var(--ink2)}
 .v{white-space:nowrap}.v::before{display:inline-block;width:15px;font-size:11px;font-style:normal;content:""}
 .v.better::before{content:"▲"/""}.v.worse::before{content:"▼"/""}.v.same::before{content:"="/""}.v.unresolved::before{content:"○"/""}.v.skip::before{content:"–"/""}
 .v.better{color:var(--better)}.v.worse{color:var(--worse)}.v:is(.unresolved,.same,.base,.withheld,.skip){color:var(--ink2)}
-td:has(>.v)>small{padding-left:15px}
+td:not(.n):has(>.v)>small{padding-left:15px}
 #tip{position:fixed;z-index:9;max-width:min(340px,92vw);background:var(--ink);color:var(--bg);padding:6px 10px;font-size:var(--f0);pointer-events:none}#tip b{display:block;font-weight:600}
 @media screen and (max-width:960px){body{padding:var(--s3)}.facts{grid-template-columns:1fr 1fr}.find li{column-gap:var(--s1)}}
 @media screen and (max-width:480px){.find li{grid-template-columns:96px minmax(0,1fr)}}
-@media print{:root,:root[data-theme]{color-scheme:light;--f0:10.5px;--f1:11px}body{max-width:none;padding:0}button,nav,#tip{display:none!important}section{margin-top:var(--s4)}tr,li,.facts{break-inside:avoid}h2,h3,.lead{break-after:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}@page{size:A4 landscape;margin:12mm}}
+@media print{.t{--pad:5px}:root,:root[data-theme]{color-scheme:light;--f0:10.5px;--f1:11px}body{max-width:none;padding:0}button,nav,#tip{display:none!important}section{margin-top:var(--s4)}tr,li,.facts{break-inside:avoid}h2,h3,.lead{break-after:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}@page{size:A4 landscape;margin:12mm}}
 @media(forced-colors:active){.m rect{forced-color-adjust:none}}
 `;
 
@@ -66,11 +66,12 @@ export const STACK: string = '@media screen and (max-width:1100px)';
 
 /** What every stacked table has in common; the section places the cells. */
 export const stackedTable = (id: string): string =>
-  `#${id} :is(table,thead,tbody){display:block}#${id} colgroup{display:none}
+  `#${id} :is(table,thead,tbody){display:block}#${id} .unit{display:inline}#${id} colgroup{display:none}
 #${id} tr{display:grid;grid-template-columns:repeat(12,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}
-#${id} :is(th,td){padding:0;text-align:left;min-width:0}#${id} :is(.name,.skipped){grid-column:1/-1}
+#${id} :is(th,td){padding:0!important;text-align:left;min-width:0}#${id} :is(.name,.skipped){grid-column:1/-1}
 #${id} tbody .name small{display:inline;margin-left:var(--s2)}
-#${id} td small{display:inline;padding-left:6px;white-space:normal}
+#${id} .n{white-space:normal}#${id} td small{display:inline-block;padding-left:6px}#${id} .pad{display:none}
 #${id} .plot .m{position:static;width:100%;height:32px}#${id} .m>*{transform:translateY(16px)}
+#${id} .v:is(.base,.withheld)::before{content:none}
 #${id} thead tr{border-bottom:1px solid var(--mark);padding:0}#${id} thead th{border:0;padding:0}#${id} thead th:not(.plot){display:none}
 `;

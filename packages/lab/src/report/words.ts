@@ -1,25 +1,40 @@
 import type { BenchResult, Interval } from '../result.ts';
-import { about, fixed, percent, plural, range } from './format.ts';
+import { about, type ColumnText, fixed, percent, plural, range } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { type Estimate, type Reading, WORDS } from './reading.ts';
 
 /** The verdict word with its mark; the mark itself comes from the style sheet, so that it is not read aloud. */
-export function verdictWord(reading: Reading, word: string = WORDS[reading]): Markup {
+export function verdictWord(
+  reading: Reading | 'skip',
+  word: string = reading === 'skip' ? 'skipped' : WORDS[reading],
+): Markup {
   return markup`<span class="v ${reading}">${word}</span>`;
+}
+
+/** A figure of a column; the filler goes where there is no column. */
+export function padded(text: ColumnText | undefined): Markup {
+  return markup`${text?.value}${text?.pad ? markup`<span class="pad">${text.pad}</span>` : undefined}`;
 }
 
 export function blocksHint(estimate: Estimate): string | undefined {
   const { reading, blocksToSettle } = estimate;
   if (reading !== 'unresolved' || blocksToSettle === undefined || !Number.isFinite(blocksToSettle))
     return undefined;
-  return `≈ ${about(blocksToSettle)} blocks`;
+  return `≈\u00a0${about(blocksToSettle)}\u00a0blocks`;
 }
 
 /** `33.1 µs less CPU per request [32.0, 34.1]`. */
-export function savedWords(saved: Interval, decimals: number, unit: string): string {
+export function savedWords(saved: Interval, decimals: number, what: string): string {
   const less = saved.value >= 0;
   const size = less ? saved : { value: -saved.value, low: -saved.high, high: -saved.low };
-  return `${fixed(size.value, decimals)} ${less ? unit.replace('*', 'less') : unit.replace('*', 'more')} ${range(size, decimals)}`;
+  return `${fixed(size.value, decimals)}\u00a0µs ${less ? 'less' : 'more'} ${what} ${range(size, decimals)}`;
+}
+
+/** For what is not settled: both ends and no middle, `2.8 µs less to 1.1 µs more`. */
+export function spanWords(saved: Interval, decimals: number): string {
+  const end = (value: number): string =>
+    `${fixed(Math.abs(value), decimals)}\u00a0µs ${value >= 0 ? 'less' : 'more'}`;
+  return `${end(saved.high)} to ${end(saved.low)}`;
 }
 
 export function title(name: string, note: string | undefined): string {

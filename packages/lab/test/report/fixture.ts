@@ -243,3 +243,11 @@ function toControl(
   );
   return { ...(measured as MeasuredVariant), ...control };
 }
+
+/** The base reads 4 % better than itself. */
+export const failedControl: Partial<MeasuredVariant> = {
+  cpuMicrosPerRequest: 69.5 / 1.041,
+  cpuRatio: { value: 1.041, low: 1.03, high: 1.052 },
+  cpuVerdict: 'changed',
+  verdict: 'changed',
+};

@@ -1,1 +1,12 @@
-export {};
+export { LoggerError, type LoggerErrorCode } from './logger/errors.ts';
+export { getLoggerToken, InjectLogger } from './logger/inject-logger.ts';
+export { LoggerModule, type LoggerModuleAsyncOptions } from './logger/logger-module.ts';
+export { NestLogger } from './logger/nest-logger.ts';
+export type {
+  LineFields,
+  LoggerModuleOptions,
+  RequestIdOptions,
+  RequestLines,
+} from './logger/options.ts';
+export { PinoLogger } from './logger/pino-logger.ts';
+export { DEFAULT_REDACTED_PATHS, type Redaction } from './logger/redaction.ts';

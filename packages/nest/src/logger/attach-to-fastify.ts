@@ -1,0 +1,101 @@
+import type { ServerResponse } from 'node:http';
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { requestIdError, twiceError } from './errors.ts';
+import type { LoggerCore } from './logger-core.ts';
+import { onNestException } from './nest-exceptions.ts';
+import { createRequestIds } from './request-id.ts';
+import { RequestLog } from './request-log.ts';
+import { createFinish, type Finish } from './finish-response.ts';
+import { silenceFastify } from './silence-fastify.ts';
+
+type Done = (error?: Error) => void;
+type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
+
+/** The part of Nest's `FastifyAdapter` that is used. */
+export interface FastifyAdapterLike {
+  getInstance(): FastifyInstance;
+  setOnRequestHook(hook: RequestHook): void;
+}
+
+const requestLog = Symbol('redline.requestLog');
+
+interface LoggedResponse extends ServerResponse {
+  [requestLog]?: RequestLog;
+}
+
+const attached = new WeakSet<FastifyInstance>();
+
+/** Puts request ids, request loggers and response lines into Fastify; returns what lets go. */
+export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): () => void {
+  const fastify = adapter.getInstance();
+  const { requestIdHeader } = fastify.initialConfig;
+  if (attached.has(fastify)) throw twiceError();
+  if (typeof requestIdHeader === 'string') throw requestIdError(requestIdHeader);
+  attached.add(fastify);
+  const { requestId, requests } = core.options;
+  fastify.setGenReqId(createRequestIds(requestId.header, requestId.generate));
+  silenceFastify(fastify, core.pino);
+  const finish = requests === 'off' ? undefined : createFinish(core);
+  const begin = createBegin(core, finish);
+  // Ahead of Nest's middleware, which a hook added to the instance would come after.
+  adapter.setOnRequestHook(begin);
+  if (core.storage !== undefined) reenterContext(fastify, core, begin);
+  return finish === undefined ? () => {} : watchResponses(fastify, core, finish);
+}
+
+function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook {
+  const { storage } = core;
+  const { echo } = core.options.requestId;
+  const onClose = function (this: LoggedResponse): void {
+    const log = this[requestLog];
+    if (log !== undefined && !log.closed) finish?.(log, true);
+  };
+  return (request, reply, done) => {
+    const log = new RequestLog(core, request, reply);
+    const raw = reply.raw as LoggedResponse;
+    raw[requestLog] = log;
+    request.log = log as unknown as FastifyRequest['log'];
+    reply.log = log as unknown as FastifyReply['log'];
+    // Fastify's onRequestAbort misses a client that leaves after its body has been read.
+    if (finish !== undefined) raw.on('close', onClose);
+    if (echo !== undefined) reply.header(echo, request.id);
+    if (storage === undefined) done();
+    else storage.run(log, done);
+  };
+}
+
+/** A hook that goes on from a pool, a queue or a stream has left the context; handlers are in it. */
+function reenterContext(fastify: FastifyInstance, core: LoggerCore, begin: RequestHook): void {
+  const { storage } = core;
+  fastify.addHook('preValidation', (request, reply, done) => {
+    const log = (reply.raw as LoggedResponse)[requestLog];
+    // Another library has taken the adapter's only onRequest hook.
+    if (log === undefined) begin(request, reply, done);
+    else if (storage?.getStore() === log) done();
+    else storage?.run(log, done);
+  });
+}
+
+function watchResponses(fastify: FastifyInstance, core: LoggerCore, finish: Finish): () => void {
+  fastify.addHook('onResponse', (_request, reply, done) => {
+    const raw = reply.raw as LoggedResponse;
+    const log = raw[requestLog];
+    // A response that ends in an error is left to "close"; HTTP/2 calls one finished that was reset.
+    if (log !== undefined && !log.closed && !raw.errored) finish(log, !raw.headersSent);
+    done();
+  });
+  fastify.addHook('onError', (_request, reply, error, done) => {
+    const log = (reply.raw as LoggedResponse)[requestLog];
+    if (log !== undefined) log.failure = error;
+    done();
+  });
+  return onNestException((exception, response) => {
+    const raw = ((response as FastifyReply | undefined)?.raw ?? response) as LoggedResponse;
+    const log = raw?.[requestLog];
+    if (log?.core !== core || log.closed) return;
+    log.failure = exception;
+    if (typeof exception === 'object' && exception !== null) core.carried.add(exception);
+  });
+}

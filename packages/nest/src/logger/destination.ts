@@ -1,0 +1,58 @@
+import type { DestinationStream } from 'pino';
+
+import { LineWriter } from './line-writer.ts';
+import type { ResolvedOptions } from './options.ts';
+
+/** Where lines go, and how to be sure that they got there. */
+export interface LogDestination {
+  /** What pino writes to. */
+  readonly stream: DestinationStream;
+  /** Whether bytes are on their way that only time can bring home. */
+  readonly writing: boolean;
+  flush(): void;
+  flushSync(): void;
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What pino's destinations, its transports and Node's own streams have, each some of it. */
+interface MaybeFlushable {
+  write(line: string, callback?: () => void): unknown;
+  flush?(): void;
+  flushSync?(): void;
+  readonly writableLength?: number;
+}
+
+/** Opens a path or a descriptor; takes a stream as it is. */
+export function openDestination(options: ResolvedOptions): LogDestination {
+  const { destination } = options;
+  if (typeof destination === 'object') return wrapStream(destination);
+  return new LineWriter(destination, options.bufferLength, options.flushIntervalMs);
+}
+
+/** A user's own stream or a pino transport: asked to flush, never ended. */
+export function wrapStream(stream: MaybeFlushable): LogDestination {
+  const flushSync = (): void => {
+    try {
+      stream.flushSync?.();
+    } catch {
+      // sonic-boom throws before its file is open, thread-stream after its worker has gone.
+    }
+  };
+  const isWriting = (): boolean => (stream.writableLength ?? 0) > 0;
+  const drain = async (): Promise<void> => {
+    flushSync();
+    // A stream calls back in order: once for this, when everything before it is written.
+    if (isWriting()) await new Promise<void>((resolve) => void stream.write('', () => resolve()));
+  };
+  return {
+    stream: stream as DestinationStream,
+    get writing() {
+      return isWriting();
+    },
+    flush: () => void stream.flush?.(),
+    flushSync,
+    drain,
+    close: drain,
+  };
+}

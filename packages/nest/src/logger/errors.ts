@@ -1,0 +1,100 @@
+/**
+ * The codes of every error the logger throws.
+ *
+ * - `ERR_REDLINE_LOGGER_OPTION`: an option has a value it cannot have.
+ * - `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`: there is no option of that name.
+ * - `ERR_REDLINE_LOGGER_ADAPTER`: the app does not run on Fastify.
+ * - `ERR_REDLINE_LOGGER_TWICE`: the module was imported twice in one app.
+ * - `ERR_REDLINE_LOGGER_REQUEST_ID`: the Fastify adapter reads request ids itself.
+ * - `ERR_REDLINE_LOGGER_DESTINATION`: the destination cannot be opened.
+ * - `ERR_REDLINE_LOGGER_NO_REQUEST`: `assign()` was called outside a request.
+ */
+export type LoggerErrorCode =
+  | 'ERR_REDLINE_LOGGER_OPTION'
+  | 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION'
+  | 'ERR_REDLINE_LOGGER_ADAPTER'
+  | 'ERR_REDLINE_LOGGER_TWICE'
+  | 'ERR_REDLINE_LOGGER_REQUEST_ID'
+  | 'ERR_REDLINE_LOGGER_DESTINATION'
+  | 'ERR_REDLINE_LOGGER_NO_REQUEST';
+
+/**
+ * What the logger throws: an `Error` with a stable `code`.
+ *
+ * @example
+ * try {
+ *   logger.assign({ jobId });
+ * } catch (error) {
+ *   if (!(error instanceof LoggerError) || error.code !== "ERR_REDLINE_LOGGER_NO_REQUEST") throw error;
+ * }
+ */
+export class LoggerError extends Error {
+  /** Stable; the message may change between releases, the code does not. */
+  readonly code: LoggerErrorCode;
+
+  constructor(code: LoggerErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LoggerError';
+    this.code = code;
+  }
+}
+
+/** One option, what was given for it and what would have been right. */
+export function optionError(name: string, value: unknown, expected: string): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_OPTION',
+    `LoggerModule: "${name}" must be ${expected}; received ${show(value)}.`,
+  );
+}
+
+export function unknownOptionError(name: string, known: readonly string[]): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_UNKNOWN_OPTION',
+    `LoggerModule: there is no option "${name}"; the options are ${known.join(', ')}.`,
+  );
+}
+
+export function adapterError(received: string): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_ADAPTER',
+    `LoggerModule attaches pino to Fastify and this app runs on ${show(received)}: create it with NestFactory.create(AppModule, new FastifyAdapter()), or stay with nestjs-pino on Express.`,
+  );
+}
+
+export function twiceError(): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_TWICE',
+    'LoggerModule was imported twice in one app, which would write every line twice: call LoggerModule.forRoot() once, in the root module; it is global.',
+  );
+}
+
+export function requestIdError(header: unknown): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_REQUEST_ID',
+    `FastifyAdapter was created with requestIdHeader: ${show(header)}, which takes ids unchecked: remove it there and give requestId: { header: ${show(header)} } to LoggerModule.`,
+  );
+}
+
+export function destinationError(destination: unknown, cause: unknown): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_DESTINATION',
+    `LoggerModule cannot open ${show(destination)} for writing: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    { cause },
+  );
+}
+
+export function noRequestError(fields: object): LoggerError {
+  return new LoggerError(
+    'ERR_REDLINE_LOGGER_NO_REQUEST',
+    `assign(${show(fields)}) was called outside a request, where there is no response line to carry the fields: use logger.logger.child() there.`,
+  );
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'function') return `function ${value.name}`.trim();
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}

@@ -1,0 +1,83 @@
+import { isMainThread } from 'node:worker_threads';
+
+import type { LogDestination } from './destination.ts';
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+type Signal = (typeof SIGNALS)[number];
+
+/** A reader that has stopped reading must not keep a process alive that was told to go. */
+export const PATIENCE_MS = 2000;
+
+// One set of listeners for the process, however many apps it runs.
+const atExit = new Set<LogDestination>();
+const atSignal = new Set<LogDestination>();
+const dying = new Set<Signal>();
+
+/**
+ * Flushes the destination when the process ends: on `exit`, and on SIGTERM, SIGINT and SIGHUP
+ * if `signals` is on. Returns what takes it off again.
+ */
+export function flushOnExit(destination: LogDestination, signals: boolean): () => void {
+  if (atExit.size === 0) process.on('exit', onExit);
+  atExit.add(destination);
+  if (signals && isMainThread) {
+    if (atSignal.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
+    atSignal.add(destination);
+  }
+  return () => {
+    if (atExit.delete(destination) && atExit.size === 0) process.off('exit', onExit);
+    if (atSignal.delete(destination) && atSignal.size === 0) {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    }
+  };
+}
+
+function onExit(): void {
+  for (const destination of atExit) destination.flushSync();
+}
+
+function onSignal(signal: Signal): void {
+  if (isHandledElsewhere(signal)) {
+    for (const destination of atSignal) destination.flush();
+    return;
+  }
+  const writing = [...atSignal].filter((destination) => destination.writing);
+  if (writing.length === 0 || dying.has(signal)) return die(signal);
+  // A write under way cannot be waited for synchronously; without this it could be lost.
+  dying.add(signal);
+  const timer = setTimeout(() => die(signal), PATIENCE_MS);
+  void (async () => {
+    await Promise.allSettled(writing.map((destination) => destination.drain()));
+    clearTimeout(timer);
+    die(signal);
+  })();
+}
+
+/** Dies of the signal, so that the parent sees the signal and not an exit code. */
+function die(signal: Signal): void {
+  onExit();
+  process.off(signal, onSignal);
+  dying.delete(signal);
+  process.kill(process.pid, signal);
+}
+
+/**
+ * Whether somebody else decides what the signal means. `signal-exit` listens too, but only to
+ * re-raise when it is alone: waiting for each other, the process would never end.
+ */
+function isHandledElsewhere(signal: Signal): boolean {
+  const others = process.listenerCount(signal) - 1;
+  return others > signalExitListeners();
+}
+
+function signalExitListeners(): number {
+  const emitters = [
+    Reflect.get(process, Symbol.for('signal-exit emitter')),
+    Reflect.get(process, '__signal_exit_emitter__'),
+  ];
+  let count = 0;
+  for (const emitter of emitters) {
+    if (typeof emitter?.count === 'number') count += emitter.count;
+  }
+  return count;
+}

@@ -1,0 +1,99 @@
+import { Inject, Injectable, type LoggerService } from '@nestjs/common';
+
+import { LoggerCore } from './logger-core.ts';
+import {
+  isPlainObject,
+  type NestCall,
+  readNestCall,
+  readNestErrorCall,
+  resolveMessage,
+  textOf,
+} from './nest-call.ts';
+import type { LevelName } from './request-log.ts';
+
+/**
+ * Nest's logger on pino: what Nest itself and `new Logger("Name")` of `@nestjs/common` write.
+ * Takes its arguments as Nest's own `ConsoleLogger` does. Lines written during a request carry
+ * its `reqId`.
+ *
+ * @example
+ * const app = await NestFactory.create(AppModule, new FastifyAdapter(), { bufferLogs: true });
+ * app.useLogger(app.get(NestLogger));
+ */
+@Injectable()
+export class NestLogger implements LoggerService {
+  readonly #core: LoggerCore;
+
+  constructor(@Inject(LoggerCore) core: LoggerCore) {
+    this.#core = core;
+  }
+
+  /** Level `info`. */
+  log(message: unknown, ...rest: unknown[]): void {
+    this.#write('info', [message, ...rest]);
+  }
+
+  /** Level `error`; a stack may stand before the context. */
+  error(message: unknown, ...rest: unknown[]): void {
+    this.#write('error', [message, ...rest]);
+  }
+
+  /** Level `warn`. */
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.#write('warn', [message, ...rest]);
+  }
+
+  /** Level `debug`. */
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.#write('debug', [message, ...rest]);
+  }
+
+  /** Level `trace`. */
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.#write('trace', [message, ...rest]);
+  }
+
+  /** Level `fatal`; flushes. */
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.#write('fatal', [message, ...rest]);
+  }
+
+  #write(level: LevelName, args: unknown[]): void {
+    const { pino } = this.#core;
+    if (!pino.isLevelEnabled(level)) return;
+    const call =
+      level === 'error' || level === 'fatal' ? readNestErrorCall(args) : readNestCall(args);
+    if (call.context === 'ExceptionsHandler' && this.#isCarried(call.messages[0])) return;
+    const logger = this.#core.current;
+    const [first, ...others] = call.messages.map(resolveMessage);
+    // An error given next to a message belongs to it, as in Nest.
+    const error = others.find((message) => message instanceof Error);
+    logger[level](fieldsOf(call, first, error), textOf(first));
+    for (const message of others) {
+      if (message !== error) logger[level](fieldsOf(call, message), textOf(message));
+    }
+  }
+
+  /** Nest's handler reports an exception that the line of its response reports as well. */
+  #isCarried(exception: unknown): boolean {
+    return typeof exception === 'object' && exception !== null && this.#core.carried.has(exception);
+  }
+}
+
+function fieldsOf(call: NestCall, message: unknown, error?: unknown): Record<string, unknown> {
+  const fields = { ...call.fields };
+  if (message instanceof Error) fields['err'] = message;
+  else if (isPlainObject(message)) Object.assign(fields, message);
+  if (error !== undefined) fields['err'] ??= error;
+  if (call.stack !== undefined) fields['err'] ??= withStack(textOf(message) ?? '', call.stack);
+  if (call.context === undefined) return fields;
+  // The context leads, and one given in so many words wins over a field of that name.
+  delete fields['context'];
+  return { context: call.context, ...fields };
+}
+
+function withStack(message: string, stack: string): Error {
+  const error = new Error(message);
+  error.stack = stack;
+  return error;
+}

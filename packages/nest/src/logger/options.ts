@@ -1,0 +1,268 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DestinationStream, LoggerOptions } from 'pino';
+
+import { optionError, unknownOptionError } from './errors.ts';
+import { mergeRedaction, type Redaction } from './redaction.ts';
+
+/** Which responses get a line. */
+export type RequestLines = 'all' | 'errors' | 'off' | { sample: number };
+
+/** Builds the fields of one response line. */
+export type LineFields = (request: FastifyRequest, reply: FastifyReply) => object;
+
+/** Where request ids come from. */
+export interface RequestIdOptions {
+  /**
+   * The request header an id is taken from, `false` for none. An id from outside is used only
+   * if it is 1 to 128 characters out of `A-Z a-z 0-9 - _ . : / + = @ ~`; any other is replaced.
+   * @default "x-request-id"
+   */
+  header?: string | false;
+  /**
+   * Makes the id of a request that brought none. What it returns is held to the same
+   * characters as an id from outside.
+   * @default a random prefix per process and a counter
+   */
+  generate?: () => string;
+  /**
+   * Sends the id back with the response: `true` in the header it is taken from, a string in
+   * that header.
+   * @default false
+   */
+  echo?: boolean | string;
+}
+
+/** Options of `LoggerModule.forRoot()`; each may be left out. */
+export interface LoggerModuleOptions {
+  /**
+   * `"all"`: one line per response. `"errors"`: responses with status 400 and above, and aborted
+   * requests. `{ sample: 0.1 }`: every error and a tenth of the rest. `"off"`: none.
+   * @default "all"
+   */
+  requests?: RequestLines;
+  /**
+   * `"slim"`: `reqId, method, url, statusCode, responseTime`, in this order; `responseTime` in
+   * milliseconds. `"full"`: also the route, the peer, the sizes and the headers. A function:
+   * what it returns.
+   * @default "slim"
+   */
+  fields?: 'slim' | 'full' | LineFields;
+  /** Responses to these requests get no line, whatever their status. */
+  ignore?: (request: FastifyRequest) => boolean;
+  /**
+   * The lowest level that is written: one of pino's, or one of `pino.customLevels`.
+   * @default "info"
+   */
+  level?: string;
+  /**
+   * Paths to censor, as pino's `redact`. They are added to the default ones; `false` censors
+   * nothing at all.
+   * @default authorization, proxy-authorization, cookie and set-cookie under req.headers and res.headers
+   */
+  redact?: false | Redaction;
+  /** Where request ids come from. */
+  requestId?: RequestIdOptions;
+  /**
+   * Makes the request known to every logger anywhere below its handler (an `AsyncLocalStorage`).
+   * Without it only `request.log` carries the request's id.
+   * @default true
+   */
+  context?: boolean;
+  /**
+   * A path, a file descriptor, or anything with `write(line)`. Lines for a path or a descriptor
+   * are buffered and written asynchronously; a stream gets each line at once.
+   * @default 1 (stdout)
+   */
+  destination?: string | number | DestinationStream;
+  /**
+   * Characters gathered before a write to a path or a descriptor; `0` writes each line at once
+   * and synchronously.
+   * @default 16384
+   */
+  bufferLength?: number;
+  /**
+   * The longest time, in milliseconds, a line stays in the buffer of a quiet server.
+   * @default 250
+   */
+  flushIntervalMs?: number;
+  /**
+   * Writes what is buffered on SIGTERM, SIGINT and SIGHUP, and dies of the signal if nobody else
+   * listens for it.
+   * @default true
+   */
+  signals?: boolean;
+  /** Anything else pino takes: `base`, `timestamp`, `formatters`, `transport`, `customLevels`... */
+  pino?: Omit<LoggerOptions, 'level' | 'redact'>;
+}
+
+/** The options with every default filled in. */
+export interface ResolvedOptions {
+  readonly requests: 'all' | 'errors' | 'off' | 'sample';
+  /** The share of good responses that get a line, 0 to 1. */
+  readonly share: number;
+  readonly fields: 'slim' | 'full' | LineFields;
+  readonly ignore: ((request: FastifyRequest) => boolean) | undefined;
+  readonly level: string;
+  readonly redact: Redaction | undefined;
+  readonly requestId: {
+    readonly header: string | undefined;
+    readonly generate: (() => string) | undefined;
+    readonly echo: string | undefined;
+  };
+  readonly context: boolean;
+  readonly destination: string | number | DestinationStream;
+  readonly bufferLength: number;
+  readonly flushIntervalMs: number;
+  readonly signals: boolean;
+  readonly pino: Omit<LoggerOptions, 'level' | 'redact'>;
+}
+
+const NAMES: readonly (keyof LoggerModuleOptions)[] = [
+  'requests',
+  'fields',
+  'ignore',
+  'level',
+  'redact',
+  'requestId',
+  'context',
+  'destination',
+  'bufferLength',
+  'flushIntervalMs',
+  'signals',
+  'pino',
+];
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * Checks the options and fills in the defaults.
+ * @throws {LoggerError} `ERR_REDLINE_LOGGER_OPTION`, `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`
+ */
+export function resolveOptions(options: LoggerModuleOptions = {}): ResolvedOptions {
+  if (!isObject(options)) throw optionError('options', options, 'an object');
+  refuseUnknown(options, NAMES, '');
+  const { ignore, level = 'info', destination = 1, pino = {} } = options;
+  if (ignore !== undefined && typeof ignore !== 'function') {
+    throw optionError('ignore', ignore, 'a function from request to boolean');
+  }
+  if (typeof level !== 'string') throw optionError('level', level, "a level's name");
+  if (!isDestination(destination)) {
+    throw optionError('destination', destination, 'a path, a file descriptor or a stream');
+  }
+  checkPino(pino, options.destination);
+  return {
+    ...resolveRequests(options.requests),
+    fields: resolveFields(options.fields),
+    ignore,
+    level,
+    redact: mergeRedaction(options.redact),
+    requestId: resolveRequestId(options.requestId),
+    context: resolveBoolean('context', options.context),
+    destination,
+    bufferLength: resolveInteger('bufferLength', options.bufferLength, 16_384, 0, 1_048_576),
+    flushIntervalMs: resolveInteger('flushIntervalMs', options.flushIntervalMs, 250, 1, 60_000),
+    signals: resolveBoolean('signals', options.signals),
+    pino,
+  };
+}
+
+function resolveRequests(
+  requests: RequestLines = 'all',
+): Pick<ResolvedOptions, 'requests' | 'share'> {
+  if (requests === 'all') return { requests, share: 1 };
+  if (requests === 'errors' || requests === 'off') return { requests, share: 0 };
+  const share = isRecord(requests) ? requests['sample'] : undefined;
+  if (typeof share !== 'number' || !(share >= 0 && share <= 1)) {
+    throw optionError('requests', requests, '"all", "errors", "off" or { sample: 0 to 1 }');
+  }
+  return { requests: 'sample', share };
+}
+
+function resolveFields(
+  fields: LoggerModuleOptions['fields'] = 'slim',
+): 'slim' | 'full' | LineFields {
+  if (fields === 'slim' || fields === 'full' || typeof fields === 'function') return fields;
+  throw optionError('fields', fields, '"slim", "full" or a function of request and reply');
+}
+
+function resolveRequestId(options: RequestIdOptions = {}): ResolvedOptions['requestId'] {
+  if (!isObject(options)) throw optionError('requestId', options, 'an object');
+  refuseUnknown(options, ['header', 'generate', 'echo'], 'requestId.');
+  const { header = 'x-request-id', generate, echo = false } = options;
+  if (header !== false && !isHeaderName(header)) {
+    throw optionError('requestId.header', header, "a header's name or false");
+  }
+  if (generate !== undefined && typeof generate !== 'function') {
+    throw optionError('requestId.generate', generate, 'a function that returns an id');
+  }
+  if (typeof echo !== 'boolean' && !isHeaderName(echo)) {
+    throw optionError('requestId.echo', echo, "a boolean or a header's name");
+  }
+  const source = header === false ? undefined : header.toLowerCase();
+  const target = echo === true ? (source ?? 'x-request-id') : echo || undefined;
+  return { header: source, generate, echo: target?.toLowerCase() };
+}
+
+function checkPino(pino: unknown, destination: unknown): void {
+  if (!isRecord(pino)) throw optionError('pino', pino, "an object of pino's options");
+  for (const name of ['level', 'redact']) {
+    if (name in pino) {
+      throw optionError(`pino.${name}`, pino[name], `left out: it is an option of its own`);
+    }
+  }
+  if (pino['useOnlyCustomLevels'] === true) {
+    throw optionError(
+      'pino.useOnlyCustomLevels',
+      true,
+      'off: lines are written at info, warn and error',
+    );
+  }
+  if (pino['transport'] !== undefined && destination !== undefined) {
+    throw optionError('destination', destination, 'left out next to pino.transport');
+  }
+}
+
+function resolveBoolean(name: string, value: unknown): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== 'boolean') throw optionError(name, value, 'a boolean');
+  return value;
+}
+
+function resolveInteger(
+  name: string,
+  value: unknown,
+  preset: number,
+  least: number,
+  most: number,
+): number {
+  if (value === undefined) return preset;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    throw optionError(name, value, `a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw unknownOptionError(prefix + name, known);
+  }
+}
+
+function isDestination(value: unknown): value is string | number | DestinationStream {
+  if (typeof value === 'string') return value !== '';
+  if (typeof value === 'number') return Number.isInteger(value) && value >= 0;
+  return isRecord(value) && typeof value['write'] === 'function';
+}
+
+function isHeaderName(value: unknown): value is string {
+  return typeof value === 'string' && HEADER_NAME.test(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return isObject(value);
+}
+
+/** For typed values a caller in JavaScript may still get wrong. */
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,103 @@
+import { Inject, Injectable, Scope } from '@nestjs/common';
+import type { Bindings, Logger } from 'pino';
+
+import { noRequestError } from './errors.ts';
+import { LoggerCore } from './logger-core.ts';
+import type { LevelName } from './request-log.ts';
+
+/**
+ * pino for injection: the methods and the argument order of pino itself. Every line written
+ * while a request is worked on carries its `reqId`, however deep in the call.
+ *
+ * @example
+ * @Injectable()
+ * class Orders {
+ *   readonly #logger: PinoLogger;
+ *   constructor(@InjectLogger(Orders.name) logger: PinoLogger) {
+ *     this.#logger = logger;
+ *   }
+ *   place(order: Order): void {
+ *     this.#logger.info({ orderId: order.id }, "order placed by %s", order.customer);
+ *   }
+ * }
+ */
+@Injectable({ scope: Scope.TRANSIENT })
+export class PinoLogger {
+  readonly #core: LoggerCore;
+  #context: string | undefined;
+
+  constructor(@Inject(LoggerCore) core: LoggerCore) {
+    this.#core = core;
+  }
+
+  /** The pino logger behind it: the current request's, outside a request the app's. */
+  get logger(): Logger {
+    return this.#core.current;
+  }
+
+  /** Names the origin of the lines: their field `context`. */
+  setContext(context: string): void {
+    this.#context = context;
+  }
+
+  /**
+   * Adds fields to every later line of the current request, the response line included.
+   * @throws {LoggerError} `ERR_REDLINE_LOGGER_NO_REQUEST` outside a request, or with `context: false`
+   * @example logger.assign({ userId: user.id });
+   */
+  assign(fields: Bindings): void {
+    const { request } = this.#core;
+    if (request === undefined) throw noRequestError(fields);
+    request.assign(fields);
+  }
+
+  trace(message: string, ...values: unknown[]): void;
+  trace(fields: unknown, message?: string, ...values: unknown[]): void;
+  trace(...args: unknown[]): void {
+    this.#write('trace', args);
+  }
+
+  debug(message: string, ...values: unknown[]): void;
+  debug(fields: unknown, message?: string, ...values: unknown[]): void;
+  debug(...args: unknown[]): void {
+    this.#write('debug', args);
+  }
+
+  info(message: string, ...values: unknown[]): void;
+  info(fields: unknown, message?: string, ...values: unknown[]): void;
+  info(...args: unknown[]): void {
+    this.#write('info', args);
+  }
+
+  warn(message: string, ...values: unknown[]): void;
+  warn(fields: unknown, message?: string, ...values: unknown[]): void;
+  warn(...args: unknown[]): void {
+    this.#write('warn', args);
+  }
+
+  error(message: string, ...values: unknown[]): void;
+  error(fields: unknown, message?: string, ...values: unknown[]): void;
+  error(...args: unknown[]): void {
+    this.#write('error', args);
+  }
+
+  fatal(message: string, ...values: unknown[]): void;
+  fatal(fields: unknown, message?: string, ...values: unknown[]): void;
+  fatal(...args: unknown[]): void {
+    this.#write('fatal', args);
+  }
+
+  #write(level: LevelName, args: unknown[]): void {
+    if (!this.#core.pino.isLevelEnabled(level)) return;
+    const { logger } = this;
+    Reflect.apply(logger[level], logger, this.#context === undefined ? args : this.#named(args));
+  }
+
+  #named(args: unknown[]): unknown[] {
+    const context = this.#context;
+    const [first, ...rest] = args;
+    if (first instanceof Error) return [{ context, err: first }, ...rest];
+    if (typeof first === 'object') return [{ context, ...first }, ...rest];
+    return [{ context }, ...args];
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+import { thousandths } from './thousandths.ts';
+
+/** Long enough for a UUID, a trace id or a ULID with a prefix; short enough for every line. */
+const MOST_CHARACTERS = 128;
+
+/** No spaces, quotes, commas or control characters: an id goes into lines and headers as it is. */
+const SAFE = /^[\w.:/+=@~-]+$/;
+
+/** Whether an id from outside may be used. */
+export function isSafeId(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= MOST_CHARACTERS && SAFE.test(id);
+}
+
+/**
+ * Ids no other process, and no earlier life of this one, has given: 48 random bits and a
+ * counter. The counter's upper part is made a string once in a thousand ids.
+ */
+export function createIdGenerator(): () => string {
+  const prefix = `${randomBytes(6).toString('base64url')}-`;
+  let block = 0;
+  let head = prefix;
+  let next = 0;
+  return () => {
+    if (next === 1000) {
+      next = 0;
+      block += 1;
+      head = prefix + block.toString(36);
+    }
+    return head + thousandths[next++];
+  };
+}
+
+/** Fastify's `genReqId`: the id in the header if it is safe, else a generated one. */
+export function createRequestIds(
+  header: string | undefined,
+  generate: (() => string) | undefined,
+): (request: IncomingMessage) => string {
+  const own = createIdGenerator();
+  const fresh =
+    generate === undefined
+      ? own
+      : () => {
+          const id = generate();
+          return isSafeId(id) ? id : own();
+        };
+  if (header === undefined) return fresh;
+  return (request) => {
+    const id = request.headers[header];
+    return id !== undefined && isSafeId(id) ? id : fresh();
+  };
+}

@@ -1,0 +1,29 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+
+const noop = (): void => {};
+
+const silent: FastifyBaseLogger = {
+  level: 'silent',
+  trace: noop,
+  debug: noop,
+  info: noop,
+  warn: noop,
+  error: noop,
+  fatal: noop,
+  silent: noop,
+  child: () => silent,
+};
+
+/**
+ * Where the app has turned Fastify's own logger on too, says so and takes its request lines out:
+ * each response would have three.
+ */
+export function silenceFastify(fastify: FastifyInstance, pino: Logger): void {
+  // The logger Fastify has when it has none is made of functions called noop.
+  if (fastify.log.info.name === noop.name) return;
+  pino.warn(
+    "FastifyAdapter was created with a logger of its own; LoggerModule writes the request lines, and Fastify's are left out. Remove `logger` from the adapter's options.",
+  );
+  fastify.setChildLoggerFactory(() => silent);
+}

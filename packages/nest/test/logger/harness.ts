@@ -1,0 +1,125 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type LoggerModuleOptions, NestLogger } from '@redline/nest';
+
+import { appModule } from './fixture-app.js';
+
+export interface Line {
+  [field: string]: unknown;
+  level: number;
+  msg?: string;
+  reqId?: string;
+  err?: { type: string; message: string; stack: string };
+}
+
+/** A destination that remembers. */
+export class Lines {
+  readonly raw: string[] = [];
+
+  write(line: string): void {
+    this.raw.push(line);
+  }
+
+  get all(): Line[] {
+    return this.raw.map((line) => JSON.parse(line) as Line);
+  }
+
+  /** The lines of responses. */
+  get responses(): Line[] {
+    return this.all.filter((line) => 'responseTime' in line);
+  }
+
+  /** Waits until `count` response lines are there; a little longer, in case there are more. */
+  async settled(count: number): Promise<Line[]> {
+    for (let waited = 0; this.responses.length < count && waited < 5000; waited += 5)
+      await sleep(5);
+    await sleep(30);
+    return this.responses;
+  }
+}
+
+export interface RunningApp extends AsyncDisposable {
+  readonly app: NestFastifyApplication;
+  readonly lines: Lines;
+  readonly port: number;
+  readonly url: string;
+}
+
+/** Starts the fixture app, or another, with its lines in memory. */
+export async function start(
+  options: LoggerModuleOptions = {},
+  {
+    adapter = new FastifyAdapter(),
+    module = (given: LoggerModuleOptions) => appModule(given),
+    nestLogger = false,
+    prepare = (_app: NestFastifyApplication): void => {},
+  }: {
+    adapter?: FastifyAdapter;
+    module?: (options: LoggerModuleOptions) => DynamicModule;
+    nestLogger?: boolean;
+    prepare?: (app: NestFastifyApplication) => void;
+  } = {},
+): Promise<RunningApp> {
+  const lines = new Lines();
+  const app = await NestFactory.create<NestFastifyApplication>(
+    module({ destination: lines, ...options }),
+    adapter,
+    { abortOnError: false, ...(nestLogger ? { bufferLogs: true } : { logger: false }) },
+  );
+  if (nestLogger) app.useLogger(app.get(NestLogger));
+  prepare(app);
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as { port: number };
+  return {
+    app,
+    lines,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => app.close(),
+  };
+}
+
+/** Sends bytes on one connection and returns what came back once the server is done. */
+export function sendRaw(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => void socket.write(bytes));
+    let received = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      received += text;
+    });
+    socket.on('end', () => resolve(received));
+    socket.on('error', reject);
+  });
+}
+
+/** Sends a request and leaves as soon as the server has it. */
+export async function leave(
+  port: number,
+  path: string,
+  {
+    method = 'GET',
+    body = '',
+    afterMs = 60,
+  }: { method?: string; body?: string; afterMs?: number } = {},
+): Promise<void> {
+  const sent = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path,
+    method,
+    agent: false,
+    headers:
+      body === '' ? {} : { 'content-type': 'application/json', 'content-length': body.length },
+  });
+  sent.on('error', () => {});
+  sent.on('response', (response) => response.on('error', () => {}).resume());
+  sent.end(body);
+  await sleep(afterMs);
+  sent.destroy();
+}

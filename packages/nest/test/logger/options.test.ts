@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { LoggerError, LoggerModule, type LoggerModuleOptions } from '@redline/nest';
+
+import { Lines, start } from './harness.js';
+
+const refused = (options: unknown): LoggerError => {
+  try {
+    LoggerModule.forRoot(options as LoggerModuleOptions);
+  } catch (error) {
+    assert.ok(error instanceof LoggerError);
+    return error;
+  }
+  return assert.fail(`accepted ${JSON.stringify(options)}`);
+};
+
+describe('options', () => {
+  it("are refused with a code, the option's name and what was given", () => {
+    const wrong: [string, unknown][] = [
+      ['requests', 'some'],
+      ['requests', { sample: 1.5 }],
+      ['requests', { sample: '0.5' }],
+      ['fields', 'fat'],
+      ['ignore', '/health'],
+      ['level', 30],
+      ['redact', 'password'],
+      ['redact', { paths: [1] }],
+      ['requestId', 'x-request-id'],
+      ['context', 'yes'],
+      ['destination', {}],
+      ['destination', -1],
+      ['bufferLength', 1.5],
+      ['bufferLength', -1],
+      ['flushIntervalMs', 0],
+      ['signals', 1],
+      ['pino', 1],
+    ];
+    for (const [name, value] of wrong) {
+      const error = refused({ [name]: value });
+      assert.equal(error.code, 'ERR_REDLINE_LOGGER_OPTION', name);
+      assert.ok(error.message.includes(`"${name}"`), error.message);
+      assert.ok(error.message.includes(JSON.stringify(value)), error.message);
+    }
+  });
+
+  it('are refused inside requestId and pino too', () => {
+    assert.match(refused({ requestId: { header: 'x y' } }).message, /requestId\.header.*"x y"/);
+    assert.match(refused({ requestId: { echo: 1 } }).message, /requestId\.echo/);
+    assert.match(refused({ requestId: { generate: 'uuid' } }).message, /requestId\.generate/);
+    assert.match(refused({ pino: { level: 'debug' } }).message, /pino\.level/);
+    assert.match(refused({ pino: { redact: [] } }).message, /pino\.redact/);
+    assert.match(
+      refused({ pino: { transport: { target: 'x' } }, destination: './a.log' }).message,
+      /destination.*pino\.transport/,
+    );
+  });
+
+  it("are refused if there is no such option, such as nestjs-pino's", () => {
+    const error = refused({ pinoHttp: {} });
+    assert.equal(error.code, 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION');
+    assert.match(error.message, /"pinoHttp".*requests, fields/);
+    assert.equal(refused({ requestId: { name: 'x' } }).code, 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION');
+  });
+
+  it("that pino refuses are refused with pino's words", async () => {
+    await assert.rejects(start({ level: 'loud' }), (error) => {
+      assert.ok(error instanceof LoggerError);
+      assert.equal(error.code, 'ERR_REDLINE_LOGGER_OPTION');
+      assert.match(error.message, /loud/);
+      assert.ok(error.cause instanceof Error);
+      return true;
+    });
+  });
+
+  it('that point at a file that cannot be opened are refused', async () => {
+    await assert.rejects(start({ destination: '/dev/null/app.log' }), {
+      code: 'ERR_REDLINE_LOGGER_DESTINATION',
+    });
+  });
+});
+
+@Module({})
+class Root {}
+
+@Module({})
+class Feature {}
+
+const root = (...imports: DynamicModule[]): DynamicModule => ({ module: Root, imports });
+
+describe('an app', () => {
+  it('on Express is told what to do instead', async () => {
+    await assert.rejects(
+      NestFactory.create(
+        root(LoggerModule.forRoot({ destination: new Lines() })),
+        new ExpressAdapter(),
+        {
+          logger: false,
+          abortOnError: false,
+        },
+      ),
+      (error) => {
+        assert.ok(error instanceof LoggerError);
+        assert.equal(error.code, 'ERR_REDLINE_LOGGER_ADAPTER');
+        assert.match(error.message, /"express".*new FastifyAdapter\(\)/);
+        return true;
+      },
+    );
+  });
+
+  it('that imports the module twice is told so', async () => {
+    const lines = new Lines();
+    await assert.rejects(
+      NestFactory.create(
+        root(LoggerModule.forRoot({ destination: lines }), {
+          module: Feature,
+          imports: [LoggerModule.forRoot({ destination: lines, level: 'debug' })],
+        }),
+        new FastifyAdapter(),
+        { logger: false, abortOnError: false },
+      ),
+      { code: 'ERR_REDLINE_LOGGER_TWICE' },
+    );
+  });
+
+  it("that has Fastify's logger on as well is warned once, and has one line per response", async () => {
+    const fastifys = new Lines();
+    await using server = await start(
+      {},
+      { adapter: new FastifyAdapter({ logger: { stream: fastifys } }) },
+    );
+    for (const path of ['/hello', '/nope', '/throw']) await fetch(server.url + path);
+    assert.equal((await server.lines.settled(3)).length, 3);
+    const warnings = server.lines.all.filter((line) => line.msg?.startsWith('FastifyAdapter'));
+    assert.equal(warnings.length, 1);
+    assert.deepEqual(
+      fastifys.all.filter((line) => !line.msg?.startsWith('Server listening')),
+      [],
+    );
+  });
+});
+
+describe('the guide', () => {
+  it('has every error code, and no other', async () => {
+    const read = (path: string): Promise<string> =>
+      readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+    const codes = (text: string): string[] =>
+      [...new Set(text.match(/ERR_REDLINE_LOGGER_[A-Z]+(?:_[A-Z]+)*/g))].sort();
+    const guide = await read('../../docs/guide/logger.md');
+    assert.deepEqual(codes(guide), codes(await read('src/logger/errors.ts')));
+  });
+
+  it('has every option', async () => {
+    const guide = await readFile(
+      new URL('../../../../docs/guide/logger.md', import.meta.url),
+      'utf8',
+    );
+    const known = refused({ nonsense: 1 })
+      .message.split('the options are ')[1]
+      ?.slice(0, -1)
+      .split(', ');
+    assert.ok(known !== undefined && known.length > 10);
+    for (const option of known) assert.ok(guide.includes(`| \`${option}\``), option);
+  });
+});

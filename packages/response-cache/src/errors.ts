@@ -1,0 +1,26 @@
+export type CacheErrorCode =
+  | 'ERR_REDLINE_CACHE_OPTION'
+  | 'ERR_REDLINE_CACHE_NOT_JSON'
+  | 'ERR_REDLINE_CACHE_STORE_NOT_READY'
+  | 'ERR_REDLINE_CACHE_STORE_TIMEOUT'
+  | 'ERR_REDLINE_CACHE_STORE_DOWN';
+
+/** Every code this package throws or logs, with the sentence the README gives for it. */
+export const cacheErrorDocs: Readonly<Record<CacheErrorCode, string>> = {
+  ERR_REDLINE_CACHE_OPTION: 'An option has a value that cannot work.',
+  ERR_REDLINE_CACHE_NOT_JSON: 'What the producer returned cannot be cached as JSON.',
+  ERR_REDLINE_CACHE_STORE_NOT_READY: 'The client of the store is not connected.',
+  ERR_REDLINE_CACHE_STORE_TIMEOUT: 'The store did not answer within `timeoutMs`.',
+  ERR_REDLINE_CACHE_STORE_DOWN: 'The key could not be deleted, because the store is down.',
+};
+
+/** An error of the cache itself. `code` is stable; the message may change. */
+export class CacheError extends Error {
+  readonly code: CacheErrorCode;
+
+  constructor(code: CacheErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CacheError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,63 @@
+import type { JsonStore } from './json-store.ts';
+import { memoryStore } from './memory-store.ts';
+import { positiveInteger } from './positive-integer.ts';
+
+/** Takes one line when the store goes down and one when it is back. `console` is one. */
+export interface CacheLogger {
+  warn(message: string): void;
+  log(message: string): void;
+}
+
+export interface JsonCacheOptions {
+  /**
+   * Where values are kept.
+   * @default memoryStore()
+   */
+  store?: JsonStore;
+  /**
+   * How long an answer is good for, in milliseconds, where the call does not say.
+   * @default 5_000
+   */
+  ttlMs?: number;
+  /**
+   * Put before every key, for instance the name and version of the app when several share a store.
+   * @default ''
+   */
+  keyPrefix?: string;
+  /**
+   * How long a store may take to answer, in milliseconds. After that it counts as down, and answers come from
+   * their producers until it answers again.
+   * @default 250
+   */
+  timeoutMs?: number;
+  /**
+   * Where an outage is told; false for nowhere.
+   * @default console
+   */
+  logger?: CacheLogger | false;
+}
+
+export interface ResolvedOptions {
+  store: JsonStore;
+  ttlMs: number;
+  keyPrefix: string;
+  timeoutMs: number;
+  logger: CacheLogger | undefined;
+}
+
+export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
+  const {
+    store = memoryStore(),
+    ttlMs = 5_000,
+    keyPrefix = '',
+    timeoutMs = 250,
+    logger = console,
+  } = options;
+  return {
+    store,
+    ttlMs: positiveInteger('ttlMs', ttlMs),
+    keyPrefix,
+    timeoutMs: positiveInteger('timeoutMs', timeoutMs),
+    logger: logger === false ? undefined : logger,
+  };
+}

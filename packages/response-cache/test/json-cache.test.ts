@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JsonCache } from '../src/json-cache.ts';
+import { memoryStore } from '../src/memory-store.ts';
+import { Unshared, unshared } from '../src/unshared.ts';
+
+function quietCache(options: { ttlMs?: number } = {}): JsonCache {
+  return new JsonCache({ ...options, logger: false });
+}
+
+function askTogether<T>(
+  count: number,
+  ask: (index: number) => T,
+): Promise<Array<PromiseSettledResult<Awaited<T>>>> {
+  return Promise.allSettled(Array.from({ length: count }, async (_, index) => await ask(index)));
+}
+
+describe('A hit', () => {
+  it('comes at once, without a promise, where the store answers at once', async () => {
+    const cache = quietCache();
+    await cache.answer('/a', () => ({ a: 1 }));
+    assert.equal(
+      cache.answer('/a', () => assert.fail('produced')),
+      '{"a":1}',
+    );
+  });
+
+  it('is neither parsed nor serialised', async (t) => {
+    const cache = quietCache();
+    await cache.answer('/a', () => ({ a: 1 }));
+    const parse = t.mock.method(JSON, 'parse');
+    const stringify = t.mock.method(JSON, 'stringify');
+    cache.answer('/a', () => assert.fail('produced'));
+    assert.equal(parse.mock.callCount() + stringify.mock.callCount(), 0);
+  });
+});
+
+describe('A miss', () => {
+  it('serialises once, for the store and everyone who waits', async () => {
+    const cache = quietCache();
+    let calls = 0;
+    const value = { toJSON: () => ({ calls: ++calls }) };
+    const answers = await askTogether(50, () =>
+      cache.answer('/a', () => sleep(5).then(() => value)),
+    );
+    assert.equal(calls, 1);
+    assert.ok(
+      answers.every((answer) => answer.status === 'fulfilled' && answer.value === '{"calls":1}'),
+    );
+    assert.equal(
+      cache.answer('/a', () => assert.fail('produced')),
+      '{"calls":1}',
+    );
+  });
+
+  it('does not wait for another key', async () => {
+    const cache = quietCache();
+    const slow = cache.answer('/slow', () => sleep(50).then(() => 1));
+    assert.equal(await cache.answer('/fast', () => 2), '2');
+    assert.equal(await slow, '1');
+  });
+
+  it('is produced again once its time is up', async () => {
+    const cache = quietCache({ ttlMs: 30 });
+    assert.equal(await cache.answer('/a', () => 1), '1');
+    assert.equal(await cache.answer('/b', () => 1, { ttlMs: 60_000 }), '1');
+    await sleep(80);
+    assert.equal(await cache.answer('/a', () => 2), '2');
+    assert.equal(await cache.answer('/b', () => 2), '1');
+  });
+
+  for (const ttlMs of [0, -1, 0.5, Number.POSITIVE_INFINITY]) {
+    it(`refuses a ttlMs of ${ttlMs}, before it produces`, async () => {
+      const cache = quietCache();
+      const answered = cache.answer('/a', () => assert.fail('produced'), {
+        ttlMs,
+      }) as Promise<string>;
+      await assert.rejects(answered, { code: 'ERR_REDLINE_CACHE_OPTION' });
+      assert.throws(() => quietCache({ ttlMs }), { code: 'ERR_REDLINE_CACHE_OPTION' });
+    });
+  }
+});
+
+describe('A producer that never settles', () => {
+  it('does not hold those who ask half a minute later', async (t) => {
+    const cache = quietCache();
+    const lost = Promise.withResolvers<number>();
+    const first = cache.answer('/a', () => lost.promise);
+    const realNow = performance.now.bind(performance);
+    t.mock.method(performance, 'now', () => realNow() + 31_000);
+    assert.equal(await cache.answer('/a', () => 2), '2');
+    lost.resolve(1);
+    assert.equal(await first, '1');
+    assert.equal(await cache.answer('/a', () => assert.fail('produced')), '2');
+  });
+});
+
+describe('A producer that throws', () => {
+  it('reaches everyone who waits, and nothing is stored', async () => {
+    const cache = quietCache();
+    const failure = new Error('database is away');
+    let runs = 0;
+    const answers = await askTogether(20, () =>
+      cache.answer('/a', async () => {
+        runs += 1;
+        await sleep(5);
+        throw failure;
+      }),
+    );
+    assert.equal(runs, 1);
+    assert.ok(answers.every((answer) => answer.status === 'rejected' && answer.reason === failure));
+    assert.equal(await cache.answer('/a', () => 1), '1');
+  });
+
+  it('may throw before its first await', async () => {
+    const cache = quietCache();
+    const failure = new Error('at once');
+    await assert.rejects(
+      async () =>
+        cache.answer('/a', () => {
+          throw failure;
+        }),
+      failure,
+    );
+    assert.equal(await cache.answer('/a', () => 1), '1');
+  });
+});
+
+describe('An unshared answer', () => {
+  it('goes to its own caller alone, as it was returned, and everyone who waited produces for themselves', async () => {
+    const cache = quietCache();
+    const answers = await askTogether(10, (index) =>
+      cache.answer('/me', async () => {
+        await sleep(5);
+        return unshared({ caller: index });
+      }),
+    );
+    const values = answers.map((answer) => {
+      assert.ok(answer.status === 'fulfilled' && answer.value instanceof Unshared);
+      return answer.value.value;
+    });
+    assert.deepEqual(
+      values,
+      Array.from({ length: 10 }, (_, caller) => ({ caller })),
+    );
+    assert.equal(cache.stats.unshared, 10);
+    assert.equal(cache.stats.shared, 0);
+    assert.equal(cache.stats.stores, 0);
+  });
+
+  it('is not asked to be JSON', async () => {
+    const bytes = Buffer.from('x');
+    const answer = await quietCache().answer('/file', () => unshared(bytes));
+    assert.ok(answer instanceof Unshared);
+    assert.equal(answer.value, bytes);
+  });
+});
+
+describe('A deleted key', () => {
+  it('is not filled by a production that began before', async () => {
+    const cache = quietCache();
+    const before = cache.answer('/a', () => sleep(30).then(() => 'old'.length));
+    await cache.delete('/a');
+    const after = cache.answer('/a', () => sleep(60).then(() => 4));
+    assert.equal(await before, '3');
+    assert.equal(await after, '4');
+    assert.equal(
+      cache.answer('/a', () => assert.fail('not stored')),
+      '4',
+    );
+  });
+
+  it('shares no production that began before with those who ask after', async () => {
+    const cache = quietCache();
+    const old = cache.answer('/a', () => sleep(30).then(() => 1));
+    await cache.delete('/a');
+    const callers = [1, 2, 3].map(() => cache.answer('/a', () => sleep(50).then(() => 2)));
+    assert.equal(await old, '1');
+    // The old production has landed, the new one still flies and takes more callers.
+    callers.push(cache.answer('/a', () => assert.fail('a second production')));
+    assert.deepEqual(await Promise.all(callers), ['2', '2', '2', '2']);
+  });
+});
+
+describe('A store that refuses to write', () => {
+  for (const [how, set] of [
+    [
+      'throws',
+      () => {
+        throw new Error('full');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('OOM command not allowed'))],
+  ] as const) {
+    it(`costs no answer when it ${how}, and is counted`, async () => {
+      const store = Object.assign(Object.create(memoryStore()), {
+        get: () => undefined,
+        set,
+        delete() {},
+      });
+      const cache = new JsonCache({ store, logger: false });
+      assert.equal(await cache.answer('/a', () => 1), '1');
+      await sleep(1);
+      assert.equal(cache.stats.storeErrors, 1);
+      assert.equal(cache.stats.stores, 0);
+      assert.equal(cache.isStoreDown, false);
+    });
+  }
+});

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis, type RedisServer } from '@redline/services';
+import { Redis } from 'ioredis';
+import { JsonCache } from '../src/json-cache.ts';
+import type { JsonStore } from '../src/json-store.ts';
+import { redisStore } from '../src/redis-store.ts';
+
+// The timers of the cache do not keep the process up.
+const alive = setInterval(() => {}, 1_000);
+after(() => clearInterval(alive));
+
+function makeLog(): { lines: string[]; warn(line: string): void; log(line: string): void } {
+  const lines: string[] = [];
+  return {
+    lines,
+    warn: (line) => lines.push(`warn ${line}`),
+    log: (line) => lines.push(`log ${line}`),
+  };
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!isSo()) {
+    assert.ok(Date.now() < deadline, `still waiting: ${what}`);
+    await sleep(5);
+  }
+}
+
+/** A store whose answers the test gives by hand. */
+function makeManualStore(): JsonStore & {
+  waiting: Array<{ answer(found?: string): void; fail(error: Error): void }>;
+} {
+  const waiting: Array<{ answer(found?: string): void; fail(error: Error): void }> = [];
+  return {
+    waiting,
+    get: () => new Promise((resolve, reject) => waiting.push({ answer: resolve, fail: reject })),
+    set() {},
+    delete: () => new Promise(() => {}),
+  };
+}
+
+describe('A store that fails', () => {
+  it('costs no answer, is told once, and still has one production for all who ask at once', async () => {
+    const log = makeLog();
+    const store: JsonStore = {
+      get: () => {
+        throw new Error('no route to host');
+      },
+      set() {},
+      delete() {},
+    };
+    const cache = new JsonCache({ store, logger: log });
+    let runs = 0;
+    const produce = async (): Promise<number> => {
+      await sleep(20);
+      return (runs += 1);
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => cache.answer('/a', produce)),
+    );
+    assert.deepEqual(new Set(answers), new Set(['1']));
+    assert.equal(await cache.answer('/a', produce), '2');
+    assert.equal(cache.stats.bypasses, 2);
+    assert.equal(cache.stats.shared, 49);
+    assert.equal(cache.isStoreDown, true);
+    assert.deepEqual(log.lines, [
+      'warn The store of the JSON cache is down, answers are made without it: no route to host',
+    ]);
+    cache.close();
+  });
+
+  it('fails everyone who waits for an answer of it over to their producers', async () => {
+    const store = makeManualStore();
+    const cache = new JsonCache({ store, logger: false });
+    const answers = ['/a', '/b', '/c'].map((key) => cache.answer(key, () => ({ key })));
+    store.waiting[1]!.fail(new Error('ECONNRESET'));
+    assert.deepEqual(await Promise.all(answers), ['{"key":"/a"}', '{"key":"/b"}', '{"key":"/c"}']);
+    assert.equal(cache.stats.bypasses, 3);
+    cache.close();
+  });
+
+  it('says so to whoever deletes a key', async () => {
+    const store: JsonStore = {
+      get: () => undefined,
+      set() {},
+      delete: () => {
+        throw new Error('gone');
+      },
+    };
+    const cache = new JsonCache({ store, logger: false });
+    await assert.rejects(cache.delete('/a'), { code: 'ERR_REDLINE_CACHE_STORE_DOWN' });
+    cache.close();
+  });
+});
+
+describe('A store that does not answer', () => {
+  it('is given up after timeoutMs, and asked by nobody but one probe from then on', async () => {
+    const log = makeLog();
+    const store = makeManualStore();
+    const cache = new JsonCache({ store, logger: log, timeoutMs: 50 });
+    assert.equal(await cache.answer('/a', () => 1), '1');
+    for (let i = 0; i < 100; i++) await cache.answer(`/other/${i}`, () => i);
+    await sleep(350);
+    assert.equal(cache.stats.bypasses, 101);
+    assert.equal(store.waiting.length, 2, 'the lookup and one probe');
+    assert.deepEqual(log.lines, [
+      'warn The store of the JSON cache is down, answers are made without it: It did not answer within 50 ms.',
+    ]);
+    cache.close();
+  });
+
+  it('is used again once a probe is answered in time, and that is told once', async () => {
+    const log = makeLog();
+    const store = makeManualStore();
+    const cache = new JsonCache({ store, logger: log, timeoutMs: 50 });
+    await cache.answer('/a', () => 1);
+    await until('a probe', () => store.waiting.length === 2);
+    await sleep(100);
+    store.waiting[1]!.answer();
+    await until('a second probe, after the late answer', () => store.waiting.length === 3);
+    assert.equal(cache.isStoreDown, true);
+    store.waiting[2]!.answer();
+    await until('recovery', () => !cache.isStoreDown);
+    const answer = cache.answer('/a', () => assert.fail('produced'));
+    store.waiting[3]!.answer('{"from":"store"}');
+    assert.equal(await answer, '{"from":"store"}');
+    assert.equal(log.lines.length, 2);
+    assert.match(log.lines[1]!, /^log The store of the JSON cache is up again after \d+ ms\.$/);
+  });
+
+  it('has an answer that comes too late thrown away', async () => {
+    const store = makeManualStore();
+    const cache = new JsonCache({ store, logger: false, timeoutMs: 30 });
+    assert.equal(await cache.answer('/a', () => 'new'.length), '3');
+    store.waiting[0]!.answer('"old"');
+    await sleep(5);
+    assert.equal(cache.stats.hits, 0);
+    cache.close();
+  });
+
+  it('does not hold up whoever deletes a key', async () => {
+    const cache = new JsonCache({ store: makeManualStore(), logger: false, timeoutMs: 30 });
+    await assert.rejects(cache.delete('/a'), { code: 'ERR_REDLINE_CACHE_STORE_DOWN' });
+    cache.close();
+  });
+
+  it('does not count as down because this process was busy', async () => {
+    const store: JsonStore = {
+      get: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve, '"stored"'))),
+      set() {},
+      delete() {},
+    };
+    const cache = new JsonCache({ store, logger: false, timeoutMs: 50 });
+    const answer = cache.answer('/a', () => 'produced');
+    const end = performance.now() + 200;
+    while (performance.now() < end);
+    assert.equal(await answer, '"stored"');
+    assert.equal(cache.isStoreDown, false);
+  });
+});
+
+const server = await startRedis();
+const skip = server === undefined && 'there is no redis-server on PATH';
+after(() => server?.stop());
+
+describe('Redis', { skip }, () => {
+  const bound = 2_000;
+
+  async function withLoad(
+    timeoutMs: number,
+    harm: (redis: RedisServer, cache: JsonCache) => Promise<void>,
+  ): Promise<{ lines: string[]; slowestMs: number; cache: JsonCache }> {
+    const redis = server as RedisServer;
+    const log = makeLog();
+    const client = new Redis(redis.url);
+    client.on('error', () => {});
+    await client.ping();
+    const cache = new JsonCache({ store: redisStore(client), timeoutMs, logger: log });
+    const run = { isOver: false };
+    let slowestMs = 0;
+    const worker = async (number: number): Promise<void> => {
+      for (let i = 0; !run.isOver; i++) {
+        const startedAt = performance.now();
+        const answer = await cache.answer(`/load/${number}/${i % 5}`, () => ({ number }));
+        slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+        assert.equal(answer, `{"number":${number}}`);
+        await sleep(2);
+      }
+    };
+    const workers = Array.from({ length: 20 }, (_, number) => worker(number));
+    await harm(redis, cache);
+    run.isOver = true;
+    await Promise.all(workers);
+    await client.quit();
+    cache.close();
+    return { lines: log.lines, slowestMs, cache };
+  }
+
+  it('is killed and started again under load: no answer fails, one line down, one line up', async () => {
+    const { lines, slowestMs, cache } = await withLoad(250, async (redis, busy) => {
+      await sleep(100);
+      await redis.kill();
+      await until('the outage', () => busy.isStoreDown);
+      await sleep(200);
+      await redis.restart();
+      await until('the end of it', () => !busy.isStoreDown);
+      const { hits } = busy.stats;
+      await until('hits', () => busy.stats.hits > hits);
+    });
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[0]),
+      ['warn', 'log'],
+    );
+    assert.ok(slowestMs < bound, `the slowest answer took ${slowestMs} ms`);
+    assert.ok(cache.stats.bypasses > 0);
+  });
+
+  it('is stopped with its connection open, and goes on: no answer fails or waits long', async () => {
+    const { lines, slowestMs, cache } = await withLoad(100, async (redis, busy) => {
+      await sleep(100);
+      process.kill(redis.pid as number, 'SIGSTOP');
+      try {
+        await until('the outage', () => busy.isStoreDown);
+        await sleep(400);
+      } finally {
+        process.kill(redis.pid as number, 'SIGCONT');
+      }
+      await until('the end of it', () => !busy.isStoreDown);
+      const { hits } = busy.stats;
+      await until('hits', () => busy.stats.hits > hits);
+    });
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[0]),
+      ['warn', 'log'],
+    );
+    assert.ok(slowestMs < bound, `the slowest answer took ${slowestMs} ms`);
+    assert.ok(cache.stats.bypasses > 0);
+  });
+});

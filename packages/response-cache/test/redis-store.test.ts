@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startRedis, type RedisServer } from '@redline/services';
+import { Redis } from 'ioredis';
+import { JsonCache } from '../src/json-cache.ts';
+import { redisStore } from '../src/redis-store.ts';
+import { storeContract } from './store-contract.ts';
+
+const server = await startRedis();
+const skip = server === undefined && 'there is no redis-server on PATH';
+
+for (const enableAutoPipelining of [false, true]) {
+  describe(
+    `redisStore, ${enableAutoPipelining ? 'with' : 'without'} autopipelining`,
+    { skip },
+    () => {
+      let client: Redis;
+      before(async () => {
+        client = new Redis((server as RedisServer).url, { enableAutoPipelining });
+        await client.ping();
+      });
+      after(() => client.quit());
+
+      storeContract(() => redisStore(client));
+
+      it('keeps its keys under its prefix, with their time', async () => {
+        await redisStore(client, { keyPrefix: 'mine:' }).set('/a', '1', 60_000);
+        assert.equal(await client.get('mine:/a'), '1');
+        const leftMs = await client.pttl('mine:/a');
+        assert.ok(leftMs > 0 && leftMs <= 60_000, `${leftMs} ms left`);
+      });
+
+      it('puts the prefix of the cache after its own', async () => {
+        const cache = new JsonCache({
+          store: redisStore(client),
+          keyPrefix: 'shop:',
+          logger: false,
+        });
+        await cache.answer('/prefixed', () => 1);
+        assert.equal(await client.get('redline:json:shop:/prefixed'), '1\t\r\t');
+      });
+
+      it('has a list under the key replaced, as any other value that is no JSON', async () => {
+        await client.del('redline:json:/list');
+        await client.lpush('redline:json:/list', 'x');
+        const cache = new JsonCache({ store: redisStore(client), logger: false });
+        assert.equal(await cache.answer('/list', () => ({ good: true })), '{"good":true}');
+        assert.equal(cache.stats.invalid, 1);
+        assert.equal(cache.isStoreDown, false);
+        assert.equal(await client.get('redline:json:/list'), '{"good":true}\t\r\t');
+      });
+    },
+  );
+}
+
+describe('redisStore over a client that is not connected', { skip }, () => {
+  it('says so at once, and leaves nothing in the queue of the client', async () => {
+    const client = new Redis((server as RedisServer).url, { lazyConnect: true });
+    const store = redisStore(client);
+    assert.throws(() => store.get('/a'), { code: 'ERR_REDLINE_CACHE_STORE_NOT_READY' });
+    assert.throws(() => store.set('/a', '1', 1_000), { code: 'ERR_REDLINE_CACHE_STORE_NOT_READY' });
+    assert.throws(() => store.delete('/a'), { code: 'ERR_REDLINE_CACHE_STORE_NOT_READY' });
+    client.disconnect();
+  });
+
+  it('has a lazy client connected, and uses it from then on', async () => {
+    const client = new Redis((server as RedisServer).url, { lazyConnect: true });
+    const cache = new JsonCache({ store: redisStore(client), logger: false });
+    assert.equal(await cache.answer('/lazy', () => 1), '1');
+    assert.equal(cache.stats.bypasses, 1);
+    while (cache.isStoreDown) await new Promise((resolve) => setTimeout(resolve, 10));
+    await cache.answer('/lazy', () => 2);
+    assert.equal(cache.stats.misses, 1);
+    await client.quit();
+    cache.close();
+  });
+});
+
+after(() => server?.stop());

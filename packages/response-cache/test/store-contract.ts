@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JsonCache } from '../src/json-cache.ts';
+import type { JsonStore } from '../src/json-store.ts';
+
+/** What every store owes to the cache. `store` is called within the tests. */
+export function storeContract(store: () => JsonStore): void {
+  const freshKey = (): string => `/${randomUUID()}`;
+
+  describe('as every store', () => {
+    it('has nothing under a key that was never set', async () => {
+      assert.equal((await store().get(freshKey())) ?? undefined, undefined);
+    });
+
+    it('gives back what was set, to the character', async () => {
+      const key = freshKey();
+      const raw = '{"text":"naïve 日本 😀 \\u2028","empty":""}\t\r\t';
+      await store().set(key, raw, 60_000);
+      assert.equal(await store().get(key), raw);
+    });
+
+    it('keeps the last of two values', async () => {
+      const key = freshKey();
+      await store().set(key, '1', 60_000);
+      await store().set(key, '2', 60_000);
+      assert.equal(await store().get(key), '2');
+    });
+
+    it('forgets a value when its time is up', async () => {
+      const key = freshKey();
+      await store().set(key, '1', 40);
+      assert.equal(await store().get(key), '1');
+      await sleep(120);
+      assert.equal((await store().get(key)) ?? undefined, undefined);
+    });
+
+    it('gives a value that is set again its new time', async () => {
+      const key = freshKey();
+      await store().set(key, '1', 40);
+      await store().set(key, '2', 60_000);
+      await sleep(120);
+      assert.equal(await store().get(key), '2');
+    });
+
+    it('forgets a deleted key, and no other', async () => {
+      const [key, other] = [freshKey(), freshKey()];
+      await store().set(key, '1', 60_000);
+      await store().set(other, '2', 60_000);
+      await store().delete(key);
+      assert.equal((await store().get(key)) ?? undefined, undefined);
+      assert.equal(await store().get(other), '2');
+    });
+
+    it('takes the deletion of a key that was never set', async () => {
+      await store().delete(freshKey());
+    });
+
+    it('tells keys apart that differ in their last character', async () => {
+      const key = freshKey();
+      await store().set(`${key}?page=1`, '1', 60_000);
+      await store().set(`${key}?page=2`, '2', 60_000);
+      assert.equal(await store().get(`${key}?page=1`), '1');
+    });
+
+    it('takes keys of any characters and 8 KiB', async () => {
+      const key = `${freshKey()}?q=${'é:*{}\r\n '.repeat(1_024)}`;
+      await store().set(key, '1', 60_000);
+      assert.equal(await store().get(key), '1');
+    });
+
+    it('serves a cache: one production, then the same bytes', async () => {
+      const cache = new JsonCache({ store: store(), logger: false });
+      const key = freshKey();
+      const value = { text: 'naïve 日本 😀', list: [1, null, true] };
+      const first = await cache.answer(key, () => value);
+      const second = await cache.answer(key, () => assert.fail('produced twice'));
+      assert.equal(first, JSON.stringify(value));
+      assert.equal(second, first);
+      assert.equal(cache.stats.hits, 1);
+      assert.equal(cache.stats.misses, 1);
+    });
+
+    it('runs one production for 200 callers at once', async () => {
+      const cache = new JsonCache({ store: store(), logger: false });
+      const key = freshKey();
+      let runs = 0;
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, () =>
+          cache.answer(key, async () => {
+            runs += 1;
+            await sleep(20);
+            return { runs };
+          }),
+        ),
+      );
+      assert.equal(runs, 1);
+      assert.deepEqual(new Set(answers), new Set(['{"runs":1}']));
+      assert.equal(cache.stats.misses, 1);
+      assert.equal(cache.stats.shared, 199);
+    });
+
+    for (const garbage of ['', 'not json', '{"cut":"sho', 'garbage\n', '<html></html>']) {
+      it(`has ${JSON.stringify(garbage)} replaced, which is no JSON`, async () => {
+        const cache = new JsonCache({ store: store(), logger: false });
+        const key = freshKey();
+        await store().set(key, garbage, 60_000);
+        assert.equal(await cache.answer(key, () => ({ good: true })), '{"good":true}');
+        assert.equal(cache.stats.invalid, 1);
+        assert.equal(cache.stats.misses, 1);
+        assert.equal(await cache.answer(key, () => assert.fail('not replaced')), '{"good":true}');
+      });
+    }
+
+    it('has JSON that someone else wrote answered as it is', async () => {
+      const cache = new JsonCache({ store: store(), logger: false });
+      const key = freshKey();
+      await store().set(key, '{"by": "hand"}', 60_000);
+      assert.equal(await cache.answer(key, () => assert.fail('produced')), '{"by": "hand"}');
+    });
+
+    it('loses a key that the cache deletes', async () => {
+      const cache = new JsonCache({ store: store(), logger: false });
+      const key = freshKey();
+      await cache.answer(key, () => 1);
+      await cache.delete(key);
+      assert.equal(await cache.answer(key, () => 2), '2');
+    });
+  });
+}

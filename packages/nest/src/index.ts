@@ -10,3 +10,14 @@ export type {
 } from './logger/options.ts';
 export { PinoLogger } from './logger/pino-logger.ts';
 export { DEFAULT_REDACTED_PATHS, type Redaction } from './logger/redaction.ts';
+export * from './response-cache/index.ts';
+export { CacheError, memoryStore, redisStore } from '@redline/response-cache';
+export type {
+  CacheErrorCode,
+  CacheLogger,
+  JsonCacheStats,
+  JsonStore,
+  MemoryStoreOptions,
+  RedisClient,
+  RedisStoreOptions,
+} from '@redline/response-cache';

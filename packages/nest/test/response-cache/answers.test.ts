@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  All,
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  NotFoundException,
+  Param,
+  Post,
+  Query,
+} from '@nestjs/common';
+import { JsonCache } from '@redline/nest';
+import { of, throwError } from 'rxjs';
+import { onBothFrameworks, startApp, type TestApp } from './harness.ts';
+
+const article = {
+  id: 7,
+  title: 'naïve café 日本語 😀 \u2028 "quoted" <b>&</b>',
+  tags: [],
+  author: null,
+  price: 0.1,
+};
+let runs = 0;
+
+@Controller()
+class AnswersController {
+  @Get('plain')
+  plain(): object {
+    return article;
+  }
+
+  @Get('cached')
+  @JsonCache({ ttl: 60_000 })
+  cached(): object {
+    runs += 1;
+    return article;
+  }
+
+  @Get('list')
+  @JsonCache()
+  list(@Query('page') page: string): Promise<object> {
+    runs += 1;
+    return Promise.resolve([{ page }]);
+  }
+
+  @Get('observable')
+  @JsonCache()
+  observable(): unknown {
+    runs += 1;
+    return of({ emitted: 1 }, { emitted: 2 });
+  }
+
+  @Get('short')
+  @JsonCache({ ttl: 50 })
+  short(): object {
+    return { run: (runs += 1) };
+  }
+
+  @Get('slow/:id')
+  @JsonCache()
+  async slow(@Param('id') id: string): Promise<object> {
+    runs += 1;
+    await sleep(50);
+    return { id };
+  }
+
+  @Get('fails')
+  @JsonCache()
+  async fails(): Promise<object> {
+    runs += 1;
+    await sleep(20);
+    throw new NotFoundException(`run ${runs}`);
+  }
+
+  @Get('fails-observable')
+  @JsonCache()
+  failsObservable(): unknown {
+    return throwError(() => new NotFoundException('observed'));
+  }
+
+  @Get('plain-null')
+  plainNull(): null {
+    return null;
+  }
+
+  @Get('null')
+  @JsonCache()
+  null(): null {
+    runs += 1;
+    return null;
+  }
+
+  @Get('headers')
+  @Header('cache-control', 'max-age=5')
+  @Header('content-type', 'application/vnd.api+json; charset=utf-8')
+  @HttpCode(203)
+  @JsonCache()
+  headers(): object {
+    runs += 1;
+    return { headers: true };
+  }
+
+  @Post('cached')
+  @HttpCode(200)
+  @JsonCache()
+  post(): object {
+    return { run: (runs += 1) };
+  }
+
+  @All('any')
+  @JsonCache()
+  any(): object {
+    return { run: (runs += 1) };
+  }
+}
+
+onBothFrameworks('A cached route', (framework) => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp(framework, [AnswersController]);
+  });
+  after(() => app.stop());
+
+  it('answers a miss and a hit with the bytes and headers of an uncached route', async () => {
+    const [plain, miss, hit] = [
+      await app.fetch('/plain'),
+      await app.fetch('/cached'),
+      await app.fetch('/cached'),
+    ];
+    const expected = Buffer.from(await plain.arrayBuffer());
+    assert.equal(expected.toString(), JSON.stringify(article));
+    for (const answer of [miss, hit]) {
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Buffer.from(await answer.arrayBuffer()), expected);
+      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      for (const name of ['content-type', 'content-length', 'etag']) {
+        assert.equal(answer.headers.get(name), plain.headers.get(name), name);
+      }
+    }
+    assert.ok(app.cache.stats.hits >= 1);
+  });
+
+  it('runs its handler once, and again for another query string', async () => {
+    runs = 0;
+    assert.equal(await app.text('/list?page=1'), '[{"page":"1"}]');
+    assert.equal(await app.text('/list?page=1'), '[{"page":"1"}]');
+    assert.equal(runs, 1);
+    assert.equal(await app.text('/list?page=2'), '[{"page":"2"}]');
+    assert.equal(runs, 2);
+  });
+
+  it('answers 200 requests at once with one run of its handler', async () => {
+    runs = 0;
+    const earlier = app.cache.stats;
+    const answers = await Promise.all(Array.from({ length: 200 }, () => app.text('/slow/1')));
+    assert.deepEqual(new Set(answers), new Set(['{"id":"1"}']));
+    assert.equal(runs, 1);
+    const { misses, shared, hits } = app.cache.stats;
+    assert.equal(misses - earlier.misses, 1);
+    assert.equal(shared - earlier.shared + hits - earlier.hits, 199);
+  });
+
+  it('takes the last value of an Observable', async () => {
+    runs = 0;
+    assert.equal(await app.text('/observable'), '{"emitted":2}');
+    assert.equal(await app.text('/observable'), '{"emitted":2}');
+    assert.equal(runs, 1);
+  });
+
+  it('runs its handler again once the time is up', async () => {
+    const first = await app.text('/short');
+    await sleep(120);
+    assert.notEqual(await app.text('/short'), first);
+  });
+
+  it('gives an exception to the filters, for everyone who waited, and stores nothing', async () => {
+    runs = 0;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => app.fetch('/fails')));
+    for (const answer of answers) {
+      assert.equal(answer.status, 404);
+      assert.equal(((await answer.json()) as { message: string }).message, 'run 1');
+    }
+    assert.equal((await app.fetch('/fails')).status, 404);
+    assert.equal(runs, 2);
+    assert.equal((await app.fetch('/fails-observable')).status, 404);
+  });
+
+  it('answers HEAD without a body, and shares the answer with GET', async () => {
+    runs = 0;
+    const head = await app.fetch('/list?page=head', { method: 'HEAD' });
+    assert.equal(head.status, 200);
+    assert.equal(await head.text(), '');
+    assert.equal(head.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.equal(head.headers.get('content-length'), '17');
+    assert.equal(await app.text('/list?page=head'), '[{"page":"head"}]');
+    assert.equal(runs, 1);
+  });
+
+  it('answers null as an uncached route does, and caches it', async () => {
+    runs = 0;
+    const plain = await app.fetch('/plain-null');
+    const expected = await plain.text();
+    for (let i = 0; i < 2; i++) {
+      const answer = await app.fetch('/null');
+      assert.equal(answer.status, plain.status);
+      assert.equal(await answer.text(), expected);
+      assert.equal(answer.headers.get('content-type'), plain.headers.get('content-type'));
+    }
+    assert.equal(runs, 1);
+  });
+
+  it('repeats the status and headers its decorators set', async () => {
+    runs = 0;
+    for (let i = 0; i < 2; i++) {
+      const answer = await app.fetch('/headers');
+      assert.equal(answer.status, 203);
+      assert.equal(answer.headers.get('cache-control'), 'max-age=5');
+      assert.match(
+        answer.headers.get('content-type') ?? '',
+        /^application\/vnd\.api\+json; ?charset=utf-8$/,
+      );
+      assert.equal(await answer.text(), '{"headers":true}');
+    }
+    assert.equal(runs, 1);
+  });
+
+  it('answers nothing but GET and HEAD from the cache', async () => {
+    const post = (path: string): Promise<string> => app.text(path, { method: 'POST' });
+    assert.notEqual(await post('/cached'), await post('/cached'));
+    assert.notEqual(await post('/any'), await post('/any'));
+    assert.equal(await app.text('/any'), await app.text('/any'));
+  });
+});

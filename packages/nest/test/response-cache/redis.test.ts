@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Controller, Get, Param } from '@nestjs/common';
+import { JsonCache, redisStore } from '@redline/nest';
+import { startRedis, type RedisServer } from '@redline/services';
+import { Redis } from 'ioredis';
+import { startApp, until, type TestApp } from './harness.ts';
+
+let runs = 0;
+
+@Controller('items')
+class ItemsController {
+  @Get(':id')
+  @JsonCache({ ttl: 60_000 })
+  async item(@Param('id') id: string): Promise<object> {
+    runs += 1;
+    await sleep(50);
+    return { id, text: 'naïve 日本語 😀' };
+  }
+}
+
+interface Load {
+  failures: string[];
+  slowestMs: number;
+}
+
+/** Eight clients who ask without a pause until `harm` is done. */
+async function loadDuring(app: TestApp, harm: () => Promise<void>): Promise<Load> {
+  const load: Load = { failures: [], slowestMs: 0 };
+  const run = { isOver: false };
+  const client = async (number: number): Promise<void> => {
+    for (let i = 0; !run.isOver; i++) {
+      const id = `${number}-${i % 3}`;
+      const startedAt = performance.now();
+      const body = await app.text(`/items/${id}`).catch(String);
+      load.slowestMs = Math.max(load.slowestMs, performance.now() - startedAt);
+      if (body !== JSON.stringify({ id, text: 'naïve 日本語 😀' })) load.failures.push(body);
+    }
+  };
+  const clients = Array.from({ length: 8 }, (_, number) => client(number));
+  try {
+    await harm();
+  } finally {
+    run.isOver = true;
+    await Promise.all(clients);
+  }
+  return load;
+}
+
+const started = await startRedis();
+const skip = started === undefined && 'there is no redis-server on PATH';
+after(() => started?.stop());
+
+for (const framework of ['fastify', 'express'] as const) {
+  describe(`A cached route with Redis, on ${framework}`, { skip }, () => {
+    const redis = started as RedisServer;
+    let client: Redis;
+    let app: TestApp;
+    before(async () => {
+      client = new Redis(redis.url, { enableAutoPipelining: true });
+      client.on('error', () => {});
+      await client.flushall();
+      app = await startApp(framework, [ItemsController], {
+        store: redisStore(client),
+        timeoutMs: 150,
+      });
+    });
+    after(async () => {
+      await app.stop();
+      await client.quit();
+    });
+
+    const expectHitsAgain = async (): Promise<void> => {
+      const { hits } = app.cache.stats;
+      await until('hits', () => app.cache.stats.hits > hits);
+    };
+
+    it('answers 200 requests at once with one run of its handler, and then from Redis', async () => {
+      runs = 0;
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, () => app.text('/items/stampede')),
+      );
+      assert.equal(new Set(answers).size, 1);
+      assert.equal(runs, 1);
+      assert.equal(await client.get('redline:json:public:/items/stampede'), `${answers[0]}\t\r\t`);
+      assert.equal(await app.text('/items/stampede'), answers[0]);
+      assert.equal(runs, 1);
+    });
+
+    it('has another app that shares the Redis answer without a run', async () => {
+      const answer = await app.text('/items/shared');
+      runs = 0;
+      const other = await startApp(framework, [ItemsController], { store: redisStore(client) });
+      assert.equal(await other.text('/items/shared'), answer);
+      assert.equal(runs, 0);
+      await other.stop();
+    });
+
+    it('replaces a stored value that is no JSON', async () => {
+      await client.set('redline:json:public:/items/garbage', '<html>', 'PX', 60_000);
+      runs = 0;
+      const answer = await app.text('/items/garbage');
+      assert.equal(answer, '{"id":"garbage","text":"naïve 日本語 😀"}');
+      assert.equal(await app.text('/items/garbage'), answer);
+      assert.equal(runs, 1);
+      assert.equal(app.cache.stats.invalid, 1);
+    });
+
+    it('fails no request while Redis is killed and started again, and tells each once', async () => {
+      app.lines.length = 0;
+      const load = await loadDuring(app, async () => {
+        await sleep(100);
+        await redis.kill();
+        await until('the outage', () => app.cache.isStoreDown);
+        await sleep(300);
+        await redis.restart();
+        await until('the end of it', () => !app.cache.isStoreDown);
+        await expectHitsAgain();
+      });
+      assert.deepEqual(load.failures, []);
+      assert.ok(load.slowestMs < 3_000, `the slowest request took ${load.slowestMs} ms`);
+      assert.equal(app.lines.length, 2, app.lines.join('\n'));
+      assert.match(app.lines[0]!, /^warn The store of the JSON cache is down/);
+      assert.match(app.lines[1]!, /^log The store of the JSON cache is up again after \d+ ms\.$/);
+    });
+
+    it('fails and delays no request while Redis hangs, and tells each once', async () => {
+      app.lines.length = 0;
+      const load = await loadDuring(app, async () => {
+        await sleep(100);
+        process.kill(redis.pid as number, 'SIGSTOP');
+        try {
+          await until('the outage', () => app.cache.isStoreDown);
+          await sleep(500);
+        } finally {
+          process.kill(redis.pid as number, 'SIGCONT');
+        }
+        await until('the end of it', () => !app.cache.isStoreDown);
+        await expectHitsAgain();
+      });
+      assert.deepEqual(load.failures, []);
+      assert.ok(load.slowestMs < 3_000, `the slowest request took ${load.slowestMs} ms`);
+      assert.equal(app.lines.length, 2, app.lines.join('\n'));
+      assert.match(app.lines[0]!, /^warn .*It did not answer within 150 ms\.$/);
+      assert.match(app.lines[1]!, /^log .*up again/);
+    });
+
+    it('starts and answers though Redis is away, and never queues a command', async () => {
+      const away = new Redis({ port: 1, retryStrategy: () => 200 });
+      away.on('error', () => {});
+      const lonely = await startApp(framework, [ItemsController], { store: redisStore(away) });
+      runs = 0;
+      await lonely.text('/items/lonely');
+      await lonely.text('/items/lonely');
+      assert.equal(runs, 2);
+      assert.equal(lonely.cache.stats.bypasses, 2);
+      assert.equal(
+        (away as unknown as { offlineQueue: { length: number } }).offlineQueue.length,
+        0,
+      );
+      await assert.rejects(lonely.cache.delete('/items/lonely'), {
+        code: 'ERR_REDLINE_CACHE_STORE_DOWN',
+      });
+      await lonely.stop();
+      away.disconnect();
+    });
+  });
+}

@@ -13,7 +13,7 @@ const rungs = [
   { name: '03-json-cache', note: 'JSON as the text it is' },
   { name: '04-auto-pipelining', note: 'one trip to Redis per turn' },
   { name: '06-errors-only', note: 'no line for what went well' },
-  { name: 'raw-fastify', note: 'rung 06 without Nest' },
+  { name: 'raw-fastify', note: 'rung 06 without Nest', beside: true },
 ];
 
 export default defineConfig({

@@ -51,6 +51,8 @@ export interface MeasuredVariant {
   name: string;
   /** A few words beside the name, e.g. `needs Fastify`, `A/A control`. */
   note?: string;
+  /** Ladders only: no rung, but something beside the ladder to hold its top against. */
+  beside?: true;
   /** Completed requests per second, closed loop. The baseline's own times the paired ratio, as all absolute figures. */
   rps: number;
   rpsRatio: Interval;
@@ -65,7 +67,7 @@ export interface MeasuredVariant {
   cpuBlocksToSettle?: number;
   /** The verdict of record: CPU, the primary metric. */
   verdict: Verdict | 'base';
-  /** Ladders only: against the variant below (the previous one that was measured). Absent on the baseline and outside ladders. */
+  /** Ladders only: against the rung below (the previous one that was measured). Absent on the baseline and outside ladders. */
   step?: { over: string; cpu: Comparison; rps: Comparison };
   /** From the open-loop part, timed from the intended send. */
   latencyMs: { p50: number; p99: number; p99Low: number; p99High: number };
@@ -78,6 +80,7 @@ export interface MeasuredVariant {
 export interface SkippedVariant {
   name: string;
   note?: string;
+  beside?: true;
   /** Why, in one sentence. */
   skipped: string;
 }

@@ -5,6 +5,7 @@ import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from './positive-integer.ts';
 import { seal, unseal } from './seal.ts';
 import { zeroCounters, type Counters, type JsonCacheStats } from './stats.ts';
+import { Lookup } from './lookup.ts';
 import { StoreHealth } from './store-health.ts';
 import { toJson } from './to-json.ts';
 import { Unshared } from './unshared.ts';
@@ -18,7 +19,7 @@ const foreignValue = '';
 /**
  * Keeps answers as the JSON text they leave as: a hit is neither parsed nor serialised.
  *
- * - Callers who ask for one key at the same time share one lookup and one production.
+ * - Callers who find nothing under one key at the same time share one production.
  * - A store that is down or hangs costs no answer: producers run, still once per key, until it answers again.
  *
  * @example
@@ -67,38 +68,18 @@ export class JsonCache {
     options: AnswerOptions = noOptions,
   ): string | Promise<Outcome> {
     const fullKey = this.#keyPrefix + key;
-    const running = this.#flights.get(fullKey);
-    if (running !== undefined) {
-      if (performance.now() - running.issuedAt < flightLifetimeMs) {
-        return this.#join(running, produce, options);
-      }
-      running.isOutdated = true;
-    }
-
+    const running = this.#running(fullKey);
+    if (running !== undefined) return this.#join(running, produce, options);
+    if (this.#health.isDown) return this.#bypass(fullKey, produce, options);
     let found: Found | Promise<Found>;
-    let isBypassed = this.#health.isDown;
-    if (!isBypassed) {
-      try {
-        found = this.#store.get(fullKey);
-      } catch (error) {
-        this.#health.fail(fullKey, error);
-        isBypassed = true;
-      }
+    try {
+      found = this.#store.get(fullKey);
+    } catch (error) {
+      this.#health.fail(fullKey, error);
+      return this.#bypass(fullKey, produce, options);
     }
-    if (typeof found === 'string') {
-      const json = unseal(found);
-      if (json !== undefined) {
-        this.#counters.hits += 1;
-        return json;
-      }
-    }
-
-    const flight = new Flight(fullKey, produce, options, this.#bypass);
-    this.#flights.set(fullKey, flight);
-    if (isBypassed) this.#bypass(flight);
-    else if (found instanceof Object) this.#await(found, flight);
-    else this.#take(found, flight);
-    return flight.promise;
+    if (found instanceof Object) return this.#await(found, fullKey, produce, options);
+    return this.#take(found, fullKey, produce, options);
   }
 
   /**
@@ -109,10 +90,7 @@ export class JsonCache {
   async delete(key: string): Promise<void> {
     const fullKey = this.#keyPrefix + key;
     const flight = this.#flights.get(fullKey);
-    if (flight !== undefined) {
-      flight.isOutdated = true;
-      this.#flights.delete(fullKey);
-    }
+    if (flight !== undefined) this.#ground(flight);
     if (this.#health.isDown) throw notDeleted(key);
     let deleted: void | Promise<unknown>;
     try {
@@ -132,65 +110,106 @@ export class JsonCache {
     this.#health.close();
   }
 
-  #await(found: Promise<Found>, flight: Flight): void {
-    this.#health.watch(flight);
+  #await(
+    found: Promise<Found>,
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+  ): Promise<Outcome> {
+    const lookup = new Lookup(key, produce, options, this.#giveUp);
+    this.#health.watch(lookup);
     found.then(
-      (value) => this.#health.settle(flight) && this.#take(value, flight),
+      (value) =>
+        this.#health.settle(lookup) && lookup.resolve(this.#take(value, key, produce, options)),
       (error: unknown) => {
-        if (flight.isSettled) return;
-        this.#health.settle(flight);
-        if (this.#store.holdsForeignValue?.(error)) return this.#take(foreignValue, flight);
-        this.#health.fail(flight.key, error);
-        this.#bypass(flight);
+        if (lookup.isSettled) return;
+        this.#health.settle(lookup);
+        if (this.#store.holdsForeignValue?.(error)) {
+          return lookup.resolve(this.#take(foreignValue, key, produce, options));
+        }
+        this.#health.fail(key, error);
+        lookup.resolve(this.#bypass(key, produce, options));
       },
     );
+    return lookup.promise;
   }
 
-  #take(found: Found, flight: Flight): void {
+  readonly #giveUp = ({ key, produce, options, resolve }: Lookup): void => {
+    resolve(this.#bypass(key, produce, options));
+  };
+
+  #take(
+    found: Found,
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+  ): string | Promise<Outcome> {
     if (typeof found === 'string') {
       const json = unseal(found);
       if (json !== undefined) {
-        this.#counters.hits += flight.callers;
-        this.#land(flight);
-        return flight.resolve(json);
+        this.#counters.hits += 1;
+        return json;
       }
       this.#counters.invalid += 1;
     }
+    const running = this.#running(key);
+    if (running !== undefined) return this.#join(running, produce, options);
     this.#counters.misses += 1;
-    void this.#produce(flight);
+    return this.#start(key, produce, options);
   }
 
-  readonly #bypass = (flight: Flight): void => {
+  #bypass(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
+    const running = this.#running(key);
+    if (running !== undefined) return this.#join(running, produce, options);
     this.#counters.bypasses += 1;
-    void this.#produce(flight);
-  };
+    return this.#start(key, produce, options);
+  }
+
+  /** The flight that serves `key` now; one that takes too long takes no more callers. */
+  #running(key: string): Flight | undefined {
+    const flight = this.#flights.get(key);
+    if (flight === undefined) return undefined;
+    if (performance.now() - flight.startedAt < flightLifetimeMs) return flight;
+    this.#ground(flight);
+    return undefined;
+  }
 
   #join(flight: Flight, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    flight.callers += 1;
-    return flight.promise.then((outcome) =>
-      outcome instanceof Unshared ? this.#produceAlone(flight.key, produce, options) : outcome,
-    );
+    return flight.promise.then((outcome) => {
+      if (outcome instanceof Unshared) return this.#produceAlone(flight.key, produce, options);
+      this.#counters.shared += 1;
+      return outcome;
+    });
   }
 
-  async #produce(flight: Flight): Promise<void> {
-    const { key, options } = flight;
+  #start(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
+    const flight = new Flight(key);
+    this.#flights.set(key, flight);
+    void this.#produce(flight, produce, options);
+    return flight.promise;
+  }
+
+  async #produce(flight: Flight, produce: Producer, options: AnswerOptions): Promise<void> {
+    const { key } = flight;
     try {
       const ttlMs = positiveInteger('ttlMs', options.ttlMs ?? this.#ttlMs);
-      const value = await flight.produce();
+      const value = await produce();
       if (value instanceof Unshared) {
         this.#counters.unshared += 1;
-        this.#land(flight);
-        return flight.resolve(value);
+        flight.resolve(value);
+      } else {
+        const json = this.#toJson(key, value, options);
+        const kept = flight.isOutdated ? undefined : this.#keep(key, json, ttlMs);
+        // Lookups sent before the answer was stored are answered before it was: whoever finds nothing even then must
+        // still find the flight. So it lands when the store has taken the answer.
+        if (kept === undefined) this.#land(flight);
+        flight.resolve(json);
+        await kept;
       }
-      const json = this.#toJson(key, value, options);
-      if (!flight.isOutdated) this.#keep(key, json, ttlMs);
-      this.#counters.shared += flight.callers - 1;
-      this.#land(flight);
-      flight.resolve(json);
     } catch (error) {
-      this.#land(flight);
       flight.reject(error);
     }
+    this.#land(flight);
   }
 
   /* Not stored: it is no flight, so delete() could not stop it from storing what is outdated by then. */
@@ -206,22 +225,30 @@ export class JsonCache {
     return toJson(value, options.name ?? `the key "${key}"`, options.serialize ?? JSON.stringify);
   }
 
-  #keep(key: string, json: string, ttlMs: number): void {
-    if (this.#health.isDown) return;
+  /** Undefined when it is done at once. */
+  #keep(key: string, json: string, ttlMs: number): Promise<void> | undefined {
+    if (this.#health.isDown) return undefined;
     const taken = (): void => void (this.#counters.stores += 1);
     const refused = (): void => void (this.#counters.storeErrors += 1);
     try {
       const kept = this.#store.set(key, seal(json), ttlMs);
-      if (kept instanceof Object) kept.then(taken, refused);
-      else taken();
+      if (kept instanceof Object)
+        return this.#health.withinDeadline(key, kept).then(taken, refused);
+      taken();
     } catch {
       refused();
     }
+    return undefined;
   }
 
   #land(flight: Flight): void {
-    // When it is outdated, another flight may run under the key.
-    if (!flight.isOutdated) this.#flights.delete(flight.key);
+    // Once it is outdated, another flight may run under the key.
+    if (this.#flights.get(flight.key) === flight) this.#flights.delete(flight.key);
+  }
+
+  #ground(flight: Flight): void {
+    flight.isOutdated = true;
+    this.#land(flight);
   }
 }
 

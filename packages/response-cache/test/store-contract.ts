@@ -78,7 +78,8 @@ export function storeContract(store: () => JsonStore): void {
       const second = await cache.answer(key, () => assert.fail('produced twice'));
       assert.equal(first, JSON.stringify(value));
       assert.equal(second, first);
-      assert.equal(cache.stats.hits, 1);
+      // The second may come before the store has taken the first.
+      assert.equal(cache.stats.hits + cache.stats.shared, 1);
       assert.equal(cache.stats.misses, 1);
     });
 

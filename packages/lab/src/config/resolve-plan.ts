@@ -21,6 +21,7 @@ export interface Plan {
 export interface PlannedVariant {
   name: string;
   note: string | undefined;
+  beside: boolean;
   command: string[];
   cwd: string;
   env: Record<string, string>;
@@ -76,6 +77,7 @@ function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant 
   return {
     name: variant.name,
     note: variant.note,
+    beside: variant.beside ?? false,
     command:
       typeof variant.command === 'string' ? variant.command.trim().split(/\s+/) : variant.command,
     cwd: resolve(folder, variant.cwd ?? '.'),

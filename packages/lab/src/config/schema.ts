@@ -22,6 +22,7 @@ const configSchema: z.ZodType<RedlineConfig> = z.strictObject({
       z.strictObject({
         name: z.string().min(1),
         note: z.string().optional(),
+        beside: z.boolean().optional(),
         command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
         cwd: z.string().optional(),
         env: environment.optional(),

@@ -26,6 +26,8 @@ export interface VariantConfig {
   name: string;
   /** A few words shown beside the name. */
   note?: string;
+  /** On a ladder: no rung of it, but something to hold its top against. @default false */
+  beside?: boolean;
   /** Program and arguments. A string is split at white space; there is no shell. The server must listen on `PORT` on 127.0.0.1. */
   command: string | string[];
   /** @default the folder of the config file */

@@ -1,5 +1,5 @@
 import type { Plan } from '../config/resolve-plan.ts';
-import type { BenchResult, Interval, MeasuredVariant, SkippedVariant, Slice } from '../result.ts';
+import type { BenchResult, Comparison, Interval, MeasuredVariant, SkippedVariant, Slice } from '../result.ts';
 import { isMeasured } from '../result.ts';
 import { estimate, medianInterval, resamples } from '../stats/bootstrap.ts';
 import { median } from '../stats/quantile.ts';
@@ -85,7 +85,10 @@ function summariseVariant(
   random: Random,
 ): MeasuredVariant | SkippedVariant {
   const planned = plan.variants.find((variant) => variant.name === name);
-  const noted = planned?.note === undefined ? {} : { note: planned.note };
+  const noted = {
+    ...(planned?.note === undefined ? {} : { note: planned.note }),
+    ...(planned?.beside ? { beside: true as const } : {}),
+  };
   const reason = seen.skipped.get(name);
   if (reason !== undefined) return { name, ...noted, skipped: reason };
 
@@ -145,19 +148,28 @@ function addSteps(
   bands: Bands,
   random: Random,
 ): void {
-  const measured = variants.filter(isMeasured);
-  for (const [index, rung] of measured.entries()) {
-    const below = measured[index - 1];
-    if (below === undefined) continue;
-    const blocks = slices.filter(({ variant }) => variant === rung.name).length;
-    const against = (metric: Metric, band: number) =>
-      compare(pairedRatio(slices, rung.name, below.name, metric, random), band, blocks);
-    rung.step = {
-      over: below.name,
-      cpu: against(cpuMetric, bands.cpu),
-      rps: against(rpsMetric, bands.rps),
-    };
+  let below: MeasuredVariant | undefined;
+  for (const rung of variants.filter(isMeasured)) {
+    if (below !== undefined) addStep(rung, below, slices, bands, random);
+    if (!rung.beside) below = rung;
   }
+}
+
+function addStep(
+  rung: MeasuredVariant,
+  below: MeasuredVariant,
+  slices: readonly Slice[],
+  bands: Bands,
+  random: Random,
+): void {
+  const blocks = slices.filter(({ variant }) => variant === rung.name).length;
+  const against = (metric: Metric, band: number): Comparison =>
+    compare(pairedRatio(slices, rung.name, below.name, metric, random), band, blocks);
+  rung.step = {
+    over: below.name,
+    cpu: against(cpuMetric, bands.cpu),
+    rps: against(rpsMetric, bands.rps),
+  };
 }
 
 /** Median within a restart, mean over restarts, as the ratios are. */

@@ -13,7 +13,7 @@ describe('checkConfig', () => {
       baseline: 'b',
       variants: [
         variant,
-        { name: 'b', note: 'n', command: ['node'], cwd: '.', env: {}, port: 3000 },
+        { name: 'b', note: 'n', beside: true, command: ['node'], cwd: '.', env: {}, port: 3000 },
       ],
       requests: ['/', { method: 'POST', path: '/x', headers: {}, body: '{}', compare: 'status' }],
       load: { connections: 10, openLoopRps: 100, pin: false },

@@ -22,7 +22,7 @@ const MOST_TICKS = 6;
 /** Of the narrowest plot, with the size of its labels and the space between two of them. */
 const PLOT_PIXELS = 150;
 const LABEL_PIXELS = 12;
-const LABEL_SPACE = 8;
+const LABEL_SPACE = 6;
 
 const LINEAR_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 const LOG_FAMILIES = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];

@@ -15,7 +15,7 @@ export function facts(result: BenchResult): Markup {
     ],
     ['Virtualisation, steal', `${machine.virtualisation}; ${stealText(machine.steal)}`],
     ['Kernel, governor', `${machine.kernel}; governor ${machine.governor}`],
-    ['Runtime', `Node.js ${machine.node}, V8 ${machine.v8}`],
+    ['Runtime', `Node.js ${machine.node.replace(/^v/, '')}, V8 ${machine.v8}`],
     ['Load', `${plural(load.connections, 'connection')}, closed loop`],
     ['Generator', `${load.generator}, ${plural(load.threads, 'thread')}`],
     ['Requests', load.requests.join(', ')],

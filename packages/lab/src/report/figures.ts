@@ -26,6 +26,8 @@ export interface Figures {
   rpsAxis: Axis;
   cpuAxis: Axis;
   rpsBand: { low: number; high: number };
+  /** As ratios. */
+  cpuEdges: { low: number; high: number };
   /** In µs, around the base. Absent without a measured base. */
   cpuBand?: { low: number; high: number };
   baseMicros?: number;
@@ -57,6 +59,7 @@ export function figuresOf(result: BenchResult): Figures {
     rpsAxis: logAxis([...axisValues(rps), rpsBand.low, rpsBand.high]),
     cpuAxis: linearAxis(axisValues(cpu)),
     rpsBand,
+    cpuEdges,
     ...(baseMicros === undefined
       ? {}
       : {

@@ -1,6 +1,6 @@
 import { type BenchResult, type Interval, isMeasured } from '../result.ts';
 import { type Figures, p99Of } from './figures.ts';
-import { fixed, range } from './format.ts';
+import { fixed, percent, range } from './format.ts';
 import { join, markup, type Markup } from './markup.ts';
 import { type Reading, trustOf } from './reading.ts';
 import { baseOf, type MeasuredRow, type StepRow } from './rows.ts';
@@ -8,6 +8,7 @@ import { blocksHint, savedWords, spanWords, verdictWord } from './words.ts';
 
 /** More than this on page one and nobody reads the first; the table has them all. */
 const MOST_NAMED = 8;
+const BLOCKS = 'blocks a variant that would settle it';
 const NOTEWORTHY_MEMORY = 0.1;
 
 /** The sentences a reader takes away. Changed and unresolved ones; what stayed the same is named in one line. */
@@ -31,41 +32,49 @@ export function findings(result: BenchResult, figures: Figures): Markup {
 }
 
 function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
-  const top = variantRows(figures).at(-1);
+  const top = figures.measured.findLast((row) => row.role === 'variant');
+  const rungs = figures.steps
+    .filter(({ beside }) => !beside)
+    .toSorted((a, b) => Math.abs(b.saved.value) - Math.abs(a.saved.value));
+  const decimals = figures.savedDecimals;
   const group = (reading: Reading, intro: string, text: (step: StepRow) => Markup): Markup[] => {
-    const found = figures.steps
-      .filter((step) => step.saved.reading === reading)
-      .toSorted((a, b) => Math.abs(b.saved.value) - Math.abs(a.saved.value));
+    const found = rungs.filter((step) => step.saved.reading === reading);
     return found.length === 0
       ? []
       : [finding(verdictWord(reading), markup`${intro}: ${listed(found, text)}.`)];
   };
   const sized = (step: StepRow): Markup => {
     const saved = step.saved.value < 0 ? negated(step.saved) : step.saved;
-    return markup`<b>${step.name}</b> ${fixed(saved.value, figures.savedDecimals)}\u00a0µs ${range(saved, figures.savedDecimals)}`;
+    return markup`<b>${step.name}</b> ${fixed(saved.value, decimals)}\u00a0µs ${range(saved, decimals)}`;
   };
+  const first = top && markup`Top rung against the base: ${sentence(result, top, figures)}`;
   return [
-    ...(top
-      ? [
-          finding(
-            verdictWord(top.cpu.reading),
-            markup`Top rung against the base: ${sentence(result, top, figures)}`,
-          ),
-        ]
-      : []),
+    ...(top && first ? [finding(verdictWord(top.cpu.reading), first)] : []),
     ...group('better', 'Rungs that cost less CPU than the one below', sized),
     ...group('worse', 'Rungs that cost more CPU than the one below', sized),
-    ...group(
-      'unresolved',
-      'Rungs not told apart from the one below (blocks a variant that would settle it)',
-      (step) => open(step.name, step.saved, figures.savedDecimals, blocksHint(step.cpu)),
+    ...group('unresolved', `Rungs not told apart from the one below (${BLOCKS})`, (step) =>
+      open(step.name, step.saved, decimals, blocksHint(step.cpu)),
     ),
     ...group(
       'same',
-      'Rungs that change nothing against the one below',
+      `Rungs within ±\u00a0${percent(result.precision.cpuBand)} of the one below`,
       (step) => markup`<b>${step.name}</b>`,
     ),
+    ...figures.steps.filter(({ beside }) => beside).map((step) => besideFinding(step, figures)),
   ];
+}
+
+function besideFinding(step: StepRow, figures: Figures): Markup {
+  const { reading } = step.saved;
+  const cpu =
+    reading === 'unresolved'
+      ? spanWords(step.saved, figures.savedDecimals)
+      : savedWords(step.saved, figures.savedDecimals, 'CPU per request');
+  const rps = figures.stepTexts.get(step)?.rps;
+  return finding(
+    verdictWord(reading),
+    markup`Beside the ladder, against its top: <b>${step.name}</b>: ${cpu}, ${rps?.value}\u00a0× the requests ${rps?.range}.`,
+  );
 }
 
 function benchFindings(result: BenchResult, figures: Figures): Markup[] {
@@ -86,7 +95,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
     items.push(
       finding(
         verdictWord('unresolved'),
-        markup`CPU against the base (blocks a variant that would settle it): ${listed(unresolved, text)}.`,
+        markup`CPU against the base (${BLOCKS}): ${listed(unresolved, text)}.`,
       ),
     );
   }
@@ -95,7 +104,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
     items.push(
       finding(
         verdictWord('same'),
-        markup`${listed(same, ({ name }) => markup`<b>${name}</b>`, ', ')}: no difference in CPU per request.`,
+        markup`${listed(same, ({ name }) => markup`<b>${name}</b>`, ', ')}: CPU within ±\u00a0${percent(result.precision.cpuBand)} of the base.`,
       ),
     );
   }
@@ -129,9 +138,9 @@ function requests(row: MeasuredRow, figures: Figures): string {
   const atLeast = row.rpsIsLowerBound ? 'at least ' : '';
   switch (row.rps.reading) {
     case 'same':
-      return `the same requests per second, ${value}\u00a0× ${interval}`;
+      return `requests within the band, ${value}\u00a0× ${interval}`;
     case 'unresolved':
-      return `requests per second unresolved at ${value}\u00a0× ${interval}`;
+      return `requests unresolved at ${value}\u00a0× ${interval}`;
     default:
       return `${atLeast}${value}\u00a0× the requests ${interval}`;
   }

@@ -5,7 +5,7 @@ import { ladderStyle } from './ladder-style.ts';
 import { markup, type Markup } from './markup.ts';
 import { axisHeader, bar, dot, plotCell, whisker } from './plot.ts';
 import { spokenWord, trustOf } from './reading.ts';
-import { isMeasuredRow, type MeasuredRow, type SkippedRow } from './rows.ts';
+import { hasWidth, isMeasuredRow, type MeasuredRow, type SkippedRow } from './rows.ts';
 import type { Section } from './section.ts';
 import { blocksHint, padded, title, verdictWord } from './words.ts';
 
@@ -21,9 +21,10 @@ export function ladderSection(result: BenchResult, figures: Figures): Section {
 function lead(result: BenchResult): Markup {
   const { cpuBand, rpsBand } = result.precision;
   const count = result.variants.length;
+  const beside = result.variants.filter((variant) => variant.beside).length;
   const subject =
     result.command === 'ladder'
-      ? `${plural(count, 'rung')} of one server, each measured against the first.`
+      ? `${plural(count - beside, 'rung')}${beside > 0 ? ` and ${beside} beside the ladder` : ''}, each measured against the first.`
       : `${plural(count, 'variant')}, each measured against the first.`;
   const band =
     percent(cpuBand) === percent(rpsBand)
@@ -51,7 +52,7 @@ function measured(row: MeasuredRow, figures: Figures): Markup {
   const cpuText = figures.cpu.get(row);
   const main = variant.mainThreadMicrosPerRequest;
   const latency = (value: number): string => fixed(value, figures.latencyDecimals);
-  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot rps-plot">${rpsPlot(row, figures)}</td><td role="cell" class="n rps-est"><b>${padded(rpsText)}</b>${small(rpsText?.range)}</td><td role="cell" class="n rps-abs">${requestsText(row)}<span class="unit"> requests/s</span>${row.rpsIsLowerBound && small(`${percent(variant.serverBusy)} busy`)}</td><td role="cell" class="rps-verdict">${verdictWord(rps.reading)}${small(blocksHint(rps))}</td><td role="cell" class="plot cpu-plot">${cpuPlot(row, figures)}</td><td role="cell" class="n cpu-est"><b>${padded(cpuText)}</b>${small(cpuText?.range)}</td><td role="cell" class="cpu-verdict">${verdictWord(cpu.reading)}${small(blocksHint(cpu) ?? difference(row, figures))}</td>${figures.hasMainThread && markup`<td role="cell" class="n main">${main === undefined ? '–' : fixed(main, figures.cpuDecimals)}<span class="unit"> µs on main thread</span></td>`}<td role="cell" class="n p50">${latency(variant.latencyMs.p50)}</td><td role="cell" class="n p99">${row.p99 && markup`<i class="v ${row.p99}" role="img" aria-label="${row.p99}"></i>`}${latency(variant.latencyMs.p99)}<small>${range(p99Of(row), figures.latencyDecimals)}</small></td><td role="cell" class="n rss">${fixed(variant.rssMiB)}</td></tr>
+  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot rps-plot">${rpsPlot(row, figures)}</td><td role="cell" class="n rps-est"><b>${padded(rpsText)}</b>${small(rpsText?.range)}</td><td role="cell" class="n rps-abs">${requestsText(row)}<span class="unit"> requests/s</span>${row.rpsIsLowerBound && small(`${percent(variant.serverBusy)} busy`)}</td><td role="cell" class="rps-verdict">${verdictWord(rps.reading)}${small(blocksHint(rps))}</td><td role="cell" class="plot cpu-plot">${cpuPlot(row, figures)}</td><td role="cell" class="n cpu-est"><b>${padded(cpuText)}</b>${small(cpuText?.range)}</td><td role="cell" class="cpu-verdict">${verdictWord(cpu.reading)}${small(blocksHint(cpu) ?? difference(row, figures))}</td>${figures.hasMainThread && markup`<td role="cell" class="n main">${main === undefined ? '–' : fixed(main, figures.cpuDecimals)}<span class="unit"> µs on main thread</span></td>`}<td role="cell" class="n p50">${latency(variant.latencyMs.p50)}</td><td role="cell" class="n p99">${row.p99 && markup`<i class="v ${row.p99}" role="img" aria-label="${row.p99}"></i>`}${latency(variant.latencyMs.p99)}<small>${hasWidth(variant.latencyMs) ? range(p99Of(row), figures.latencyDecimals) : 'no interval'}</small></td><td role="cell" class="n rss">${fixed(variant.rssMiB)}</td></tr>
 `;
 }
 
@@ -60,7 +61,8 @@ function skipped(row: SkippedRow, columns: number): Markup {
 `;
 }
 
-function nameCell({ name, note }: MeasuredRow | SkippedRow): Markup {
+function nameCell({ role, name, note: own }: MeasuredRow | SkippedRow): Markup {
+  const note = role === 'beside' ? ['beside the ladder', own].filter(Boolean).join(', ') : own;
   return markup`<th role="rowheader" scope="row" class="name">${name}${small(note)}</th>`;
 }
 

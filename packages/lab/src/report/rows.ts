@@ -8,7 +8,8 @@ import {
 } from '../result.ts';
 import { type Estimate, type Reading, readingOf, type Trust, trustOf } from './reading.ts';
 
-export type Role = 'base' | 'control' | 'variant';
+/** `beside`: on a ladder, what its top is held against without being a rung. */
+export type Role = 'base' | 'control' | 'variant' | 'beside';
 
 /** One line of the ladder, the same in every output. */
 export interface MeasuredRow {
@@ -35,10 +36,11 @@ export interface SkippedRow {
 
 export type Row = MeasuredRow | SkippedRow;
 
-/** Ladders: one rung against the measured one below it. */
+/** Ladders: one rung against the measured one below it, or what stands beside against the top. */
 export interface StepRow {
   name: string;
   over: string;
+  beside: boolean;
   fromMicros: number;
   /** Where the rung ends up, with the step's own interval. */
   to: Estimate;
@@ -54,17 +56,20 @@ export function isMeasuredRow(row: Row): row is MeasuredRow {
   return !('skipped' in row);
 }
 
-/** Base, A/A control, then the order of the config: people look rows up. */
+/** Base, A/A control, then the order of the config: people look rows up. What stands beside a ladder comes below its rungs. */
 export function rowsOf(result: BenchResult): Row[] {
   const trust = trustOf(result);
   const base = baseOf(result);
   const [first, ...others] = result.variants;
+  const isBeside = ({ beside }: MeasuredVariant | SkippedVariant): boolean =>
+    beside === true && result.command === 'ladder';
   const row = (variant: MeasuredVariant | SkippedVariant, role: Role): Row =>
     toRow(variant, role, base, trust);
   return [
     ...(first ? [row(first, 'base')] : []),
     row(result.control, 'control'),
-    ...others.map((variant) => row(variant, 'variant')),
+    ...others.filter((variant) => !isBeside(variant)).map((variant) => row(variant, 'variant')),
+    ...others.filter(isBeside).map((variant) => row(variant, 'beside')),
   ];
 }
 
@@ -72,10 +77,11 @@ export function measuredRows(result: BenchResult): MeasuredRow[] {
   return rowsOf(result).filter(isMeasuredRow);
 }
 
+/** Rungs from the bottom up, then what stands beside them. */
 export function stepsOf(result: BenchResult): StepRow[] {
   const trust = trustOf(result);
   const measured = result.variants.filter(isMeasured);
-  return measured.flatMap((variant, index) => {
+  const steps = measured.flatMap((variant, index): StepRow[] => {
     if (!variant.step) return [];
     const { over, cpu, rps } = variant.step;
     const below =
@@ -84,21 +90,25 @@ export function stepsOf(result: BenchResult): StepRow[] {
     const fromMicros = below.cpuMicrosPerRequest;
     const reading = readingOf(cpu.verdict, cpu.ratio, trust.cpu);
     const saved = (ratio: number): number => fromMicros * (1 - 1 / ratio);
-    return {
-      name: variant.name,
-      over,
-      fromMicros,
-      to: { ...micros(fromMicros, cpu.ratio), reading },
-      saved: {
-        value: saved(cpu.ratio.value),
-        low: saved(cpu.ratio.low),
-        high: saved(cpu.ratio.high),
-        reading,
+    return [
+      {
+        name: variant.name,
+        over,
+        beside: variant.beside === true,
+        fromMicros,
+        to: { ...micros(fromMicros, cpu.ratio), reading },
+        saved: {
+          value: saved(cpu.ratio.value),
+          low: saved(cpu.ratio.low),
+          high: saved(cpu.ratio.high),
+          reading,
+        },
+        cpu: estimate(cpu, reading),
+        rps: estimate(rps, readingOf(rps.verdict, rps.ratio, trust.rps)),
       },
-      cpu: estimate(cpu, reading),
-      rps: estimate(rps, readingOf(rps.verdict, rps.ratio, trust.rps)),
-    };
+    ];
   });
+  return [...steps.filter(({ beside }) => !beside), ...steps.filter(({ beside }) => beside)];
 }
 
 export function baseOf(result: BenchResult): MeasuredVariant | undefined {
@@ -124,7 +134,7 @@ function toRow(
   const { name, note } = variant;
   if (!isMeasured(variant)) return { role, name, note, skipped: variant.skipped };
   // The control's own verdict is the finding when it fails: it is never withheld.
-  const held = role === 'variant' ? trust : { cpu: true, rps: true };
+  const held = role === 'control' ? { cpu: true, rps: true } : trust;
   const cpuReading =
     role === 'base' ? 'base' : readingOf(variant.cpuVerdict, variant.cpuRatio, held.cpu);
   const rpsReading =
@@ -143,7 +153,10 @@ function toRow(
       reading: cpuReading,
       blocksToSettle: variant.cpuBlocksToSettle,
     },
-    p99: role === 'variant' && base && trust.cpu ? p99Reading(variant, base) : undefined,
+    p99:
+      role !== 'base' && role !== 'control' && base && trust.cpu
+        ? p99Reading(variant, base)
+        : undefined,
     rpsIsLowerBound: variant.serverBusy < BUSY_ENOUGH,
   };
 }
@@ -160,7 +173,13 @@ function p99Reading(
   variant: MeasuredVariant,
   base: MeasuredVariant,
 ): 'better' | 'worse' | undefined {
+  // A single restart gives a p99 without an interval: nothing can be disjoint from it.
+  if (![variant, base].every(({ latencyMs }) => hasWidth(latencyMs))) return undefined;
   if (variant.latencyMs.p99High < base.latencyMs.p99Low) return 'better';
   if (variant.latencyMs.p99Low > base.latencyMs.p99High) return 'worse';
   return undefined;
+}
+
+export function hasWidth({ p99Low, p99High }: MeasuredVariant['latencyMs']): boolean {
+  return p99High > p99Low;
 }

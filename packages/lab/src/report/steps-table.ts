@@ -20,36 +20,48 @@ export function stepsSection(figures: Figures): Section | undefined {
   return {
     id: 'steps',
     heading: 'Steps',
-    body: markup`<p class="lead">Each rung against the measured one below it. A bar runs from the CPU of the rung below to that of this one; its whisker is the interval of this step alone. All ratios are better above 1, all intervals 95 %.</p>${table(figures, axis)}`,
+    body: markup`<p class="lead">Each rung against the measured one below it. A bar runs from the CPU of the rung below to that of this one; its whisker is the interval of this step alone. Shaded: what counts as no difference from the rung below. All ratios are better above 1, all intervals 95 %.</p>${table(figures, axis)}`,
     css: stepsStyle(axis, figures),
   };
 }
 
 function table(figures: Figures, axis: Axis): Markup {
   const rows = figures.steps.map((step, index) =>
-    row(step, figures, axis, index + 1 < figures.steps.length),
+    row(step, figures, axis, figures.steps[index + 1]),
   );
   return markup`<table class="t" role="table"><colgroup><col class="w-name"><col><col class="w-saved"><col class="w-cpu"><col class="w-verdict"><col class="w-rps"><col class="w-verdict"></colgroup>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" class="name">Rung</th><th role="columnheader" class="plot">CPU µs per request, from rung to rung${axisHeader(axis)}</th><th role="columnheader" class="n">µs saved<small>interval</small></th><th role="columnheader" class="n">CPU, ×<small>interval</small></th><th role="columnheader">Verdict</th><th role="columnheader" class="n">rps, ×<small>interval</small></th><th role="columnheader">Verdict</th></tr></thead>
 <tbody role="rowgroup" data-rove>${rows}</tbody></table>`;
 }
 
-function row(step: StepRow, figures: Figures, axis: Axis, hasNext: boolean): Markup {
+function row(step: StepRow, figures: Figures, axis: Axis, next: StepRow | undefined): Markup {
   const texts = figures.stepTexts.get(step);
   if (!texts) return markup``;
   const { saved, cpu, rps } = texts;
+  const from = step.fromMicros;
   const end = share(axis.at(step.to.value));
-  // As long as its row is high and moved down by half a row of one line: it ends at the bar of the next, however high this one is.
-  const joint = hasNext && markup`<line class="joint" x1="${end}" x2="${end}" y2="100%"/>`;
+  const edges = figures.cpuEdges;
+  const [bandStart, bandEnd] = [axis.at(from / edges.high), axis.at(from / edges.low)];
+  const shade = markup`<rect class="band" x="${share(bandStart)}" width="${share(bandEnd - bandStart)}"/>`;
+  // To the bar of the next row: as long as this row is high and moved down by half a row of one line. The next row's
+  // band lies over it, so its upper half is drawn once more there.
+  const joint = [
+    ...(step === figures.steps[0] || step.beside ? [] : [line(share(axis.at(from)), '-22', '0')]),
+    ...(next === undefined || next.beside ? [] : [line(end, '0', '100%')]),
+  ];
   const mark = plotCell(
-    `${step.name} over ${step.over}: ${saved.value} µs CPU per request saved, ${spokenWord(step.saved.reading)}`,
+    `${step.name} ${step.beside ? 'beside' : 'over'} ${step.over}: ${saved.value} µs CPU per request saved, ${spokenWord(step.saved.reading)}`,
     `95 % interval ${saved.range} µs; CPU ${cpu.value} × ${cpu.range}; requests ${rps.value} × ${rps.range}`,
-    markup`${joint}${bar(axis, step.fromMicros, step.to)}${whisker(axis, step.to)}`,
+    markup`${shade}${joint}${bar(axis, step.fromMicros, step.to)}${whisker(axis, step.to)}`,
   );
   const hint = (text: string | undefined): Markup | undefined =>
     text ? markup`<small>${text}</small>` : undefined;
-  return markup`<tr role="row"><th role="rowheader" scope="row" class="name">${step.name}<small>over ${step.over}</small></th><td role="cell" class="plot step-plot">${mark}</td><td role="cell" class="n saved"><b>${padded(saved)}</b><small>${saved.range}</small></td><td role="cell" class="n cpu-est">${padded(cpu)}<small>${cpu.range}</small></td><td role="cell" class="cpu-verdict">${verdictWord(step.saved.reading)}${hint(blocksHint(step.cpu))}</td><td role="cell" class="n rps-est">${padded(rps)}<small>${rps.range}</small></td><td role="cell" class="rps-verdict">${verdictWord(step.rps.reading)}${hint(blocksHint(step.rps))}</td></tr>
+  return markup`<tr role="row" class="${step.beside ? 'beside' : 'rung'}"><th role="rowheader" scope="row" class="name">${step.name}<small>${step.beside ? 'beside' : 'over'} ${step.over}</small></th><td role="cell" class="plot step-plot">${mark}</td><td role="cell" class="n saved"><b>${padded(saved)}</b><small>${saved.range}</small></td><td role="cell" class="n cpu-est">${padded(cpu)}<small>${cpu.range}</small></td><td role="cell" class="cpu-verdict">${verdictWord(step.saved.reading)}${hint(blocksHint(step.cpu))}</td><td role="cell" class="n rps-est">${padded(rps)}<small>${rps.range}</small></td><td role="cell" class="rps-verdict">${verdictWord(step.rps.reading)}${hint(blocksHint(step.rps))}</td></tr>
 `;
+}
+
+function line(x: string, from: string, to: string): Markup {
+  return markup`<line class="joint" x1="${x}" x2="${x}" y1="${from}" y2="${to}"/>`;
 }
 
 function stepsStyle(axis: Axis, figures: Figures): string {
@@ -59,7 +71,7 @@ function stepsStyle(axis: Axis, figures: Figures): string {
       texts.map((text) => text[part].value + text[part].pad),
       [heading, 'interval', ...texts.map((text) => text[part].range)],
     );
-  return `#steps .step-plot{background:${plotBackground(axis)}}
+  return `#steps .m>.band{transform:none;y:0;height:100%;fill:var(--band)}#steps .step-plot{background:${plotBackground(axis)}}
 .m>.joint{stroke:var(--bar);stroke-width:1;marker:none}
 #steps .w-name{width:17em}#steps .w-saved{${column('saved', 'µs saved')}}#steps .w-cpu{${column('cpu', 'CPU, ×')}}#steps .w-rps{${column('rps', 'rps, ×')}}#steps .w-verdict{${VERDICT_WIDTH}}#steps td:is(.cpu-verdict,.rps-verdict){padding-right:0}
 ${STACK}{${stackedTable('steps')}#steps .joint{display:none}

@@ -35,7 +35,7 @@ nav{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3)}
 .t tbody tr{height:44px;border-bottom:1px solid var(--grid)}.t tbody .name,.t td b{font-weight:600}
 .t .n{text-align:right;white-space:nowrap}
 small{display:block;font-size:var(--f0);font-weight:400;color:var(--ink2);line-height:1.3}
-td small{white-space:nowrap}
+td small{white-space:nowrap}.t tr:not(.beside):has(+.beside){border-bottom-color:var(--mark)}
 .unit{display:none}.skipped{color:var(--ink2);overflow-wrap:anywhere}
 svg{display:block;width:100%;overflow:visible}
 svg text{font:var(--f0) var(--sans);fill:var(--ink2)}

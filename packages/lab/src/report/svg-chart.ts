@@ -43,6 +43,8 @@ interface Layout {
   note: string[];
   y: number;
   height: number;
+  /** Above the row: none for the first, a strong one where the ladder ends and what stands beside it begins. */
+  divider?: 'grid' | 'ref';
 }
 
 /** The ladder as a picture for a README: no script, no font and no file from elsewhere, text stays text. */
@@ -67,12 +69,16 @@ ${foot.map((line, index) => markup`<text class="s" x="${EDGE}" y="${bottom + 22 
 
 function layOut(figures: Figures): Layout[] {
   let y = TOP;
-  return figures.rows.map((row) => {
+  return figures.rows.map((row, index) => {
+    const above = figures.rows[index - 1];
+    const divider = row.role === 'beside' && above?.role !== 'beside' ? 'ref' : 'grid';
     const name = fitText(row.name, NAME.width / FONT, 2, true);
-    const note =
-      row.note === undefined || row.note === '' ? [] : fitText(row.note, NAME.width / SMALL, 2);
+    const text = [row.role === 'beside' && 'beside the ladder', row.note]
+      .filter(Boolean)
+      .join(', ');
+    const note = text === '' ? [] : fitText(text, NAME.width / SMALL, 2);
     const height = Math.max(2, name.length + note.length) * LINE + 12;
-    const layout = { row, name, note, y, height };
+    const layout: Layout = { row, name, note, y, height, ...(above && { divider }) };
     y += height;
     return layout;
   });
@@ -83,18 +89,18 @@ function headers(figures: Figures, bottom: number): Markup {
   return markup`<text class="s" x="${CPU.x}" y="62">CPU µs per request</text><text class="s" x="${RPS.x}" y="62">requests/s, × base (log)</text>
 ${band(cpuAxis, CPU, cpuBand, bottom)}${band(rpsAxis, RPS, rpsBand, bottom)}
 ${ticks(cpuAxis, CPU, bottom)}${ticks(rpsAxis, RPS, bottom)}
-${baseMicros !== undefined && rule('ref', at(cpuAxis, CPU, baseMicros), bottom)}${rule('ref', at(rpsAxis, RPS, 1), bottom)}
+${baseMicros !== undefined && gridLine('ref', at(cpuAxis, CPU, baseMicros), bottom)}${gridLine('ref', at(rpsAxis, RPS, 1), bottom)}
 <path class="edge" d="M${EDGE} ${TOP - 4}H${WIDTH - EDGE}"/>`;
 }
 
 function ticks(axis: Axis, place: Place, bottom: number): Markup[] {
   return axis.ticks.map(({ value, label }) => {
     const x = at(axis, place, value);
-    return markup`<text class="s m" x="${x}" y="82">${label}</text>${rule('grid', x, bottom)}`;
+    return markup`<text class="s m" x="${x}" y="82">${label}</text>${gridLine('grid', x, bottom)}`;
   });
 }
 
-function rule(kind: 'grid' | 'ref', x: number, bottom: number): Markup {
+function gridLine(kind: 'grid' | 'ref', x: number, bottom: number): Markup {
   return markup`<path class="${kind}" d="M${x} ${TOP - 4}V${bottom}"/>`;
 }
 
@@ -109,7 +115,7 @@ function band(
   return markup`<rect class="band" x="${x}" y="${TOP - 4}" width="${tidy(at(axis, place, edges.high) - x)}" height="${bottom - TOP + 4}"/>`;
 }
 
-function drawRow({ row, name, note, y, height }: Layout, figures: Figures): Markup {
+function drawRow({ row, name, note, y, height, divider }: Layout, figures: Figures): Markup {
   const first = y + 17;
   const names = [
     ...name.map(
@@ -121,9 +127,9 @@ function drawRow({ row, name, note, y, height }: Layout, figures: Figures): Mark
         markup`<text class="s" x="${NAME.x}" y="${first + (name.length + index) * LINE}">${line}</text>`,
     ),
   ];
-  const divider = y > TOP && markup`<path class="grid" d="M${EDGE} ${y}H${WIDTH - EDGE}"/>`;
+  const rule = divider && markup`<path class="${divider}" d="M${EDGE} ${y}H${WIDTH - EDGE}"/>`;
   const body = isMeasuredRow(row) ? drawMeasured(row, figures, y) : drawSkipped(row, y, height);
-  return markup`<g>${divider}${names}${body}</g>
+  return markup`<g>${rule}${names}${body}</g>
 `;
 }
 
@@ -176,7 +182,7 @@ function footLines(result: BenchResult): string[] {
   const verdicts = trustOf(result).cpu
     ? `Verdict on CPU. Whiskers and brackets: 95 % intervals. Shaded: ${bands}, which counts as no difference.`
     : 'Verdicts are withheld: the A/A control differs from the base. Whiskers and brackets: 95 % intervals.';
-  const facts = `${machine.cpuModel}, ${machine.cores} cores · ${machine.kernel} · Node.js ${machine.node} · ${load.generator}, ${load.connections} connections · ${rounds(result)}`;
+  const facts = `${machine.cpuModel}, ${machine.cores} cores · ${machine.kernel} · Node.js ${machine.node.replace(/^v/, '')} · ${load.generator}, ${load.connections} connections · ${rounds(result)}`;
   return [verdicts, facts].flatMap((text) => fitText(text, (WIDTH - 2 * EDGE) / SMALL, 2));
 }
 

@@ -4,7 +4,7 @@ import type { Figures } from './figures.ts';
 import { type ColumnText, fixed } from './format.ts';
 import type { Glyphs } from './glyphs.ts';
 import { type Reading, WORDS } from './reading.ts';
-import { isMeasuredRow, type MeasuredRow, type Row } from './rows.ts';
+import { isMeasuredRow, type MeasuredRow, type Row, type StepRow } from './rows.ts';
 import { axisLine, plotLine } from './terminal-plot.ts';
 
 export interface Canvas {
@@ -136,7 +136,8 @@ export function stepTable(figures: Figures, canvas: Canvas): string[] {
   const rpsWidth = Math.max(5, widest(texts.map(({ rps }) => aligned(rps))));
   const rpsRange = widest(['95 % interval', ...texts.map(({ rps }) => rps.range)]);
   const rest = 1 + 1 + 1 + savedWidth + 2 + savedRange + 2 + 1 + 1 + rpsWidth + 2 + rpsRange;
-  const names = figures.steps.map((step) => step.name);
+  const nameFor = ({ name, beside }: StepRow): string => (beside ? besideName(name) : name);
+  const names = figures.steps.map(nameFor);
   const nameWidth = nameColumn(names, 'over the rung below', width - rest);
 
   const line = (name: string, cells: [mark: string, value: string, range: string][]): string => {
@@ -155,7 +156,7 @@ export function stepTable(figures: Figures, canvas: Canvas): string[] {
     ]),
     ...figures.steps.flatMap((step) => {
       const { saved, rps } = figures.stepTexts.get(step) ?? {};
-      return named(step.name, nameWidth, width, (name) =>
+      return named(nameFor(step), nameWidth, width, (name) =>
         line(name, [
           [mark(step.saved.reading), aligned(saved), saved?.range ?? ''],
           [mark(step.rps.reading), aligned(rps), rps?.range ?? ''],
@@ -195,7 +196,13 @@ function nameColumn(names: readonly string[], heading: string, room: number): nu
 }
 
 function nameOf(row: Row): string {
-  return row.role === 'control' ? `${row.name} (A/A)` : row.name;
+  if (row.role === 'control') return `${row.name} (A/A)`;
+  return row.role === 'beside' ? besideName(row.name) : row.name;
+}
+
+/** Set in, because it is no rung. */
+function besideName(name: string): string {
+  return `  ${name}`;
 }
 
 function requestsText({ variant, rpsIsLowerBound }: MeasuredRow): string {

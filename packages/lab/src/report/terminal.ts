@@ -53,7 +53,7 @@ function heading(result: BenchResult, width: number, glyphs: Glyphs): string[] {
     glyphs.rule.repeat(width),
     ...ends(`${result.command.toUpperCase()}   ${result.title}`, counts.join(' · '), width),
     ...wrap(
-      `${machine.cpuModel}, ${plural(machine.cores, 'core')} · ${machine.kernel} · Node.js ${machine.node}`,
+      `${machine.cpuModel}, ${plural(machine.cores, 'core')} · ${machine.kernel} · Node.js ${machine.node.replace(/^v/, '')}`,
       width,
     ),
     ...wrap(`${machine.pinning} · ${stealText(machine.steal)}`, width),
@@ -90,6 +90,9 @@ function legend(
     ({ cpu, rps }) => cpu.reading === 'unresolved' || rps.reading === 'unresolved',
   );
   const crosses = `${marks.unresolved} unresolved: it crosses an edge.`;
+  const beside = figures.rows.some((row) => row.role === 'beside')
+    ? ['Set in: beside the ladder, no rung of it; its step is against the top rung.']
+    : [];
   return [
     ...ends(
       `${marks.better} ${marks.worse} changed: the interval lies wholly outside base ± ${band}`,
@@ -100,6 +103,7 @@ function legend(
       ? wrap(settle.length > 0 ? `${crosses} To settle it: ${some(settle)}.` : crosses, width, '  ')
       : []),
     'A mark at p99: its own interval does not touch the interval of the base.',
+    ...beside,
   ];
 }
 

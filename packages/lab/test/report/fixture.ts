@@ -17,6 +17,7 @@ export interface Rung {
   spread?: number;
   skipped?: string;
   busy?: number;
+  beside?: true;
 }
 
 export interface Scene {
@@ -56,6 +57,7 @@ export const catalogRungs: Rung[] = [
     spread: 0.03,
     busy: 0.82,
   },
+  { name: 'go net/http', note: 'the same answer', cpu: 5.2, rps: 5.6, spread: 0.03, beside: true },
 ];
 
 /** A plausible run. Verdicts follow from the intervals by the rule the reports state. */
@@ -179,7 +181,11 @@ function toVariant(
   mainThread: boolean,
 ): MeasuredVariant | SkippedVariant {
   const { name, note, cpu = 1, rps = 1, spread = 0.01, skipped, busy = 0.99 } = rung;
-  const named = note === undefined ? { name } : { name, note };
+  const named = {
+    name,
+    ...(note === undefined ? {} : { note }),
+    ...(rung.beside ? { beside: rung.beside } : {}),
+  };
   if (skipped !== undefined) return { ...named, skipped };
   const point = { value: 1, low: 1, high: 1 };
   const cpuRatio = isBase ? point : interval(cpu, spread);
@@ -222,7 +228,7 @@ function addSteps(variants: (MeasuredVariant | SkippedVariant)[], rungs: Rung[])
       };
       variant.step = { over: below.variant.name, cpu: compare('cpu'), rps: compare('rps') };
     }
-    below = { variant, rung };
+    if (!rung.beside) below = { variant, rung };
   });
 }
 

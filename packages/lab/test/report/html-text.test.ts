@@ -20,10 +20,7 @@ describe('the HTML report', () => {
       text,
       /unresolved Rungs not told apart from the one below \(blocks a variant that would settle it\): express 4, node 26 2\.8 µs less to 1\.1 µs more \(≈ 70 blocks\)/,
     );
-    assert.match(
-      text,
-      /same Rungs that change nothing against the one below: fastify 5 \+ ajv cache/,
-    );
+    assert.match(text, /same Rungs within ± 2 % of the one below: fastify 5 \+ ajv cache/);
     const order = [
       'express 5 node 24',
       'express 4 on bun bun 1.4 skipped: bun is not installed',
@@ -90,6 +87,29 @@ describe('the HTML report', () => {
       textOf(renderHtml(fixture({ rungs: manyRungs(40) }))),
       /and \d+ more, in the table/,
     );
+  });
+
+  it('holds what stands beside a ladder against its top, and never calls it the top', () => {
+    const text = textOf(renderHtml(fixture()));
+    assert.match(text, /10 rungs and 1 beside the ladder/);
+    assert.match(
+      text,
+      /changed Beside the ladder, against its top: go net\/http : 1\.6 µs more CPU per request \[1\.2, 2\.1\], 1\.03 × the requests/,
+    );
+    assert.match(text, /go net\/http beside redline response cache/);
+  });
+
+  it('marks no p99 where a single restart gave it no interval', () => {
+    const result = fixture();
+    for (const variant of [...result.variants, result.control]) {
+      if (!('skipped' in variant)) {
+        variant.latencyMs.p99Low = variant.latencyMs.p99;
+        variant.latencyMs.p99High = variant.latencyMs.p99;
+      }
+    }
+    const html = renderHtml(result);
+    assert.doesNotMatch(html, /<i class="v/);
+    assert.match(html, /<small>no interval<\/small>/);
   });
 
   it('works when everything but the base was skipped', () => {

@@ -69,7 +69,7 @@ describe('the terminal report', () => {
     );
     const rows = lines.slice(lines.findIndex((line) => line.startsWith('CPU per request')) + 2);
     const table = rows.slice(0, rows.indexOf('')).filter((line) => !line.includes('skipped'));
-    assert.equal(table.length, 10);
+    assert.equal(table.length, 11);
     const columnsOf = (pattern: RegExp): Set<number> =>
       new Set(table.flatMap((line) => line.match(pattern)?.index ?? []));
     assert.equal(columnsOf(/\[/).size, 1);

@@ -12,7 +12,7 @@ export class Lookup implements PendingCall {
   readonly promise: Promise<Outcome>;
   resolve!: (outcome: Outcome | Promise<Outcome>) => void;
 
-  issuedAt = 0;
+  issuedAt: number = performance.now();
   isSettled = false;
   wasExtended = false;
   next: PendingCall | undefined = undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Found, JsonStore } from '../src/json-store.ts';
 import { JsonCache } from '../src/json-cache.ts';
 
@@ -58,6 +58,18 @@ describe('Two callers of one key', () => {
     assert.equal(store.gets.length, 2);
     store.gets[1]!('1');
     assert.equal(await second, '1');
+  });
+
+  it('wait for a slow store as long as it may take, counted from their own question', async () => {
+    const store = new ManualStore();
+    const cache = new JsonCache({ store, logger: false, timeoutMs: 5_000 });
+    for (const round of [0, 1]) {
+      const answer = cache.answer('/a', () => assert.fail('produced'));
+      await sleep(60);
+      assert.equal(cache.isStoreDown, false);
+      store.gets[round]!('1');
+      assert.equal(await answer, '1');
+    }
   });
 
   it('share no longer than the store may take to answer, when it never takes the answer', async () => {

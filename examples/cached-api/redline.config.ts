@@ -21,8 +21,8 @@ export default defineConfig({
   title: 'Cached Nest API, GET /cached',
   requests: ['/cached'],
   load: { connections: 200 },
-  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 800, latencyMs: 500 },
-  quick: { restarts: 2, blocks: 5, warmupMs: 600, latencyMs: 400 },
+  precision: { restarts: 5, blocks: 8, sliceMs: 200, warmupMs: 2_500, latencyMs: 500 },
+  quick: { restarts: 2, blocks: 4, warmupMs: 2_000, latencyMs: 300 },
   variants: rungs.map((rung) => ({
     ...rung,
     command: ['node', `dist/${rung.name}.js`],

@@ -73,6 +73,11 @@ export function checkConfig(value: unknown, from: string): RedlineConfig {
   const names = config.variants.map((variant) => variant.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
+  const ports = config.variants.map(({ port }) => port).filter((port) => port !== undefined);
+  const shared = ports.find((port, index) => ports.indexOf(port) !== index);
+  if (shared !== undefined) {
+    throw wrong(from, `two variants have port ${shared}, and all variants run at the same time`);
+  }
   if (config.baseline !== undefined && !names.includes(config.baseline)) {
     throw wrong(from, `baseline "${config.baseline}" is none of the variants ${names.join(', ')}`);
   }

@@ -34,7 +34,7 @@ export interface VariantConfig {
   cwd?: string;
   /** Added to the environment, over `NODE_ENV=production`, `HOST=127.0.0.1` and `PORT`. */
   env?: Record<string, string>;
-  /** For servers that cannot be told. @default a free one, in `PORT` */
+  /** For servers that cannot be told. A baseline with one runs without its A/A control. @default a free one, in `PORT` */
   port?: number;
 }
 

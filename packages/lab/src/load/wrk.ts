@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { readCpu } from '../run/cpu-clock.ts';
+import { readCpu, readOrEmpty } from '../run/cpu-clock.ts';
 import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
 
 /** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
@@ -57,6 +57,7 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
       sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
       closed,
     ]);
+    await untilItCatches('SIGINT', child.pid!, load.signal);
     const elapsedMicros = (performance.now() - startedAt) * 1_000;
     const busy = readBusy(child.pid!, elapsedMicros, threads);
     child.kill('SIGINT');
@@ -65,6 +66,17 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
   } finally {
     child.kill('SIGKILL');
     if (script) rmSync(script.folder, { recursive: true, force: true });
+  }
+}
+
+/** On a crowded machine wrk may not have come to install its handler yet, and would die of the signal without a word. */
+async function untilItCatches(name: 'SIGINT', pid: number, signal: AbortSignal): Promise<void> {
+  const bit = 1n << BigInt(constants.signals[name] - 1);
+  for (let tries = 0; tries < 1_000 && process.platform === 'linux'; tries++) {
+    const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1];
+    // Without a status it has ended, and its output says why.
+    if (caught === undefined || (BigInt(`0x${caught}`) & bit) !== 0n) return;
+    await sleep(5, undefined, { signal });
   }
 }
 

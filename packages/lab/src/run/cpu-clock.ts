@@ -37,7 +37,8 @@ function onCpuNanos(pid: number, thread: number): number {
   return Number(schedstat.slice(0, schedstat.indexOf(' ')));
 }
 
-function processTree(pid: number): number[] {
+/** The process and all it has started that still run (Linux; elsewhere the process alone). */
+export function processTree(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) =>
     readOrEmpty(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
   );
@@ -52,8 +53,8 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** A process or thread may end between two looks. */
-function readOrEmpty(file: string): string {
+/** A process or thread may end between two looks at /proc. */
+export function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'latin1');
   } catch {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
+import { inParallel } from './in-parallel.ts';
 import type { Pinning } from './pinning.ts';
 import { acceptsConnection, Server } from './server.ts';
 
@@ -35,15 +36,15 @@ export class Fleet implements AsyncDisposable {
   ): Promise<Fleet> {
     const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'redline-run-')));
     try {
-      // One after the other: a dozen servers that start at once on two cores run into their time-outs.
-      for (const { name, variant } of contestants) {
+      // As many at once as there are cores: a dozen that start together on two run into their time-outs.
+      await inParallel(contestants, options.pinning.coreCount, async ({ name, variant }) => {
         options.signal.throwIfAborted();
         options.onStart(name);
-        const port = await choosePort(name, variant);
+        const port = await choosePort(variant);
         const server = new Server(variant, name, { ...options, port, folder: fleet.#folder });
         fleet.servers.push(server);
         await server.ready(plan.readyTimeoutMs, options.signal);
-      }
+      });
       return fleet;
     } catch (error) {
       await fleet[Symbol.asyncDispose]();
@@ -57,7 +58,7 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-async function choosePort(name: string, { port }: PlannedVariant): Promise<number> {
+async function choosePort({ name, port }: PlannedVariant): Promise<number> {
   if (port === undefined) return freePort();
   if (await acceptsConnection(port)) {
     throw new LabError(

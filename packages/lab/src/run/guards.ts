@@ -75,12 +75,16 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
 function smallSampleWarning({ precision }: BenchResult): string[] {
   if (precision.restarts >= 5 && precision.blocks >= 5) return [];
   return [
-    `${precision.restarts} restarts × ${precision.blocks} blocks is a quick look: intervals from so few restarts are too narrow now and then.`,
+    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: intervals from so few restarts are too narrow now and then.`,
   ];
 }
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function list(names: string[]): string {

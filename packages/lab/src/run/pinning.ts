@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs';
 
 /** Which cores serve and which ask. A server that shares its core with the load measures the scheduler. */
 export interface Pinning {
-  serverCores: string | undefined;
+  /** How many cores there are in all. */
+  coreCount: number;
   loadCoreCount: number;
   /** For the report. */
   description: string;
+  /** As taskset takes them; undefined when nothing is pinned. */
+  cores: { all: string; server: string } | undefined;
 }
 
 /**
@@ -15,28 +18,43 @@ export interface Pinning {
  * Call it before anything is started. Without taskset, or with one core, nothing is pinned.
  */
 export function pinSelf(wanted: boolean): Pinning {
-  const cores = allowedCores();
-  const unpinned = { serverCores: undefined, loadCoreCount: cores.length, description: 'none' };
-  if (!wanted || process.platform !== 'linux' || cores.length < 2) return unpinned;
-  const server = cores.at(-1)!;
-  const load = cores.slice(0, -1);
-  try {
-    execFileSync('taskset', ['-apc', load.join(','), String(process.pid)], { stdio: 'ignore' });
-  } catch {
-    return unpinned;
-  }
+  const all = allowedCores();
+  const unpinned = {
+    coreCount: all.length,
+    loadCoreCount: all.length,
+    description: 'none',
+    cores: undefined,
+  };
+  if (!wanted || process.platform !== 'linux' || all.length < 2) return unpinned;
+  const server = String(all.at(-1));
+  const load = all.slice(0, -1);
+  if (!setCores(process.pid, load.join(','))) return unpinned;
+  const loadText = load.length === 1 ? `core ${load[0]}` : `cores ${load[0]}–${load.at(-1)}`;
   return {
-    serverCores: String(server),
+    coreCount: all.length,
     loadCoreCount: load.length,
-    description: `server on core ${server}, load on ${load.length === 1 ? `core ${load[0]}` : `cores ${load[0]}–${load.at(-1)}`}`,
+    description: `server on core ${server}, load on ${loadText}`,
+    cores: { all: all.join(','), server },
   };
 }
 
-/** The command that runs `command` on the server's cores. */
-export function onServerCores(pinning: Pinning, command: string[]): string[] {
-  return pinning.serverCores === undefined
-    ? command
-    : ['taskset', '-c', pinning.serverCores, ...command];
+/** The command that runs `command` on every core, though this process keeps to some of them. */
+export function onAllCores({ cores }: Pinning, command: string[]): string[] {
+  return cores === undefined ? command : ['taskset', '-c', cores.all, ...command];
+}
+
+/** Moves a server, with all its threads, to the server's core. */
+export function moveToServerCore({ cores }: Pinning, pid: number): void {
+  if (cores !== undefined) setCores(pid, cores.server);
+}
+
+function setCores(pid: number, cores: string): boolean {
+  try {
+    execFileSync('taskset', ['-apc', cores, String(pid)], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A container may be given cores 4 and 7 of 16. */

@@ -11,6 +11,7 @@ import { checkContract } from './contract.ts';
 import { readRssMiB } from './cpu-clock.ts';
 import { Fleet, type Contestant } from './fleet.ts';
 import { readInterference, readMachine } from './machine.ts';
+import { inParallel } from './in-parallel.ts';
 import { measureSlice } from './measure-slice.ts';
 import { pinSelf, type Pinning } from './pinning.ts';
 import type { Server } from './server.ts';
@@ -101,7 +102,7 @@ async function observe(
       signal,
       onStart: (name) => listener.phase('starting', restart, name),
     });
-    await prepare(fleet, plan, observations, listener, restart, signal);
+    await prepare(fleet, plan, observations, pinning, listener, restart, signal);
     await measureBlocks(fleet, plan, observations, listener, restart, random, signal);
     await measureLatency(fleet, plan, observations, listener, restart, random, signal);
   }
@@ -118,13 +119,18 @@ function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant
   }
   const baseline = plan.variants.find(({ name }) => name === plan.baseline)!;
   const contestants = plan.variants.map((variant) => ({ name: variant.name, variant }));
-  return [...contestants, { name: controlName(plan.baseline), variant: baseline }];
+  const control = { name: controlName(plan.baseline), variant: baseline };
+  if (baseline.port !== undefined) {
+    skipped.set(control.name, `the baseline has a fixed port, so it cannot run beside itself`);
+  }
+  return [...contestants, control];
 }
 
 async function prepare(
   fleet: Fleet,
   plan: Plan,
   observations: Observations,
+  pinning: Pinning,
   listener: RunListener,
   restart: number,
   signal: AbortSignal,
@@ -135,18 +141,32 @@ async function prepare(
   );
   await checkContract(baselineFirst, plan.requests);
   for (const server of fleet.servers) await verify(server, plan);
+  await warmUp(fleet, plan, observations, pinning, listener, restart, signal);
+  for (const server of fleet.servers) server.pin();
+}
+
+/** On all cores, several at a time: here it matters that the compiler is done, not how fast. */
+async function warmUp(
+  fleet: Fleet,
+  plan: Plan,
+  { generator }: Observations,
+  pinning: Pinning,
+  listener: RunListener,
+  restart: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (plan.precision.warmupMs === 0) return;
-  for (const server of fleet.servers) {
+  await inParallel(fleet.servers, pinning.coreCount, async (server) => {
     signal.throwIfAborted();
     listener.phase('warming up', restart, server.name);
-    await observations.generator.run({
+    await generator.run({
       ...plan,
       port: server.port,
       durationMs: plan.precision.warmupMs,
       signal,
     });
     server.dropOutput();
-  }
+  });
 }
 
 async function verify(server: Server, plan: Plan): Promise<void> {

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { onServerCores, type Pinning } from './pinning.ts';
+import { processTree } from './cpu-clock.ts';
+import { moveToServerCore, onAllCores, type Pinning } from './pinning.ts';
 
 const stopTimeoutMs = 3_000;
 
@@ -26,6 +27,8 @@ export class Server implements ServerUnderTest {
   readonly url: string;
   readonly port: number;
   readonly #child: ChildProcess;
+  readonly #variantName: string;
+  readonly #pinning: Pinning;
   readonly #outFile: string;
   readonly #errFile: string;
   readonly #outDescriptor: number;
@@ -33,14 +36,16 @@ export class Server implements ServerUnderTest {
 
   constructor(variant: PlannedVariant, name: string, options: StartOptions) {
     this.name = name;
+    this.#variantName = variant.name;
     this.port = options.port;
+    this.#pinning = options.pinning;
     this.url = `http://127.0.0.1:${options.port}`;
     const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
     this.#outFile = `${stem}.stdout`;
     this.#errFile = `${stem}.stderr`;
     this.#outDescriptor = openSync(this.#outFile, 'a');
     const errDescriptor = openSync(this.#errFile, 'a');
-    const [program, ...args] = onServerCores(options.pinning, variant.command);
+    const [program, ...args] = onAllCores(options.pinning, variant.command);
     // Detached gives it a process group of its own: what it starts can be ended with it,
     // and a Ctrl-C in the terminal reaches the runner alone, which then stops everything in order.
     this.#child = spawn(program!, args, {
@@ -92,6 +97,11 @@ export class Server implements ServerUnderTest {
     if (this.hasEnded) throw await this.failure('did not come up: it ended');
   }
 
+  /** From here on it has the server's core, and nothing else. */
+  pin(): void {
+    for (const pid of processTree(this.pid)) moveToServerCore(this.#pinning, pid);
+  }
+
   stdout(): Promise<string> {
     return readFile(this.#outFile, 'utf8');
   }
@@ -114,7 +124,7 @@ export class Server implements ServerUnderTest {
     const written = (await readFile(this.#errFile, 'utf8')).trim() || (await this.stdout()).trim();
     const lastLines = written.split('\n').slice(-15).join('\n  ');
     const tail = written === '' ? 'It wrote nothing.' : `Its last lines:\n  ${lastLines}`;
-    return new LabError('ERR_REDLINE_SERVER', `"${this.name}" ${what}${how}. ${tail}`);
+    return new LabError('ERR_REDLINE_SERVER', `"${this.#variantName}" ${what}${how}. ${tail}`);
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,17 @@
 import type { Plan } from '../config/resolve-plan.ts';
-import type { BenchResult, Comparison, Interval, MeasuredVariant, SkippedVariant, Slice } from '../result.ts';
+import type {
+  BenchResult,
+  Comparison,
+  Interval,
+  MeasuredVariant,
+  SkippedVariant,
+  Slice,
+} from '../result.ts';
 import { isMeasured } from '../result.ts';
 import { estimate, medianInterval, resamples } from '../stats/bootstrap.ts';
 import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
-import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
+import { bandOf, compare, judgeControl, smallestBand } from '../stats/verdict.ts';
 import { label } from './contract.ts';
 import { warningsOf } from './guards.ts';
 import { cpuMetric, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
@@ -71,6 +78,7 @@ interface Bands {
 
 function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
   const control = controlName(plan.baseline);
+  if (seen.skipped.has(control)) return { cpu: smallestBand, rps: smallestBand };
   return {
     cpu: bandOf(pairedRatio(seen.slices, control, plan.baseline, cpuMetric, random)),
     rps: bandOf(pairedRatio(seen.slices, control, plan.baseline, rpsMetric, random)),

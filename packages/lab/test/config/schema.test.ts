@@ -59,6 +59,17 @@ describe('checkConfig', () => {
       'c.ts: two variants are named "a".',
     ],
     [
+      'two variants on one port',
+      {
+        name: 'x',
+        variants: [
+          { ...variant, port: 80 },
+          { name: 'b', command: 'b', port: 80 },
+        ],
+      },
+      'c.ts: two variants have port 80, and all variants run at the same time.',
+    ],
+    [
       'a baseline that is no variant',
       { name: 'x', variants: [variant], baseline: 'b' },
       'c.ts: baseline "b" is none of the variants a.',

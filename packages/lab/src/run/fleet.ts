@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
-import { LabError } from '../errors.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Pinning } from './pinning.ts';
-import { acceptsConnection, Server } from './server.ts';
+import { choosePorts } from './ports.ts';
+import { Server } from './server.ts';
 
 /** One contestant: a variant, or the baseline a second time. */
 export interface Contestant {
@@ -37,10 +36,14 @@ export class Fleet implements AsyncDisposable {
     const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'redline-run-')));
     try {
       // As many at once as there are cores: a dozen that start together on two run into their time-outs.
-      await inParallel(contestants, options.pinning.coreCount, async ({ name, variant }) => {
+      const ports = await choosePorts(contestants.map(({ variant }) => variant));
+      const starts = contestants.map((contestant, index) => ({
+        ...contestant,
+        port: ports[index]!,
+      }));
+      await inParallel(starts, options.pinning.coreCount, async ({ name, variant, port }) => {
         options.signal.throwIfAborted();
         options.onStart(name);
-        const port = await choosePort(variant);
         const server = new Server(variant, name, { ...options, port, folder: fleet.#folder });
         fleet.servers.push(server);
         await server.ready(plan.readyTimeoutMs, options.signal);
@@ -56,26 +59,4 @@ export class Fleet implements AsyncDisposable {
     await Promise.all(this.servers.map((server) => server.stop()));
     await rm(this.#folder, { recursive: true, force: true });
   }
-}
-
-async function choosePort({ name, port }: PlannedVariant): Promise<number> {
-  if (port === undefined) return freePort();
-  if (await acceptsConnection(port)) {
-    throw new LabError(
-      'ERR_REDLINE_PORT_TAKEN',
-      `Port ${port} of "${name}" is taken by another process; end it, or leave "port" out to get a free one.`,
-    );
-  }
-  return port;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

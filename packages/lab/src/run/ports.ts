@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { PlannedVariant } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import { acceptsConnection } from './server.ts';
+
+/**
+ * A port for each variant, no two the same: the one it is fixed to, or a free one. All are held until the last is
+ * found, for servers that start side by side could be given one port otherwise, and the loser's requests would go to
+ * the winner.
+ * @throws {LabError} ERR_REDLINE_PORT_TAKEN
+ */
+export async function choosePorts(variants: readonly PlannedVariant[]): Promise<number[]> {
+  for (const { name, port } of variants) {
+    if (port !== undefined && (await acceptsConnection(port))) {
+      throw new LabError(
+        'ERR_REDLINE_PORT_TAKEN',
+        `Port ${port} of "${name}" is taken by another process; end it, or leave "port" out to get a free one.`,
+      );
+    }
+  }
+  const holders = await Promise.all(variants.map(({ port }) => port ?? hold()));
+  const ports = holders.map((holder) =>
+    typeof holder === 'number' ? holder : (holder.address() as AddressInfo).port,
+  );
+  await Promise.all(holders.map((holder) => typeof holder !== 'number' && release(holder)));
+  return ports;
+}
+
+async function hold(): Promise<Server> {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  return holder;
+}
+
+async function release(holder: Server): Promise<void> {
+  holder.close();
+  await once(holder, 'close');
+}

@@ -132,3 +132,8 @@ function toTick(value: number): Tick {
 function tidy(value: number): number {
   return Number(value.toPrecision(9));
 }
+
+/** What lies beyond an axis is drawn at its end. */
+export function clamp(fraction: number): number {
+  return Math.min(1, Math.max(0, fraction));
+}

@@ -1,4 +1,4 @@
-import type { Axis } from './axis.ts';
+import { clamp, type Axis } from './axis.ts';
 import type { Estimate } from './reading.ts';
 import { markup, type Markup } from './markup.ts';
 
@@ -65,8 +65,4 @@ export function plotBackground(
 
 export function share(fraction: number): string {
   return `${Number((Math.min(1, Math.max(0, fraction)) * 100).toFixed(2))}%`;
-}
-
-function clamp(fraction: number): number {
-  return Math.min(1, Math.max(0, fraction));
 }

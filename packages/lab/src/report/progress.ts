@@ -1,4 +1,5 @@
 import type { Interval } from '../result.ts';
+import { clamp } from './axis.ts';
 import { usesUnicode } from './colour.ts';
 import { cut, left, right } from './columns.ts';
 import { columnDecimals, fixed, range, seconds } from './format.ts';
@@ -150,8 +151,4 @@ function subject({ variant, phase }: ProgressEvent): string {
 function ratioText(ratio: Interval): string {
   const decimals = columnDecimals([ratio], 2);
   return `${fixed(ratio.value, decimals)} × ${range(ratio, decimals)}`;
-}
-
-function clamp(fraction: number): number {
-  return Math.min(1, Math.max(0, fraction));
 }

@@ -1,4 +1,4 @@
-import { type Axis, linearAxis } from './axis.ts';
+import { type Axis, clamp, linearAxis } from './axis.ts';
 import { columnWidth, VERDICT_WIDTH } from './column-width.ts';
 import { axisValues, type Figures } from './figures.ts';
 import { markup, type Markup } from './markup.ts';
@@ -41,7 +41,9 @@ function row(step: StepRow, figures: Figures, axis: Axis, next: StepRow | undefi
   const from = step.fromMicros;
   const end = share(axis.at(step.to.value));
   const edges = figures.cpuEdges;
-  const [bandStart, bandEnd] = [axis.at(from / edges.high), axis.at(from / edges.low)];
+  // On a noisy run the band is wider than the axis.
+  const bandStart = clamp(axis.at(from / edges.high));
+  const bandEnd = clamp(axis.at(from / edges.low));
   const shade = markup`<rect class="band" x="${share(bandStart)}" width="${share(bandEnd - bandStart)}"/>`;
   // To the bar of the next row: as long as this row is high and moved down by half a row of one line. The next row's
   // band lies over it, so its upper half is drawn once more there.

@@ -19,6 +19,13 @@ const scenes: Record<string, BenchResult> = {
   'a skipped control': fixture({ control: { skipped: 'its port was taken' } }),
 };
 
+scenes['a noisy machine'] = noisy(fixture());
+
+/** A run whose A/A control reached so far that the band of no difference is wider than the steps. */
+function noisy(result: BenchResult): BenchResult {
+  return { ...result, precision: { ...result.precision, cpuBand: 0.9, rpsBand: 1.1 } };
+}
+
 interface Opened {
   page: Page;
   /** What the browser complained about, and what it asked for beyond the page itself. */
@@ -92,6 +99,19 @@ describe('the HTML report in a browser', { skip }, () => {
         // A dot on the very edge of its axis stands out by its radius.
         for (const gap of Object.values(gaps)) assert.ok(gap >= -4, JSON.stringify(gaps));
       }
+      await page.close();
+    });
+
+    it(`keeps the band of no difference of ${name} inside its plots`, async () => {
+      const { page } = await open(result, 1280);
+      const excess = await page.$$eval('svg.m:has(> .band)', (plots) =>
+        plots.map((plot) => {
+          const area = plot.getBoundingClientRect();
+          const band = plot.querySelector('.band')!.getBoundingClientRect();
+          return Math.max(area.left - band.left, band.right - area.right);
+        }),
+      );
+      for (const pixels of excess) assert.ok(pixels <= 1, `${pixels} px outside`);
       await page.close();
     });
 

@@ -1,0 +1,150 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { ChildPipes } from './child-pipes.ts';
+import { spawnError } from './errors.ts';
+import type { NativeChild } from './native-child.ts';
+import { forget, hold, listen, port, release, type Listener } from './port.ts';
+import { signalName } from './signals.ts';
+
+/**
+ * What stands where Node has its Process handle: `child._handle`, with the same interface, so that
+ * `ChildProcess.prototype`'s own methods work on it.
+ */
+export class ChildHandle extends AsyncResource implements Listener {
+  readonly #child: NativeChild;
+  #id = 0;
+  #pid: number | undefined;
+  #isSettled = false;
+  #isSpawnEmitted = false;
+  #isHeld = false;
+  #pipes: ChildPipes | undefined;
+
+  constructor(child: NativeChild) {
+    super('PROCESSWRAP', { requireManualDestroy: true });
+    this.#child = child;
+  }
+
+  /** The engine has taken the child. */
+  begin(id: number, pipes: ChildPipes): void {
+    this.#id = id;
+    this.#pipes = pipes;
+    listen(id, this);
+    this.ref();
+    process.nextTick(announce, this);
+  }
+
+  get pipes(): ChildPipes | undefined {
+    return this.#pipes;
+  }
+
+  /** Blocks until the program runs. */
+  waitForPid(): number | undefined {
+    if (!this.#isSettled && this.#id !== 0) {
+      const pid = port().waitStarted(this.#id);
+      this.#settle(pid > 0 ? pid : undefined);
+    }
+    return this.#pid;
+  }
+
+  /** What Node has emitted by the time anything else happens to a child: for those who may be early here. */
+  confirmSpawn(): void {
+    if (this.waitForPid() !== undefined) this.onStarted();
+  }
+
+  kill(signal: number): number {
+    return this.#id === 0 ? -3 : port().kill(this.#id, signal);
+  }
+
+  ref(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    hold();
+  }
+
+  unref(): void {
+    this.#pipes?.adopt();
+    this.#letGo();
+  }
+
+  hasRef(): boolean {
+    return this.#isHeld;
+  }
+
+  close(): void {
+    this.#letGo();
+  }
+
+  announce(): void {
+    if (this.#isSpawnEmitted || this.#child.listenerCount('spawn') === 0) {
+      this.#isSpawnEmitted = true;
+      return;
+    }
+    if (port().announce(this.#id)) this.onStarted();
+  }
+
+  onStarted(): void {
+    if (this.#isSpawnEmitted) return;
+    this.#isSpawnEmitted = true;
+    this.#child.emit('spawn');
+  }
+
+  onFailed(errno: number): void {
+    this.#settle(undefined);
+    this.onexit(-errno);
+  }
+
+  onExited(code: number, signal: number): void {
+    // The number is the child's for as long as it is kept: asked for now or never.
+    if (!this.#isSettled) this.waitForPid();
+    this.onexit(code, signalName(signal));
+  }
+
+  onData(stream: number, bytes: Buffer): void {
+    this.#pipes!.onData(stream, bytes);
+  }
+
+  onEnded(stream: number, errno: number, bytes: Buffer | undefined): void {
+    this.#pipes!.onEnded(stream, errno, bytes);
+  }
+
+  onOverflowed(stream: number, bytes: Buffer): void {
+    this.#pipes!.onOverflowed(stream, bytes);
+  }
+
+  /** Node's own, in Node's order. A negative code is the error that kept the child from starting. */
+  onexit(code: number, signal?: NodeJS.Signals): void {
+    const child = this.#child;
+    if (signal === undefined) child.exitCode = code;
+    else child.signalCode = signal;
+    this.#pipes?.closeInput();
+    this.#letGo();
+    child._handle = null;
+    if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs));
+    else child.emit('exit', child.exitCode, child.signalCode);
+    process.nextTick(flush, this);
+    child.countClose();
+  }
+
+  /** Nothing can happen to the child any more. */
+  end(): void {
+    forget(this.#id);
+  }
+
+  #settle(pid: number | undefined): void {
+    this.#isSettled = true;
+    this.#pid = pid;
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    release();
+  }
+}
+
+function announce(handle: ChildHandle): void {
+  handle.announce();
+}
+
+function flush(handle: ChildHandle): void {
+  handle.pipes?.flush();
+}

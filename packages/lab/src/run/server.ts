@@ -25,6 +25,7 @@ export class Server implements ServerUnderTest {
   readonly name: string;
   readonly url: string;
   readonly port: number;
+  readonly probePath: string | undefined;
   readonly #child: ChildProcess;
   readonly #outFile: string;
   readonly #errFile: string;
@@ -34,6 +35,7 @@ export class Server implements ServerUnderTest {
   constructor(variant: PlannedVariant, name: string, options: StartOptions) {
     this.name = name;
     this.port = options.port;
+    this.probePath = variant.probe;
     this.url = `http://127.0.0.1:${options.port}`;
     const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
     this.#outFile = `${stem}.stdout`;

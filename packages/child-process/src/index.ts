@@ -9,6 +9,7 @@ import { spawn as nativeSpawn } from './spawn.ts';
 type NodeChildProcess = typeof nodeChildProcess;
 
 export { engine, type Engine } from './engine.ts';
+export { createPool, PoolError, type Pool, type PoolOptions } from './pool/index.ts';
 export type * from 'node:child_process';
 export { ChildProcess, execFileSync, execSync, spawnSync } from 'node:child_process';
 

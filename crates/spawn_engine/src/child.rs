@@ -27,6 +27,8 @@ struct State {
     pidfd: Option<OwnedFd>,
     streams: Vec<Stream>,
     announce: bool,
+    /// Whether the port has been told how it ended: until then its facts can be asked for.
+    is_known: bool,
 }
 
 pub(crate) struct Child {
@@ -51,6 +53,7 @@ impl Child {
                 pidfd: None,
                 streams,
                 announce: false,
+                is_known: false,
             }),
             settled: Condvar::new(),
         }
@@ -248,9 +251,10 @@ impl Child {
         };
         epoll.remove(pidfd);
         state.pidfd = None;
-        if let Phase::Running(pid) = state.phase {
-            state.phase = Phase::Exited(pid);
-        }
+        let Phase::Running(pid) = state.phase else {
+            return false;
+        };
+        state.phase = Phase::Exited(pid);
         for index in 0..state.streams.len() {
             while matches!(state.streams[index].mode, Mode::Collect { .. }) {
                 let before = collected_bytes(&state.streams[index]);
@@ -265,6 +269,7 @@ impl Child {
         }
         self.inbox.push(Event::Exited {
             id: self.id,
+            pid,
             code: status.code,
             signal: status.signal,
         });
@@ -274,11 +279,17 @@ impl Child {
     /// Whether nothing can happen to this child any more.
     pub fn is_over(&self) -> bool {
         let state = lock(&self.state);
-        matches!(state.phase, Phase::Failed(_) | Phase::Exited(_))
+        state.is_known
+            && matches!(state.phase, Phase::Failed(_) | Phase::Exited(_))
             && state.streams.iter().all(|stream| stream.fd.is_none())
     }
 
-    /// The port is gone: nobody will read or write the pipes.
+    /// The port has been told how it ended.
+    pub fn acknowledge(&self) {
+        lock(&self.state).is_known = true;
+    }
+
+    /// The port is gone, or will hear nothing of this child: nobody reads or writes the pipes.
     pub fn abandon(&self, epoll: &Epoll) {
         close_all(&mut lock(&self.state), epoll);
     }
@@ -292,6 +303,7 @@ fn collected_bytes(stream: &Stream) -> usize {
 }
 
 fn close_all(state: &mut State, epoll: &Epoll) {
+    state.is_known = true;
     for stream in &mut state.streams {
         drop(stream.take(epoll));
     }

@@ -21,6 +21,8 @@ pub enum Event {
     Exited {
         /// The child.
         id: u64,
+        /// What its number was.
+        pid: i32,
         /// Exit code; 0 when a signal ended it.
         code: i32,
         /// The signal, or 0.

@@ -97,6 +97,11 @@ impl Port {
         self.inbox.take()
     }
 
+    /// Lets go of a child whose [`Event::Exited`] or [`Event::Failed`] has been dealt with.
+    pub fn acknowledge(&self, id: u64) {
+        self.with(id, Child::acknowledge);
+    }
+
     /// Whether the program runs already; if not, asks for [`Event::Started`], which is otherwise not worth a wake-up.
     #[must_use]
     pub fn announce(&self, id: u64) -> bool {

@@ -24,7 +24,19 @@ pub(crate) unsafe fn deliver(env: sys::napi_env, callback: sys::napi_ref, event:
     let (kind, id, a, b, bytes) = match event {
         Event::Started { id } => (STARTED, id, 0, 0, None),
         Event::Failed { id, error } => (FAILED, id, error, 0, None),
-        Event::Exited { id, code, signal } => (EXITED, id, code, signal, None),
+        // The exit code, or the signal as a negative number.
+        Event::Exited {
+            id,
+            pid,
+            code,
+            signal,
+        } => (
+            EXITED,
+            id,
+            pid,
+            if signal == 0 { code } else { -signal },
+            None,
+        ),
         Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0, Some(bytes)),
         Event::Ended {
             id,

@@ -7,7 +7,7 @@ use std::ptr;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
-use spawn_engine::{Port as EnginePort, Request, Stdio};
+use spawn_engine::{Event, Port as EnginePort, Request, Stdio};
 
 use crate::async_handle::AsyncHandle;
 use crate::delivery::deliver;
@@ -253,7 +253,14 @@ unsafe extern "C" fn on_wake(handle: *mut c_void) {
             if (*shared).port.is_none() {
                 return;
             }
+            let ended = match event {
+                Event::Exited { id, .. } | Event::Failed { id, .. } => Some(id),
+                _ => None,
+            };
             deliver((*shared).env, (*shared).callback, event);
+            if let (Some(id), Some(port)) = (ended, &(*shared).port) {
+                port.acknowledge(id);
+            }
         }
     }
 }

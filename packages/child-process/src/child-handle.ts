@@ -92,10 +92,10 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.onexit(-errno);
   }
 
-  onExited(code: number, signal: number): void {
-    // The number is the child's for as long as it is kept: asked for now or never.
-    if (!this.#isSettled) this.waitForPid();
-    this.onexit(code, signalName(signal));
+  onExited(pid: number, status: number): void {
+    this.#settle(pid);
+    if (status < 0) this.onexit(0, signalName(-status));
+    else this.onexit(status);
   }
 
   onData(stream: number, bytes: Buffer): void {

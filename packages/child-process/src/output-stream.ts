@@ -130,11 +130,16 @@ export class OutputStream extends Socket {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (!this.#hasEnded && !this.#isAdopted) {
-      port().closeStream(this.#id, this.#index);
-      this.#stopReading();
+    if ((this as unknown as { _handle: unknown })._handle) {
+      super._destroy(error, done);
+      return;
     }
-    super._destroy(error, done);
+    if (!this.#hasEnded) port().closeStream(this.#id, this.#index);
+    this.#stopReading();
+    if (this.timeout) this.setTimeout(0);
+    done(error);
+    // A socket without a handle says nothing about errors here.
+    process.nextTick(emitClose, this, error !== null);
   }
 
   #stopReading(): void {
@@ -151,3 +156,7 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
     return this.countBytes(bytesRead?.call(this) ?? 0);
   },
 });
+
+function emitClose(stream: OutputStream, hadError: boolean): void {
+  stream.emit('close', hadError);
+}

@@ -8,7 +8,8 @@ type Port = import('../native.cjs').Port;
 export interface Listener extends AsyncResource {
   onStarted(): void;
   onFailed(errno: number): void;
-  onExited(code: number, signal: number): void;
+  /** `status` is the exit code, or a signal as a negative number. */
+  onExited(pid: number, status: number): void;
   onData(stream: number, bytes: Buffer): void;
   onEnded(stream: number, errno: number, bytes: Buffer | undefined): void;
   onOverflowed(stream: number, bytes: Buffer): void;

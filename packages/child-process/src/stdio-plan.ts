@@ -5,6 +5,9 @@ export const IGNORE = -1;
 export const PIPE = -2;
 export const COLLECT = -3;
 
+/** Never open: EBADF. */
+const NO_DESCRIPTOR = 0x7fffffff;
+
 /** stdio in the engine's terms. */
 export interface StdioPlan {
   /** One code per entry, three at least. */
@@ -45,7 +48,7 @@ function codeOf(entry: unknown, index: number): number | undefined {
   if (typeof entry === 'number') return descriptor(entry);
   if (typeof entry === 'object') {
     const { fd } = entry as { fd?: unknown };
-    if (typeof fd === 'number') return descriptor(fd) === PIPE ? undefined : descriptor(fd);
+    if (typeof fd === 'number') return fd < 0 ? NO_DESCRIPTOR : descriptor(fd);
     // Its descriptor has to be Node's before Node looks at it.
     if (entry instanceof OutputStream) entry.adopt();
     return MIXED;
@@ -65,7 +68,8 @@ function codeOf(entry: unknown, index: number): number | undefined {
   }
 }
 
-function descriptor(fd: number): number | undefined {
+function descriptor(fd: number): number {
   if (fd < 0) return PIPE;
-  return Number.isInteger(fd) && fd <= 0x7fffffff ? fd : undefined;
+  // Node aborts the process over a number that is no descriptor.
+  return Number.isInteger(fd) ? Math.min(fd, NO_DESCRIPTOR) : NO_DESCRIPTOR;
 }

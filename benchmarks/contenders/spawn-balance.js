@@ -11,6 +11,8 @@ const heavy = ['cat', Array.from({ length: 8 }, () => process.env.TEXT_FILE)];
 http
   .createServer((request, response) => {
     const command = request.url === '/heavy' ? heavy : light;
-    pool.spawn(...command).stdout.pipe(response);
+    const { stdout } = pool.spawn(...command);
+    stdout.pipe(response);
+    response.on('close', () => stdout.destroy());
   })
   .listen(process.env.PORT, process.env.HOST);

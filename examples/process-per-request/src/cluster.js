@@ -9,6 +9,11 @@ if (cluster.isPrimary) {
   for (let i = 0; i < availableParallelism(); i++) cluster.fork();
 } else {
   http
-    .createServer((_request, response) => spawn(...command).stdout.pipe(response))
+    .createServer((_request, response) => {
+      const { stdout } = spawn(...command);
+      stdout.pipe(response);
+      // A client that goes away must not leave a child behind that waits for a reader.
+      response.on('close', () => stdout.destroy());
+    })
     .listen(port, host);
 }

@@ -12,5 +12,10 @@ const pool = createPool({
 });
 
 http
-  .createServer((_request, response) => pool.spawn(...command).stdout.pipe(response))
+  .createServer((_request, response) => {
+    const { stdout } = pool.spawn(...command);
+    stdout.pipe(response);
+    // A client that goes away must not leave a child behind that waits for a reader.
+    response.on('close', () => stdout.destroy());
+  })
   .listen(port, host);

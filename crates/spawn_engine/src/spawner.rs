@@ -52,11 +52,15 @@ impl Spawner {
     pub fn run(&self, engine: &Engine, stack: &GuardedStack) -> ! {
         sys::block_signals();
         loop {
-            let Job { command, child } = self.next();
+            let Job { mut command, child } = self.next();
             let result = launch(&command, stack);
-            // The far ends close before anyone is told, so that the end of a stream is the child's doing alone.
-            drop(command);
+            if result.is_ok() {
+                // The end of a stream is the child's doing alone, and comes with its exit.
+                command.far_ends.clear();
+            }
+            // Whoever reads the near ends elsewhere hears of a failure before the streams end.
             child.settle(result, &engine.epoll);
+            drop(command);
             engine.forget_if_over(&child);
             drop(child);
             let mut queue = lock(&self.queue);

@@ -14,6 +14,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   #id = 0;
   #pid: number | undefined;
   #isSettled = false;
+  #isAnnounced = false;
   #isSpawnEmitted = false;
   #isHeld = false;
   #pipes: ChildPipes | undefined;
@@ -45,9 +46,9 @@ export class ChildHandle extends AsyncResource implements Listener {
     return this.#pid;
   }
 
-  /** What Node has emitted by the time anything else happens to a child: for those who may be early here. */
+  /** What Node has emitted by the next tick: for those who may be earlier than the engine. */
   confirmSpawn(): void {
-    if (this.waitForPid() !== undefined) this.onStarted();
+    if (this.#isAnnounced && this.waitForPid() !== undefined) this.onStarted();
   }
 
   kill(signal: number): number {
@@ -73,12 +74,11 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#letGo();
   }
 
+  /** On the tick on which Node emits "spawn": who does not listen by now does not hear it. */
   announce(): void {
-    if (this.#isSpawnEmitted || this.#child.listenerCount('spawn') === 0) {
-      this.#isSpawnEmitted = true;
-      return;
-    }
-    if (port().announce(this.#id)) this.onStarted();
+    this.#isAnnounced = true;
+    if (this.#child.listenerCount('spawn') === 0) this.#isSpawnEmitted = true;
+    else if (port().announce(this.#id)) this.onStarted();
   }
 
   onStarted(): void {
@@ -120,7 +120,7 @@ export class ChildHandle extends AsyncResource implements Listener {
     child._handle = null;
     if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs));
     else child.emit('exit', child.exitCode, child.signalCode);
-    process.nextTick(flush, this);
+    process.nextTick(resume, this);
     child.countClose();
   }
 
@@ -145,6 +145,12 @@ function announce(handle: ChildHandle): void {
   handle.announce();
 }
 
-function flush(handle: ChildHandle): void {
-  handle.pipes?.flush();
+function resume({ pipes }: ChildHandle): void {
+  if (pipes === undefined) return;
+  pipes.resume();
+  setImmediate(flush, pipes);
+}
+
+function flush(pipes: ChildPipes): void {
+  pipes.flush();
 }

@@ -23,6 +23,7 @@ export class ChildPipes {
   /** Outputs without a socket that have not ended. */
   #untouched: number;
   #isFlushed = false;
+  readonly #resumed = new Set<number>();
 
   constructor(
     id: number,
@@ -76,11 +77,18 @@ export class ChildPipes {
     this.#sockets[0]?.destroy();
   }
 
-  /** After the exit: what nobody reads is emptied, so that it ends. */
-  flush(): void {
+  /** After the exit: what nobody reads is thrown away, so that it ends. */
+  resume(): void {
     for (const [index, socket] of this.#sockets.entries()) {
-      if (index > 0 && socket?.readable && !isUsedAsStdio(socket)) socket.resume();
+      if (index === 0 || socket === undefined || this.#resumed.has(index)) continue;
+      this.#resumed.add(index);
+      if (socket.readable && !isUsedAsStdio(socket)) socket.resume();
     }
+  }
+
+  /** The same for what nobody has looked at, a moment later: `await once(child, 'exit')` may be about to look. */
+  flush(): void {
+    this.resume();
     this.#isFlushed = true;
     if (this.#untouched === 0 && this.#sockets[0] !== undefined) return;
     const ended = port().drain(this.#id);

@@ -1,5 +1,6 @@
 import nodeChildProcess, { type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { isCleanText } from './spawn-plan.ts';
 import { spawn } from './spawn.ts';
 
 interface ForkOptions {
@@ -24,8 +25,8 @@ function planFork(
   args: unknown,
   options: unknown,
 ): { file: string; args: unknown[]; options: object } | undefined {
-  const path = modulePath instanceof URL ? fileURLToPath(modulePath) : modulePath;
-  if (typeof path !== 'string') return undefined;
+  const path = modulePath instanceof URL ? fileOf(modulePath) : modulePath;
+  if (!isCleanText(path)) return undefined;
   if (args === undefined || args === null) args = [];
   else if (typeof args !== 'object') return undefined;
   else if (!Array.isArray(args)) {
@@ -38,7 +39,7 @@ function planFork(
   const given = { __proto__: null, ...(options as object | null | undefined), shell: false } as ForkOptions;
   const execPath = given.execPath || process.execPath;
   const execArgv = given.execArgv || inheritedExecArgv();
-  if (typeof execPath !== 'string' || !Array.isArray(execArgv)) return undefined;
+  if (!isCleanText(execPath) || !Array.isArray(execArgv) || !execArgv.every(isCleanText)) return undefined;
   const stdio = planChannel(given.stdio, given.silent);
   if (stdio === undefined) return undefined;
   return {
@@ -70,4 +71,12 @@ function inheritedExecArgv(): string[] {
   if (script === undefined || script === null) return execArgv;
   const index = execArgv.lastIndexOf(script);
   return index > 0 ? execArgv.toSpliced(index - 1, 2) : execArgv;
+}
+
+function fileOf(url: URL): string | undefined {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return undefined;
+  }
 }

@@ -39,7 +39,13 @@ export function openPipe(Pipe: PipeConstructor, fd: number): Pipe {
   return pipe;
 }
 
-/** A socket that has been closed: what a pipe of an ended child looks like. */
+/** What a pipe of an ended child looks like to those who have not looked at it before. */
 export function closedSocket(): Socket {
-  return new Socket().destroy();
+  const socket = new Socket();
+  const { _readableState: state } = socket as unknown as {
+    _readableState: { ended: boolean; endEmitted: boolean };
+  };
+  state.ended = true;
+  state.endEmitted = true;
+  return socket.destroy();
 }

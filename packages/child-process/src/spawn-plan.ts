@@ -102,7 +102,8 @@ function isOptionalInt32(value: unknown): boolean {
   return isNothing(value) || (typeof value === 'number' && Object.is(value | 0, value));
 }
 
-function isCleanText(value: unknown): value is string {
+/** A string that can be handed to the kernel. */
+export function isCleanText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0');
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { attempt, describeError, moment, outcome, record, settled, type Behaviours } from './trace.ts';
+import { attempt, moment, outcome, record, settled, type Behaviours } from './trace.ts';
 
 export const ending: Behaviours = {
   'kill': async (cp) => {
@@ -107,21 +107,6 @@ export const ending: Behaviours = {
   },
   'abort of a child that was not started': (cp) =>
     record(cp.spawn('redline-no-such-program', { signal: AbortSignal.abort() })),
-  'an error nobody listens for': async (cp) => {
-    const thrown = once(process, 'uncaughtException');
-    const child = cp.spawn('redline-no-such-program');
-    const [error] = await thrown;
-    return [describeError(error), child.exitCode];
-  },
-  'a listener that throws': async (cp) => {
-    const thrown = once(process, 'uncaughtException');
-    const child = cp.spawn('true');
-    child.on('exit', () => {
-      throw new Error('from a listener');
-    });
-    const [error] = await thrown;
-    return [describeError(error), child.exitCode];
-  },
   'waiting for one event after the other': async (cp) => {
     const child = cp.spawn('true');
     const seen: unknown[] = [];

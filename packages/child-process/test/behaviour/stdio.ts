@@ -147,7 +147,7 @@ export const stdio: Behaviours = {
     return [child.stdin.destroyed, child.pid];
   },
   'closing the output': async (cp) => {
-    const child = cp.spawn('yes');
+    const child = cp.spawn('sh', ['-c', 'sleep 0.1; exec yes']);
     child.stdout.destroy();
     return [await outcome(child), child.stdout.destroyed];
   },

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Balance, balances } from './balance.ts';
 import { PoolError } from './errors.ts';
-import { findRuntime, ownEngine, type Runtime } from './runtime.ts';
+import { findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
 
 /** How bytes get from a worker to the pool: `process.send`, or one Unix socket for each worker. */
 export type Transport = 'send' | 'socket';
@@ -11,7 +11,7 @@ export interface PoolOptions {
   size?: number;
   /** What the workers run on; a path names a Node or a Bun. @default the runtime of this process */
   runtime?: 'node' | 'bun' | (string & {});
-  /** @default 'send' */
+  /** @default 'send'; 'socket' on Deno, which has no other */
   transport?: Transport;
   /** @default 'least-busy' */
   balance?: Balance;
@@ -44,9 +44,12 @@ export function resolvePoolOptions(options: PoolOptions): ResolvedPoolOptions {
   if (runtime !== undefined && (typeof runtime !== 'string' || runtime === '')) {
     throw wrong('runtime', runtime, "'node', 'bun' or a path");
   }
+  if (isDeno && transport === 'send') {
+    throw wrong('transport', transport, "'socket': Deno has no process.send to other runtimes");
+  }
   return {
     size: size ?? availableParallelism(),
-    transport: oneOf('transport', transport, transports) ?? 'send',
+    transport: oneOf('transport', transport, transports) ?? (isDeno ? 'socket' : 'send'),
     balance: oneOf('balance', balance, balances) ?? 'least-busy',
     runtime: findRuntime(runtime ?? ownEngine),
   };

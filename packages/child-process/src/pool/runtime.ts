@@ -11,7 +11,7 @@ export interface Runtime {
 
 export const ownEngine: Runtime['engine'] = process.versions['bun'] === undefined ? 'node' : 'bun';
 /** Deno says it is a Node, but its program is not one a worker could run on. */
-const isDeno = process.versions['deno'] !== undefined;
+export const isDeno: boolean = process.versions['deno'] !== undefined;
 const probeTimeoutMs = 10_000;
 
 /** @throws {PoolError} ERR_REDLINE_POOL_RUNTIME */

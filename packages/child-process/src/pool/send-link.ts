@@ -5,6 +5,9 @@ import { Outbox } from './outbox.ts';
 import { ownEngine, type Runtime } from './runtime.ts';
 import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
 
+/** 'disconnect' follows 'exit' at once; should a runtime forget it, the children must not wait for ever. */
+const disconnectGraceMs = 1_000;
+
 export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLink {
   const serialization: Serialization = runtime.engine === ownEngine ? 'advanced' : 'json';
   const child = fork(fileURLToPath(workerFile()), {
@@ -24,7 +27,8 @@ export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLi
   };
   child.on('message', (batch) => decodeBatch(batch, listener.onMessage));
   // Not 'exit': messages that were under way may still be read after it.
-  child.on('disconnect', down);
+  child.on('disconnect', () => down());
+  child.on('exit', () => setTimeout(down, disconnectGraceMs));
   child.on('error', (error) => {
     if (child.pid === undefined || !child.connected) down(error);
   });

@@ -3,6 +3,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { childrenOf, eventually, isAlive, openPool } from './pools.ts';
 
 for (const transport of ['send', 'socket'] as const) {
@@ -39,6 +42,29 @@ for (const transport of ['send', 'socket'] as const) {
       const { stdout } = await promisify(pool.execFile)('echo', ['again']);
       assert.equal(stdout, 'again\n');
       assert.notEqual(pool.workerPids[0], worker);
+    });
+
+    test('that cannot even start fails what waits for it, and is not started without end', async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'redline-pool-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const starts = join(folder, 'starts');
+      const runtime = join(folder, 'node');
+      // It passes for a Node until it is asked to be one.
+      writeFileSync(
+        runtime,
+        `#!/bin/sh\n[ "$1" = --version ] && echo v24.0.0 && exit\necho start >> ${starts}\nexit 3\n`,
+      );
+      chmodSync(runtime, 0o755);
+      const pool = openPool(t, { size: 1, transport, runtime });
+      const codes: string[] = [];
+      for (let tries = 0; tries < 200 && !codes.includes('ERR_REDLINE_POOL_NO_WORKER'); tries++) {
+        const [error] = await once(pool.spawn('echo', ['hi']), 'error');
+        codes.push(error.code);
+      }
+      assert.equal(codes[0], 'ERR_REDLINE_POOL_WORKER_DIED');
+      assert.equal(codes.at(-1), 'ERR_REDLINE_POOL_NO_WORKER');
+      assert.ok(codes.length < 10, codes.join());
+      await pool.close();
     });
 
     test('that is killed leaves the children of the others alone', async (t) => {

@@ -94,6 +94,12 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   onExited(pid: number, status: number): void {
     this.#settle(pid);
+    // The end of the channel is in libuv's hands by now, and comes first.
+    if (this.#child.channel) setImmediate(() => this.#exit(status));
+    else this.#exit(status);
+  }
+
+  #exit(status: number): void {
     if (status < 0) this.onexit(0, signalName(-status));
     else this.onexit(status);
   }

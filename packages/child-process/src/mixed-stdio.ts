@@ -30,8 +30,7 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
       return submitMixed(child, plan, env, entries);
     },
   });
-  // Node emits "spawn" on the next tick; the engine knows better when.
-  child.emit = emitAllButOneSpawn;
+  emitInOrder(child, given.includes('ipc'));
   try {
     nodeSpawn.call(child, {
       file: plan.file,
@@ -72,10 +71,23 @@ function submitMixed(child: NativeChild, plan: SpawnPlan, env: string[], entries
   });
 }
 
-function emitAllButOneSpawn(this: NativeChild, name: string | symbol, ...args: unknown[]): boolean {
-  if (name === 'spawn') {
-    Reflect.deleteProperty(this, 'emit');
-    return false;
-  }
-  return Reflect.apply(ChildProcess.prototype.emit, this, [name, ...args]) as boolean;
+/** Corrects what Node emits by itself for a child that it has not started. */
+function emitInOrder(child: NativeChild, hasChannel: boolean): void {
+  let isSpawnDue = true;
+  let hasDisconnected = !hasChannel;
+  const emit = (name: string | symbol, ...args: unknown[]): boolean =>
+    Reflect.apply(ChildProcess.prototype.emit, child, [name, ...args]) as boolean;
+  child.emit = (name, ...args) => {
+    if (name === 'spawn' && isSpawnDue) {
+      // On the next tick; the engine knows better when.
+      isSpawnDue = false;
+      return false;
+    }
+    if (name === 'disconnect') hasDisconnected = true;
+    if (name === 'close' && !hasDisconnected && !child.connected) {
+      process.nextTick(emit, name, ...args);
+      return true;
+    }
+    return emit(name, ...args);
+  };
 }

@@ -14,6 +14,8 @@ export class NativeChild extends EventEmitter {
   _closesNeeded = 1;
   _closesGot = 0;
   connected = false;
+  /** Node's, for a child with IPC. */
+  declare channel?: unknown;
   signalCode: NodeJS.Signals | null = null;
   exitCode: number | null = null;
   killed = false;

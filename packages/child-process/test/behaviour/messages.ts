@@ -88,9 +88,9 @@ export const messages: Behaviours = {
   },
   'disconnect': async (cp) => {
     const child = cp.fork(echo);
-    const recorded = record(child);
     child.disconnect();
-    return recorded;
+    const [code] = await once(child, 'exit');
+    return [code, child.connected, child.channel];
   },
   'disconnect twice': async (cp) => {
     const child = cp.fork(echo);
@@ -98,7 +98,7 @@ export const messages: Behaviours = {
     child.on('error', (error) => errors.push(describeError(error)));
     child.disconnect();
     child.disconnect();
-    await settled(child);
+    await once(child, 'exit');
     return errors;
   },
   'a child without a channel': async (cp) => {

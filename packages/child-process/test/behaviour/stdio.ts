@@ -209,11 +209,6 @@ export const stdio: Behaviours = {
     await settled(child);
     return [before, hasExited];
   },
-  'output read only after the exit': async (cp) => {
-    const child = cp.spawn('echo', ['late']);
-    await once(child, 'exit');
-    return [await text(child.stdout), child.exitCode];
-  },
   'output paused and resumed': async (cp) => {
     const child = cp.spawn('head', ['-c', '1000000', '/dev/zero']);
     let length = 0;

@@ -5,6 +5,7 @@ import {
   type MeasuredVariant,
   type SkippedVariant,
 } from '@redline/lab';
+import { pairedRps } from './paired-rps.ts';
 
 /** What the blocking servers measure of themselves. */
 interface BlockingVariant extends MeasuredVariant {
@@ -24,6 +25,8 @@ export function spawnTables(result: BenchResult, article: SpawnArticle): string 
   return [
     ratioTable(result, article),
     `The article: ${article.source}; ${article.machine}.`,
+    '**redline against each of them**, requests per second, block by block:',
+    againstTable(result),
     '**With 1.5 GiB resident in the server**, `echo hi`:',
     residentTable(result),
     '**Seen from the main thread**, eight spawns for each request:',
@@ -56,6 +59,20 @@ function ratioTable(result: BenchResult, article: SpawnArticle): string {
         `${cpu(echo)} / ${cpu(cat)}`,
       ];
     }),
+  );
+}
+
+function againstTable(result: BenchResult): string {
+  const workloads = ['echo', 'cat', 'resident'];
+  return table(
+    ['', ...workloads],
+    ['node', 'go', 'rust', 'bun', 'deno'].map((other) => [
+      other,
+      ...workloads.map((workload) => {
+        const value = pairedRps(result, `redline/${workload}`, `${other}/${workload}`);
+        return value === undefined ? '–' : `${ratio(value)} ×`;
+      }),
+    ]),
   );
 }
 

@@ -45,7 +45,7 @@ export interface Pool extends AsyncDisposable {
   execFile: PoolExecFile;
   /**
    * Takes no more children, waits for those that run (or ends them, with `killSignal`), then ends the workers.
-   * Resolves when no process of the pool is left.
+   * Resolves when no process of the pool is left, except detached ones. Children that were unref'ed are not waited for.
    */
   close: (options?: CloseOptions) => Promise<void>;
   /** Process ids of the workers that are up. */

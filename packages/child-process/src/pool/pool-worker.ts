@@ -45,9 +45,11 @@ export class PoolWorker implements ChildHost {
     return this.#children.size;
   }
 
-  /** Some of its children are still processes. */
-  get isRunning(): boolean {
-    return [...this.#children.values()].some((child) => !child.isOver);
+  /** Some of its children must be waited for: to the last of their output, or only until they have ended. */
+  isAwaited(untilTheyEnd: boolean): boolean {
+    return [...this.#children.values()].some(
+      (child) => child.isRef && !(untilTheyEnd && child.isOver),
+    );
   }
 
   run(child: PoolChild, request: SpawnRequest): void {
@@ -77,6 +79,7 @@ export class PoolWorker implements ChildHost {
     if (isRef === this.#isRef) return;
     this.#isRef = isRef;
     this.#link.setRef(isRef);
+    this.#listener.onProgress();
   }
 
   killChildren(signal: NodeJS.Signals): void {
@@ -93,8 +96,18 @@ export class PoolWorker implements ChildHost {
   }
 
   #receive(messageKind: Kind, id: number, value: Value): void {
-    if (messageKind === kind.ready) this.isReady = true;
-    else this.#children.get(id)?.receive(messageKind, value);
+    if (messageKind === kind.ready) {
+      this.isReady = true;
+      return;
+    }
+    try {
+      this.#children.get(id)?.receive(messageKind, value);
+    } catch (error) {
+      // A listener's: what came together with this message is for other children, and must reach them.
+      process.nextTick(() => {
+        throw error;
+      });
+    }
   }
 
   #goDown(cause: Error | undefined): void {

@@ -75,7 +75,7 @@ export class ProcessPool {
 
   async #close(): Promise<void> {
     this.#retrying.abort();
-    while (this.#workers.some((worker) => (this.#isForced ? worker.isRunning : worker.busy > 0))) {
+    while (this.#workers.some((worker) => worker.isAwaited(this.#isForced))) {
       await new Promise<void>((resolve) => {
         this.#onProgress = resolve;
       });

@@ -105,6 +105,18 @@ for (const transport of ['send', 'socket'] as const) {
     });
   });
 
+  describe(`a listener that throws over ${transport}`, () => {
+    test('keeps no other child from its events', async () => {
+      const parent = fork(new URL('./fixtures/throwing.ts', import.meta.url), [transport], {
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      });
+      let out = '';
+      parent.stdout!.on('data', (chunk: Buffer) => (out += chunk.toString()));
+      assert.deepEqual(await once(parent, 'close'), [0, null]);
+      assert.equal(out, '20 thrown, 20 closed\n');
+    });
+  });
+
   describe(`close over ${transport}`, () => {
     test('waits for what runs, takes nothing more, and leaves no process', async (t) => {
       const pool = openPool(t, { size: 3, transport });
@@ -127,6 +139,19 @@ for (const transport of ['send', 'socket'] as const) {
       const closed = once(child, 'close');
       await pool.close({ killSignal: 'SIGTERM' });
       assert.deepEqual(await closed, [null, 'SIGTERM']);
+    });
+
+    test("does not wait for a child that was unref'ed, and lets a detached one live", async (t) => {
+      const pool = openPool(t, { size: 1, transport });
+      const child = pool.spawn('sleep', ['100']);
+      const detached = pool.spawn('sleep', ['100'], { detached: true, stdio: 'ignore' });
+      await Promise.all([once(child, 'spawn'), once(detached, 'spawn')]);
+      t.after(() => process.kill(detached.pid!, 'SIGKILL'));
+      child.unref();
+      detached.unref();
+      await pool.close();
+      await eventually('the child is gone', () => !isAlive(child.pid!));
+      assert.ok(isAlive(detached.pid!));
     });
 
     test('right after opening is fine', async (t) => {

@@ -30,7 +30,7 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
       return submitMixed(child, plan, env, entries);
     },
   });
-  emitInOrder(child, given.includes('ipc'));
+  swallowSpawn(child);
   try {
     nodeSpawn.call(child, {
       file: plan.file,
@@ -71,23 +71,13 @@ function submitMixed(child: NativeChild, plan: SpawnPlan, env: string[], entries
   });
 }
 
-/** Corrects what Node emits by itself for a child that it has not started. */
-function emitInOrder(child: NativeChild, hasChannel: boolean): void {
-  let isSpawnDue = true;
-  let hasDisconnected = !hasChannel;
-  const emit = (name: string | symbol, ...args: unknown[]): boolean =>
-    Reflect.apply(ChildProcess.prototype.emit, child, [name, ...args]) as boolean;
+/** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */
+function swallowSpawn(child: NativeChild): void {
   child.emit = (name, ...args) => {
-    if (name === 'spawn' && isSpawnDue) {
-      // On the next tick; the engine knows better when.
-      isSpawnDue = false;
+    if (name === 'spawn') {
+      Reflect.deleteProperty(child, 'emit');
       return false;
     }
-    if (name === 'disconnect') hasDisconnected = true;
-    if (name === 'close' && !hasDisconnected && !child.connected) {
-      process.nextTick(emit, name, ...args);
-      return true;
-    }
-    return emit(name, ...args);
+    return Reflect.apply(ChildProcess.prototype.emit, child, [name, ...args]) as boolean;
   };
 }

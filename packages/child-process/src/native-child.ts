@@ -74,6 +74,12 @@ export class NativeChild extends EventEmitter {
     own(this, 'stdio', value);
   }
 
+  /** An output has closed. The end of a channel is in libuv's hands by now, and comes first. */
+  readonly countOutput = (): void => {
+    if (this.channel) setImmediate(this.countClose);
+    else this.countClose();
+  };
+
   /** One of the things "close" waits for has happened. */
   readonly countClose = (): void => {
     this._closesGot++;

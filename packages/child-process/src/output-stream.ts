@@ -32,10 +32,17 @@ export class OutputStream extends Socket {
     this.#index = index;
   }
 
-  /** Starts the reading, as a socket over a handle does when it is made. */
+  /**
+   * Starts the reading, as a socket over a handle does when it is made; not before the next tick, so that a child
+   * that is given this stream for its stdio gets all of it.
+   */
   start(): this {
-    this.read(0);
+    process.nextTick(readOn, this);
     return this;
+  }
+
+  get isAdopted(): boolean {
+    return this.#isAdopted;
   }
 
   onData(bytes: Buffer): void {
@@ -159,4 +166,9 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
 
 function emitClose(stream: OutputStream, hadError: boolean): void {
   stream.emit('close', hadError);
+}
+
+function readOn(stream: OutputStream): void {
+  // One that has been adopted reads already, unless it is another child's by now.
+  if (!stream.destroyed && !stream.isAdopted) stream.read(0);
 }

@@ -71,7 +71,7 @@ export function submit(
   );
   if (id < 0) return id;
   onQueued?.(id);
-  const pipes = new ChildPipes(id, visible, collecting?.of(child), child.countClose);
+  const pipes = new ChildPipes(id, visible, collecting?.of(child), child.countOutput);
   child._closesNeeded += pipes.outputs;
   child._handle!.begin(id, pipes);
   return 0;

@@ -1,8 +1,9 @@
 // Writes the figures of the READMEs from the committed result files: `npm run readme`. With --check it changes
 // nothing and fails when a README does not say what its result file says.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import { spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
 const check = process.argv.includes('--check');
@@ -16,6 +17,17 @@ const article: { requestsPerSecond: Record<string, number> } = readJson(
 replaceFile('docs/ladder.svg', renderSvg(ladder));
 replaceBlock('README.md', 'ladder', describeRun(ladder));
 replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
+// Measured on its own, half an hour long; until it was, there is nothing to say.
+if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
+  replaceBlock(
+    'packages/child-process/README.md',
+    'spawn',
+    spawnTables(
+      readJson('benchmarks/results/spawn.json'),
+      readJson('benchmarks/article-spawn.json'),
+    ),
+  );
+}
 
 if (stale.length > 0) {
   process.stderr.write(`Out of date: ${stale.join(', ')}. Run "npm run readme".\n`);

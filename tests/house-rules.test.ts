@@ -18,6 +18,8 @@ describe('imports run down only:', () => {
     ['packages/response-cache/src/a.ts', '@redline/nest', false],
     ['packages/response-cache/src/a.ts', 'node:fs', true],
     ['packages/lab/src/a.ts', '@redline/nest', false],
+    ['packages/child-process/src/a.ts', '@redline/nest', false],
+    ['packages/child-process/src/a.ts', 'node:child_process', true],
     ['packages/lab/src/report/a.ts', '@redline/services', false],
     ['examples/cached-api/src/a.ts', '@redline/nest', true],
     ['examples/cached-api/src/a.ts', '../../../packages/nest/src/index.ts', false],

@@ -1,5 +1,6 @@
 export { defineConfig } from './config/define-config.ts';
 export type {
+  GroupConfig,
   LoadConfig,
   PrecisionConfig,
   RedlineConfig,
@@ -12,11 +13,13 @@ export { LabError, type LabErrorCode } from './errors.ts';
 export type {
   BenchResult,
   Comparison,
+  GroupFacts,
   Interval,
   LoadFacts,
   MachineFacts,
   MeasuredVariant,
   PrecisionFacts,
+  Probe,
   SkippedVariant,
   Slice,
   Verdict,

@@ -29,7 +29,23 @@ export interface BenchResult {
   warnings: string[];
   /** Every timed slice, as measured. */
   slices: Slice[];
+  /** Configs with groups only: each is a comparison of its own. `baseline`, `control`, bands and `load` are the first's. */
+  groups?: GroupFacts[];
 }
+
+/** What the variants of one group are compared by. */
+export interface GroupFacts {
+  name: string;
+  title: string;
+  baseline: string;
+  control: MeasuredVariant | SkippedVariant;
+  load: LoadFacts;
+  precision: PrecisionFacts;
+  warnings: string[];
+}
+
+/** What a server measured of itself: figures, or objects of figures. */
+export type Probe = Record<string, number | Record<string, number>>;
 
 /** 95 % two-level bootstrap interval around an estimate. */
 export interface Interval {
@@ -47,8 +63,11 @@ export interface Comparison {
   blocksToSettle?: number;
 }
 
+/** The figures of a variant's probe stand beside these, under the names the server gave them. */
 export interface MeasuredVariant {
   name: string;
+  /** Configs with groups only. */
+  group?: string;
   /** A few words beside the name, e.g. `needs Fastify`, `A/A control`. */
   note?: string;
   /** Ladders only: no rung, but something beside the ladder to hold its top against. */
@@ -60,6 +79,8 @@ export interface MeasuredVariant {
   rpsBlocksToSettle?: number;
   /** User and system time of all threads of the server, per completed request. */
   cpuMicrosPerRequest: number;
+  /** Beside it: of processes the server started and that ended, per completed request. Absent when there were none. */
+  endedProcessesMicrosPerRequest?: number;
   /** Of which on the main thread. Absent where the system does not tell threads apart. */
   mainThreadMicrosPerRequest?: number;
   cpuRatio: Interval;
@@ -73,12 +94,13 @@ export interface MeasuredVariant {
   latencyMs: { p50: number; p99: number; p99Low: number; p99High: number };
   /** Resident set at the end of a restart's load, median over restarts. */
   rssMiB: number;
-  /** Share of its core the server used under the closed loop, 0 to 1, median. Below 0.95 its rps is a lower bound. */
+  /** Share of one core the server and what it started used under the closed loop, median; above 1 on several. Below 0.95 its rps is a lower bound. */
   serverBusy: number;
 }
 
 export interface SkippedVariant {
   name: string;
+  group?: string;
   note?: string;
   beside?: true;
   /** Why, in one sentence. */
@@ -135,6 +157,9 @@ export interface Slice {
   seconds: number;
   cpuMicros: number;
   mainThreadMicros?: number;
+  /** Of processes that ended within the slice, in steps of 10 ms. Absent when there were none. */
+  endedMicros?: number;
+  probe?: Probe;
   /** Share of its core the load generator used, 0 to 1. */
   generatorBusy?: number;
 }

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../config/load-config.ts';
-import { resolvePlan, type Overrides } from '../config/resolve-plan.ts';
+import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
+import { mergeGroups } from '../run/groups.ts';
 import { runBench } from '../run/run-bench.ts';
 import { summarise } from '../run/summarise.ts';
 import { ProgressListener } from './progress-listener.ts';
@@ -54,41 +55,52 @@ async function run(
 ): Promise<void> {
   const startedAt = new Date();
   const { config, folder } = await loadConfig(configFile);
-  const plan = resolvePlan(config, folder, options);
-  if (options.only) {
-    plan.variants = chooseVariants(plan.variants, options.only);
-    if (!plan.variants.some((variant) => variant.name === plan.baseline)) {
-      plan.baseline = plan.variants[0]!.name;
-    }
-  }
-  const listener = new ProgressListener(plan);
+  const all = resolvePlans(config, folder, options);
+  const plans = options.only ? choosePlans(all, options.only) : all;
+  let listener: ProgressListener | undefined;
+  const listen = (plan: Plan): ProgressListener => {
+    listener?.end();
+    listener = new ProgressListener(plan);
+    return listener;
+  };
   try {
-    const seen = await runBench(plan, listener, signal);
-    listener.phase('computing intervals', plan.precision.restarts);
-    const result = summarise(plan, seen, {
+    const seen = await runBench(plans, listen, signal);
+    listener!.phase('computing intervals', plans.at(-1)!.precision.restarts);
+    const durationSeconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+    const facts = {
       command,
       invocation: ['redline', ...process.argv.slice(2)].join(' '),
       runId: randomBytes(3).toString('hex'),
       redlineVersion: version,
       startedAt,
-      durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
-    });
-    listener.end();
-    await writeReports(result, options);
+      durationSeconds,
+    };
+    const parts = plans.map((plan, index) => ({
+      group: plan.group,
+      result: summarise(plan, seen[index]!, facts),
+    }));
+    listener!.end();
+    await writeReports(mergeGroups(config.title ?? config.name, parts), options);
   } finally {
-    listener.end();
+    listener?.end();
   }
 }
 
-function chooseVariants<T extends { name: string }>(variants: T[], only: string[]): T[] {
-  const unknown = only.find((name) => !variants.some((variant) => variant.name === name));
+function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
+  const names = plans.flatMap(({ variants }) => variants.map(({ name }) => name));
+  const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `--only names "${unknown}", which is none of ${variants.map(({ name }) => name).join(', ')}.`,
+      `--only names "${unknown}", which is none of ${names.join(', ')}.`,
     );
   }
-  return variants.filter(({ name }) => only.includes(name));
+  return plans.flatMap((plan) => {
+    const variants = plan.variants.filter(({ name }) => only.includes(name));
+    if (variants.length === 0) return [];
+    const hasBaseline = variants.some(({ name }) => name === plan.baseline);
+    return { ...plan, variants, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
+  });
 }
 
 function parseNames(text: string): string[] {

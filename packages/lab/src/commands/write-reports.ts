@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, format, join, parse, relative } from 'node:path';
 import { renderHtml } from '../report/html.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { usesColour, usesUnicode } from '../report/colour.ts';
+import { splitGroups } from '../run/groups.ts';
 import type { BenchResult } from '../result.ts';
 
 export interface ReportOptions {
@@ -11,20 +12,29 @@ export interface ReportOptions {
   out: string;
 }
 
-/** Writes the two files, then prints the terminal report, whose last lines name them. */
+/** Writes the files, then prints the terminal report, whose last lines name them. Groups get a report each. */
 export async function writeReports(result: BenchResult, options: ReportOptions): Promise<void> {
   const stem = join(options.out, `${result.scenario}-${result.runId}`);
   const json = options.json ?? `${stem}.json`;
   const html = options.html ?? `${stem}.html`;
   await write(json, formatJson(result));
-  await write(html, renderHtml(result));
-  process.stdout.write(
-    renderTerminal(result, {
-      colour: usesColour(process.stdout),
-      unicode: usesUnicode(),
-      files: { json: relative('.', json), html: relative('.', html) },
-    }),
-  );
+  for (const [index, part] of splitGroups(result).entries()) {
+    const group = result.groups?.[index]?.name;
+    const page = group === undefined ? html : inName(html, group);
+    await write(page, renderHtml(part));
+    process.stdout.write(
+      renderTerminal(part, {
+        colour: usesColour(process.stdout),
+        unicode: usesUnicode(),
+        files: { json: relative('.', json), html: relative('.', page) },
+      }),
+    );
+  }
+}
+
+function inName(file: string, group: string): string {
+  const { dir, name, ext } = parse(file);
+  return format({ dir, name: `${name}-${group}`, ext });
 }
 
 async function write(file: string, text: string): Promise<void> {

@@ -5,6 +5,8 @@ import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } fro
 export interface Plan {
   name: string;
   title: string;
+  /** Undefined when the config has none. */
+  group: string | undefined;
   variants: PlannedVariant[];
   baseline: string;
   requests: Required<RequestConfig>[];
@@ -26,6 +28,7 @@ export interface PlannedVariant {
   cwd: string;
   env: Record<string, string>;
   port: number | undefined;
+  probe: string | undefined;
 }
 
 /** What the command line lays over the config. */
@@ -46,13 +49,43 @@ const defaultPrecision = {
 };
 const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
 
-export function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides): Plan {
+/** One plan for each group, in the order of the config; a config without groups is one plan. */
+export function resolvePlans(config: RedlineConfig, folder: string, overrides: Overrides): Plan[] {
+  const groups = new Set(config.variants.map(({ group }) => group));
+  return [...groups].map((group) => {
+    if (group === undefined) return resolvePlan(config, folder, overrides);
+    const variants = config.variants.filter((variant) => variant.group === group);
+    const own = config.groups?.[group] ?? {};
+    const shared = variants.some(({ name }) => name === config.baseline) && config.baseline;
+    const title = own.title ?? `${config.title ?? config.name}, ${group}`;
+    return {
+      ...resolvePlan(
+        {
+          ...config,
+          ...own,
+          variants,
+          title,
+          baseline: own.baseline ?? (shared || variants[0]!.name),
+          load: { ...config.load, ...own.load },
+          precision: { ...config.precision, ...own.precision },
+          quick: { ...(config.quick ?? defaultQuick), ...own.quick },
+        },
+        folder,
+        overrides,
+      ),
+      group,
+    };
+  });
+}
+
+function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides): Plan {
   const requests = (config.requests ?? ['/']).map(resolveRequest);
   const baseline = config.baseline ?? config.variants[0]!.name;
   const first = requests[0]!;
   return {
     name: config.name,
     title: config.title ?? `${config.name}, ${first.method} ${first.path}`,
+    group: undefined,
     variants: config.variants.map((variant) => resolveVariant(variant, folder)),
     baseline,
     requests,
@@ -83,6 +116,7 @@ function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant 
     cwd: resolve(folder, variant.cwd ?? '.'),
     env: variant.env ?? {},
     port: variant.port,
+    probe: variant.probe,
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LabError } from '../errors.ts';
-import type { PrecisionConfig, RedlineConfig } from './types.ts';
+import type { GroupConfig, PrecisionConfig, RedlineConfig } from './types.ts';
 
 const count = z.int().positive();
 const environment = z.record(z.string(), z.string());
@@ -14,6 +14,39 @@ const precision: z.ZodType<PrecisionConfig> = z.strictObject({
   latencyMs: z.int().min(100).optional(),
 });
 
+const requests: z.ZodType<RedlineConfig['requests']> = z
+  .array(
+    z.union([
+      z.string().startsWith('/'),
+      z.strictObject({
+        method: z.string().optional(),
+        path: z.string().startsWith('/'),
+        headers: z.record(z.string(), z.string()).optional(),
+        body: z.string().optional(),
+        compare: z.enum(['body', 'status']).optional(),
+      }),
+    ]),
+  )
+  .min(1)
+  .optional();
+
+const load: z.ZodType<RedlineConfig['load']> = z
+  .strictObject({
+    connections: count.optional(),
+    openLoopRps: z.number().positive().optional(),
+    pin: z.boolean().optional(),
+  })
+  .optional();
+
+const group: z.ZodType<GroupConfig> = z.strictObject({
+  title: z.string().optional(),
+  baseline: z.string().optional(),
+  requests,
+  load,
+  precision: precision.optional(),
+  quick: precision.optional(),
+});
+
 const configSchema: z.ZodType<RedlineConfig> = z.strictObject({
   name: z.string().regex(/^[\w.-]+$/, 'may hold letters, digits, ".", "_" and "-" only'),
   title: z.string().optional(),
@@ -21,38 +54,21 @@ const configSchema: z.ZodType<RedlineConfig> = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().min(1),
+        group: z.string().min(1).optional(),
         note: z.string().optional(),
         beside: z.boolean().optional(),
         command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
         cwd: z.string().optional(),
         env: environment.optional(),
         port: z.int().min(1).max(65_535).optional(),
+        probe: z.string().startsWith('/').optional(),
       }),
     )
     .min(1),
   baseline: z.string().optional(),
-  requests: z
-    .array(
-      z.union([
-        z.string().startsWith('/'),
-        z.strictObject({
-          method: z.string().optional(),
-          path: z.string().startsWith('/'),
-          headers: z.record(z.string(), z.string()).optional(),
-          body: z.string().optional(),
-          compare: z.enum(['body', 'status']).optional(),
-        }),
-      ]),
-    )
-    .min(1)
-    .optional(),
-  load: z
-    .strictObject({
-      connections: count.optional(),
-      openLoopRps: z.number().positive().optional(),
-      pin: z.boolean().optional(),
-    })
-    .optional(),
+  groups: z.record(z.string().regex(/^[\w.-]+$/), group).optional(),
+  requests,
+  load,
   precision: precision.optional(),
   quick: precision.optional(),
   readyTimeoutMs: count.optional(),
@@ -73,15 +89,44 @@ export function checkConfig(value: unknown, from: string): RedlineConfig {
   const names = config.variants.map((variant) => variant.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
-  const ports = config.variants.map(({ port }) => port).filter((port) => port !== undefined);
-  const shared = ports.find((port, index) => ports.indexOf(port) !== index);
-  if (shared !== undefined) {
-    throw wrong(from, `two variants have port ${shared}, and all variants run at the same time`);
-  }
+  checkPorts(config, from);
   if (config.baseline !== undefined && !names.includes(config.baseline)) {
     throw wrong(from, `baseline "${config.baseline}" is none of the variants ${names.join(', ')}`);
   }
+  checkGroups(config, from);
   return config;
+}
+
+/** The variants of a group all run at the same time. */
+function checkPorts({ variants }: RedlineConfig, from: string): void {
+  const fixed = variants.filter(({ port }) => port !== undefined);
+  for (const [index, one] of fixed.entries()) {
+    const before = fixed.slice(0, index);
+    if (before.some((other) => other.port === one.port && other.group === one.group)) {
+      throw wrong(
+        from,
+        `two variants have port ${one.port}, and all variants run at the same time`,
+      );
+    }
+  }
+}
+
+function checkGroups({ variants, groups = {} }: RedlineConfig, from: string): void {
+  const used = new Set(variants.map((variant) => variant.group));
+  if (used.size > 1 && used.has(undefined)) {
+    const without = variants.find((variant) => variant.group === undefined)!;
+    throw wrong(from, `variant "${without.name}" names no group, but others do`);
+  }
+  for (const [name, { baseline }] of Object.entries(groups)) {
+    if (!used.has(name)) throw wrong(from, `group "${name}" has no variants`);
+    const names = variants.filter((variant) => variant.group === name).map((v) => v.name);
+    if (baseline !== undefined && !names.includes(baseline)) {
+      throw wrong(
+        from,
+        `baseline "${baseline}" of group "${name}" is none of its variants ${names.join(', ')}`,
+      );
+    }
+  }
 }
 
 function wrong(from: string, what: string): LabError {

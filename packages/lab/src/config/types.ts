@@ -8,6 +8,11 @@ export interface RedlineConfig {
   variants: VariantConfig[];
   /** Name of the variant the others are compared with. @default the first */
   baseline?: string;
+  /**
+   * What differs between the groups of variants, by the group's name. Each group is a comparison of its own: servers,
+   * baseline, A/A control and bands; only set-up and result file are shared.
+   */
+  groups?: Record<string, GroupConfig>;
   /** Sent in turn to every variant. A string is the path of a GET. @default ['/'] */
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
@@ -22,8 +27,21 @@ export interface RedlineConfig {
   verify?: (server: ServerUnderTest) => Promise<void> | void;
 }
 
+/** Laid over the config for the variants of one group. */
+export interface GroupConfig {
+  title?: string;
+  /** @default the config's, if it is in the group; else the group's first variant */
+  baseline?: string;
+  requests?: (string | RequestConfig)[];
+  load?: LoadConfig;
+  precision?: PrecisionConfig;
+  quick?: PrecisionConfig;
+}
+
 export interface VariantConfig {
   name: string;
+  /** Compared only within this group. Either all variants name one or none does. */
+  group?: string;
   /** A few words shown beside the name. */
   note?: string;
   /** On a ladder: no rung of it, but something to hold its top against. @default false */
@@ -36,6 +54,11 @@ export interface VariantConfig {
   env?: Record<string, string>;
   /** For servers that cannot be told. A baseline with one runs without its A/A control. @default a free one, in `PORT` */
   port?: number;
+  /**
+   * A path where the server tells, as JSON, what it has measured of itself since it was last asked: figures, or objects
+   * of figures. It is asked after every slice; the medians join the variant in the result, under the same names.
+   */
+  probe?: string;
 }
 
 export interface RequestConfig {

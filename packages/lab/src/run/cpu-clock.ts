@@ -6,6 +6,44 @@ export interface CpuReading {
   totalMicros: number;
   /** Undefined where the system does not tell threads apart. */
   mainThreadMicros: number | undefined;
+  /** Of all that have ended and were waited for. Undefined where the system does not say. */
+  endedMicros: number | undefined;
+  /** Process id → its own time, without children. Undefined where the system does not say. */
+  byProcess: Map<number, number> | undefined;
+}
+
+/** CPU time between two readings. */
+export interface CpuSpan {
+  totalMicros: number;
+  mainThreadMicros: number | undefined;
+  /** Of processes the server started that ended in between, in steps of 10 ms. */
+  endedMicros: number | undefined;
+}
+
+/** /proc/PID/stat counts in these. */
+const tickMicros = 10_000;
+
+/**
+ * Processes that were there both times, and beside them those that ended. A process that lives for a millisecond is
+ * caught alive by chance: counted with the server it would be noise, and its time is in the other figure anyway.
+ */
+export function cpuBetween(before: CpuReading, after: CpuReading): CpuSpan {
+  let totalMicros = after.totalMicros - before.totalMicros;
+  if (before.byProcess && after.byProcess) {
+    totalMicros = 0;
+    for (const [pid, micros] of after.byProcess) {
+      totalMicros += micros - (before.byProcess.get(pid) ?? micros);
+    }
+  }
+  return {
+    totalMicros,
+    mainThreadMicros:
+      after.mainThreadMicros === undefined
+        ? undefined
+        : after.mainThreadMicros - before.mainThreadMicros!,
+    endedMicros:
+      after.endedMicros === undefined ? undefined : after.endedMicros - before.endedMicros!,
+  };
 }
 
 /** Reads the server and every process it has started: a cluster is charged for its workers. */
@@ -24,11 +62,27 @@ export function readRssMiB(pid: number): number {
 }
 
 function readFromProc(pid: number): CpuReading {
-  let totalNanos = 0;
+  const byProcess = new Map<number, number>();
+  let endedMicros = 0;
   for (const member of processTree(pid)) {
-    for (const thread of threadsOf(member)) totalNanos += onCpuNanos(member, thread);
+    let nanos = 0;
+    for (const thread of threadsOf(member)) nanos += onCpuNanos(member, thread);
+    byProcess.set(member, nanos / 1_000);
+    endedMicros += waitedForMicros(member);
   }
-  return { totalMicros: totalNanos / 1_000, mainThreadMicros: onCpuNanos(pid, pid) / 1_000 };
+  return {
+    totalMicros: [...byProcess.values()].reduce((sum, each) => sum + each, 0),
+    mainThreadMicros: onCpuNanos(pid, pid) / 1_000,
+    endedMicros,
+    byProcess,
+  };
+}
+
+/** cutime and cstime, the 16th and 17th field; the 2nd is a name in brackets that may hold anything. */
+function waitedForMicros(pid: number): number {
+  const stat = readOrEmpty(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * tickMicros;
 }
 
 /** schedstat counts nanoseconds; /proc/PID/stat counts 10 ms ticks, a twentieth of a slice. */
@@ -65,7 +119,12 @@ export function readOrEmpty(file: string): string {
 function readFromPs(pid: number): CpuReading {
   const parts = ps('cputime', pid).trim().split(/[:-]/).map(Number);
   const seconds = parts.reduce((sum, part) => sum * 60 + part, 0);
-  return { totalMicros: seconds * 1e6, mainThreadMicros: undefined };
+  return {
+    totalMicros: seconds * 1e6,
+    mainThreadMicros: undefined,
+    endedMicros: undefined,
+    byProcess: undefined,
+  };
 }
 
 function ps(column: string, pid: number): string {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
 import type { LoadGenerator } from '../load/generator.ts';
 import type { Slice } from '../result.ts';
-import { readCpu } from './cpu-clock.ts';
+import { cpuBetween, readCpu } from './cpu-clock.ts';
+import { askProbe } from './probe.ts';
 import type { Server } from './server.ts';
 
 type Measured = Omit<Slice, 'restart' | 'block' | 'variant'>;
@@ -14,6 +15,8 @@ export async function measureSlice(
   generator: LoadGenerator,
   signal: AbortSignal,
 ): Promise<Measured | { fault: string }> {
+  // What it says of the time before this slice is dropped.
+  if (server.probePath !== undefined) await askProbe(server);
   const before = readCpu(server.pid);
   const outcome = await generator
     .run({
@@ -28,7 +31,7 @@ export async function measureSlice(
       await sleep(100);
       throw server.hasEnded ? await server.failure('ended while it was measured') : error;
     });
-  const after = readCpu(server.pid);
+  const cpu = cpuBetween(before, readCpu(server.pid));
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
@@ -42,10 +45,10 @@ export async function measureSlice(
   return {
     requests,
     seconds,
-    cpuMicros: after.totalMicros - before.totalMicros,
-    ...(after.mainThreadMicros === undefined
-      ? {}
-      : { mainThreadMicros: after.mainThreadMicros - before.mainThreadMicros! }),
+    cpuMicros: cpu.totalMicros,
+    ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
+    ...(cpu.endedMicros ? { endedMicros: cpu.endedMicros } : {}),
+    ...(server.probePath === undefined ? {} : { probe: await askProbe(server) }),
     ...(busy === undefined ? {} : { generatorBusy: busy }),
   };
 }

@@ -49,24 +49,29 @@ export function controlName(baseline: string): string {
 /**
  * Restarts × blocks: every restart brings all contestants up afresh, each block measures each of them once, in a new
  * order. At the end, or on abort, nothing that was started is left.
+ * @param plans One for each group. They share the set-up and the pinning, and run one after the other.
  */
 export async function runBench(
-  plan: Plan,
-  listener: RunListener,
+  plans: readonly Plan[],
+  listen: (plan: Plan) => RunListener,
   signal: AbortSignal,
-): Promise<Observations> {
-  const pinning = pinSelf(plan.pin);
-  const before = readInterference();
-  const setup: SetupResult = (await plan.setup?.()) ?? {};
+): Promise<Observations[]> {
+  const pinning = pinSelf(plans.every(({ pin }) => pin));
+  const setup: SetupResult = (await plans[0]!.setup?.()) ?? {};
   try {
-    const observations = await observe(plan, setup, pinning, listener, signal);
-    const after = readInterference();
-    if (before && after) {
-      observations.machine.steal =
-        (after.stealTicks - before.stealTicks) / Math.max(1, after.allTicks - before.allTicks);
-      observations.throttledTimes = after.throttledTimes - before.throttledTimes;
+    const observed: Observations[] = [];
+    for (const plan of plans) {
+      const before = readInterference();
+      const observations = await observe(plan, setup, pinning, listen(plan), signal);
+      const after = readInterference();
+      if (before && after) {
+        observations.machine.steal =
+          (after.stealTicks - before.stealTicks) / Math.max(1, after.allTicks - before.allTicks);
+        observations.throttledTimes = after.throttledTimes - before.throttledTimes;
+      }
+      observed.push(observations);
     }
-    return observations;
+    return observed;
   } finally {
     await setup.stop?.();
   }

@@ -26,6 +26,7 @@ export class Server implements ServerUnderTest {
   readonly name: string;
   readonly url: string;
   readonly port: number;
+  readonly probePath: string | undefined;
   readonly #child: ChildProcess;
   readonly #variantName: string;
   readonly #pinning: Pinning;
@@ -39,6 +40,7 @@ export class Server implements ServerUnderTest {
     this.#variantName = variant.name;
     this.port = options.port;
     this.#pinning = options.pinning;
+    this.probePath = variant.probe;
     this.url = `http://127.0.0.1:${options.port}`;
     const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
     this.#outFile = `${stem}.stdout`;

@@ -14,6 +14,7 @@ import { seededRandom, type Random } from '../stats/random.ts';
 import { bandOf, compare, judgeControl, smallestBand } from '../stats/verdict.ts';
 import { label } from './contract.ts';
 import { warningsOf } from './guards.ts';
+import { medianProbe } from './probe.ts';
 import { cpuMetric, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
 import { controlName, type Observations } from './run-bench.ts';
 
@@ -94,6 +95,7 @@ function summariseVariant(
 ): MeasuredVariant | SkippedVariant {
   const planned = plan.variants.find((variant) => variant.name === name);
   const noted = {
+    ...(plan.group === undefined ? {} : { group: plan.group }),
     ...(planned?.note === undefined ? {} : { note: planned.note }),
     ...(planned?.beside ? { beside: true as const } : {}),
   };
@@ -113,7 +115,10 @@ function summariseVariant(
   const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
   const own = slices.filter(({ variant }) => variant === name);
   const mainShare = median(own.map((slice) => (slice.mainThreadMicros ?? NaN) / slice.cpuMicros));
+  const endedMicros = own.reduce((sum, slice) => sum + (slice.endedMicros ?? 0), 0);
+  const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
   return {
+    ...medianProbe(own.flatMap(({ probe }) => (probe === undefined ? [] : [probe]))),
     name,
     ...noted,
     // The baseline's figure times the paired ratio: drift between blocks cannot make the absolute figure and the
@@ -125,6 +130,8 @@ function summariseVariant(
       ? {}
       : { rpsBlocksToSettle: rps.blocksToSettle }),
     cpuMicrosPerRequest,
+    // Over all slices, for the steps of the clock are as long as a child's life is short.
+    ...(endedMicros === 0 ? {} : { endedProcessesMicrosPerRequest: endedMicros / requests }),
     ...(Number.isNaN(mainShare)
       ? {}
       : { mainThreadMicrosPerRequest: cpuMicrosPerRequest * mainShare }),
@@ -136,7 +143,9 @@ function summariseVariant(
     verdict: isBase ? 'base' : cpu.verdict,
     latencyMs: summariseLatency(name, seen, random),
     rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
-    serverBusy: median(own.map((slice) => slice.cpuMicros / 1e6 / slice.seconds)),
+    serverBusy: median(
+      own.map((slice) => (slice.cpuMicros + (slice.endedMicros ?? 0)) / 1e6 / slice.seconds),
+    ),
   };
 }
 

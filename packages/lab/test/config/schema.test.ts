@@ -13,8 +13,22 @@ describe('checkConfig', () => {
       baseline: 'b',
       variants: [
         variant,
-        { name: 'b', note: 'n', beside: true, command: ['node'], cwd: '.', env: {}, port: 3000 },
-      ],
+        {
+          name: 'b',
+          note: 'n',
+          beside: true,
+          command: ['node'],
+          cwd: '.',
+          env: {},
+          port: 3000,
+          probe: '/p',
+        },
+        { name: 'c', command: 'c' },
+      ].map((each) => ({ ...each, group: each.name === 'c' ? 'other' : 'first' })),
+      groups: {
+        first: { title: 'First', baseline: 'a', requests: ['/'], load: { connections: 2 } },
+        other: { precision: { blocks: 1 }, quick: { blocks: 1 } },
+      },
       requests: ['/', { method: 'POST', path: '/x', headers: {}, body: '{}', compare: 'status' }],
       load: { connections: 10, openLoopRps: 100, pin: false },
       precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
@@ -73,6 +87,25 @@ describe('checkConfig', () => {
       'a baseline that is no variant',
       { name: 'x', variants: [variant], baseline: 'b' },
       'c.ts: baseline "b" is none of the variants a.',
+    ],
+    [
+      'a variant without a group among grouped ones',
+      { name: 'x', variants: [variant, { ...variant, name: 'b', group: 'g' }] },
+      'c.ts: variant "a" names no group, but others do.',
+    ],
+    [
+      'a group without variants',
+      { name: 'x', variants: [variant], groups: { g: {} } },
+      'c.ts: group "g" has no variants.',
+    ],
+    [
+      'a baseline that is not in its group',
+      {
+        name: 'x',
+        variants: [{ ...variant, group: 'g' }],
+        groups: { g: { baseline: 'b' } },
+      },
+      'c.ts: baseline "b" of group "g" is none of its variants a.',
     ],
     [
       'something that is no object',

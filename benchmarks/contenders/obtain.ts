@@ -1,0 +1,74 @@
+// Builds or fetches what a scenario compares Node with. Nothing here is needed for anything else, so nothing is
+// installed before a benchmark asks for it; what cannot be had is a sentence, and its variants are skipped.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const folder = import.meta.dirname;
+const build = join(folder, 'build');
+
+/** Programs of the contenders, once `obtainContenders` has said that they are there. */
+export const programs = {
+  go: join(build, 'spawn-go'),
+  rust: join(build, 'rust', 'release', 'spawn-rust'),
+  bun: join(folder, 'runtimes', 'node_modules', '.bin', 'bun'),
+  deno: join(folder, 'runtimes', 'node_modules', '.bin', 'deno'),
+};
+
+export type Contender = keyof typeof programs;
+
+/** @returns why a contender is missing; those that are there are not in it */
+export async function obtainContenders(): Promise<Partial<Record<Contender, string>>> {
+  const missing: Partial<Record<Contender, string>> = {};
+  const attempt = async (name: Contender, what: string, obtain: () => Promise<unknown>) => {
+    try {
+      await obtain();
+    } catch (error) {
+      missing[name] = `${what}: ${reasonOf(error)}`;
+    }
+  };
+  // One after the other: a build on all cores is slowest when two of them share the cores.
+  await attempt('go', 'Go could not build it', buildGo);
+  await attempt('rust', 'cargo could not build it', buildRust);
+  const fetched = await fetchRuntimes();
+  for (const name of ['bun', 'deno'] as const) {
+    await attempt(name, fetched ?? `${name} does not run here`, () =>
+      run(programs[name], ['--version']),
+    );
+  }
+  return missing;
+}
+
+function buildGo(): Promise<unknown> {
+  return run('go', ['build', '-trimpath', '-o', programs.go, '.'], {
+    cwd: join(folder, 'spawn-go'),
+  });
+}
+
+function buildRust(): Promise<unknown> {
+  const target = join(build, 'rust');
+  return run('cargo', ['build', '--release', '--locked', '--quiet', '--target-dir', target], {
+    cwd: join(folder, 'spawn-rust'),
+  });
+}
+
+/** npm looks and returns at once when they are there. @returns why not, if so */
+async function fetchRuntimes(): Promise<string | undefined> {
+  try {
+    // No lock file: npm leaves the binaries of other platforms out of one, and the versions are exact.
+    await run('npm', ['install', '--no-package-lock', '--no-audit', '--no-fund', '--silent'], {
+      cwd: join(folder, 'runtimes'),
+    });
+    return undefined;
+  } catch (error) {
+    return `npm could not fetch it (${reasonOf(error)})`;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, path, stderr } = error as NodeJS.ErrnoException & { stderr?: string };
+  if (code === 'ENOENT') return `there is no ${path}`;
+  const lines = (stderr ?? '').trim().split('\n').filter(Boolean);
+  return lines.at(-1) ?? String((error as Error).message).split('\n', 1)[0]!;
+}

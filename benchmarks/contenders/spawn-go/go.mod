@@ -1,0 +1,3 @@
+module redline/spawn-go
+
+go 1.22

@@ -1,0 +1,195 @@
+// A process for every request: Node, ours, and everybody else. The servers are those of examples/process-per-request.
+import { defineConfig, type RedlineConfig } from '@redline/lab';
+import { engine } from '@redline/child-process';
+import { join } from 'node:path';
+import { obtainContenders, programs, type Contender } from '../contenders/obtain.ts';
+
+type Variant = RedlineConfig['variants'][number];
+/** A contender and what it needs beside Node. */
+interface Entry {
+  name: string;
+  note: string;
+  command: string[];
+  env?: Record<string, string>;
+  needs?: (Contender | 'addon')[];
+  /** Why it is not measured anywhere. */
+  skipped?: string;
+}
+
+const example = join(import.meta.dirname, '../../examples/process-per-request/src');
+const contenders = join(import.meta.dirname, '../contenders');
+const residentMib = 1_536;
+/** A look at those that matter; the article's detours on Bun and Deno take their time. */
+const isQuick = process.argv.includes('--quick');
+
+const runtimes = {
+  node: { command: ['node'], needs: [] as Contender[] },
+  bun: { command: [programs.bun], needs: ['bun' as const] },
+  deno: { command: [programs.deno, 'run', '--allow-all'], needs: ['deno' as const] },
+};
+
+const main: Entry[] = [
+  on('node', 'node', 'node:child_process', 'baseline.js'),
+  {
+    ...on('node', 'redline', '@redline/child-process', 'redline.js'),
+    needs: ['addon'],
+  },
+  { name: 'go', note: 'net/http, os/exec', command: [programs.go], needs: ['go'] },
+  { name: 'rust', note: 'hyper, tokio', command: [programs.rust], needs: ['rust'] },
+  on('bun', 'bun', 'node:child_process of Bun', 'baseline.js'),
+  on('deno', 'deno', 'node:child_process of Deno', 'baseline.js'),
+];
+
+const bunWorkers = { env: { RUNTIME: programs.bun }, needs: ['bun' as const] };
+/** The article's other servers, on Node. */
+const detours: Entry[] = [
+  on('node', 'node-cluster', 'a server per core', 'cluster.js'),
+  on('node', 'node-threads', '8 worker threads', 'worker-threads/server.js'),
+  on('node', 'node-processes', '8 processes, JSON', 'child-process/server.js'),
+  on('node', 'node-send', '8 processes, process.send advanced', 'send-logs/server.js'),
+  on('node', 'node-sockets', '8 processes, abstract sockets', 'comm-channel/server.js'),
+  {
+    ...on(
+      'node',
+      'node-sockets-string',
+      'the same, gathered as a string',
+      'comm-channel/server.js',
+    ),
+    env: { BUFFER: 'string' },
+  },
+  {
+    ...on('node', 'node-bun-processes', '8 Bun processes, JSON', 'child-process/server.js'),
+    ...bunWorkers,
+  },
+  {
+    ...on(
+      'node',
+      'node-bun-sockets',
+      '8 Bun processes, abstract sockets',
+      'comm-channel/server.js',
+    ),
+    ...bunWorkers,
+  },
+  on('node', 'redline-pool', 'createPool, 8 processes', 'redline-pool.js'),
+];
+
+/** And on the others, as far as the article has them. */
+const elsewhere: Entry[] = (['bun', 'deno'] as const).flatMap((runtime) => [
+  {
+    ...on(runtime, `${runtime}-cluster`, 'a server per core', 'cluster.js'),
+    ...(runtime === 'deno' ? { skipped: 'it leaves a connection unanswered now and then' } : {}),
+  },
+  on(runtime, `${runtime}-threads`, '8 worker threads', 'worker-threads/server.js'),
+  on(runtime, `${runtime}-processes`, '8 processes, JSON', 'child-process/server.js'),
+  on(runtime, `${runtime}-sockets`, '8 processes, abstract sockets', 'comm-channel/server.js'),
+  {
+    ...on(runtime, `${runtime}-sockets-string`, 'gathered as a string', 'comm-channel/server.js'),
+    env: { BUFFER: 'string' },
+  },
+]);
+
+const everybody = [...main, ...detours, ...(isQuick ? [] : elsewhere)];
+const pools = detours.filter(({ name }) => name === 'redline-pool');
+
+const blocking: Entry[] = [
+  ...(['node', 'bun', 'deno'] as const).map((runtime) => ({
+    ...on(runtime, runtime, 'node:child_process', ''),
+    command: [...runtimes[runtime].command, join(contenders, 'spawn-blocking.js')],
+  })),
+  ...[
+    { name: 'redline', note: '@redline/child-process', RESIDENT_MIB: '0' },
+    { name: 'redline-resident', note: '1.5 GiB resident', RESIDENT_MIB: String(residentMib) },
+  ].map(({ name, note, RESIDENT_MIB }) => ({
+    name,
+    note,
+    command: ['node', join(contenders, 'spawn-blocking.js')],
+    env: { SPAWN_MODULE: '@redline/child-process', RESIDENT_MIB },
+    needs: ['addon' as const],
+  })),
+];
+
+const balancing: Entry[] = ['random', 'round-robin', 'least-busy'].map((policy) => ({
+  name: `pool-${policy}`,
+  note: `createPool, balance ${policy}`,
+  command: ['node', join(contenders, 'spawn-balance.js')],
+  env: { BALANCE: policy },
+}));
+
+const groups: Record<string, { entries: Entry[]; env?: Record<string, string>; probe?: string }> = {
+  echo: { entries: everybody, env: { WORKLOAD: 'echo' } },
+  cat: { entries: everybody, env: { WORKLOAD: 'cat' } },
+  resident: {
+    entries: [...main, ...pools],
+    env: { WORKLOAD: 'echo', RESIDENT_MIB: String(residentMib) },
+  },
+  blocking: { entries: blocking, probe: '/probe' },
+  'balance-even': { entries: balancing },
+  'balance-uneven': { entries: balancing },
+};
+const entries = Object.entries(groups).flatMap(([group, { entries: own, env, probe }]) =>
+  own.map((entry) => ({ entry, variant: toVariant(entry, group, env, probe) })),
+);
+
+export default defineConfig({
+  name: 'spawn',
+  title: 'A process for every request',
+  // The children run on whatever core is free, as they would: pinned, they would all share the server's.
+  load: { connections: 30, pin: false },
+  precision: { restarts: 5, blocks: 6, sliceMs: 300, warmupMs: 600, latencyMs: 400 },
+  quick: { restarts: 2, blocks: 2, sliceMs: 300, warmupMs: 300, latencyMs: 200 },
+  groups: {
+    echo: { title: 'echo hi' },
+    cat: { title: 'cat of 163 KB' },
+    resident: {
+      title: 'echo hi, 1.5 GiB resident in the server',
+      // Node answers a dozen requests a second here: fewer connections, or a slice would end before the first answer.
+      load: { connections: 8 },
+      precision: { blocks: 4, sliceMs: 2_000 },
+      quick: { blocks: 1, sliceMs: 1_500 },
+    },
+    blocking: { title: '8 × echo hi, seen from the main thread', load: { connections: 4 } },
+    'balance-even': { title: 'Balancing, even work' },
+    'balance-uneven': {
+      title: 'Balancing, every eighth request prints 1.3 MB',
+      requests: [...Array.from({ length: 7 }, () => '/'), '/heavy'],
+    },
+  },
+  variants: entries.map(({ variant }) => variant),
+
+  async setup() {
+    const missing: Record<string, string> = await obtainContenders();
+    const served = engine();
+    if (served.name !== 'native') missing['addon'] = served.reason;
+    const { textFile } = await import(join(example, 'workload.js'));
+    const skip = entries.flatMap(({ entry, variant }) => {
+      const lacking = entry.needs?.find((need) => missing[need] !== undefined);
+      const reason = entry.skipped ?? (lacking === undefined ? undefined : missing[lacking]);
+      return reason === undefined ? [] : [[variant.name, reason] as const];
+    });
+    return { env: { TEXT_FILE: textFile() }, skip: Object.fromEntries(skip) };
+  },
+});
+
+function on(runtime: keyof typeof runtimes, name: string, note: string, file: string): Entry {
+  const { command, needs } = runtimes[runtime];
+  const entry = { name, note, command: [...command, join(example, file)], needs: [...needs] };
+  return file.startsWith('comm-channel/') && process.platform !== 'linux'
+    ? { ...entry, skipped: 'abstract sockets are Linux' }
+    : entry;
+}
+
+function toVariant(
+  { name, note, command, env }: Entry,
+  group: string,
+  groupEnv: Record<string, string> = {},
+  probe: string | undefined,
+): Variant {
+  return {
+    name: `${name}/${group}`,
+    note,
+    group,
+    command,
+    env: { ...groupEnv, ...env },
+    ...(probe === undefined ? {} : { probe }),
+  };
+}

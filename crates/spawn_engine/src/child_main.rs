@@ -1,0 +1,171 @@
+//! What runs in the child between clone and exec.
+//!
+//! The child shares the parent's memory here and is alone on its stack: nothing may allocate, lock, panic, or call a
+//! libc function that keeps state (setuid and friends signal every thread of the parent, so they are raw calls).
+
+use std::os::fd::RawFd;
+use std::ptr;
+
+use libc::{c_char, c_int, c_long, c_void};
+
+use crate::sys::Errno;
+
+/// Everything the child needs, prepared by the parent.
+pub(crate) struct Plan<'a> {
+    pub argv: *const *const c_char,
+    pub envp: *const *const c_char,
+    pub shell_argv: *mut *const c_char,
+    pub candidates: &'a [*const c_char],
+    pub cwd: *const c_char,
+    /// By descriptor; -1 is "ignore". The child reorders them in place.
+    pub far_ends: &'a mut [RawFd],
+    pub detached: bool,
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
+    pub nice: Option<i32>,
+    /// How the child tells its parent, through the shared memory, why it did not start.
+    pub error: Errno,
+}
+
+/// The entry point given to clone.
+pub(crate) extern "C" fn child_main(plan: *mut c_void) -> c_int {
+    // SAFETY: the parent passes its `Plan` and is suspended until this process execs or exits.
+    let plan = unsafe { &mut *plan.cast::<Plan>() };
+    // SAFETY: this is the cloned child, the place these functions are for.
+    plan.error = unsafe { prepare(plan).and_then(|()| exec(plan)) }
+        .err()
+        .unwrap_or(libc::EIO);
+    // SAFETY: leaves without running anything of the parent's.
+    unsafe { libc::_exit(127) }
+}
+
+fn errno() -> Errno {
+    // SAFETY: the spawner's own errno; the spawner is suspended.
+    unsafe { *libc::__errno_location() }
+}
+
+fn check(result: c_long) -> Result<c_long, Errno> {
+    if result < 0 { Err(errno()) } else { Ok(result) }
+}
+
+/// The order is libuv's, so that what fails first is what Node reports.
+///
+/// # Safety
+/// Only in a cloned child.
+unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
+    // SAFETY: async-signal-safe calls on values of the plan, whose pointers the parent keeps alive.
+    unsafe {
+        if plan.detached {
+            libc::setsid();
+        }
+        place_descriptors(plan.far_ends)?;
+        if !plan.cwd.is_null() {
+            check(libc::chdir(plan.cwd).into())?;
+        }
+        if plan.uid.is_some() || plan.gid.is_some() {
+            // Fails when we are not root, and then there is nothing to drop.
+            libc::syscall(libc::SYS_setgroups, 0, ptr::null::<libc::gid_t>());
+        }
+        if let Some(gid) = plan.gid {
+            check(libc::syscall(libc::SYS_setgid, gid))?;
+        }
+        if let Some(uid) = plan.uid {
+            check(libc::syscall(libc::SYS_setuid, uid))?;
+        }
+        if let Some(nice) = plan.nice {
+            libc::setpriority(libc::PRIO_PROCESS, 0, nice);
+        }
+        reset_signals();
+    }
+    Ok(())
+}
+
+/// # Safety
+/// Only in a cloned child, whose descriptor table is its own.
+unsafe fn place_descriptors(far_ends: &mut [RawFd]) -> Result<(), Errno> {
+    let count = far_ends.len() as c_int;
+    // SAFETY: descriptor calls; no memory but a constant path is passed.
+    unsafe {
+        // Low numbers move out of the way first: swapping 1 and 2 would lose one of them.
+        for (target, source) in far_ends.iter_mut().enumerate() {
+            if *source >= 0 && *source < target as c_int {
+                *source =
+                    check(libc::fcntl(*source, libc::F_DUPFD_CLOEXEC, count).into())? as c_int;
+            }
+        }
+        for (target, source) in far_ends.iter().enumerate() {
+            let target = target as c_int;
+            let mut source = *source;
+            let ignored = source < 0;
+            if ignored {
+                if target >= 3 {
+                    continue;
+                }
+                let mode = if target == 0 {
+                    libc::O_RDONLY
+                } else {
+                    libc::O_RDWR
+                };
+                source = check(libc::open(c"/dev/null".as_ptr(), mode | libc::O_CLOEXEC).into())?
+                    as c_int;
+            }
+            if source == target {
+                check(libc::fcntl(target, libc::F_SETFD, 0).into())?;
+            } else {
+                check(libc::dup2(source, target).into())?;
+            }
+            if target <= 2 && !ignored {
+                let flags = check(libc::fcntl(target, libc::F_GETFL).into())? as c_int;
+                if flags & libc::O_NONBLOCK != 0 {
+                    libc::fcntl(target, libc::F_SETFL, flags & !libc::O_NONBLOCK);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Handlers back to their defaults (Node ignores SIGPIPE, and ignoring survives exec), then no signal blocked.
+///
+/// # Safety
+/// Only in a cloned child, whose signal handlers are its own.
+unsafe fn reset_signals() {
+    // SAFETY: zeroed structures mean SIG_DFL and the empty set; the kernel copies them.
+    unsafe {
+        let default: libc::sigaction = std::mem::zeroed();
+        for signal in 1..32 {
+            if signal != libc::SIGKILL && signal != libc::SIGSTOP {
+                libc::sigaction(signal, &default, ptr::null_mut());
+            }
+        }
+        let none: libc::sigset_t = std::mem::zeroed();
+        libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut());
+    }
+}
+
+/// execvpe as glibc has it. Returns only when nothing could be started.
+///
+/// # Safety
+/// Only in a cloned child.
+unsafe fn exec(plan: &mut Plan) -> Result<(), Errno> {
+    let mut denied = false;
+    let mut last = libc::ENOENT;
+    for &path in plan.candidates {
+        // SAFETY: the tables are null-terminated and their strings are alive in the suspended parent.
+        unsafe {
+            libc::execve(path, plan.argv, plan.envp);
+            if errno() == libc::ENOEXEC {
+                // The second slot is kept free for the script's path.
+                *plan.shell_argv.add(1) = path;
+                libc::execve(*plan.shell_argv, plan.shell_argv, plan.envp);
+            }
+        }
+        last = errno();
+        match last {
+            libc::EACCES => denied = true,
+            libc::ENOENT | libc::ESTALE | libc::ENOTDIR | libc::ENODEV | libc::ETIMEDOUT => {}
+            _ => return Err(last),
+        }
+    }
+    Err(if denied { libc::EACCES } else { last })
+}

@@ -1,0 +1,210 @@
+//! What to start, and the same laid out in memory for a child that may not allocate.
+
+use std::os::fd::{OwnedFd, RawFd};
+use std::ptr;
+
+use libc::c_char;
+
+use crate::sys::{self, Errno};
+
+/// What glibc searches when there is no PATH.
+const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
+const SHELL: &[u8] = b"/bin/sh\0";
+
+/// One entry of a child's stdio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stdio {
+    /// `/dev/null` for 0 to 2, nothing above.
+    Ignore,
+    /// A copy of this descriptor, taken at the call.
+    Inherit(RawFd),
+    /// A socket pair; its near end is a stream of the child.
+    Pipe,
+    /// A pipe whose near end is collected from the start, up to this many bytes.
+    Collect(usize),
+}
+
+/// What to start. Strings are bytes, each ended by a NUL.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// The program; without a slash it is looked for in the PATH of `env`. One NUL-ended string.
+    pub file: Vec<u8>,
+    /// argv, `argv[0]` included, as NUL-ended strings one after the other.
+    pub args: Vec<u8>,
+    /// `KEY=value` strings in the same form.
+    pub env: Vec<u8>,
+    /// Where the child starts; `None`: where this process is. One NUL-ended string.
+    pub cwd: Option<Vec<u8>>,
+    /// Whether the child leads a session of its own.
+    pub detached: bool,
+    /// User to become.
+    pub uid: Option<u32>,
+    /// Group to become.
+    pub gid: Option<u32>,
+    /// stdio, from descriptor 0 on.
+    pub stdio: Vec<Stdio>,
+}
+
+/// A request with its descriptors opened, on its way to a spawner thread.
+pub(crate) struct Command {
+    pub request: Request,
+    /// What the child gets, by descriptor; `None` is "ignore".
+    pub far_ends: Vec<Option<OwnedFd>>,
+    /// The thread that asked: its nice value is what the child inherits.
+    pub caller: i32,
+}
+
+/// Opens the descriptors of `stdio`: far ends for the child, near ends for us.
+#[allow(clippy::type_complexity)]
+pub(crate) fn open_stdio(
+    stdio: &[Stdio],
+) -> Result<(Vec<Option<OwnedFd>>, Vec<Option<OwnedFd>>), Errno> {
+    let mut far_ends = Vec::with_capacity(stdio.len().max(3));
+    let mut near_ends = Vec::with_capacity(stdio.len());
+    for entry in stdio {
+        let (near, far) = match *entry {
+            Stdio::Ignore => (None, None),
+            Stdio::Inherit(fd) => (None, Some(sys::duplicate(fd)?)),
+            Stdio::Pipe | Stdio::Collect(_) => {
+                let (near, far) = sys::socket_pair()?;
+                (Some(near), Some(far))
+            }
+        };
+        near_ends.push(near);
+        far_ends.push(far);
+    }
+    while far_ends.len() < 3 {
+        far_ends.push(None);
+    }
+    Ok((near_ends, far_ends))
+}
+
+/// Null-terminated pointer tables into the strings of a [`Request`], which must outlive them.
+pub(crate) struct Tables {
+    pub argv: Vec<*const c_char>,
+    pub envp: Vec<*const c_char>,
+    /// `/bin/sh`, a free slot for the script, then `argv[1..]`: for a file that is no program (ENOEXEC).
+    pub shell_argv: Vec<*const c_char>,
+    /// The paths to try, in order.
+    pub candidates: Vec<*const c_char>,
+    /// What `candidates` points into, besides the request.
+    _searched: Vec<Vec<u8>>,
+}
+
+impl Tables {
+    pub fn new(request: &Request) -> Self {
+        let argv = pointers(&request.args);
+        let envp = pointers(&request.env);
+        let mut shell_argv = vec![SHELL.as_ptr().cast(), ptr::null()];
+        shell_argv.extend(argv.iter().skip(1));
+        if argv.len() == 1 {
+            shell_argv.push(ptr::null());
+        }
+        let searched = if request.file.contains(&b'/') {
+            Vec::new()
+        } else {
+            search(&request.file, path_of(&request.env))
+        };
+        let candidates = if searched.is_empty() {
+            vec![request.file.as_ptr().cast()]
+        } else {
+            searched.iter().map(|path| path.as_ptr().cast()).collect()
+        };
+        Self {
+            argv,
+            envp,
+            shell_argv,
+            candidates,
+            _searched: searched,
+        }
+    }
+}
+
+fn pointers(block: &[u8]) -> Vec<*const c_char> {
+    let strings = block.split_inclusive(|&byte| byte == 0);
+    let mut table: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
+    table.push(ptr::null());
+    table
+}
+
+/// The child's own PATH decides, as execvp does after `environ` was set.
+fn path_of(env: &[u8]) -> &[u8] {
+    env.split(|&byte| byte == 0)
+        .find_map(|pair| pair.strip_prefix(b"PATH="))
+        .unwrap_or(DEFAULT_PATH)
+}
+
+fn search(file: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
+    path.split(|&byte| byte == b':')
+        .map(|folder| {
+            let mut candidate = Vec::with_capacity(folder.len() + 1 + file.len());
+            candidate.extend_from_slice(folder);
+            // An empty entry is the current folder.
+            if !folder.is_empty() {
+                candidate.push(b'/');
+            }
+            candidate.extend_from_slice(file);
+            candidate
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    fn text(pointer: *const c_char) -> String {
+        // SAFETY: the tables under test point at NUL-ended strings that are still alive.
+        unsafe { CStr::from_ptr(pointer) }
+            .to_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    fn request(file: &str, args: &str, env: &str) -> Request {
+        Request {
+            file: file.into(),
+            args: args.into(),
+            env: env.into(),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn tables_end_with_null_and_keep_empty_strings() {
+        let request = request("/bin/x\0", "x\0\0last\0", "A=1\0B=\0");
+        let tables = Tables::new(&request);
+        assert!(tables.argv[3].is_null() && tables.envp[2].is_null());
+        assert_eq!(text(tables.argv[1]), "");
+        assert_eq!(text(tables.argv[2]), "last");
+        assert_eq!(text(tables.shell_argv[0]), "/bin/sh");
+        assert_eq!(text(tables.shell_argv[3]), "last");
+        assert!(tables.shell_argv[4].is_null());
+    }
+
+    #[test]
+    fn a_name_is_looked_for_in_the_path_of_the_child() {
+        let request = request("x\0", "x\0", "HOME=/\0PATH=/a::/b\0");
+        let tables = Tables::new(&request);
+        let found: Vec<_> = tables.candidates.iter().copied().map(text).collect();
+        assert_eq!(found, ["/a/x", "x", "/b/x"]);
+    }
+
+    #[test]
+    fn without_a_path_the_default_one_is_searched() {
+        let request = request("x\0", "x\0", "");
+        let tables = Tables::new(&request);
+        let found: Vec<_> = tables.candidates.iter().copied().map(text).collect();
+        assert_eq!(found, ["/bin/x", "/usr/bin/x"]);
+        assert!(tables.envp[0].is_null());
+    }
+
+    #[test]
+    fn a_command_without_any_argument_still_has_ended_tables() {
+        let request = request("/x\0", "", "");
+        let tables = Tables::new(&request);
+        assert!(tables.argv[0].is_null());
+        assert!(tables.shell_argv.last().unwrap().is_null());
+    }
+}

@@ -1,0 +1,114 @@
+//! The threads and the children of this process: one engine, whatever the number of ports.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+
+use crate::child::Child;
+use crate::guarded_stack::GuardedStack;
+use crate::inbox::Inbox;
+use crate::reactor;
+use crate::spawner::Spawner;
+use crate::sys::{self, Epoll, Errno, lock};
+
+/// Two keep a core each in the kernel; more only wait for the same memory map.
+const SPAWNERS: usize = 2;
+
+pub(crate) struct Engine {
+    pub epoll: Epoll,
+    pub spawner: Spawner,
+    children: Mutex<HashMap<u64, Arc<Child>>>,
+    next_id: AtomicU64,
+    process: u32,
+}
+
+static ENGINE: OnceLock<Result<Engine, Errno>> = OnceLock::new();
+
+/// Whether this kernel and this process can run the engine, which is started by asking.
+///
+/// # Errors
+/// ENOSYS on a kernel that cannot wait for pidfds, or what kept the threads from starting.
+pub fn supported() -> Result<(), Errno> {
+    Engine::get().map(drop)
+}
+
+impl Engine {
+    pub fn get() -> Result<&'static Self, Errno> {
+        static STARTED: OnceLock<Result<(), Errno>> = OnceLock::new();
+        let engine = ENGINE
+            .get_or_init(Self::new)
+            .as_ref()
+            .map_err(|error| *error)?;
+        (*STARTED.get_or_init(|| engine.start())).map(|()| engine)
+    }
+
+    fn new() -> Result<Self, Errno> {
+        if !sys::can_wait_for_pidfds() {
+            return Err(libc::ENOSYS);
+        }
+        Ok(Self {
+            epoll: Epoll::new()?,
+            spawner: Spawner::default(),
+            children: Mutex::default(),
+            next_id: AtomicU64::new(1),
+            process: std::process::id(),
+        })
+    }
+
+    fn start(&'static self) -> Result<(), Errno> {
+        let failed = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EAGAIN);
+        for number in 0..SPAWNERS {
+            let stack = GuardedStack::new()?;
+            thread::Builder::new()
+                .name(format!("spawner-{number}"))
+                .stack_size(256 * 1024)
+                .spawn(move || self.spawner.run(self, &stack))
+                .map_err(failed)?;
+        }
+        thread::Builder::new()
+            .name("spawn-reactor".into())
+            .stack_size(256 * 1024)
+            .spawn(|| reactor::run(self))
+            .map_err(failed)?;
+        // SAFETY: `at_exit` takes nothing and this library is never unloaded while its threads run.
+        unsafe { libc::atexit(at_exit) };
+        Ok(())
+    }
+
+    pub fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn remember(&self, child: &Arc<Child>) {
+        lock(&self.children).insert(child.id, Arc::clone(child));
+    }
+
+    pub fn find(&self, id: u64) -> Option<Arc<Child>> {
+        lock(&self.children).get(&id).cloned()
+    }
+
+    pub fn forget_if_over(&self, child: &Child) {
+        if child.is_over() {
+            lock(&self.children).remove(&child.id);
+        }
+    }
+
+    pub fn children_of(&self, inbox: &Arc<Inbox>) -> Vec<Arc<Child>> {
+        lock(&self.children)
+            .values()
+            .filter(|child| Arc::ptr_eq(&child.inbox, inbox))
+            .cloned()
+            .collect()
+    }
+}
+
+/// `spawn(detached).unref(); process.exit()` must still start the child.
+extern "C" fn at_exit() {
+    if let Some(Ok(engine)) = ENGINE.get() {
+        // A forked copy has the handler but not the threads.
+        if engine.process == std::process::id() {
+            engine.spawner.flush();
+        }
+    }
+}

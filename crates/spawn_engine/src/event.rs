@@ -1,0 +1,73 @@
+//! What a port is told.
+
+use crate::sys::Errno;
+
+/// Something that happened to a child, in the order it happened. `stream` is the index in the child's stdio.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The program runs. Sent only to those who asked with [`crate::Port::announce`] before it did.
+    Started {
+        /// The child.
+        id: u64,
+    },
+    /// The program could not be started; the child is gone and its pipes are at their end.
+    Failed {
+        /// The child.
+        id: u64,
+        /// Why.
+        error: Errno,
+    },
+    /// The process ended and was reaped.
+    Exited {
+        /// The child.
+        id: u64,
+        /// What its number was.
+        pid: i32,
+        /// Exit code; 0 when a signal ended it.
+        code: i32,
+        /// The signal, or 0.
+        signal: i32,
+    },
+    /// Bytes of a flowing stream.
+    Data {
+        /// The child.
+        id: u64,
+        /// The stream.
+        stream: u8,
+        /// Never empty.
+        bytes: Vec<u8>,
+    },
+    /// A stream ended and is closed. `bytes` is what a collected stream gathered, empty otherwise.
+    Ended {
+        /// The child.
+        id: u64,
+        /// The stream.
+        stream: u8,
+        /// Everything collected.
+        bytes: Vec<u8>,
+        /// 0, or the error that ended the reading.
+        error: Errno,
+    },
+    /// A collected stream has more than its limit; it is no longer read.
+    Overflowed {
+        /// The child.
+        id: u64,
+        /// The stream.
+        stream: u8,
+        /// Everything collected, the excess included.
+        bytes: Vec<u8>,
+    },
+}
+
+impl Event {
+    /// Whether this is about that stream.
+    pub(crate) fn is_of(&self, child: u64, index: u8) -> bool {
+        matches!(
+            self,
+            Self::Data { id, stream, .. }
+            | Self::Ended { id, stream, .. }
+            | Self::Overflowed { id, stream, .. }
+                if *id == child && *stream == index
+        )
+    }
+}

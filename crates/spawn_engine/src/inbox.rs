@@ -1,0 +1,60 @@
+//! Where a port's events wait for it.
+
+use std::sync::Mutex;
+
+use crate::event::Event;
+use crate::sys::lock;
+
+type Wake = Box<dyn Fn() + Send + Sync>;
+
+pub(crate) struct Inbox {
+    events: Mutex<Vec<Event>>,
+    /// `None` once the port is closed. Held locked while it is called, so that it is not called afterwards.
+    wake: Mutex<Option<Wake>>,
+}
+
+impl Inbox {
+    pub fn new(wake: Wake) -> Self {
+        Self {
+            events: Mutex::default(),
+            wake: Mutex::new(Some(wake)),
+        }
+    }
+
+    pub fn push(&self, event: Event) {
+        lock(&self.events).push(event);
+    }
+
+    pub fn wake(&self) {
+        if let Some(wake) = &*lock(&self.wake) {
+            wake();
+        }
+    }
+
+    /// Everything that came since the last call.
+    pub fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut lock(&self.events))
+    }
+
+    /// The events of one stream alone, for a reader that will not wait for its turn.
+    pub fn take_of(&self, child: u64, stream: u8) -> Vec<Event> {
+        lock(&self.events)
+            .extract_if(.., |event| event.is_of(child, stream))
+            .collect()
+    }
+
+    /// Forgets the failure of a child that the caller has been told of otherwise.
+    pub fn take_failure(&self, child: u64) {
+        lock(&self.events)
+            .retain(|event| !matches!(event, Event::Failed { id, .. } if *id == child));
+    }
+
+    pub fn close(&self) {
+        *lock(&self.wake) = None;
+        lock(&self.events).clear();
+    }
+
+    pub fn is_closed(&self) -> bool {
+        lock(&self.wake).is_none()
+    }
+}

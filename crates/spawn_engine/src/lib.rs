@@ -1,0 +1,30 @@
+//! Starts, reads and reaps processes off the calling thread.
+//!
+//! A caller opens a [`Port`], asks it to [`Port::spawn`], and goes on. Spawner threads clone with
+//! `CLONE_VM | CLONE_VFORK`, so nothing is copied however large the process is; one reactor thread waits on the
+//! pidfds and the pipes; what happened comes back as [`Event`]s, and the port is woken once per batch.
+//!
+//! Linux 5.4 or newer. The crate knows nothing of Node: `cargo test` needs no JavaScript.
+#![cfg(target_os = "linux")]
+
+mod child;
+mod child_main;
+mod command;
+mod engine;
+mod event;
+mod guarded_stack;
+mod inbox;
+mod launch;
+mod port;
+mod reactor;
+mod spawner;
+mod stream;
+mod suspect;
+mod sys;
+
+pub use command::{Request, Stdio};
+pub use engine::supported;
+pub use event::Event;
+pub use port::{Port, Taken};
+pub use stream::FLOW_CREDIT;
+pub use sys::Errno;

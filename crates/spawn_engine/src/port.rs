@@ -1,0 +1,192 @@
+//! What a caller holds: one port per JavaScript environment, one test, one thread.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::child::{Child, PROCESS};
+use crate::command::{Command, Request, Stdio, open_stdio};
+use crate::engine::Engine;
+use crate::event::Event;
+use crate::inbox::Inbox;
+use crate::spawner::Job;
+use crate::stream::{Mode, Stream};
+use crate::suspect;
+use crate::sys::{Errno, thread_id};
+
+/// Starts children and hears of them. Closing or dropping it lets its children run, closes their pipes, and still
+/// reaps them.
+pub struct Port {
+    engine: &'static Engine,
+    inbox: Arc<Inbox>,
+    thread: i32,
+}
+
+/// A stream given away by [`Port::take`].
+#[derive(Debug)]
+pub struct Taken {
+    /// The near end; `None` when the stream has ended.
+    pub fd: Option<OwnedFd>,
+    /// What had been read but not seen.
+    pub bytes: Vec<u8>,
+}
+
+impl Port {
+    /// Opens a port for the calling thread. `wake` is called from other threads, at least once after every event.
+    ///
+    /// # Errors
+    /// What [`crate::supported`] says.
+    pub fn open(wake: impl Fn() + Send + Sync + 'static) -> Result<Self, Errno> {
+        Ok(Self {
+            engine: Engine::get()?,
+            inbox: Arc::new(Inbox::new(Box::new(wake))),
+            thread: thread_id(),
+        })
+    }
+
+    /// Queues a child and returns its id; the descriptors of `stdio` are copied before it returns.
+    ///
+    /// # Errors
+    /// A descriptor that does not exist, or no descriptors left. E2BIG for 255 or more stdio entries. When the request
+    /// looks like one that cannot be started, the call waits, and an error of the loud kind is returned too.
+    pub fn spawn(&self, request: Request) -> Result<u64, Errno> {
+        if request.stdio.len() >= usize::from(PROCESS) {
+            return Err(libc::E2BIG);
+        }
+        let (near_ends, far_ends) = open_stdio(&request.stdio)?;
+        let streams = near_ends
+            .into_iter()
+            .zip(&request.stdio)
+            .map(|(fd, stdio)| {
+                let mode = match *stdio {
+                    Stdio::Collect(limit) => Mode::Collect {
+                        bytes: Vec::new(),
+                        limit,
+                    },
+                    _ => Mode::Idle,
+                };
+                Stream::new(fd, mode)
+            })
+            .collect();
+        let id = self.engine.next_id();
+        let child = Arc::new(Child::new(id, Arc::clone(&self.inbox), streams));
+        self.engine.remember(&child);
+        let command = Command {
+            request,
+            far_ends,
+            caller: self.thread,
+        };
+        let is_suspect = suspect::may_fail_loudly(&command.request);
+        self.engine.spawner.push(Job {
+            command,
+            child: Arc::clone(&child),
+        });
+        match is_suspect.then(|| child.wait_settled()) {
+            Some(Err(error)) if suspect::is_loud(error) => {
+                self.inbox.take_failure(id);
+                child.abandon(&self.engine.epoll);
+                self.engine.forget_if_over(&child);
+                Err(error)
+            }
+            _ => Ok(id),
+        }
+    }
+
+    /// Everything that happened since the last call.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        self.inbox.take()
+    }
+
+    /// Lets go of a child whose [`Event::Exited`] or [`Event::Failed`] has been dealt with.
+    pub fn acknowledge(&self, id: u64) {
+        self.with(id, Child::acknowledge);
+    }
+
+    /// Whether the program runs already; if not, asks for [`Event::Started`], which is otherwise not worth a wake-up.
+    #[must_use]
+    pub fn announce(&self, id: u64) -> bool {
+        self.engine.find(id).is_none_or(|child| child.announce())
+    }
+
+    /// Blocks until the program runs, and returns its process id.
+    ///
+    /// # Errors
+    /// Why it could not be started. ESRCH for a child that is long over.
+    pub fn wait_started(&self, id: u64) -> Result<i32, Errno> {
+        self.engine
+            .find(id)
+            .ok_or(libc::ESRCH)
+            .and_then(|child| child.wait_settled())
+    }
+
+    /// Signals the process, once it runs.
+    ///
+    /// # Errors
+    /// ESRCH when there is none, EINVAL for no signal, EPERM for somebody else's process.
+    pub fn kill(&self, id: u64, signal: i32) -> Result<(), Errno> {
+        self.engine
+            .find(id)
+            .ok_or(libc::ESRCH)
+            .and_then(|child| child.kill(signal))
+    }
+
+    /// Reads a stream, up to [`crate::FLOW_CREDIT`] bytes from now on.
+    pub fn flow(&self, id: u64, stream: u8) {
+        self.with(id, |child| child.flow(stream, &self.engine.epoll));
+    }
+
+    /// Ends the collecting of a stream: the bytes so far, and whether it has ended.
+    #[must_use]
+    pub fn uncollect(&self, id: u64, stream: u8) -> (Vec<u8>, bool) {
+        self.with(id, |child| child.uncollect(stream, &self.engine.epoll))
+            .unwrap_or((Vec::new(), true))
+    }
+
+    /// Gives a stream away.
+    #[must_use]
+    pub fn take(&self, id: u64, stream: u8) -> Taken {
+        let (fd, bytes) = self
+            .with(id, |child| child.take(stream, &self.engine.epoll))
+            .unwrap_or_default();
+        Taken { fd, bytes }
+    }
+
+    /// Closes a stream.
+    pub fn close_stream(&self, id: u64, stream: u8) {
+        self.with(id, |child| child.close(stream, &self.engine.epoll));
+    }
+
+    /// After the exit: closes stdin and empties untouched streams. How many of them have ended; the others send
+    /// [`Event::Ended`].
+    pub fn drain(&self, id: u64) -> u32 {
+        self.with(id, |child| child.drain(&self.engine.epoll))
+            .unwrap_or(0)
+    }
+
+    /// Blocks until every child asked for has been started or has failed.
+    pub fn flush(&self) {
+        self.engine.spawner.flush();
+    }
+
+    /// Closes the port; `wake` is not called afterwards.
+    pub fn close(&self) {
+        self.inbox.close();
+        for child in self.engine.children_of(&self.inbox) {
+            child.abandon(&self.engine.epoll);
+            self.engine.forget_if_over(&child);
+        }
+    }
+
+    fn with<T>(&self, id: u64, act: impl FnOnce(&Child) -> T) -> Option<T> {
+        let child = self.engine.find(id)?;
+        let result = act(&child);
+        self.engine.forget_if_over(&child);
+        Some(result)
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,130 @@
+//! The near end of one pipe of a child.
+
+use std::os::fd::OwnedFd;
+
+use crate::sys::{self, Epoll, Errno};
+
+/// How many bytes a flowing stream may be ahead of its reader.
+pub const FLOW_CREDIT: usize = 256 * 1024;
+
+/// What is done with the bytes.
+#[derive(Debug)]
+pub(crate) enum Mode {
+    /// Nobody has asked for them yet.
+    Idle,
+    /// Passed on, as many as the credit allows.
+    Flow { credit: usize },
+    /// Kept until the end.
+    Collect { bytes: Vec<u8>, limit: usize },
+    /// Thrown away until the end.
+    Drain,
+}
+
+/// What one look at a stream found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    Data(Vec<u8>),
+    Overflow(Vec<u8>),
+    End { bytes: Vec<u8>, error: Errno },
+}
+
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// `None`: not a pipe, closed, or given away.
+    pub fd: Option<OwnedFd>,
+    pub mode: Mode,
+    /// Whether the reactor watches it.
+    armed: bool,
+}
+
+impl Stream {
+    pub fn new(fd: Option<OwnedFd>, mode: Mode) -> Self {
+        Self {
+            fd,
+            mode,
+            armed: false,
+        }
+    }
+
+    pub fn wants_reading(&self) -> bool {
+        self.fd.is_some()
+            && match self.mode {
+                Mode::Idle => false,
+                Mode::Flow { credit } => credit > 0,
+                Mode::Collect { .. } | Mode::Drain => true,
+            }
+    }
+
+    pub fn arm(&mut self, epoll: &Epoll, token: u64) {
+        if self.armed || !self.wants_reading() {
+            return;
+        }
+        if let Some(fd) = &self.fd {
+            self.armed = epoll.add(fd, token).is_ok();
+        }
+    }
+
+    pub fn disarm(&mut self, epoll: &Epoll) {
+        if let (true, Some(fd)) = (self.armed, &self.fd) {
+            epoll.remove(fd);
+        }
+        self.armed = false;
+    }
+
+    /// Gives the descriptor away, no longer watched.
+    pub fn take(&mut self, epoll: &Epoll) -> Option<OwnedFd> {
+        self.disarm(epoll);
+        self.fd.take()
+    }
+
+    /// Reads once, without blocking. Unix sockets fill the buffer when they can, so a short read means there is no
+    /// more, and a level-triggered epoll needs no read that ends in EAGAIN.
+    pub fn look(&mut self, epoll: &Epoll, scratch: &mut [u8]) -> Found {
+        let Some(fd) = &self.fd else {
+            return Found::Nothing;
+        };
+        let most = match self.mode {
+            Mode::Flow { credit } => credit.min(scratch.len()),
+            _ => scratch.len(),
+        };
+        match sys::receive(fd, &mut scratch[..most]) {
+            Err(libc::EAGAIN) => Found::Nothing,
+            Err(error) => self.end(epoll, error),
+            Ok(0) => self.end(epoll, 0),
+            Ok(read) => self.accept(epoll, &scratch[..read]),
+        }
+    }
+
+    fn accept(&mut self, epoll: &Epoll, read: &[u8]) -> Found {
+        match &mut self.mode {
+            Mode::Idle | Mode::Drain => Found::Nothing,
+            Mode::Flow { credit } => {
+                *credit -= read.len();
+                if *credit == 0 {
+                    self.disarm(epoll);
+                }
+                Found::Data(read.to_vec())
+            }
+            Mode::Collect { bytes, limit } => {
+                bytes.extend_from_slice(read);
+                if bytes.len() <= *limit {
+                    return Found::Nothing;
+                }
+                let bytes = std::mem::take(bytes);
+                self.mode = Mode::Idle;
+                self.disarm(epoll);
+                Found::Overflow(bytes)
+            }
+        }
+    }
+
+    fn end(&mut self, epoll: &Epoll, error: Errno) -> Found {
+        drop(self.take(epoll));
+        let bytes = match &mut self.mode {
+            Mode::Collect { bytes, .. } => std::mem::take(bytes),
+            _ => Vec::new(),
+        };
+        Found::End { bytes, error }
+    }
+}

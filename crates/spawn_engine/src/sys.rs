@@ -1,0 +1,227 @@
+//! The few system calls the engine is made of, as functions that return `Result`.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use libc::c_int;
+
+/// A positive error number, as in `errno.h`.
+pub type Errno = i32;
+
+/// The calling thread's last error.
+pub(crate) fn errno() -> Errno {
+    io::Error::last_os_error()
+        .raw_os_error()
+        .unwrap_or(libc::EIO)
+}
+
+fn check(result: c_int) -> Result<c_int, Errno> {
+    if result < 0 { Err(errno()) } else { Ok(result) }
+}
+
+fn own(fd: RawFd) -> OwnedFd {
+    // SAFETY: every caller passes a descriptor the kernel has just created, which nothing else owns.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// A connected pair: ours does not block, the child's does.
+pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
+    let mut fds = [-1; 2];
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+    // SAFETY: `fds` has room for the two descriptors the call writes.
+    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()) })?;
+    Ok((own(fds[0]), own(fds[1])))
+}
+
+/// A private copy of `fd` that no child inherits.
+pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.
+    check(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) }).map(own)
+}
+
+/// Reads what is there, without blocking; `Ok(0)` is the end.
+pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
+    loop {
+        // SAFETY: the kernel writes at most `into.len()` bytes into a slice we hold exclusively.
+        let read = unsafe {
+            libc::recv(
+                fd.as_raw_fd(),
+                into.as_mut_ptr().cast(),
+                into.len(),
+                libc::MSG_DONTWAIT,
+            )
+        };
+        match read {
+            0.. => return Ok(read as usize),
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+}
+
+/// How a process ended: an exit code, or the signal that ended it (0 when none did).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    pub code: i32,
+    pub signal: i32,
+}
+
+/// Reaps the process behind `pidfd`; `None` when it still runs and `block` is false.
+pub(crate) fn reap(pidfd: &OwnedFd, block: bool) -> Result<Option<Status>, Errno> {
+    let options = libc::WEXITED | if block { 0 } else { libc::WNOHANG };
+    loop {
+        // SAFETY: an all-zero `siginfo_t` is valid, and the call fills it or leaves it zero.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `info` outlives the call.
+        let result = unsafe {
+            libc::waitid(
+                libc::P_PIDFD,
+                pidfd.as_raw_fd() as libc::id_t,
+                &mut info,
+                options,
+            )
+        };
+        if result < 0 {
+            match errno() {
+                libc::EINTR => continue,
+                error => return Err(error),
+            }
+        }
+        // SAFETY: `waitid` filled `info` for a child event (or left si_pid zero), so these members are the live ones.
+        let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+        if pid == 0 {
+            return Ok(None);
+        }
+        return Ok(Some(if info.si_code == libc::CLD_EXITED {
+            Status {
+                code: status,
+                signal: 0,
+            }
+        } else {
+            Status {
+                code: 0,
+                signal: status,
+            }
+        }));
+    }
+}
+
+/// Sends `signal` to exactly the process behind `pidfd`, whatever its number is by now.
+pub(crate) fn send_signal(pidfd: &OwnedFd, signal: i32) -> Result<(), Errno> {
+    // SAFETY: a null siginfo asks for what kill() would send.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd.as_raw_fd(),
+            signal,
+            std::ptr::null::<libc::siginfo_t>(),
+            0,
+        )
+    };
+    if result < 0 { Err(errno()) } else { Ok(()) }
+}
+
+/// Whether the kernel can wait for a pidfd (5.4; gVisor cannot).
+pub(crate) fn can_wait_for_pidfds() -> bool {
+    // SAFETY: no memory is passed.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) };
+    // We are not our own child: ECHILD says the kernel understood the question.
+    fd >= 0 && reap(&own(fd as RawFd), false) == Err(libc::ECHILD)
+}
+
+/// The calling thread's id.
+pub(crate) fn thread_id() -> i32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// The nice value of one thread of this process.
+pub(crate) fn niceness(thread: i32) -> i32 {
+    // SAFETY: no memory is passed; glibc maps the kernel's answer to -20..=19.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, thread as libc::id_t) }
+}
+
+/// The kind of file at `path`, as `S_IFMT` has it.
+pub(crate) fn file_kind(path: &std::ffi::CStr) -> Result<libc::mode_t, Errno> {
+    // SAFETY: an all-zero `stat` is valid, and it outlives the call.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        check(libc::stat(path.as_ptr(), &mut stat))?;
+        Ok(stat.st_mode & libc::S_IFMT)
+    }
+}
+
+/// Blocks every signal in the calling thread, so that Node's own threads get them.
+pub(crate) fn block_signals() {
+    // SAFETY: `set` is initialised by sigfillset before it is read.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut set);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
+    }
+}
+
+/// An epoll instance.
+pub(crate) struct Epoll(OwnedFd);
+
+impl Epoll {
+    pub fn new() -> Result<Self, Errno> {
+        // SAFETY: no memory is passed.
+        check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).map(|fd| Self(own(fd)))
+    }
+
+    pub fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), Errno> {
+        let mut event = libc::epoll_event {
+            events: libc::EPOLLIN as u32,
+            u64: token,
+        };
+        // SAFETY: `event` outlives the call.
+        check(unsafe {
+            libc::epoll_ctl(
+                self.0.as_raw_fd(),
+                libc::EPOLL_CTL_ADD,
+                fd.as_raw_fd(),
+                &mut event,
+            )
+        })
+        .map(drop)
+    }
+
+    /// Must come before every close: a sibling between clone and exec holds a copy of the descriptor table, which
+    /// would keep the entry alive and deliver events of a descriptor number that means something else by then.
+    pub fn remove(&self, fd: &OwnedFd) {
+        // SAFETY: the event argument is ignored for EPOLL_CTL_DEL.
+        unsafe {
+            libc::epoll_ctl(
+                self.0.as_raw_fd(),
+                libc::EPOLL_CTL_DEL,
+                fd.as_raw_fd(),
+                std::ptr::null_mut(),
+            )
+        };
+    }
+
+    pub fn wait<'a>(
+        &self,
+        events: &'a mut [libc::epoll_event],
+        timeout_ms: i32,
+    ) -> &'a [libc::epoll_event] {
+        // SAFETY: the kernel writes at most `events.len()` entries.
+        let count = unsafe {
+            libc::epoll_wait(
+                self.0.as_raw_fd(),
+                events.as_mut_ptr(),
+                events.len() as c_int,
+                timeout_ms,
+            )
+        };
+        &events[..count.max(0) as usize]
+    }
+}
+
+/// Locks, whatever happened to a thread that held the lock before.
+pub(crate) fn lock<T: ?Sized>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

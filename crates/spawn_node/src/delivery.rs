@@ -1,0 +1,132 @@
+//! Events, one callback scope each: `onEvent(kind, id, a, b, bytes)`.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use napi::sys;
+use spawn_engine::Event;
+
+/// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer.
+const COPIED: usize = 16 * 1024;
+
+const STARTED: i32 = 0;
+const FAILED: i32 = 1;
+const EXITED: i32 = 2;
+const DATA: i32 = 3;
+const ENDED: i32 = 4;
+const OVERFLOWED: i32 = 5;
+
+/// Calls `callback` with an event and lets ticks and promises run. What it throws becomes an uncaught exception.
+///
+/// # Safety
+/// On the environment's thread, outside of any JavaScript, with `env` alive.
+pub(crate) unsafe fn deliver(env: sys::napi_env, callback: sys::napi_ref, event: Event) {
+    let (kind, id, a, b, bytes) = match event {
+        Event::Started { id } => (STARTED, id, 0, 0, None),
+        Event::Failed { id, error } => (FAILED, id, error, 0, None),
+        // The exit code, or the signal as a negative number.
+        Event::Exited {
+            id,
+            pid,
+            code,
+            signal,
+        } => (
+            EXITED,
+            id,
+            pid,
+            if signal == 0 { code } else { -signal },
+            None,
+        ),
+        Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0, Some(bytes)),
+        Event::Ended {
+            id,
+            stream,
+            bytes,
+            error,
+        } => (ENDED, id, stream.into(), error, Some(bytes)),
+        Event::Overflowed { id, stream, bytes } => (OVERFLOWED, id, stream.into(), 0, Some(bytes)),
+    };
+    // SAFETY: every handle made here lives in the scope opened here; `callback` is a live reference of `env`.
+    unsafe {
+        let mut scope = ptr::null_mut();
+        sys::napi_open_handle_scope(env, &mut scope);
+        let mut function = ptr::null_mut();
+        sys::napi_get_reference_value(env, callback, &mut function);
+        let mut global = ptr::null_mut();
+        sys::napi_get_global(env, &mut global);
+        let mut arguments = [ptr::null_mut(); 5];
+        sys::napi_create_int32(env, kind, &mut arguments[0]);
+        sys::napi_create_double(env, id as f64, &mut arguments[1]);
+        sys::napi_create_int32(env, a, &mut arguments[2]);
+        sys::napi_create_int32(env, b, &mut arguments[3]);
+        let mut count = 4;
+        if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
+            arguments[4] = buffer(env, bytes);
+            count = 5;
+        }
+        let mut result = ptr::null_mut();
+        let status = sys::napi_make_callback(
+            env,
+            ptr::null_mut(),
+            global,
+            function,
+            count,
+            arguments.as_ptr(),
+            &mut result,
+        );
+        if status == sys::Status::napi_pending_exception {
+            let mut error = ptr::null_mut();
+            sys::napi_get_and_clear_last_exception(env, &mut error);
+            sys::napi_fatal_exception(env, error);
+        }
+        sys::napi_close_handle_scope(env, scope);
+    }
+}
+
+/// A Node Buffer with these bytes.
+///
+/// # Safety
+/// On the environment's thread, inside a handle scope.
+pub(crate) unsafe fn buffer(env: sys::napi_env, bytes: Vec<u8>) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: the copy is made before the call returns; an external buffer owns the boxed vector until its finalizer.
+    unsafe {
+        if bytes.len() >= COPIED {
+            let owner = Box::into_raw(Box::new(bytes));
+            let status = sys::napi_create_external_buffer(
+                env,
+                (*owner).len(),
+                (*owner).as_mut_ptr().cast(),
+                Some(free),
+                owner.cast(),
+                &mut value,
+            );
+            if status == sys::Status::napi_ok {
+                return value;
+            }
+            // Embedders with a memory cage (Electron) allow no external buffers.
+            let bytes = Box::from_raw(owner);
+            sys::napi_create_buffer_copy(
+                env,
+                bytes.len(),
+                bytes.as_ptr().cast(),
+                ptr::null_mut(),
+                &mut value,
+            );
+            return value;
+        }
+        sys::napi_create_buffer_copy(
+            env,
+            bytes.len(),
+            bytes.as_ptr().cast(),
+            ptr::null_mut(),
+            &mut value,
+        );
+    }
+    value
+}
+
+unsafe extern "C" fn free(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
+    // SAFETY: made by Box::into_raw in `buffer`, finalized once.
+    drop(unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
+}

@@ -1,0 +1,290 @@
+//! The engine's port as a JavaScript class: one per environment, closed with it.
+
+use std::ffi::c_void;
+use std::os::fd::IntoRawFd;
+use std::ptr;
+
+use napi::bindgen_prelude::{Buffer, Function, JsValue};
+use napi::{Env, Error, Result, sys};
+use napi_derive::napi;
+use spawn_engine::{Event, Port as EnginePort, Request, Stdio};
+
+use crate::async_handle::AsyncHandle;
+use crate::delivery::deliver;
+use crate::environ;
+
+const IGNORE: i32 = -1;
+const PIPE: i32 = -2;
+const COLLECT: i32 = -3;
+
+/// What the async handle's callback needs. Lives from the constructor to the end of the environment.
+struct Shared {
+    env: sys::napi_env,
+    callback: sys::napi_ref,
+    hook: sys::napi_async_cleanup_hook_handle,
+    handle: Option<AsyncHandle>,
+    port: Option<EnginePort>,
+}
+
+/// Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`.
+#[napi]
+pub struct Port {
+    shared: *mut Shared,
+}
+
+/// What is left of a stream that is given away.
+#[napi(object)]
+pub struct Taken {
+    /// The descriptor, -1 when the stream has ended.
+    pub fd: i32,
+    /// What was read but not seen yet.
+    pub bytes: Buffer,
+}
+
+/// What a stream had collected so far.
+#[napi(object)]
+pub struct Uncollected {
+    /// Whether it has ended.
+    pub ended: bool,
+    /// The bytes so far.
+    pub bytes: Buffer,
+}
+
+/// 0 when the engine runs here, otherwise the error number that says why not.
+#[napi]
+pub fn supported() -> i32 {
+    spawn_engine::supported().err().unwrap_or(0)
+}
+
+#[napi]
+impl Port {
+    /// Opens the environment's port.
+    #[napi(
+        constructor,
+        ts_args_type = "onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void"
+    )]
+    pub fn new(env: Env, on_event: Function<'_, (), ()>) -> Result<Self> {
+        let env = env.raw();
+        let mut callback = ptr::null_mut();
+        // SAFETY: a live function value of the current environment.
+        unsafe { sys::napi_create_reference(env, on_event.raw(), 1, &mut callback) };
+        let shared = Box::into_raw(Box::new(Shared {
+            env,
+            callback,
+            hook: ptr::null_mut(),
+            handle: None,
+            port: None,
+        }));
+        // SAFETY: this is the environment's thread, and `shared` lives until the handle is closed.
+        let handle = unsafe { AsyncHandle::open(env, shared.cast(), on_wake) }
+            .ok_or_else(|| Error::from_reason("no event loop"))?;
+        let port = EnginePort::open(move || handle.send())
+            .map_err(|error| Error::from_reason(format!("errno {error}")))?;
+        // SAFETY: `shared` is ours alone until the hook or the handle runs, later, on this thread.
+        unsafe {
+            (*shared).handle = Some(handle);
+            (*shared).port = Some(port);
+            sys::napi_add_async_cleanup_hook(
+                env,
+                Some(on_cleanup),
+                shared.cast(),
+                &mut (*shared).hook,
+            );
+        }
+        Ok(Self { shared })
+    }
+
+    fn port(&self) -> Option<&EnginePort> {
+        // SAFETY: freed only after the environment's cleanup, when no JavaScript can call this any more.
+        unsafe { (*self.shared).port.as_ref() }
+    }
+
+    /// Queues a process and returns its id, or a negative error number. Strings in `args` and `env` are separated by
+    /// NULs; no `env` is this process's own. `stdio` has a descriptor, -1 ignore, -2 pipe or -3 collect per entry.
+    #[napi]
+    #[allow(clippy::too_many_arguments)]
+    pub fn spawn(
+        &self,
+        file: String,
+        args: String,
+        env: Option<String>,
+        cwd: Option<String>,
+        detached: bool,
+        uid: Option<i32>,
+        gid: Option<i32>,
+        stdio: Vec<i32>,
+        collect_limit: f64,
+    ) -> f64 {
+        let Some(port) = self.port() else {
+            return -1.0;
+        };
+        let request = Request {
+            file: ended(file),
+            args: ended(args),
+            env: env.map_or_else(environ::snapshot, |env| {
+                if env.is_empty() {
+                    Vec::new()
+                } else {
+                    ended(env)
+                }
+            }),
+            cwd: cwd.map(ended),
+            detached,
+            uid: uid.map(i32::cast_unsigned),
+            gid: gid.map(i32::cast_unsigned),
+            stdio: stdio
+                .into_iter()
+                .map(|entry| match entry {
+                    IGNORE => Stdio::Ignore,
+                    PIPE => Stdio::Pipe,
+                    COLLECT => Stdio::Collect(collect_limit as usize),
+                    fd => Stdio::Inherit(fd),
+                })
+                .collect(),
+        };
+        match port.spawn(request) {
+            Ok(id) => id as f64,
+            Err(error) => -f64::from(error),
+        }
+    }
+
+    /// Whether the program runs already; if not, asks for the "started" event.
+    #[napi]
+    pub fn announce(&self, id: f64) -> bool {
+        self.port().is_some_and(|port| port.announce(id as u64))
+    }
+
+    /// Blocks until the program runs: its process id, or a negative error number.
+    #[napi]
+    pub fn wait_started(&self, id: f64) -> i32 {
+        self.port().map_or(-1, |port| {
+            port.wait_started(id as u64).unwrap_or_else(|error| -error)
+        })
+    }
+
+    /// Signals the process: 0, or a negative error number.
+    #[napi]
+    pub fn kill(&self, id: f64, signal: i32) -> i32 {
+        self.port()
+            .and_then(|port| port.kill(id as u64, signal).err())
+            .map_or(0, |error| -error)
+    }
+
+    /// Reads a stream, 256 KiB from now on.
+    #[napi]
+    pub fn flow(&self, id: f64, stream: u8) {
+        if let Some(port) = self.port() {
+            port.flow(id as u64, stream);
+        }
+    }
+
+    /// Stops collecting a stream.
+    #[napi]
+    pub fn uncollect(&self, id: f64, stream: u8) -> Uncollected {
+        let (bytes, ended) = self
+            .port()
+            .map_or((Vec::new(), true), |port| port.uncollect(id as u64, stream));
+        Uncollected {
+            ended,
+            bytes: bytes.into(),
+        }
+    }
+
+    /// Gives a stream's descriptor away.
+    #[napi]
+    pub fn take(&self, id: f64, stream: u8) -> Taken {
+        let (fd, bytes) = self.port().map_or((None, Vec::new()), |port| {
+            let taken = port.take(id as u64, stream);
+            (taken.fd, taken.bytes)
+        });
+        Taken {
+            fd: fd.map_or(-1, IntoRawFd::into_raw_fd),
+            bytes: bytes.into(),
+        }
+    }
+
+    /// Closes a stream.
+    #[napi]
+    pub fn close_stream(&self, id: f64, stream: u8) {
+        if let Some(port) = self.port() {
+            port.close_stream(id as u64, stream);
+        }
+    }
+
+    /// After the exit: closes stdin, empties what nobody touched, and says how many of those have ended.
+    #[napi]
+    pub fn drain(&self, id: f64) -> u32 {
+        self.port().map_or(0, |port| port.drain(id as u64))
+    }
+
+    /// Blocks until every process asked for has been started or has failed.
+    #[napi]
+    pub fn flush(&self) {
+        if let Some(port) = self.port() {
+            port.flush();
+        }
+    }
+
+    /// Whether the port keeps the event loop alive.
+    #[napi]
+    pub fn set_referenced(&self, referenced: bool) {
+        // SAFETY: as in `port`.
+        if let Some(handle) = unsafe { (*self.shared).handle } {
+            handle.set_referenced(referenced);
+        }
+    }
+}
+
+fn ended(text: String) -> Vec<u8> {
+    let mut bytes = text.into_bytes();
+    bytes.push(0);
+    bytes
+}
+
+unsafe extern "C" fn on_wake(handle: *mut c_void) {
+    // SAFETY: the handle's data is the `Shared` that opened it; it is freed after the handle is closed.
+    unsafe {
+        let shared: *mut Shared = AsyncHandle::data(handle);
+        let Some(events) = (*shared).port.as_ref().map(EnginePort::events) else {
+            return;
+        };
+        for event in events {
+            // A callback may have ended the environment.
+            if (*shared).port.is_none() {
+                return;
+            }
+            let ended = match event {
+                Event::Exited { id, .. } | Event::Failed { id, .. } => Some(id),
+                _ => None,
+            };
+            deliver((*shared).env, (*shared).callback, event);
+            if let (Some(id), Some(port)) = (ended, &(*shared).port) {
+                port.acknowledge(id);
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn on_cleanup(_hook: sys::napi_async_cleanup_hook_handle, shared: *mut c_void) {
+    let shared: *mut Shared = shared.cast();
+    // SAFETY: runs once, on the environment's thread, while `shared` is alive. Dropping the port first makes sure that
+    // no other thread touches the handle afterwards.
+    unsafe {
+        drop((*shared).port.take());
+        sys::napi_delete_reference((*shared).env, (*shared).callback);
+        if let Some(handle) = (*shared).handle.take() {
+            handle.close(on_closed);
+        }
+    }
+}
+
+unsafe extern "C" fn on_closed(handle: *mut c_void) {
+    // SAFETY: libuv is done with the handle. `shared` stays allocated (some bytes per environment) when JavaScript's
+    // wrapper outlives it, because that wrapper still points at it.
+    unsafe {
+        let shared: *mut Shared = AsyncHandle::data(handle);
+        let hook = (*shared).hook;
+        AsyncHandle::free(handle);
+        sys::napi_remove_async_cleanup_hook(hook);
+    }
+}

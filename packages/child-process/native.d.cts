@@ -1,0 +1,38 @@
+/** 0 when the engine runs here, otherwise the error number that says why not. */
+export declare function supported(): number;
+
+/** A variable of the process's own environment, whatever `process.env` has been replaced with. */
+export declare function realEnvironmentVariable(name: string): string | null;
+
+/** Starts processes and reports on them; one per environment. `stream` is an index in the child's stdio. */
+export declare class Port {
+  constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);
+  /** The child's id, or a negative error number. */
+  spawn(
+    file: string,
+    args: string,
+    env: string | null,
+    cwd: string | null,
+    detached: boolean,
+    uid: number | null,
+    gid: number | null,
+    stdio: number[],
+    collectLimit: number,
+  ): number;
+  /** Whether the program runs already; if not, asks for the "started" event. */
+  announce(id: number): boolean;
+  /** Blocks until the program runs: its process id, or a negative error number. */
+  waitStarted(id: number): number;
+  /** 0, or a negative error number. */
+  kill(id: number, signal: number): number;
+  /** Reads a stream, 256 KiB from now on. */
+  flow(id: number, stream: number): void;
+  uncollect(id: number, stream: number): { ended: boolean; bytes: Buffer };
+  take(id: number, stream: number): { fd: number; bytes: Buffer };
+  closeStream(id: number, stream: number): void;
+  /** After the exit: how many of the streams nobody touched have ended. */
+  drain(id: number): number;
+  /** Blocks until every process asked for has been started or has failed. */
+  flush(): void;
+  setReferenced(referenced: boolean): void;
+}

@@ -1,0 +1,162 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { ChildPipes } from './child-pipes.ts';
+import { spawnError } from './errors.ts';
+import type { NativeChild } from './native-child.ts';
+import { forget, hold, listen, port, release, type Listener } from './port.ts';
+import { signalName } from './signals.ts';
+
+/**
+ * What stands where Node has its Process handle: `child._handle`, with the same interface, so that
+ * `ChildProcess.prototype`'s own methods work on it.
+ */
+export class ChildHandle extends AsyncResource implements Listener {
+  readonly #child: NativeChild;
+  #id = 0;
+  #pid: number | undefined;
+  #isSettled = false;
+  #isAnnounced = false;
+  #isSpawnEmitted = false;
+  #isHeld = false;
+  #pipes: ChildPipes | undefined;
+
+  constructor(child: NativeChild) {
+    super('PROCESSWRAP', { requireManualDestroy: true });
+    this.#child = child;
+  }
+
+  /** The engine has taken the child. */
+  begin(id: number, pipes: ChildPipes): void {
+    this.#id = id;
+    this.#pipes = pipes;
+    listen(id, this);
+    this.ref();
+    process.nextTick(announce, this);
+  }
+
+  get pipes(): ChildPipes | undefined {
+    return this.#pipes;
+  }
+
+  /** Blocks until the program runs. */
+  waitForPid(): number | undefined {
+    if (!this.#isSettled && this.#id !== 0) {
+      const pid = port().waitStarted(this.#id);
+      this.#settle(pid > 0 ? pid : undefined);
+    }
+    return this.#pid;
+  }
+
+  /** What Node has emitted by the next tick: for those who may be earlier than the engine. */
+  confirmSpawn(): void {
+    if (this.#isAnnounced && this.waitForPid() !== undefined) this.onStarted();
+  }
+
+  kill(signal: number): number {
+    return this.#id === 0 ? -3 : port().kill(this.#id, signal);
+  }
+
+  ref(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    hold();
+  }
+
+  unref(): void {
+    this.#pipes?.adopt();
+    this.#letGo();
+  }
+
+  hasRef(): boolean {
+    return this.#isHeld;
+  }
+
+  close(): void {
+    this.#letGo();
+  }
+
+  /** On the tick on which Node emits "spawn": who does not listen by now does not hear it. */
+  announce(): void {
+    this.#isAnnounced = true;
+    if (this.#child.listenerCount('spawn') === 0) this.#isSpawnEmitted = true;
+    else if (port().announce(this.#id)) this.onStarted();
+  }
+
+  onStarted(): void {
+    if (this.#isSpawnEmitted) return;
+    this.#isSpawnEmitted = true;
+    this.#child.emit('spawn');
+  }
+
+  onFailed(errno: number): void {
+    this.#settle(undefined);
+    this.onexit(-errno);
+  }
+
+  onExited(pid: number, status: number): void {
+    this.#settle(pid);
+    // The end of the channel is in libuv's hands by now, and comes first.
+    if (this.#child.channel) setImmediate(() => this.#exit(status));
+    else this.#exit(status);
+  }
+
+  #exit(status: number): void {
+    if (status < 0) this.onexit(0, signalName(-status));
+    else this.onexit(status);
+  }
+
+  onData(stream: number, bytes: Buffer): void {
+    this.#pipes!.onData(stream, bytes);
+  }
+
+  onEnded(stream: number, errno: number, bytes: Buffer | undefined): void {
+    this.#pipes!.onEnded(stream, errno, bytes);
+  }
+
+  onOverflowed(stream: number, bytes: Buffer): void {
+    this.#pipes!.onOverflowed(stream, bytes);
+  }
+
+  /** Node's own, in Node's order. A negative code is the error that kept the child from starting. */
+  onexit(code: number, signal?: NodeJS.Signals): void {
+    const child = this.#child;
+    if (signal === undefined) child.exitCode = code;
+    else child.signalCode = signal;
+    this.#pipes?.closeInput();
+    this.#letGo();
+    child._handle = null;
+    if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs));
+    else child.emit('exit', child.exitCode, child.signalCode);
+    process.nextTick(resume, this);
+    child.countClose();
+  }
+
+  /** Nothing can happen to the child any more. */
+  end(): void {
+    forget(this.#id);
+  }
+
+  #settle(pid: number | undefined): void {
+    this.#isSettled = true;
+    this.#pid = pid;
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    release();
+  }
+}
+
+function announce(handle: ChildHandle): void {
+  handle.announce();
+}
+
+function resume({ pipes }: ChildHandle): void {
+  if (pipes === undefined) return;
+  pipes.resume();
+  setImmediate(flush, pipes);
+}
+
+function flush(pipes: ChildPipes): void {
+  pipes.flush();
+}

@@ -1,0 +1,161 @@
+import { Socket } from 'node:net';
+import { native } from './engine.ts';
+import { OutputStream } from './output-stream.ts';
+import { closedSocket, openPipe } from './pipe.ts';
+import { hold, port, release } from './port.ts';
+import { COLLECT, PIPE } from './stdio-plan.ts';
+
+/** Who takes the output of a child that nobody streams. */
+export interface Collection {
+  onCollected(index: number, bytes: Buffer | undefined): void;
+  onOverflowed(index: number, bytes: Buffer): void;
+  /** From now on the output comes as a stream. */
+  attach(index: number, stream: Socket): void;
+}
+
+/** The near ends of a child's pipes. A socket is made when somebody looks at it: most are never looked at. */
+export class ChildPipes {
+  readonly #id: number;
+  readonly #codes: readonly number[];
+  readonly #collection: Collection | undefined;
+  readonly #onClosed: () => void;
+  readonly #sockets: (Socket | undefined)[] = [];
+  /** Outputs without a socket that have not ended. */
+  #untouched: number;
+  #isFlushed = false;
+  readonly #resumed = new Set<number>();
+
+  constructor(
+    id: number,
+    codes: readonly number[],
+    collection: Collection | undefined,
+    onClosed: () => void,
+  ) {
+    this.#id = id;
+    this.#codes = codes;
+    this.#collection = collection;
+    this.#onClosed = onClosed;
+    this.#untouched = this.outputs;
+  }
+
+  /** How many pipes the child's "close" waits for. */
+  get outputs(): number {
+    let count = 0;
+    for (let index = 1; index < this.#codes.length; index++) if (this.#isPipe(index)) count++;
+    return count;
+  }
+
+  get(index: number): Socket | null {
+    if (!this.#isPipe(index)) return null;
+    return (this.#sockets[index] ??= index === 0 ? this.#makeInput() : this.#makeOutput(index));
+  }
+
+  all(): (Socket | null)[] {
+    return this.#codes.map((_, index) => this.get(index));
+  }
+
+  onData(index: number, bytes: Buffer): void {
+    (this.#sockets[index] as OutputStream | undefined)?.onData(bytes);
+  }
+
+  onEnded(index: number, errno: number, bytes: Buffer | undefined): void {
+    const socket = this.#sockets[index];
+    if (socket instanceof OutputStream) {
+      socket.onEnded(errno);
+      return;
+    }
+    this.#collection?.onCollected(index, bytes);
+    this.#endUntouched(index);
+  }
+
+  onOverflowed(index: number, bytes: Buffer): void {
+    this.#collection?.onOverflowed(index, bytes);
+  }
+
+  /** The process is gone: nobody reads stdin. */
+  closeInput(): void {
+    this.#sockets[0]?.destroy();
+  }
+
+  /** After the exit: what nobody reads is thrown away, so that it ends. */
+  resume(): void {
+    for (const [index, socket] of this.#sockets.entries()) {
+      if (index === 0 || socket === undefined || this.#resumed.has(index)) continue;
+      this.#resumed.add(index);
+      if (socket.readable && !isUsedAsStdio(socket)) socket.resume();
+    }
+  }
+
+  /** The same for what nobody has looked at, a moment later: `await once(child, 'exit')` may be about to look. */
+  flush(): void {
+    this.resume();
+    this.#isFlushed = true;
+    if (this.#untouched === 0 && this.#sockets[0] !== undefined) return;
+    const ended = port().drain(this.#id);
+    this.#untouched -= ended;
+    for (let count = this.#untouched; count > 0; count--) hold();
+    for (let count = ended; count > 0; count--) this.#onClosed();
+  }
+
+  /** Closes what has been collected so far. */
+  discard(index: number): void {
+    if (this.#sockets[index] !== undefined) {
+      this.#sockets[index].destroy();
+      return;
+    }
+    if (this.#codes[index] !== COLLECT) return;
+    const { ended, bytes } = port().uncollect(this.#id, index);
+    this.#collection?.onCollected(index, bytes);
+    this.#sockets[index] = closedSocket();
+    if (!ended) port().closeStream(this.#id, index);
+    this.#untouched--;
+    process.nextTick(this.#onClosed);
+  }
+
+  /** Leaves it to Node which of the outputs keep the loop alive. */
+  adopt(): void {
+    for (let index = 1; index < this.#codes.length; index++) {
+      const socket = this.get(index);
+      if (socket instanceof OutputStream) socket.adopt();
+    }
+  }
+
+  #isPipe(index: number): boolean {
+    return this.#codes[index] === PIPE || this.#codes[index] === COLLECT;
+  }
+
+  #makeInput(): Socket {
+    const { fd } = this.#isFlushed ? { fd: -1 } : port().take(this.#id, 0);
+    if (fd < 0) return closedSocket();
+    return new Socket({ handle: openPipe(native!.Pipe, fd), readable: false } as object);
+  }
+
+  #makeOutput(index: number): Socket {
+    if (this.#isFlushed) return closedSocket();
+    const stream = new OutputStream(this.#id, index);
+    this.#sockets[index] = stream;
+    this.#untouched--;
+    stream.on('close', this.#onClosed);
+    if (this.#codes[index] !== COLLECT) return stream.start();
+    this.#collection!.attach(index, stream);
+    const { ended, bytes } = port().uncollect(this.#id, index);
+    if (bytes.length > 0) stream.onData(bytes);
+    if (ended) stream.onEnded(0);
+    else stream.start();
+    return stream;
+  }
+
+  #endUntouched(index: number): void {
+    if (this.#sockets[index] !== undefined) return;
+    this.#sockets[index] = closedSocket();
+    this.#untouched--;
+    if (this.#isFlushed) release();
+    this.#onClosed();
+  }
+}
+
+function isUsedAsStdio(socket: Socket): boolean {
+  return Object.getOwnPropertySymbols(socket).some(
+    ({ description }) => description === 'kIsUsedAsStdio',
+  );
+}

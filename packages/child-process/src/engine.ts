@@ -1,0 +1,59 @@
+import nodeChildProcess from 'node:child_process';
+import { createRequire } from 'node:module';
+import { getSystemErrorName } from 'node:util';
+import { findPipe, type PipeConstructor } from './pipe.ts';
+
+type Addon = typeof import('../native.cjs');
+
+/** Which implementation serves the calls. */
+export type Engine =
+  | { readonly name: 'native' }
+  | {
+      readonly name: 'node';
+      /** Why the addon does not serve: one clause. */ readonly reason: string;
+    };
+
+/** What the native engine stands on. */
+export interface Native {
+  readonly addon: Addon;
+  readonly Pipe: PipeConstructor;
+}
+
+const found = find();
+
+/** The native engine, unless Node's own module serves. */
+export const native: Native | undefined = typeof found === 'string' ? undefined : found;
+
+/**
+ * Tells which engine serves: this package's, or `node:child_process` itself and why.
+ *
+ * @example
+ * engine(); // { name: 'node', reason: 'the native engine is for Linux' }
+ */
+export function engine(): Engine {
+  return typeof found === 'string' ? { name: 'node', reason: found } : { name: 'native' };
+}
+
+function find(): Native | string {
+  const { env, platform, versions } = process;
+  if (env['REDLINE_CHILD_PROCESS'] === 'node') return 'REDLINE_CHILD_PROCESS asks for it';
+  if (versions['bun'] !== undefined) return 'Bun starts processes itself';
+  if (versions['deno'] !== undefined) return 'Deno starts processes itself';
+  if (platform !== 'linux') return 'the native engine is for Linux';
+  // Its checks are inside Node's own functions.
+  if (process.permission !== undefined) return "Node's permission model is on";
+  return load();
+}
+
+function load(): Native | string {
+  let addon: Addon;
+  try {
+    addon = createRequire(import.meta.url)('../native.cjs') as Addon;
+  } catch (error) {
+    return `the addon does not load: ${(error as Error).message.split('\n', 1)[0]}`;
+  }
+  const error = addon.supported();
+  if (error !== 0) return `the kernel does not offer what it takes: ${getSystemErrorName(-error)}`;
+  const Pipe = findPipe(nodeChildProcess.ChildProcess);
+  return Pipe === undefined ? 'this Node keeps its pipes elsewhere' : { addon, Pipe };
+}

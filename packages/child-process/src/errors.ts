@@ -1,0 +1,46 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
+
+/** Node's shape of a failed system call: `errno` is negative. */
+export function systemError(errno: number, syscall: string): NodeJS.ErrnoException {
+  const code = getSystemErrorName(errno);
+  return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall });
+}
+
+/** The error a child emits when it could not be started. */
+export function spawnError(errno: number, file: string, args: string[]): NodeJS.ErrnoException {
+  return Object.assign(systemError(errno, `spawn ${file}`), {
+    path: file,
+    spawnargs: args.slice(1),
+  });
+}
+
+/** ERR_CHILD_PROCESS_STDIO_MAXBUFFER. */
+export function maxBufferError(stream: 'stdout' | 'stderr'): RangeError {
+  const code = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+  const error = new RangeError(`${stream} maxBuffer length exceeded`);
+  // Node puts the code into the stack's first line and leaves the name alone.
+  Object.defineProperty(error, 'stack', {
+    value: error.stack?.replace(/^RangeError/, `RangeError [${code}]`),
+    writable: true,
+    configurable: true,
+  });
+  Object.defineProperty(error, 'toString', {
+    value: () => `RangeError [${code}]: ${error.message}`,
+    writable: true,
+    configurable: true,
+  });
+  return Object.assign(error, { code });
+}
+
+/** Node's own AbortError, whose class is not public: a stream that is aborted carries one. */
+export function abortError(cause: unknown): Error {
+  const stream = new Readable({ read() {} });
+  stream.on('error', () => {});
+  addAbortSignal(AbortSignal.abort(), stream);
+  const AbortError = stream.errored!.constructor as new (
+    message?: string,
+    options?: ErrorOptions,
+  ) => Error;
+  return new AbortError(undefined, { cause });
+}

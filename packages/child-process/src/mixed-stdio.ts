@@ -1,0 +1,83 @@
+import { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { spelledOut } from './environment.ts';
+import type { NativeChild } from './native-child.ts';
+import type { Pipe } from './pipe.ts';
+import { port } from './port.ts';
+import type { SpawnPlan } from './spawn-plan.ts';
+import { submit } from './start-child.ts';
+import { IGNORE, MIXED, PIPE } from './stdio-plan.ts';
+
+/** An entry as Node hands it to a handle's `spawn`. */
+interface Entry {
+  readonly type: string;
+  readonly ipc?: boolean;
+  readonly handle?: Pipe;
+}
+
+const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
+  spawn(this: NativeChild, options: object): number;
+};
+
+/**
+ * Starts a child with an IPC channel, or with a stream among its stdio. Node's own `ChildProcess.prototype.spawn` sets
+ * both up, around a handle that is ours; it sees "ignore" where the engine makes the pipe.
+ */
+export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]): void {
+  const { codes } = plan.stdio;
+  const handle = Object.assign(child._handle!, {
+    spawn(...[, , , env, entries]: [unknown, unknown, unknown, string[], Entry[]]): number {
+      return submitMixed(child, plan, env, entries);
+    },
+  });
+  swallowSpawn(child);
+  try {
+    nodeSpawn.call(child, {
+      file: plan.file,
+      args: plan.args,
+      envPairs: spelledOut(plan.env).slice(),
+      stdio: codes.map((code, index) => (code === MIXED ? given[index] : 'ignore')),
+      serialization: plan.serialization,
+    });
+  } finally {
+    if (handle.pipes === undefined) Reflect.deleteProperty(child, 'emit');
+    for (const name of ['stdin', 'stdout', 'stderr', 'stdio']) Reflect.deleteProperty(child, name);
+  }
+}
+
+function submitMixed(child: NativeChild, plan: SpawnPlan, env: string[], entries: Entry[]): number {
+  const codes: number[] = [];
+  const visible: number[] = [];
+  let channel = -1;
+  for (const [index, entry] of entries.entries()) {
+    const code = plan.stdio.codes[index]!;
+    if (code !== MIXED) {
+      codes.push(code);
+      visible.push(code);
+      continue;
+    }
+    visible.push(IGNORE);
+    if (entry.ipc) {
+      channel = index;
+      codes.push(PIPE);
+    } else if (entry.handle !== undefined && entry.handle.fd >= 0) {
+      codes.push(entry.handle.fd);
+    } else {
+      return -constants.errno.EINVAL;
+    }
+  }
+  return submit(child, plan, codes, env, undefined, visible, (id) => {
+    if (channel >= 0) entries[channel]!.handle!.open(port().take(id, channel).fd);
+  });
+}
+
+/** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */
+function swallowSpawn(child: NativeChild): void {
+  child.emit = (name, ...args) => {
+    if (name === 'spawn') {
+      Reflect.deleteProperty(child, 'emit');
+      return false;
+    }
+    return Reflect.apply(ChildProcess.prototype.emit, child, [name, ...args]) as boolean;
+  };
+}

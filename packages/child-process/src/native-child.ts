@@ -1,0 +1,102 @@
+import { ChildProcess } from 'node:child_process';
+import { channel } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { ChildHandle } from './child-handle.ts';
+
+const created = channel('child_process');
+
+/**
+ * A ChildProcess that never ran ChildProcess's constructor, which would make a handle of libuv's for nothing. Node's
+ * methods are inherited and work on `_handle`; what costs something is made when it is looked at.
+ */
+export class NativeChild extends EventEmitter {
+  _closesNeeded = 1;
+  _closesGot = 0;
+  connected = false;
+  /** Node's, for a child with IPC. */
+  declare channel?: unknown;
+  signalCode: NodeJS.Signals | null = null;
+  exitCode: number | null = null;
+  killed = false;
+  spawnfile: string;
+  spawnargs: string[];
+  _handle: ChildHandle | null;
+  readonly #handle: ChildHandle;
+  #stdio: (Socket | null)[] | undefined;
+
+  constructor(file: string, args: string[]) {
+    super();
+    this.spawnfile = file;
+    this.spawnargs = args;
+    this.#handle = new ChildHandle(this);
+    this._handle = this.#handle;
+    if (created.hasSubscribers) created.publish({ process: this });
+  }
+
+  /** Blocks until the program runs: exec has to be over for the answer to be true. `undefined` when it failed. */
+  get pid(): number | undefined {
+    return this.#handle.waitForPid();
+  }
+
+  // Node's own code assigns these for a child with IPC; what it knows is less than what is here.
+  set pid(_: unknown) {}
+
+  get stdin(): Socket | null | undefined {
+    return this.#handle.pipes?.get(0);
+  }
+
+  set stdin(value: unknown) {
+    own(this, 'stdin', value);
+  }
+
+  get stdout(): Socket | null | undefined {
+    return this.#handle.pipes?.get(1);
+  }
+
+  set stdout(value: unknown) {
+    own(this, 'stdout', value);
+  }
+
+  get stderr(): Socket | null | undefined {
+    return this.#handle.pipes?.get(2);
+  }
+
+  set stderr(value: unknown) {
+    own(this, 'stderr', value);
+  }
+
+  get stdio(): (Socket | null)[] | undefined {
+    return (this.#stdio ??= this.#handle.pipes?.all());
+  }
+
+  set stdio(value: unknown) {
+    own(this, 'stdio', value);
+  }
+
+  /** An output has closed. The end of a channel is in libuv's hands by now, and comes first. */
+  readonly countOutput = (): void => {
+    if (this.channel) setImmediate(this.countClose);
+    else this.countClose();
+  };
+
+  /** One of the things "close" waits for has happened. */
+  readonly countClose = (): void => {
+    this._closesGot++;
+    if (this._closesGot !== this._closesNeeded) return;
+    this.#handle.end();
+    this.emit('close', this.exitCode, this.signalCode);
+  };
+}
+
+Object.setPrototypeOf(NativeChild.prototype, ChildProcess.prototype);
+Object.defineProperty(NativeChild, 'name', { value: 'ChildProcess' });
+
+function own(child: NativeChild, name: string, value: unknown): void {
+  Object.defineProperty(child, name, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}

@@ -1,0 +1,181 @@
+import { Socket } from 'node:net';
+import { native } from './engine.ts';
+import { systemError } from './errors.ts';
+import { openPipe, type Pipe } from './pipe.ts';
+import { hold, port, release } from './port.ts';
+
+/** What the engine reads before it must be asked again, and when to ask. */
+const CREDIT = 256 * 1024;
+const LOW = CREDIT / 2;
+
+type Reinitialize = (this: Socket, handle: Pipe) => void;
+const reinitialize = Object.getOwnPropertySymbols(Socket.prototype).find(
+  ({ description }) => description === 'kReinitializeHandle',
+);
+
+/**
+ * The near end of a child's output: a `net.Socket` that the engine reads. It becomes one over a handle of Node's when
+ * somebody needs that: writes to it, hands it to another child, unrefs it.
+ */
+export class OutputStream extends Socket {
+  readonly #id: number;
+  readonly #index: number;
+  #credit = 0;
+  #received = 0;
+  #isReading = false;
+  #hasEnded = false;
+  #isAdopted = false;
+
+  constructor(id: number, index: number) {
+    super();
+    this.#id = id;
+    this.#index = index;
+  }
+
+  /**
+   * Starts the reading, as a socket over a handle does when it is made; not before the next tick, so that a child
+   * that is given this stream for its stdio gets all of it.
+   */
+  start(): this {
+    process.nextTick(readOn, this);
+    return this;
+  }
+
+  get isAdopted(): boolean {
+    return this.#isAdopted;
+  }
+
+  onData(bytes: Buffer): void {
+    this.#credit -= bytes.length;
+    this.#received += bytes.length;
+    if (this.destroyed) return;
+    (this as unknown as { _unrefTimer(): void })._unrefTimer();
+    if (!this.push(bytes)) this.#stopReading();
+  }
+
+  onEnded(errno: number): void {
+    this.#hasEnded = true;
+    this.#stopReading();
+    if (this.destroyed) return;
+    if (errno !== 0) {
+      this.destroy(systemError(-errno, 'read'));
+      return;
+    }
+    this.push(null);
+    this.read(0);
+  }
+
+  /** Moves the descriptor into a handle of Node's. */
+  adopt(): void {
+    if (this.#isAdopted || this.#hasEnded || this.destroyed) return;
+    this.#isAdopted = true;
+    const { fd, bytes } = port().take(this.#id, this.#index);
+    this.#stopReading();
+    this.#received += bytes.length;
+    if (bytes.length > 0) this.push(bytes);
+    if (fd < 0) {
+      this.onEnded(0);
+      return;
+    }
+    const { [reinitialize!]: initialize } = Socket.prototype as unknown as Record<
+      symbol,
+      Reinitialize
+    >;
+    initialize!.call(this, openPipe(native!.Pipe, fd));
+    this.read(0);
+  }
+
+  /** Where `stdio: [stream]` looks for a handle. */
+  get handle(): unknown {
+    this.adopt();
+    return (this as unknown as { _handle: unknown })._handle;
+  }
+
+  /** What `bytesRead` is, `adopted` being what a handle of Node's has read. */
+  countBytes(adopted: number): number {
+    return this.#isAdopted ? this.#received + adopted : this.#received;
+  }
+
+  override ref(): this {
+    return this.#isAdopted ? super.ref() : this;
+  }
+
+  override unref(): this {
+    this.adopt();
+    return this.#isAdopted && !this.#hasEnded ? super.unref() : this;
+  }
+
+  override _read(size: number): void {
+    if (this.#isAdopted) {
+      super._read(size);
+      return;
+    }
+    if (this.#hasEnded) return;
+    if (!this.#isReading) {
+      this.#isReading = true;
+      hold();
+    }
+    if (this.#credit <= LOW) {
+      this.#credit = CREDIT;
+      port().flow(this.#id, this.#index);
+    }
+  }
+
+  override _write(
+    chunk: unknown,
+    encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.adopt();
+    super._write(chunk, encoding, done);
+  }
+
+  override _writev(
+    chunks: { chunk: unknown; encoding: BufferEncoding }[],
+    done: (error?: Error | null) => void,
+  ): void {
+    this.adopt();
+    super._writev!(chunks, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (!this.#hasEnded) this.adopt();
+    super._final(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if ((this as unknown as { _handle: unknown })._handle) {
+      super._destroy(error, done);
+      return;
+    }
+    if (!this.#hasEnded) port().closeStream(this.#id, this.#index);
+    this.#stopReading();
+    if (this.timeout) this.setTimeout(0);
+    done(error);
+    // A socket without a handle says nothing about errors here.
+    process.nextTick(emitClose, this, error !== null);
+  }
+
+  #stopReading(): void {
+    if (!this.#isReading) return;
+    this.#isReading = false;
+    release();
+  }
+}
+
+const bytesRead = Object.getOwnPropertyDescriptor(Socket.prototype, 'bytesRead')?.get;
+Object.defineProperty(OutputStream.prototype, 'bytesRead', {
+  configurable: true,
+  get(this: OutputStream) {
+    return this.countBytes(bytesRead?.call(this) ?? 0);
+  },
+});
+
+function emitClose(stream: OutputStream, hadError: boolean): void {
+  stream.emit('close', hadError);
+}
+
+function readOn(stream: OutputStream): void {
+  // One that has been adopted reads already, unless it is another child's by now.
+  if (!stream.destroyed && !stream.isAdopted) stream.read(0);
+}

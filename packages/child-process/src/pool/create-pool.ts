@@ -1,0 +1,139 @@
+import { promisify } from 'node:util';
+import { collect, type PoolExecCallback, type PoolExecOptions } from './exec-file.ts';
+import { killAfter, killOnAbort } from './limits.ts';
+import { type PoolOptions, resolvePoolOptions } from './options.ts';
+import type { PoolChild } from './pool-child.ts';
+import { type CloseOptions, ProcessPool } from './process-pool.ts';
+import { type PoolSpawnOptions, toSpawnRequest } from './spawn-request.ts';
+
+export interface PoolSpawn {
+  (file: string, args?: readonly string[], options?: PoolSpawnOptions): PoolChild;
+  (file: string, options: PoolSpawnOptions): PoolChild;
+}
+
+/** Resolves with the output; rejects as the callback would be called, with `stdout` and `stderr` on the error. */
+export type PromiseWithChild = Promise<{ stdout: string | Buffer; stderr: string | Buffer }> & {
+  child: PoolChild;
+};
+
+export interface PoolExec {
+  (command: string, callback?: PoolExecCallback): PoolChild;
+  (command: string, options: PoolExecOptions, callback?: PoolExecCallback): PoolChild;
+  [promisify.custom]: (command: string, options?: PoolExecOptions) => PromiseWithChild;
+}
+
+export interface PoolExecFile {
+  (file: string, callback?: PoolExecCallback): PoolChild;
+  (file: string, args: readonly string[], callback?: PoolExecCallback): PoolChild;
+  (file: string, options: PoolExecOptions, callback?: PoolExecCallback): PoolChild;
+  (
+    file: string,
+    args: readonly string[],
+    options: PoolExecOptions,
+    callback?: PoolExecCallback,
+  ): PoolChild;
+  [promisify.custom]: (
+    file: string,
+    args?: readonly string[],
+    options?: PoolExecOptions,
+  ) => PromiseWithChild;
+}
+
+export interface Pool extends AsyncDisposable {
+  spawn: PoolSpawn;
+  exec: PoolExec;
+  execFile: PoolExecFile;
+  /**
+   * Takes no more children, waits for those that run (or ends them, with `killSignal`), then ends the workers.
+   * Resolves when no process of the pool is left, except detached ones. Children that were unref'ed are not waited for.
+   */
+  close: (options?: CloseOptions) => Promise<void>;
+  /** Process ids of the workers that are up. */
+  readonly workerPids: readonly number[];
+}
+
+/**
+ * Worker processes that start other processes, with the functions of node:child_process: the fork that would stall
+ * this process happens in a small one.
+ *
+ * @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME
+ * @example
+ * const pool = createPool({ size: 4, balance: 'least-busy' });
+ * pool.spawn('echo', ['hi']).stdout.pipe(process.stdout);
+ * await pool.close();
+ */
+export function createPool(options: PoolOptions = {}): Pool {
+  const pool = new ProcessPool(resolvePoolOptions(options));
+
+  const spawn: PoolSpawn = (
+    file: string,
+    second?: readonly string[] | PoolSpawnOptions,
+    third?: PoolSpawnOptions,
+  ) => {
+    const [args, given] = splitArguments(second, third);
+    const child = pool.start(toSpawnRequest(file, args, given));
+    killAfter(child, given);
+    killOnAbort(child, given);
+    return child;
+  };
+
+  const runFile = (
+    file: string,
+    args: readonly string[],
+    given: PoolExecOptions,
+    callback: PoolExecCallback | undefined,
+  ): PoolChild => {
+    const child = pool.start(toSpawnRequest(file, args, given));
+    collect(child, [file, ...args].join(' '), given, callback);
+    return child;
+  };
+  const execFile = (file: string, ...rest: unknown[]): PoolChild => {
+    const callback = typeof rest.at(-1) === 'function' ? rest.pop() : undefined;
+    const [args, given] = splitArguments(rest[0], rest[1]);
+    return runFile(file, args, given, callback as PoolExecCallback | undefined);
+  };
+  const exec = (command: string, ...rest: unknown[]): PoolChild => {
+    const callback = typeof rest.at(-1) === 'function' ? rest.pop() : undefined;
+    const given = (rest[0] ?? {}) as PoolExecOptions;
+    const shell = typeof given.shell === 'string' ? given.shell : true;
+    return runFile(command, [], { ...given, shell }, callback as PoolExecCallback | undefined);
+  };
+
+  return {
+    spawn,
+    exec: withPromise(exec) as PoolExec,
+    execFile: withPromise(execFile) as PoolExecFile,
+    close: (closeOptions) => pool.close(closeOptions),
+    get workerPids() {
+      return pool.workerPids;
+    },
+    [Symbol.asyncDispose]: () => pool.close(),
+  };
+}
+
+function splitArguments<Options extends object>(
+  second: unknown,
+  third: unknown,
+): [args: readonly string[], options: Options] {
+  const hasArguments = Array.isArray(second) || second === undefined || second === null;
+  return hasArguments
+    ? [(second ?? []) as string[], (third ?? {}) as Options]
+    : [[], second as Options];
+}
+
+function withPromise(run: (...args: never[]) => PoolChild): unknown {
+  return Object.assign(run, {
+    [promisify.custom]: (...args: unknown[]): PromiseWithChild => {
+      const { promise, resolve, reject } = Promise.withResolvers<{
+        stdout: string | Buffer;
+        stderr: string | Buffer;
+      }>();
+      const callback: PoolExecCallback = (error, stdout, stderr) => {
+        if (error === null) resolve({ stdout, stderr });
+        else reject(Object.assign(error, { stdout, stderr }));
+      };
+      const child = (run as (...all: unknown[]) => PoolChild)(...args, callback);
+      return Object.assign(promise, { child });
+    },
+  });
+}

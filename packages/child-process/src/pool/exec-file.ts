@@ -1,0 +1,106 @@
+import { StringDecoder } from 'node:string_decoder';
+import { killAfter, killOnAbort } from './limits.ts';
+import type { ChildOutput } from './child-output.ts';
+import type { PoolChild } from './pool-child.ts';
+import type { PoolSpawnOptions } from './spawn-request.ts';
+
+export interface PoolExecOptions extends Omit<PoolSpawnOptions, 'stdio' | 'detached'> {
+  /** `buffer` gives Buffers. @default 'utf8' */
+  encoding?: BufferEncoding | 'buffer' | null;
+  /** Bytes of stdout or of stderr; more kills the child. @default 1_048_576 */
+  maxBuffer?: number;
+}
+
+export type PoolExecCallback = (
+  error: ExecError | null,
+  stdout: string | Buffer,
+  stderr: string | Buffer,
+) => void;
+
+/** What Node's exec and execFile fail with. */
+export interface ExecError extends Error {
+  code?: number | string | null;
+  killed?: boolean;
+  signal?: NodeJS.Signals | null;
+  cmd?: string;
+}
+
+/** Gathers the output of a child and calls back once, as node:child_process's execFile does. */
+export function collect(
+  child: PoolChild,
+  command: string,
+  options: PoolExecOptions,
+  callback: PoolExecCallback | undefined,
+): void {
+  const maxBuffer = options.maxBuffer ?? 1024 * 1024;
+  const isText = options.encoding !== 'buffer' && options.encoding !== null;
+  const encoding = isText ? ((options.encoding ?? 'utf8') as BufferEncoding) : undefined;
+  let failure: ExecError | undefined;
+  let timedOut = false;
+  let isSettled = false;
+
+  const overflow = (name: string): void => {
+    failure ??= Object.assign(new RangeError(`${name} maxBuffer length exceeded`), {
+      code: 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER',
+    });
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.kill(options.killSignal);
+  };
+  const stdout = gather(child.stdout!, encoding, maxBuffer, () => overflow('stdout'));
+  const stderr = gather(child.stderr!, encoding, maxBuffer, () => overflow('stderr'));
+
+  const settle = (code: number | null, signal: NodeJS.Signals | null): void => {
+    if (isSettled) return;
+    isSettled = true;
+    if (callback === undefined) return;
+    const [out, err] = [stdout(), stderr()];
+    if (failure === undefined && code === 0 && signal === null) return callback(null, out, err);
+    const error: ExecError =
+      failure ??
+      Object.assign(new Error(`Command failed: ${command}\n${err.toString()}`), {
+        code: code !== null && code < 0 ? String(code) : code,
+        killed: child.killed || timedOut,
+        signal,
+      });
+    error.cmd ??= command;
+    callback(error, out, err);
+  };
+  child.on('close', settle);
+  child.on('error', (error: ExecError) => {
+    failure ??= error;
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    settle(null, null);
+  });
+  killAfter(child, options, () => {
+    timedOut = true;
+    // A grandchild that holds the pipes must not hold the answer.
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  });
+  killOnAbort(child, options);
+}
+
+/** @returns what came so far */
+function gather(
+  output: ChildOutput,
+  encoding: BufferEncoding | undefined,
+  maxBuffer: number,
+  onOverflow: () => void,
+): () => string | Buffer {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  output.on('data', (chunk: Buffer) => {
+    const room = maxBuffer - length;
+    length += chunk.length;
+    chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
+    if (length > maxBuffer) onOverflow();
+  });
+  return () => {
+    const bytes = Buffer.concat(chunks);
+    if (encoding === undefined) return bytes;
+    // A character cut in two by maxBuffer is left out.
+    return length > maxBuffer ? new StringDecoder(encoding).write(bytes) : bytes.toString(encoding);
+  };
+}

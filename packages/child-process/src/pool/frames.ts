@@ -1,0 +1,78 @@
+import { type Kind, kind, type Message, type Value } from './messages.ts';
+
+/** length of what follows the head (u32), kind (u8), id (u32); then bytes, or JSON. Little endian. */
+const headBytes = 9;
+
+export function encodeFrames(batch: readonly Message[]): Uint8Array[] {
+  return batch.flatMap(([frameKind, id, value]) => {
+    const body = value instanceof Uint8Array ? value : encodeJson(value);
+    const head = Buffer.allocUnsafe(headBytes);
+    head.writeUInt32LE(body.length, 0);
+    head.writeUInt8(frameKind, 4);
+    head.writeUInt32LE(id, 5);
+    // Small ones in one piece: each piece is an iovec of its own.
+    if (body.length < 4_096) return [Buffer.concat([head, body])];
+    return [head, body];
+  });
+}
+
+/** Puts frames together from chunks that end anywhere. */
+export class FrameDecoder {
+  #chunks: Buffer[] = [];
+  #length = 0;
+  readonly #onMessage: (kind: Kind, id: number, value: Value) => void;
+
+  constructor(onMessage: (kind: Kind, id: number, value: Value) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  write(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    while (this.#length >= headBytes) {
+      const head = this.#peek(headBytes);
+      const total = headBytes + head.readUInt32LE(0);
+      if (this.#length < total) return;
+      const frame = this.#take(total);
+      const frameKind = frame.readUInt8(4) as Kind;
+      const body = frame.subarray(headBytes);
+      this.#onMessage(
+        frameKind,
+        frame.readUInt32LE(5),
+        carriesBytes(frameKind) ? body : decodeJson(body),
+      );
+    }
+  }
+
+  #peek(count: number): Buffer {
+    const first = this.#chunks[0]!;
+    return first.length >= count ? first : this.#gather();
+  }
+
+  #take(count: number): Buffer {
+    const whole = this.#peek(count);
+    const rest = whole.subarray(count);
+    if (rest.length > 0) this.#chunks[0] = rest;
+    else this.#chunks.shift();
+    this.#length -= count;
+    return whole.subarray(0, count);
+  }
+
+  #gather(): Buffer {
+    const whole = Buffer.concat(this.#chunks);
+    this.#chunks = [whole];
+    return whole;
+  }
+}
+
+function carriesBytes(frameKind: Kind): boolean {
+  return frameKind === kind.stdin || frameKind === kind.stdout || frameKind === kind.stderr;
+}
+
+function encodeJson(value: Value): Uint8Array {
+  return value === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(value));
+}
+
+function decodeJson(body: Buffer): Value {
+  return body.length === 0 ? undefined : JSON.parse(body.toString());
+}

@@ -1,0 +1,71 @@
+/** What travels between the pool and a worker: a kind, the child's number, and a value. */
+export const kind = {
+  // Pool to worker.
+  spawn: 1,
+  kill: 2,
+  stdin: 3,
+  stdinEnd: 4,
+  stdinDestroy: 5,
+  stdoutCredit: 6,
+  stderrCredit: 7,
+  stdoutDestroy: 8,
+  stderrDestroy: 9,
+  // Worker to pool.
+  ready: 20,
+  spawned: 21,
+  failed: 22,
+  error: 23,
+  stdout: 24,
+  stderr: 25,
+  stdoutEnd: 26,
+  stderrEnd: 27,
+  stdinCredit: 28,
+  stdinError: 29,
+  exit: 30,
+} as const;
+
+export type Kind = (typeof kind)[keyof typeof kind];
+
+/** Bytes for `stdin`, `stdout` and `stderr`; for all others something JSON can hold. */
+export type Value = Uint8Array | string | number | object | null | undefined;
+
+export type Message = [kind: Kind, id: number, value?: Value];
+
+export type Post = (kind: Kind, id: number, value?: Value) => void;
+
+/** The value of `spawn`: what node:child_process in the worker is called with. */
+export interface SpawnRequest {
+  file: string;
+  args: string[];
+  options: {
+    cwd: string;
+    env?: Record<string, string>;
+    argv0?: string;
+    shell?: boolean | string;
+    uid?: number;
+    gid?: number;
+    detached?: boolean;
+    windowsHide?: boolean;
+    windowsVerbatimArguments?: boolean;
+    stdio: ('pipe' | 'ignore' | 'inherit')[];
+  };
+}
+
+/** The value of `failed`, `error` and `stdinError`: an Error without its stack, which belongs to the worker. */
+export interface ErrorFacts {
+  message: string;
+  code?: string;
+  errno?: number;
+  syscall?: string;
+  path?: string;
+  spawnargs?: string[];
+}
+
+/** Bytes of one stream that may be under way before its reader has taken any: what a paused reader costs at most. */
+export const windowBytes: number = 256 * 1024;
+
+export function errorFacts(error: NodeJS.ErrnoException): ErrorFacts {
+  const { message, code, errno, syscall, path } = error;
+  const { spawnargs } = error as ErrorFacts;
+  return { message, code, errno, syscall, path, spawnargs };
+}

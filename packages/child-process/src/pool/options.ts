@@ -1,0 +1,70 @@
+import { availableParallelism } from 'node:os';
+import { type Balance, balances } from './balance.ts';
+import { PoolError } from './errors.ts';
+import { findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
+
+/** How bytes get from a worker to the pool: `process.send`, or one Unix socket for each worker. */
+export type Transport = 'send' | 'socket';
+
+export interface PoolOptions {
+  /** Worker processes. @default the number of cores */
+  size?: number;
+  /** What the workers run on; a path names a Node or a Bun. @default the runtime of this process */
+  runtime?: 'node' | 'bun' | (string & {});
+  /** @default 'send'; 'socket' on Deno, which has no other */
+  transport?: Transport;
+  /** @default 'least-busy' */
+  balance?: Balance;
+}
+
+export interface ResolvedPoolOptions {
+  size: number;
+  runtime: Runtime;
+  transport: Transport;
+  balance: Balance;
+}
+
+const transports: readonly Transport[] = ['send', 'socket'];
+const known = ['size', 'runtime', 'transport', 'balance'];
+
+/** @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME */
+export function resolvePoolOptions(options: PoolOptions): ResolvedPoolOptions {
+  if (typeof options !== 'object' || options === null) throw wrong('options', options, 'an object');
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw new PoolError(
+      'ERR_REDLINE_POOL_OPTION',
+      `There is no pool option "${unknown}"; there are ${known.join(', ')}.`,
+    );
+  }
+  const { size, runtime, transport, balance } = options;
+  if (size !== undefined && (!Number.isInteger(size) || size < 1)) {
+    throw wrong('size', size, 'a whole number above 0');
+  }
+  if (runtime !== undefined && (typeof runtime !== 'string' || runtime === '')) {
+    throw wrong('runtime', runtime, "'node', 'bun' or a path");
+  }
+  if (isDeno && transport === 'send') {
+    throw wrong('transport', transport, "'socket': Deno has no process.send to other runtimes");
+  }
+  return {
+    size: size ?? availableParallelism(),
+    transport: oneOf('transport', transport, transports) ?? (isDeno ? 'socket' : 'send'),
+    balance: oneOf('balance', balance, balances) ?? 'least-busy',
+    runtime: findRuntime(runtime ?? ownEngine),
+  };
+}
+
+function oneOf<T extends string>(
+  key: string,
+  value: T | undefined,
+  allowed: readonly T[],
+): T | undefined {
+  if (value === undefined || allowed.includes(value)) return value;
+  throw wrong(key, value, allowed.map((each) => `'${each}'`).join(' or '));
+}
+
+function wrong(key: string, value: unknown, expected: string): PoolError {
+  const shown = JSON.stringify(value) ?? String(value);
+  return new PoolError('ERR_REDLINE_POOL_OPTION', `${key} is ${shown}, not ${expected}.`);
+}

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { PoolError } from './errors.ts';
+
+/** The program the workers run on. */
+export interface Runtime {
+  path: string;
+  engine: 'node' | 'bun';
+}
+
+export const ownEngine: Runtime['engine'] = process.versions['bun'] === undefined ? 'node' : 'bun';
+/** Deno says it is a Node, but its program is not one a worker could run on. */
+export const isDeno: boolean = process.versions['deno'] !== undefined;
+const probeTimeoutMs = 10_000;
+
+/** @throws {PoolError} ERR_REDLINE_POOL_RUNTIME */
+export function findRuntime(runtime: string): Runtime {
+  if (runtime === ownEngine && !isDeno) return { path: process.execPath, engine: ownEngine };
+  const path = runtime === 'node' || runtime === 'bun' ? findOnPath(runtime) : runtime;
+  return { path, engine: askEngine(path) };
+}
+
+function findOnPath(program: string): string {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(folder, program);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  throw runtimeError(
+    `The runtime "${program}" is not on PATH; name its file: runtime: '/…/${program}'.`,
+  );
+}
+
+/** Node says `v24.1.0`, Bun says `1.4.5`. A worker on anything else would fail later and less clearly. */
+function askEngine(path: string): Runtime['engine'] {
+  let answer: string;
+  try {
+    answer = execFileSync(path, ['--version'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: probeTimeoutMs,
+    }).trim();
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+    throw runtimeError(`The runtime "${path}" cannot be run (${reason}).`, cause);
+  }
+  if (/^v\d+\.\d+\.\d+/.test(answer)) return 'node';
+  if (/^\d+\.\d+\.\d+/.test(answer)) return 'bun';
+  const said = JSON.stringify(answer.split('\n', 1)[0]);
+  throw runtimeError(`The runtime "${path}" is neither Node nor Bun: its --version says ${said}.`);
+}
+
+function runtimeError(message: string, cause?: unknown): PoolError {
+  return new PoolError('ERR_REDLINE_POOL_RUNTIME', message, { cause });
+}

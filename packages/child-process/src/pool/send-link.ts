@@ -1,0 +1,51 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
+import { Outbox } from './outbox.ts';
+import { ownEngine, type Runtime } from './runtime.ts';
+import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
+
+/** 'disconnect' follows 'exit' at once; should a runtime forget it, the children must not wait for ever. */
+const disconnectGraceMs = 1_000;
+
+export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLink {
+  const serialization: Serialization = runtime.engine === ownEngine ? 'advanced' : 'json';
+  const child = fork(fileURLToPath(workerFile()), {
+    execPath: runtime.path,
+    execArgv: [],
+    serialization,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // A process group of its own: whatever it starts can be ended with it, whenever and however it ends.
+    detached: true,
+    env: { ...process.env, REDLINE_POOL_SERIALIZATION: serialization },
+  });
+  let isDown = false;
+  const down = (cause?: Error): void => {
+    if (isDown) return;
+    isDown = true;
+    listener.onDown(cause);
+  };
+  child.on('message', (batch) => decodeBatch(batch, listener.onMessage));
+  // Not 'exit': messages that were under way may still be read after it.
+  child.on('disconnect', () => down());
+  child.on('exit', () => setTimeout(down, disconnectGraceMs));
+  child.on('error', (error) => {
+    if (child.pid === undefined || !child.connected) down(error);
+  });
+  const outbox = new Outbox((batch) => {
+    // A worker that is gone is reported by 'disconnect'; the callback keeps it from being an 'error' as well.
+    if (child.connected) child.send(encodeBatch(batch, serialization), () => {});
+  });
+  return {
+    process: child,
+    post: (kind, id, value) => outbox.post(kind, id, value),
+    setRef(isRef) {
+      const verb = isRef ? 'ref' : 'unref';
+      child[verb]();
+      child.channel?.[verb]?.();
+    },
+    end() {
+      if (child.connected) child.disconnect();
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { encodeFrames, FrameDecoder } from './frames.ts';
+import { kind, type Message } from './messages.ts';
+import { Outbox } from './outbox.ts';
+import type { Runtime } from './runtime.ts';
+import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
+
+/**
+ * One Unix socket for one worker: abstract on Linux, where it leaves no file behind.
+ * Everybody on the machine can see and dial an abstract name, so the first frame must carry a secret.
+ */
+export function openSocketLink(runtime: Runtime, listener: LinkListener): WorkerLink {
+  const address = socketAddress();
+  const secret = randomBytes(32).toString('hex');
+  let socket: Socket | undefined;
+  let waiting: Message[] = [];
+  let isRef = true;
+  let isDown = false;
+
+  const deliver = (batch: Message[]): void => {
+    if (socket === undefined) {
+      waiting.push(...batch);
+      return;
+    }
+    if (socket.destroyed) return;
+    socket.cork();
+    for (const piece of encodeFrames(batch)) socket.write(piece);
+    socket.uncork();
+  };
+  const outbox = new Outbox(deliver);
+  const down = (cause?: Error): void => {
+    if (isDown) return;
+    isDown = true;
+    server.close();
+    socket?.destroy();
+    listener.onDown(cause);
+  };
+  const server = createServer((candidate) => {
+    const decoder = new FrameDecoder((frameKind, id, value) => {
+      if (socket === candidate) return listener.onMessage(frameKind, id, value);
+      if (socket !== undefined || frameKind !== kind.ready || value !== secret) {
+        return void candidate.destroy();
+      }
+      socket = candidate;
+      if (!isRef) socket.unref();
+      server.close();
+      socket.on('close', () => down());
+      const early = waiting;
+      waiting = [];
+      deliver(early);
+      listener.onMessage(frameKind, id, undefined);
+    });
+    candidate.on('data', (chunk) => {
+      try {
+        decoder.write(chunk);
+      } catch {
+        // Not a frame: a stranger.
+        candidate.destroy();
+      }
+    });
+    candidate.on('error', () => {});
+  });
+  server.listen(address);
+  server.on('error', (error) => {
+    child.kill('SIGKILL');
+    down(error);
+  });
+  const child = spawn(runtime.path, [fileURLToPath(workerFile())], {
+    stdio: 'inherit',
+    detached: true,
+    env: {
+      ...process.env,
+      REDLINE_POOL_ADDRESS: address.replace('\0', '@'),
+      REDLINE_POOL_SECRET: secret,
+    },
+  });
+  child.on('error', down);
+  child.on('exit', () => {
+    // Before it dialled there is no socket whose end could tell.
+    if (socket === undefined) down();
+  });
+  return {
+    process: child,
+    post: (frameKind, id, value) => outbox.post(frameKind, id, value),
+    setRef(wanted) {
+      isRef = wanted;
+      const verb = wanted ? 'ref' : 'unref';
+      child[verb]();
+      server[verb]();
+      socket?.[verb]();
+    },
+    end() {
+      if (socket === undefined) child.kill('SIGKILL');
+      else socket.end();
+    },
+  };
+}
+
+function socketAddress(): string {
+  const name = `redline-pool-${process.pid}-${randomBytes(8).toString('hex')}`;
+  return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
+}

@@ -1,0 +1,61 @@
+// What a worker of the pool runs, on Node or on Bun: starts children when told, and reports what they do.
+import { connect } from 'node:net';
+import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
+import { encodeFrames, FrameDecoder } from './frames.ts';
+import { type Kind, kind, type Post, type SpawnRequest, type Value } from './messages.ts';
+import { Outbox } from './outbox.ts';
+import { WorkerChild } from './worker-child.ts';
+
+const { REDLINE_POOL_ADDRESS, REDLINE_POOL_SECRET, REDLINE_POOL_SERIALIZATION } = process.env;
+// Not for the children.
+for (const name of ['ADDRESS', 'SECRET', 'SERIALIZATION'])
+  delete process.env[`REDLINE_POOL_${name}`];
+for (const name of ['FD', 'SERIALIZATION_MODE']) delete process.env[`NODE_CHANNEL_${name}`];
+
+const children = new Map<number, WorkerChild>();
+const post =
+  REDLINE_POOL_ADDRESS === undefined
+    ? openChannel(REDLINE_POOL_SERIALIZATION as Serialization)
+    : openSocket(REDLINE_POOL_ADDRESS);
+post(kind.ready, 0, REDLINE_POOL_SECRET);
+
+function receive(messageKind: Kind, id: number, value: Value): void {
+  if (messageKind !== kind.spawn) {
+    children.get(id)?.receive(messageKind, value);
+    return;
+  }
+  const child = new WorkerChild(id, value as SpawnRequest, post, () => children.delete(id));
+  children.set(id, child);
+}
+
+function openChannel(serialization: Serialization): Post {
+  const outbox = new Outbox((batch) => {
+    if (process.connected) process.send!(encodeBatch(batch, serialization), () => {});
+  });
+  process.on('message', (batch) => decodeBatch(batch, receive));
+  process.on('disconnect', endEverything);
+  return (messageKind, id, value) => outbox.post(messageKind, id, value);
+}
+
+function openSocket(address: string): Post {
+  const socket = connect({ path: address.replace(/^@/, '\0') });
+  const decoder = new FrameDecoder(receive);
+  const outbox = new Outbox((batch) => {
+    socket.cork();
+    for (const piece of encodeFrames(batch)) socket.write(piece);
+    socket.uncork();
+  });
+  socket.on('data', (chunk) => decoder.write(chunk));
+  socket.on('error', () => {});
+  socket.on('close', endEverything);
+  return (messageKind, id, value) => outbox.post(messageKind, id, value);
+}
+
+/** The pool is gone, in order or not: no child may be left, except detached ones. The worker leads the group. */
+function endEverything(): void {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } catch {
+    process.exit(1);
+  }
+}

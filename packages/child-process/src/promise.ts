@@ -1,0 +1,22 @@
+import type { ChildProcess } from 'node:child_process';
+
+type Callback = (error: Error | null, stdout: string | Buffer, stderr: string | Buffer) => void;
+
+/** What `util.promisify` makes of `exec` and `execFile`: a promise of both outputs that carries the child. */
+export function withPromise(
+  original: (...args: never[]) => ChildProcess,
+): (...args: unknown[]) => Promise<{ stdout: string | Buffer; stderr: string | Buffer }> {
+  const promised = (...args: unknown[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      stdout: string | Buffer;
+      stderr: string | Buffer;
+    }>();
+    const settle: Callback = (error, stdout, stderr) => {
+      if (error === null) resolve({ stdout, stderr });
+      else reject(Object.assign(error, { stdout, stderr }));
+    };
+    return Object.assign(promise, { child: Reflect.apply(original, undefined, [...args, settle]) });
+  };
+  Object.defineProperty(promised, 'name', { value: original.name });
+  return promised;
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import * as node from 'node:child_process';
+import { describe, test } from 'node:test';
+import * as redline from '../src/index.ts';
+import { badInput } from './behaviour/bad-input.ts';
+import { collected } from './behaviour/collected.ts';
+import { ending } from './behaviour/ending.ts';
+import { messages } from './behaviour/messages.ts';
+import { spawnOptions } from './behaviour/spawn-options.ts';
+import { stdio } from './behaviour/stdio.ts';
+import { surroundings } from './behaviour/surroundings.ts';
+import type { ChildProcessModule } from './behaviour/trace.ts';
+
+const suites = {
+  'options of spawn': spawnOptions,
+  'bad input': badInput,
+  stdio,
+  'how a child ends': ending,
+  'exec and execFile': collected,
+  'fork and messages': messages,
+  surroundings,
+};
+
+// With REDLINE_CHILD_PROCESS=node, or without the addon, this compares Node with Node: the suite itself is tested.
+for (const [suite, behaviours] of Object.entries(suites)) {
+  describe(`as node:child_process, ${suite}:`, { timeout: 120_000 }, () => {
+    for (const [name, behave] of Object.entries(behaviours)) {
+      test(name, async () => {
+        const expected = await behave(node);
+        const actual = await behave(redline as unknown as ChildProcessModule);
+        assert.deepEqual(actual, expected);
+        assert.notEqual(expected, undefined);
+      });
+    }
+  });
+}

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { attempt, describeError, outcome, record, settled, type Behaviours } from './trace.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'redline-fork-'));
+
+function script(name: string, code: string): string {
+  const file = join(folder, `${name}.cjs`);
+  writeFileSync(file, code);
+  return file;
+}
+
+const echo = script(
+  'echo',
+  `process.on('message', (m) => process.send(m, () => process.disconnect()))`,
+);
+const facts = script(
+  'facts',
+  `process.send({ argv: process.argv.slice(2), execArgv: process.execArgv, cwd: process.cwd(), env: process.env.A })
+   process.disconnect()`,
+);
+const printing = script(
+  'printing',
+  `console.log('out'); console.error('err'); process.disconnect()`,
+);
+const serving = script(
+  'serving',
+  `process.on('message', (m, s) => { s.end('served ' + m); process.disconnect() })`,
+);
+const refusing = script('refusing', `process.exit(9)`);
+
+export const messages: Behaviours = {
+  fork: async (cp) => {
+    const child = cp.fork(facts, ['a', 'b'], {
+      env: { A: 'x' },
+      cwd: '/usr',
+      execArgv: ['--no-warnings'],
+    });
+    return record(child).then(({ spawnargs: _, ...rest }) => rest);
+  },
+  'fork by URL': (cp) => record(cp.fork(pathToFileURL(facts))),
+  'fork with options in the place of arguments': (cp) => record(cp.fork(facts, { cwd: '/' })),
+  'fork with null arguments': (cp) => record(cp.fork(facts, null as never, undefined)),
+  'fork of what is not there': (cp) =>
+    record(cp.fork(join(folder, 'none.cjs'), { silent: true })).then(withoutText),
+  'fork on a program that is not there': (cp) => record(cp.fork(facts, { execPath: '/bin/none' })),
+  silent: async (cp) => {
+    const child = cp.fork(printing, { silent: true });
+    return [child.stdio.length, await outcome(child)];
+  },
+  'stdio of a fork': async (cp) => [
+    await outcome(cp.fork(printing, { stdio: 'pipe' })),
+    await outcome(cp.fork(printing, { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] })),
+    await outcome(cp.fork(printing, { stdio: 'ignore' })),
+  ],
+  'messages both ways': async (cp) => {
+    const child = cp.fork(echo);
+    child.send({ a: [1, 'ä', null, { b: true }] });
+    return record(child);
+  },
+  'messages with advanced serialization': async (cp) => {
+    const child = cp.fork(echo, { serialization: 'advanced' });
+    child.send({
+      map: new Map([[1, new Set(['x'])]]),
+      big: 10n,
+      date: new Date(0),
+      bytes: Buffer.from('b'),
+    });
+    const [message] = await once(child, 'message');
+    await settled(child);
+    return message;
+  },
+  'large messages': async (cp) => {
+    const child = cp.fork(echo, { serialization: 'advanced' });
+    child.send('x'.repeat(3_000_000));
+    const [message] = await once(child, 'message');
+    await settled(child);
+    return message.length;
+  },
+  'send calls back': async (cp) => {
+    const child = cp.fork(echo);
+    const error = await new Promise((resolve) => child.send('x', resolve));
+    await settled(child);
+    return describeError(error);
+  },
+  'send after the end': async (cp) => {
+    const child = cp.fork(refusing);
+    await settled(child);
+    const error = await new Promise((resolve) => child.send('x', resolve));
+    return [describeError(error), child.connected, child.channel];
+  },
+  'send of what cannot be sent': async (cp) => {
+    const child = cp.fork(echo);
+    const results = [
+      attempt(() => child.send(undefined as never)),
+      attempt(() => child.send((() => {}) as never)),
+      attempt(() => child.send('x', {} as never)),
+    ];
+    child.kill();
+    await settled(child);
+    return results;
+  },
+  disconnect: async (cp) => {
+    const child = cp.fork(echo);
+    child.disconnect();
+    const [code] = await once(child, 'exit');
+    return [code, child.connected, child.channel];
+  },
+  'disconnect twice': async (cp) => {
+    const child = cp.fork(echo);
+    const errors: unknown[] = [];
+    child.on('error', (error) => errors.push(describeError(error)));
+    child.disconnect();
+    child.disconnect();
+    await once(child, 'exit');
+    return errors;
+  },
+  'a child without a channel': async (cp) => {
+    const child = cp.spawn('true');
+    const facts = [child.connected, child.channel, typeof child.send, typeof child.disconnect];
+    await record(child);
+    return facts;
+  },
+  'ipc in stdio of spawn': async (cp) => {
+    const child = cp.spawn(process.execPath, [facts, 'x'], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    const shape = child.stdio.map((stream) => stream === null);
+    return [shape, await record(child).then(({ spawnargs: _, ...rest }) => rest)];
+  },
+  'ipc at another descriptor': (cp) =>
+    outcome(
+      cp.spawn('sh', ['-c', 'echo $NODE_CHANNEL_FD $NODE_CHANNEL_SERIALIZATION_MODE'], {
+        stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'ipc'],
+        serialization: 'advanced',
+      }),
+    ),
+  'ipc as stdin': (cp) =>
+    outcome(cp.spawn('sh', ['-c', 'echo $NODE_CHANNEL_FD'], { stdio: ['ipc', 'pipe', 'inherit'] })),
+  'ipc beside a stream': async (cp) => {
+    const first = cp.spawn('echo', ['to a fork']);
+    const second = cp.spawn('cat', [], { stdio: [first.stdout, 'pipe', 'inherit', 'ipc'] });
+    return outcome(second);
+  },
+  'ipc with a program that is not there': (cp) =>
+    record(cp.spawn('redline-no-such-program', { stdio: ['pipe', 'pipe', 'pipe', 'ipc'] })),
+  'a socket is sent': async (cp) => {
+    const child = cp.fork(serving);
+    const server = createServer({ pauseOnConnect: true }, (socket) => child.send('well', socket));
+    await once(server.listen(0), 'listening');
+    const answer = await text(connect((server.address() as { port: number }).port));
+    server.close();
+    await settled(child);
+    return answer;
+  },
+  'ref and unref of the channel': async (cp) => {
+    const child = cp.fork(echo);
+    child.channel!.unref();
+    child.channel!.ref();
+    child.send('x');
+    return record(child);
+  },
+  'kill of a fork': async (cp) => {
+    const child = cp.fork(echo);
+    child.kill();
+    return record(child);
+  },
+  'abort of a fork': (cp) => record(cp.fork(echo, { signal: AbortSignal.abort() })),
+  'timeout of a fork': (cp) => record(cp.fork(echo, { timeout: 100 })),
+};
+
+function withoutText({ 'fd 2': _, ...rest }: Record<string, unknown>): unknown {
+  return rest;
+}

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Whole programs: what they print, how they end, and that they end. `cp` is the engine, `folder` an empty one. */
+export const programs: Record<string, string> = {
+  'a program with a child waits for it': `cp.spawn('sh', ['-c', 'sleep 0.1; echo waited'], { stdio: 'inherit' })`,
+  'unref with ignored stdio lets the program end': `
+    const child = cp.spawn('sleep', ['5'], { stdio: 'ignore', detached: true });
+    child.unref();
+    process.on('exit', () => { console.log('ends'); child.kill() });`,
+  'unref with pipes does not': `
+    const child = cp.spawn('sh', ['-c', 'sleep 0.3; echo done']);
+    child.unref();
+    child.on('exit', () => console.log('seen'));`,
+  'unref of the child and of its pipes does': `
+    const child = cp.spawn('sleep', ['5']);
+    child.unref(); child.stdin.unref(); child.stdout.unref(); child.stderr.unref();
+    process.on('exit', () => { console.log('ends'); child.kill('SIGKILL') });`,
+  'unref and ref again': `
+    const child = cp.spawn('sh', ['-c', 'sleep 0.2'], { stdio: 'ignore' });
+    child.unref(); child.ref();
+    child.on('exit', () => console.log('seen'));`,
+  'unref of a fork': `
+    const child = cp.fork(worker, { stdio: 'ignore' });
+    child.unref(); child.channel.unref();
+    process.on('exit', () => { console.log('ends'); child.kill('SIGKILL') });`,
+  'a channel keeps the program': `
+    const child = cp.fork(worker);
+    child.on('message', (message) => { console.log(message); child.disconnect() });
+    child.on('exit', (code) => console.log('exit', code));`,
+  'process.exit right after a detached spawn': `
+    cp.spawn('sh', ['-c', 'sleep 0.1; echo started > ' + folder + '/file'], { detached: true, stdio: 'ignore' }).unref();
+    process.on('exit', () => {});
+    process.exit(3);`,
+  'an error nobody listens for': `
+    process.on('uncaughtException', (error) => console.log(error.code, error.syscall));
+    cp.spawn('redline-no-such-program');`,
+  'an error nobody catches': `cp.spawn('redline-no-such-program')`,
+  'a listener that throws': `
+    process.on('uncaughtException', (error) => console.log(error.message));
+    const child = cp.spawn('true');
+    child.on('exit', () => { throw new Error('from exit') });
+    child.on('close', () => console.log('close', child.exitCode));
+    cp.spawn('true').on('close', () => console.log('another closes'));`,
+  'a listener that throws and a program that dies of it': `
+    cp.spawn('true').on('exit', () => { throw new Error('from exit') });
+    setTimeout(() => console.log('never'), 1000);`,
+  'a stdin that nobody ends goes with the parent': `
+    const child = cp.spawn('sh', ['-c', 'cat; echo eof > ' + folder + '/file'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    child.unref();
+    setTimeout(() => process.exit(), 100);`,
+  'children of a program that is killed live on': `
+    cp.spawn('sh', ['-c', 'sleep 0.3; echo lives > ' + folder + '/file'], { stdio: 'ignore' });
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);`,
+  'in a worker thread': `
+    const { Worker } = require('node:worker_threads');
+    const code = 'const cp = require(' + JSON.stringify(engine) + ');' +
+      "const { parentPort } = require('node:worker_threads');" +
+      "process.env.ONLY_HERE = 'yes';" +
+      "const child = cp.spawn('sh', ['-c', 'echo $ONLY_HERE; exit 4']);" +
+      "let out = ''; child.stdout.on('data', (c) => out += c);" +
+      "child.on('close', (code) => parentPort.postMessage([out, code]));";
+    const workers = [1, 2, 3].map(() => new Worker(code, { eval: true }));
+    for (const worker of workers) worker.on('message', (m) => console.log(m)).on('exit', (code) => console.log('exit', code));`,
+  'a worker that is terminated': `
+    const { Worker } = require('node:worker_threads');
+    const code = 'const cp = require(' + JSON.stringify(engine) + ');' +
+      "for (let i = 0; i < 20; i++) cp.spawn('sleep', ['0.2']).stdout.on('data', () => {});" +
+      "cp.exec('echo x', () => {}); require('node:worker_threads').parentPort.postMessage(1)";
+    const worker = new Worker(code, { eval: true });
+    worker.on('message', () => worker.terminate().then((code) => {
+      console.log('terminated', code);
+      cp.exec('echo still', (error, stdout) => console.log(stdout));
+    }));`,
+  'process.env that was replaced': `
+    process.env = { PATH: process.env.PATH, MINE: 'x' };
+    cp.exec('env | grep -c MINE', (error, stdout) => console.log(stdout));`,
+  'a nice value that was changed': `
+    require('node:os').setPriority(5);
+    cp.exec('nice', (error, stdout) => console.log(stdout));`,
+  'stdin of the program inherited': `cp.spawn('cat', { stdio: 'inherit' })`,
+  'no descriptors left': `
+    const fs = require('node:fs'); const open = [];
+    const warm = cp.spawn('true'); warm.on('close', () => {
+      process.on('exit', () => {});
+      try { for (;;) open.push(fs.openSync('/dev/null')) } catch (error) { console.log(error.code) }
+      const child = cp.spawn('true');
+      console.log(child.pid, child.stdout, child.stdio);
+      child.on('error', (error) => {
+        console.log(error.code, error.syscall, child.exitCode);
+        for (const fd of open) fs.closeSync(fd);
+        cp.spawn('true').on('exit', (code) => console.log('again', code));
+      });
+    });`,
+};
+
+/** What a program does with an engine. */
+export function runProgram(code: string, engine: string): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-program-'));
+  const worker = `${folder}/worker.cjs`;
+  const source = `
+    const engine = ${JSON.stringify(engine)};
+    const folder = ${JSON.stringify(folder)};
+    const worker = ${JSON.stringify(worker)};
+    require('node:fs').writeFileSync(worker, "process.send('hello'); process.on('message', () => {})");
+    const cp = require(engine);
+    ${code}`;
+  const child = spawn(
+    'sh',
+    ['-c', 'ulimit -n 400; exec "$0" --no-warnings -e "$1"', process.execPath, source],
+    {
+      timeout: 15_000,
+      killSignal: 'SIGKILL',
+    },
+  );
+  child.stdin.end('given');
+  const out = ['', ''];
+  child.stdout.on('data', (chunk) => (out[0] += chunk));
+  child.stderr.on('data', (chunk) => (out[1] += chunk));
+  return new Promise((resolve) => {
+    child.on('close', (exitCode, signal) => {
+      const lines = out[0]!.split('\n').sort();
+      const errors = out[1]!.split('\n').filter((line) => /^[A-Za-z]*Error/.test(line));
+      // What a child that outlives the program leaves behind.
+      const check = spawn('sh', ['-c', `sleep 0.5; cat ${folder}/file 2>/dev/null`]);
+      let left = '';
+      check.stdout.on('data', (chunk) => (left += chunk));
+      check.on('close', () => resolve({ lines, errors, exitCode, signal, left }));
+    });
+  });
+}

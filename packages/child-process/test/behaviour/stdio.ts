@@ -1,0 +1,275 @@
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { connect, createServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Readable, Writable } from 'node:stream';
+import { attempt, outcome, record, settled, type Behaviours } from './trace.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'redline-stdio-'));
+const links = 'for fd in 0 1 2; do readlink /proc/$$/fd/$fd | sed "s/[0-9]//g"; done';
+
+function fresh(): string {
+  return join(folder, `${Math.random()}`);
+}
+
+export const stdio: Behaviours = {
+  'the default': async (cp) => {
+    const child = cp.spawn('true');
+    const shape = shapeOf(child.stdio);
+    await record(child);
+    return shape;
+  },
+  pipe: (cp) => outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: 'pipe' })),
+  overlapped: (cp) =>
+    outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: 'overlapped' })),
+  ignore: async (cp) => {
+    const child = cp.spawn('sh', ['-c', `[ "$(readlink /proc/$$/fd/1)" = /dev/null ]`], {
+      stdio: 'ignore',
+    });
+    return [shapeOf(child.stdio), child.stdin, child.stdout, child.stderr, await record(child)];
+  },
+  'a mixture': async (cp) => {
+    const child = cp.spawn('sh', ['-c', links], { stdio: ['ignore', 'pipe', 'inherit'] });
+    return [
+      shapeOf(child.stdio),
+      child.stderr,
+      ((await outcome(child)) as { exitCode: number }).exitCode,
+    ];
+  },
+  'null and undefined are the default': async (cp) => {
+    const child = cp.spawn('cat', [], { stdio: [null, undefined, null, null] });
+    child.stdin!.end();
+    return [shapeOf(child.stdio), await record(child)];
+  },
+  'an empty list': async (cp) => {
+    const child = cp.spawn('echo', ['x'], { stdio: [] });
+    return [shapeOf(child.stdio), await outcome(child)];
+  },
+  'negative numbers are pipes': async (cp) => {
+    const child = cp.spawn('echo', ['x'], { stdio: ['ignore', -1, 'ignore'] });
+    return [shapeOf(child.stdio), await outcome(child)];
+  },
+  'more than three pipes': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'echo three >&3; cat <&4 >&5'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    (child.stdio[4] as Writable).end('through');
+    const [three, five] = await Promise.all([
+      text(child.stdio[3] as Readable),
+      text(child.stdio[5] as Readable),
+    ]);
+    return [three, five, child.exitCode ?? (await once(child, 'exit'))[0]];
+  },
+  'holes stay closed': (cp) =>
+    outcome(
+      cp.spawn('sh', ['-c', 'ls /proc/self/fd | tr "\\n" " "'], {
+        stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'],
+      }),
+    ),
+  'a descriptor': async (cp) => {
+    const file = fresh();
+    const fd = openSync(file, 'w');
+    const child = cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: ['ignore', fd, fd] });
+    // It is the child's by now.
+    closeSync(fd);
+    await settled(child);
+    return readFileSync(file, 'utf8');
+  },
+  'a file to read': async (cp) => {
+    const file = fresh();
+    writeFileSync(file, 'content');
+    const fd = openSync(file, 'r');
+    const child = cp.spawn('cat', [], { stdio: [fd, 'pipe', 'inherit'] });
+    closeSync(fd);
+    return outcome(child);
+  },
+  'a file handle': async (cp) => {
+    const file = fresh();
+    const handle = await open(file, 'w');
+    const child = cp.spawn('echo', ['through a handle'], {
+      stdio: ['ignore', handle as never, 'inherit'],
+    });
+    await settled(child);
+    await handle.close();
+    return readFileSync(file, 'utf8');
+  },
+  'stdout and stderr swapped': async (cp) => {
+    const file = fresh();
+    const fd = openSync(file, 'w');
+    const child = cp.spawn('sh', ['-c', 'echo out; echo err >&2'], {
+      stdio: ['ignore', 'pipe', fd],
+    });
+    closeSync(fd);
+    return [await outcome(child), readFileSync(file, 'utf8')];
+  },
+  'a descriptor that is not open': (cp) =>
+    attempt(() => cp.spawn('true', [], { stdio: ['pipe', 987, 'pipe'] })),
+  'a socket': async (cp) => {
+    const server = createServer((socket) => {
+      const child = cp.spawn('echo', ['to a socket'], { stdio: ['ignore', socket, 'inherit'] });
+      child.on('close', () => socket.destroy());
+    });
+    await once(server.listen(0), 'listening');
+    const answer = await text(connect((server.address() as { port: number }).port));
+    server.close();
+    return answer;
+  },
+  "another child's output": async (cp) => {
+    const first = cp.spawn('echo', ['through two']);
+    const second = cp.spawn('tr', ['a-z', 'A-Z'], { stdio: [first.stdout, 'pipe', 'inherit'] });
+    const seen = await outcome(second);
+    return [seen, first.exitCode];
+  },
+  "another child's input": async (cp) => {
+    const second = cp.spawn('cat');
+    const first = cp.spawn('echo', ['backwards'], { stdio: ['ignore', second.stdin, 'inherit'] });
+    await settled(first);
+    second.stdin.end();
+    return outcome(second);
+  },
+  'a stream without a handle': (cp) =>
+    attempt(() => cp.spawn('true', [], { stdio: [new Socket(), 'pipe', 'pipe'] })),
+  'stdin and stdout': async (cp) => {
+    const child = cp.spawn('cat');
+    child.stdin.write('one ');
+    child.stdin.end('two');
+    return outcome(child);
+  },
+  'writing before the child can read': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'sleep 0.1; cat']);
+    child.stdin.end('early');
+    return outcome(child);
+  },
+  'writing to a child that does not read': async (cp) => {
+    const child = cp.spawn('true');
+    await settled(child);
+    const errors: unknown[] = [];
+    child.stdin.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code));
+    child.stdin.write('late');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return [errors, child.stdin.destroyed, child.stdin.writable];
+  },
+  'writing to a child that does not exist': async (cp) => {
+    const child = cp.spawn('redline-no-such-program');
+    const errors: unknown[] = [];
+    child.on('error', () => {});
+    child.stdin.on('error', (error: NodeJS.ErrnoException) => errors.push(error.syscall));
+    child.stdin.write('x');
+    await settled(child);
+    return [child.stdin.destroyed, child.pid];
+  },
+  'closing the output': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'sleep 0.1; exec yes']);
+    child.stdout.destroy();
+    return [await outcome(child), child.stdout.destroyed];
+  },
+  'streams are sockets': async (cp) => {
+    const child = cp.spawn('cat');
+    const facts = [child.stdin, child.stdout, child.stderr].map((stream) => [
+      stream instanceof Socket,
+      stream.readable,
+      stream.writable,
+      stream.readableHighWaterMark,
+      stream.readableFlowing,
+      stream.destroyed,
+      (stream as unknown as Socket).allowHalfOpen,
+    ]);
+    child.stdin.end();
+    await record(child);
+    const after = [child.stdin, child.stdout].map((stream) => [
+      stream.readable,
+      stream.destroyed,
+      stream.readableEnded,
+      (stream as unknown as Socket).bytesRead,
+    ]);
+    return [facts, after];
+  },
+  'the same stream each time': async (cp) => {
+    const child = cp.spawn('true');
+    const same = [
+      child.stdout === child.stdout,
+      child.stdio === child.stdio,
+      child.stdio[0] === child.stdin,
+      child.stdio[1] === child.stdout,
+      child.stdio[2] === child.stderr,
+    ];
+    await record(child);
+    return same;
+  },
+  setEncoding: async (cp) => {
+    const child = cp.spawn('printf', ['ä€😀']);
+    child.stdout.setEncoding('utf8');
+    const chunks: string[] = [];
+    for await (const chunk of child.stdout) chunks.push(chunk);
+    return [chunks.join(''), typeof chunks[0]];
+  },
+  'output nobody reads': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'echo unread; echo unread >&2']);
+    const events: unknown[] = [];
+    child.on('exit', (code) => events.push(['exit', code]));
+    child.on('close', (code) => events.push(['close', code]));
+    await settled(child);
+    return [events, child.stdout.readableEnded, child.stdout.destroyed];
+  },
+  'much output nobody reads keeps the child from ending': async (cp) => {
+    const child = cp.spawn('head', ['-c', '2000000', '/dev/zero']);
+    let hasExited = false;
+    child.on('exit', () => (hasExited = true));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const before = hasExited;
+    child.stdout.resume();
+    await settled(child);
+    return [before, hasExited];
+  },
+  'output paused and resumed': async (cp) => {
+    const child = cp.spawn('head', ['-c', '1000000', '/dev/zero']);
+    let length = 0;
+    child.stdout.on('data', (chunk) => {
+      length += chunk.length;
+      child.stdout.pause();
+      setTimeout(() => child.stdout.resume(), 1);
+    });
+    await settled(child);
+    return length;
+  },
+  'reading by hand': async (cp) => {
+    const child = cp.spawn('printf', ['abcdef']);
+    await once(child.stdout, 'readable');
+    const first = String(child.stdout.read(2));
+    const rest = String(child.stdout.read());
+    child.stdout.resume();
+    await settled(child);
+    return [first, rest];
+  },
+  'a grandchild that holds the output': async (cp) => {
+    const child = cp.spawn('sh', ['-c', '(sleep 0.2; echo late) & echo early']);
+    const order: string[] = [];
+    child.stdout.on('data', (chunk) => order.push(String(chunk)));
+    child.on('exit', () => order.push('exit'));
+    child.on('close', () => order.push('close'));
+    await settled(child);
+    return order.filter((entry) => entry !== 'early\n');
+  },
+  'a grandchild that holds an output nobody reads': async (cp) => {
+    const child = cp.spawn('sh', ['-c', '(sleep 0.2; echo late) &']);
+    const order: string[] = [];
+    child.on('exit', () => order.push('exit'));
+    child.on('close', () => order.push('close'));
+    await once(child, 'exit');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    order.push('50 ms');
+    await settled(child);
+    return order;
+  },
+  'a stream in /dev': (cp) => outcome(cp.spawn('sh', ['-c', '[ -S /dev/stdout ] && echo socket'])),
+};
+
+function shapeOf(streams: readonly unknown[] | undefined): unknown {
+  return streams?.map(
+    (stream) =>
+      (stream as object | null)?.constructor.name.replace('OutputStream', 'Socket') ?? stream,
+  );
+}

@@ -1,0 +1,57 @@
+// Builds the Rust addons and puts each beside its package's native.cjs. Without cargo it says so and succeeds: every
+// package works without its addon. Runs before anything is installed, so it is plain JavaScript.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
+const addons = [
+  { crate: 'spawn_node', needs: ['spawn_engine'], into: 'packages/child-process/child-process' },
+];
+
+if (process.platform !== 'linux') {
+  process.stderr.write('The native engines are for Linux: the packages run on Node alone here.\n');
+} else if (!isOnPath('cargo')) {
+  process.stderr.write(
+    'There is no cargo: the native engines are not built, the packages run on Node alone. To have them: https://rustup.rs\n',
+  );
+} else {
+  for (const addon of addons) build(addon);
+}
+
+function build({ crate, needs, into }) {
+  const libc = process.report.getReport().header.glibcVersionRuntime ? 'gnu' : 'musl';
+  const target = join(root, `${into}.linux-${process.arch}-${libc}.node`);
+  const sources = ['Cargo.toml', 'Cargo.lock', `crates/${crate}`].concat(
+    needs.map((name) => `crates/${name}`),
+  );
+  const built = existsSync(target) ? statSync(target).mtimeMs : 0;
+  if (sources.every((source) => newest(join(root, source)) <= built)) return;
+  process.stderr.write(`Building ${crate} with cargo\n`);
+  try {
+    execFileSync('cargo', ['build', '--release', '--locked', '--quiet', '--package', crate], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+  } catch {
+    process.stderr.write(`cargo could not build ${crate}; its messages are above.\n`);
+    process.exitCode = 1;
+    return;
+  }
+  // Under another name first: a process that has the old file mapped keeps it.
+  const folder = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
+  copyFileSync(join(folder, 'release', `lib${crate}.so`), `${target}.new`);
+  renameSync(`${target}.new`, target);
+}
+
+function newest(path) {
+  const { mtimeMs } = statSync(path);
+  if (!statSync(path).isDirectory()) return mtimeMs;
+  return Math.max(mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+function isOnPath(program) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .some((folder) => folder !== '' && existsSync(join(folder, program)));
+}

@@ -1,0 +1,199 @@
+import {
+  type BenchResult,
+  type Interval,
+  isMeasured,
+  type MeasuredVariant,
+  type SkippedVariant,
+} from '@redline/lab';
+import { pairedRps } from './paired-rps.ts';
+
+/** What the blocking servers measure of themselves. */
+interface BlockingVariant extends MeasuredVariant {
+  spawnCallMicros?: { p50: number; p99: number };
+  loopDelayMs?: { p99: number };
+  mainThreadMicrosPerSpawn?: number;
+}
+
+export interface SpawnArticle {
+  source: string;
+  machine: string;
+  requestsPerSecond: Record<string, number>;
+}
+
+/** The tables of packages/child-process/README.md. */
+export function spawnTables(result: BenchResult, article: SpawnArticle): string {
+  return [
+    ratioTable(result, article),
+    `The article: ${article.source}; ${article.machine}.`,
+    '**redline against each of them**, requests per second, block by block:',
+    againstTable(result),
+    '**With 1.5 GiB resident in the server**, `echo hi`:',
+    residentTable(result),
+    '**Seen from the main thread**, eight spawns for each request:',
+    blockingTable(result),
+    '**Balancing** of `createPool` with four workers; uneven: every eighth request prints 1.3 MB:',
+    balanceTable(result),
+    describeRun(result),
+  ].join('\n\n');
+}
+
+function ratioTable(result: BenchResult, article: SpawnArticle): string {
+  const contenders = contendersOf(result, ['echo', 'cat']);
+  return table(
+    [
+      'one process per request',
+      '`echo hi`, article',
+      '`echo hi`, here',
+      '`cat` 163 KB, article',
+      '`cat` 163 KB, here',
+      'server CPU µs, `echo` / `cat`',
+    ],
+    contenders.map((contender) => {
+      const [echo, cat] = ['echo', 'cat'].map((workload) => find(result, contender, workload));
+      return [
+        label(contender, echo ?? cat),
+        theirs(article, contender, 'echo'),
+        ours(echo),
+        theirs(article, contender, 'cat'),
+        ours(cat),
+        `${cpu(echo)} / ${cpu(cat)}`,
+      ];
+    }),
+  );
+}
+
+function againstTable(result: BenchResult): string {
+  const workloads = ['echo', 'cat', 'resident'];
+  return table(
+    ['', ...workloads],
+    ['node', 'go', 'rust', 'bun', 'deno'].map((other) => [
+      other,
+      ...workloads.map((workload) => {
+        const value = pairedRps(result, `redline/${workload}`, `${other}/${workload}`);
+        return value === undefined ? '–' : `${ratio(value)} ×`;
+      }),
+    ]),
+  );
+}
+
+function residentTable(result: BenchResult): string {
+  return table(
+    ['', 'requests/s', 'against Node', 'p99 ms'],
+    contendersOf(result, ['resident']).map((contender) => {
+      const variant = find(result, contender, 'resident')!;
+      if (!isMeasured(variant)) return [label(contender, variant), '–', '–', '–'];
+      return [
+        label(contender, variant),
+        variant.rps.toFixed(0),
+        ours(variant),
+        variant.latencyMs.p99.toFixed(1),
+      ];
+    }),
+  );
+}
+
+function blockingTable(result: BenchResult): string {
+  return table(
+    [
+      '',
+      '`spawn()` µs, p50',
+      '`spawn()` µs, p99',
+      'event-loop delay ms, p99',
+      'main-thread CPU µs per spawn',
+    ],
+    contendersOf(result, ['blocking']).map((contender) => {
+      const variant = find(result, contender, 'blocking')!;
+      const figures = isMeasured(variant) ? (variant as BlockingVariant) : undefined;
+      return [
+        label(contender, variant),
+        rounded(figures?.spawnCallMicros?.p50),
+        rounded(figures?.spawnCallMicros?.p99),
+        rounded(figures?.loopDelayMs?.p99, 1),
+        rounded(figures?.mainThreadMicrosPerSpawn),
+      ];
+    }),
+  );
+}
+
+function balanceTable(result: BenchResult): string {
+  return table(
+    ['', 'even work', 'uneven work', 'p99 ms, even / uneven'],
+    contendersOf(result, ['balance-even', 'balance-uneven']).map((contender) => {
+      const both = ['even', 'uneven'].map((work) => find(result, contender, `balance-${work}`));
+      const p99 = both.map((variant) =>
+        variant && isMeasured(variant) ? variant.latencyMs.p99.toFixed(1) : '–',
+      );
+      return [
+        `\`${contender.replace('pool-', '')}\``,
+        ours(both[0]),
+        ours(both[1]),
+        p99.join(' / '),
+      ];
+    }),
+  );
+}
+
+function describeRun({ machine, load, startedAt, groups }: BenchResult): string {
+  const { restarts, blocks } = groups![0]!.precision;
+  const noise = groups!
+    .map(({ name, precision }) => `${name} ± ${(precision.rpsBand * 100).toFixed(0)} %`)
+    .join(', ');
+  return [
+    `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
+    `Node ${machine.node.slice(1)}; ${load.generator}, ${load.connections} connections, on the cores of the server; ${restarts} restarts × ${blocks}`,
+    `interleaved blocks; requests per second against \`node:child_process\` with 95 % intervals. A/A noise in requests per second: ${noise}.`,
+    'Server CPU is without the processes that were started. On two cores the started processes themselves set the limit,',
+    'so these ratios say little about machines with many.',
+    'Raw data: [benchmarks/results/spawn.json](../../benchmarks/results/spawn.json).',
+  ].join('\n');
+}
+
+type Variant = MeasuredVariant | SkippedVariant;
+
+function contendersOf({ variants }: BenchResult, workloads: readonly string[]): string[] {
+  const names = variants
+    .filter(({ group }) => group !== undefined && workloads.includes(group))
+    .map(({ name }) => name.split('/')[0]!);
+  return [...new Set(names)];
+}
+
+function find(result: BenchResult, contender: string, workload: string): Variant | undefined {
+  return result.variants.find(({ name }) => name === `${contender}/${workload}`);
+}
+
+function label(contender: string, variant: Variant | undefined): string {
+  const name = contender.startsWith('redline') ? `**${contender}**` : contender;
+  return variant?.note === undefined ? name : `${name}, ${variant.note}`;
+}
+
+function theirs({ requestsPerSecond }: SpawnArticle, contender: string, workload: string): string {
+  const rps = requestsPerSecond[`${contender}/${workload}`];
+  const base = requestsPerSecond[`node/${workload}`]!;
+  return rps === undefined ? '–' : `${(rps / base).toFixed(2)} ×`;
+}
+
+function ours(variant: Variant | undefined): string {
+  if (variant === undefined) return '–';
+  if (!isMeasured(variant)) return 'skipped';
+  return `${ratio(variant.rpsRatio.value)} ×${interval(variant.rpsRatio)}`;
+}
+
+function interval({ low, high }: Interval): string {
+  return low === high ? '' : ` [${ratio(low)}, ${ratio(high)}]`;
+}
+
+function ratio(value: number): string {
+  return value.toFixed(value >= 20 ? 0 : 2);
+}
+
+function cpu(variant: Variant | undefined): string {
+  return variant && isMeasured(variant) ? variant.cpuMicrosPerRequest.toFixed(0) : '–';
+}
+
+function rounded(value: number | undefined, decimals = 0): string {
+  return value === undefined ? '–' : value.toFixed(decimals);
+}
+
+function table(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}

@@ -6,9 +6,7 @@ export declare function realEnvironmentVariable(name: string): string | null;
 
 /** Starts processes and reports on them; one per environment. `stream` is an index in the child's stdio. */
 export declare class Port {
-  constructor(
-    onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void,
-  );
+  constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);
   /** The child's id, or a negative error number. */
   spawn(
     file: string,

@@ -8,7 +8,10 @@ type Addon = typeof import('../native.cjs');
 /** Which implementation serves the calls. */
 export type Engine =
   | { readonly name: 'native' }
-  | { readonly name: 'node'; /** Why the addon does not serve: one clause. */ readonly reason: string };
+  | {
+      readonly name: 'node';
+      /** Why the addon does not serve: one clause. */ readonly reason: string;
+    };
 
 /** What the native engine stands on. */
 export interface Native {

@@ -9,7 +9,9 @@ const original = process.env;
 const isReal = isMainThread && native !== undefined && isProcessEnvironment();
 
 /** The environment of a child, `undefined` when a string in it is one that Node refuses. */
-export function environmentPairs(given: NodeJS.ProcessEnv | undefined): EnvironmentPairs | undefined {
+export function environmentPairs(
+  given: NodeJS.ProcessEnv | undefined,
+): EnvironmentPairs | undefined {
   if (!given) return isReal && process.env === original ? null : pairsOf(process.env);
   const pairs = pairsOf(given);
   const coverage = process.env['NODE_V8_COVERAGE'];

@@ -38,6 +38,9 @@ export function abortError(cause: unknown): Error {
   const stream = new Readable({ read() {} });
   stream.on('error', () => {});
   addAbortSignal(AbortSignal.abort(), stream);
-  const AbortError = stream.errored!.constructor as new (message?: string, options?: ErrorOptions) => Error;
+  const AbortError = stream.errored!.constructor as new (
+    message?: string,
+    options?: ErrorOptions,
+  ) => Error;
   return new AbortError(undefined, { cause });
 }

@@ -9,7 +9,12 @@ import { spawnPlanned } from './spawn.ts';
 const MAX_BUFFER = 1024 * 1024;
 
 /** `execFile` on the native engine: the output is collected natively, unless somebody looks at the streams. */
-export function execFile(file: unknown, args?: unknown, options?: unknown, callback?: unknown): ChildProcess {
+export function execFile(
+  file: unknown,
+  args?: unknown,
+  options?: unknown,
+  callback?: unknown,
+): ChildProcess {
   const given = { args, options, callback };
   if (Array.isArray(args)) args = args.slice();
   else if (typeof args === 'object' && args !== null) {
@@ -43,13 +48,17 @@ export function execFile(file: unknown, args?: unknown, options?: unknown, callb
   return execution.attachTo(spawnPlanned(planned.spawn, execution));
 }
 
-Object.defineProperty(execFile, promisify.custom, { enumerable: false, value: withPromise(execFile) });
+Object.defineProperty(execFile, promisify.custom, {
+  enumerable: false,
+  value: withPromise(execFile),
+});
 
 /** `undefined` when Node must judge. */
 function plan(file: unknown, args: unknown, options: unknown, callback: unknown) {
   const isObject = typeof options === 'object' && !Array.isArray(options);
   if (options !== undefined && !isObject) return undefined;
-  if (callback !== undefined && callback !== null && typeof callback !== 'function') return undefined;
+  if (callback !== undefined && callback !== null && typeof callback !== 'function')
+    return undefined;
   // Node checks it here although it does not pass it on.
   const { argv0 } = (options ?? {}) as { argv0?: unknown };
   if (argv0 !== undefined && argv0 !== null) {
@@ -70,13 +79,27 @@ function plan(file: unknown, args: unknown, options: unknown, callback: unknown)
   return spawn === undefined ? undefined : { spawn, limits };
 }
 
-function limitsOf({ encoding, timeout, maxBuffer, killSignal }: Record<string, unknown>): ExecLimits | undefined {
-  const signal = killSignal === null || killSignal === undefined ? undefined : validSignal(killSignal);
+function limitsOf({
+  encoding,
+  timeout,
+  maxBuffer,
+  killSignal,
+}: Record<string, unknown>): ExecLimits | undefined {
+  const signal =
+    killSignal === null || killSignal === undefined ? undefined : validSignal(killSignal);
   if (signal === undefined && killSignal !== null && killSignal !== undefined) return undefined;
-  if (timeout !== null && timeout !== undefined && !(Number.isInteger(timeout) && (timeout as number) >= 0)) {
+  if (
+    timeout !== null &&
+    timeout !== undefined &&
+    !(Number.isInteger(timeout) && (timeout as number) >= 0)
+  ) {
     return undefined;
   }
-  if (maxBuffer !== null && maxBuffer !== undefined && !(typeof maxBuffer === 'number' && maxBuffer >= 0)) {
+  if (
+    maxBuffer !== null &&
+    maxBuffer !== undefined &&
+    !(typeof maxBuffer === 'number' && maxBuffer >= 0)
+  ) {
     return undefined;
   }
   const isText = encoding !== 'buffer' && Buffer.isEncoding(encoding as string);

@@ -70,7 +70,7 @@ export class Execution implements Collecting, Collection {
     child.addListener('close', (code, signal) => this.#onExit(code, signal));
     child.addListener('error', (error) => {
       this.#error = error;
-      this.#discard();
+      this.#pipes?.discard();
       this.#onExit();
     });
     return child;
@@ -99,7 +99,8 @@ export class Execution implements Collecting, Collection {
 
   #onChunk(index: number, chunk: Chunk, encoding: BufferEncoding | null): void {
     const { maxBuffer } = this.#limits;
-    const length = typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding ?? undefined) : chunk.length;
+    const length =
+      typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding ?? undefined) : chunk.length;
     this.#lengths[index]! += length;
     if (this.#lengths[index]! <= maxBuffer) {
       this.#chunks[index]!.push(chunk);
@@ -112,7 +113,7 @@ export class Execution implements Collecting, Collection {
   }
 
   #kill(): void {
-    this.#discard();
+    this.#pipes?.discard();
     this.#isKilled = true;
     try {
       this.#child.kill(this.#limits.killSignal);
@@ -120,11 +121,6 @@ export class Execution implements Collecting, Collection {
       this.#error = error as Error;
       this.#onExit();
     }
-  }
-
-  #discard(): void {
-    this.#pipes?.discard(STDOUT);
-    this.#pipes?.discard(STDERR);
   }
 
   #onExit(code?: number | null, signal?: NodeJS.Signals | null): void {
@@ -150,7 +146,8 @@ export class Execution implements Collecting, Collection {
 
   #output(index: number): string | Buffer {
     const chunks = this.#chunks[index]!;
-    if (this.#limits.encoding !== null || this.#streams[index]?.readableEncoding) return chunks.join('');
+    if (this.#limits.encoding !== null || this.#streams[index]?.readableEncoding)
+      return chunks.join('');
     return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks as Buffer[]);
   }
 }

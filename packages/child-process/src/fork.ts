@@ -33,13 +33,22 @@ function planFork(
     options = args;
     args = [];
   }
-  if (options !== undefined && options !== null && (typeof options !== 'object' || Array.isArray(options))) {
+  if (
+    options !== undefined &&
+    options !== null &&
+    (typeof options !== 'object' || Array.isArray(options))
+  ) {
     return undefined;
   }
-  const given = { __proto__: null, ...(options as object | null | undefined), shell: false } as ForkOptions;
+  const given = {
+    __proto__: null,
+    ...(options as object | null | undefined),
+    shell: false,
+  } as ForkOptions;
   const execPath = given.execPath || process.execPath;
   const execArgv = given.execArgv || inheritedExecArgv();
-  if (!isCleanText(execPath) || !Array.isArray(execArgv) || !execArgv.every(isCleanText)) return undefined;
+  if (!isCleanText(execPath) || !Array.isArray(execArgv) || !execArgv.every(isCleanText))
+    return undefined;
   const stdio = planChannel(given.stdio, given.silent);
   if (stdio === undefined) return undefined;
   return {

@@ -13,9 +13,15 @@ export { createPool, PoolError, type Pool, type PoolOptions } from './pool/index
 export type * from 'node:child_process';
 export { ChildProcess, execFileSync, execSync, spawnSync } from 'node:child_process';
 
-export const spawn: NodeChildProcess['spawn'] = native ? (nativeSpawn as never) : nodeChildProcess.spawn;
-export const fork: NodeChildProcess['fork'] = native ? (nativeFork as never) : nodeChildProcess.fork;
-export const exec: NodeChildProcess['exec'] = native ? (nativeExec as never) : nodeChildProcess.exec;
+export const spawn: NodeChildProcess['spawn'] = native
+  ? (nativeSpawn as never)
+  : nodeChildProcess.spawn;
+export const fork: NodeChildProcess['fork'] = native
+  ? (nativeFork as never)
+  : nodeChildProcess.fork;
+export const exec: NodeChildProcess['exec'] = native
+  ? (nativeExec as never)
+  : nodeChildProcess.exec;
 export const execFile: NodeChildProcess['execFile'] = native
   ? (nativeExecFile as never)
   : nodeChildProcess.execFile;

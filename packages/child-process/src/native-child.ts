@@ -93,5 +93,10 @@ Object.setPrototypeOf(NativeChild.prototype, ChildProcess.prototype);
 Object.defineProperty(NativeChild, 'name', { value: 'ChildProcess' });
 
 function own(child: NativeChild, name: string, value: unknown): void {
-  Object.defineProperty(child, name, { value, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(child, name, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }

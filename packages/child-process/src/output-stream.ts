@@ -77,7 +77,10 @@ export class OutputStream extends Socket {
       this.onEnded(0);
       return;
     }
-    const { [reinitialize!]: initialize } = Socket.prototype as unknown as Record<symbol, Reinitialize>;
+    const { [reinitialize!]: initialize } = Socket.prototype as unknown as Record<
+      symbol,
+      Reinitialize
+    >;
     initialize!.call(this, openPipe(native!.Pipe, fd));
     this.read(0);
   }
@@ -118,7 +121,11 @@ export class OutputStream extends Socket {
     }
   }
 
-  override _write(chunk: unknown, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+  override _write(
+    chunk: unknown,
+    encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
     this.adopt();
     super._write(chunk, encoding, done);
   }

@@ -64,7 +64,8 @@ function planOptions(file: string, args: string[], given: Given): SpawnPlan | un
     (isOptional(shell, 'boolean') || isCleanText(shell)) &&
     (isNothing(argv0) || isCleanText(argv0)) &&
     (isNothing(timeout) || (Number.isInteger(timeout) && (timeout as number) >= 0)) &&
-    (signal === undefined || (typeof signal === 'object' && signal !== null && 'aborted' in signal)) &&
+    (signal === undefined ||
+      (typeof signal === 'object' && signal !== null && 'aborted' in signal)) &&
     (isNothing(given.killSignal) || killSignal !== undefined) &&
     (serialization === undefined || serialization === 'json' || serialization === 'advanced');
   if (!isGood) return undefined;
@@ -111,7 +112,8 @@ export function isCleanText(value: unknown): value is string {
 function textsOf(args: unknown[]): string[] | undefined {
   const texts: string[] = [];
   for (const value of args) {
-    if (typeof value === 'string' ? value.includes('\0') : typeof value === 'symbol') return undefined;
+    if (typeof value === 'string' ? value.includes('\0') : typeof value === 'symbol')
+      return undefined;
     texts.push(String(value).split('\0', 1)[0]!);
   }
   return texts;

@@ -9,7 +9,8 @@ import { killOnTimeout } from './timeout.ts';
 export function spawn(file: unknown, args?: unknown, options?: unknown): ChildProcess {
   const plan = planSpawn(file, args, options);
   // Node's own function says what is wrong with the arguments, or runs what this one does not understand.
-  if (plan === undefined) return nodeChildProcess.spawn(file as never, args as never, options as never);
+  if (plan === undefined)
+    return nodeChildProcess.spawn(file as never, args as never, options as never);
   return spawnPlanned(plan);
 }
 

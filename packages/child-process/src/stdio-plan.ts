@@ -27,7 +27,8 @@ const shortcuts: Readonly<Record<string, StdioPlan>> = {
 /** The plan of a `stdio` option; `undefined` when Node must judge it. */
 export function planStdio(given: unknown): StdioPlan | undefined {
   if (!given) return PIPES;
-  if (typeof given === 'string') return Object.hasOwn(shortcuts, given) ? shortcuts[given] : undefined;
+  if (typeof given === 'string')
+    return Object.hasOwn(shortcuts, given) ? shortcuts[given] : undefined;
   if (!Array.isArray(given)) return undefined;
   const codes: number[] = [];
   let isMixed = false;

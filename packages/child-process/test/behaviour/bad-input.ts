@@ -98,8 +98,13 @@ export const badInput: Behaviours = Object.fromEntries([
   ...badFork.map((args) => row('fork', args)),
 ]);
 
-function row(name: 'spawn' | 'exec' | 'execFile' | 'fork', args: unknown[]): [string, Behaviours[string]] {
-  const text = JSON.stringify(args, (_, value) => (typeof value === 'function' ? 'function' : value));
+function row(
+  name: 'spawn' | 'exec' | 'execFile' | 'fork',
+  args: unknown[],
+): [string, Behaviours[string]] {
+  const text = JSON.stringify(args, (_, value) =>
+    typeof value === 'function' ? 'function' : value,
+  );
   return [
     `${name} ${text}`,
     (cp) =>

@@ -1,5 +1,11 @@
 import { promisify } from 'node:util';
-import { describeError, moment, settled, type Behaviours, type ChildProcessModule } from './trace.ts';
+import {
+  describeError,
+  moment,
+  settled,
+  type Behaviours,
+  type ChildProcessModule,
+} from './trace.ts';
 
 type Answer = [error: unknown, stdout: unknown, stderr: unknown];
 
@@ -28,7 +34,7 @@ function shape(output: unknown): unknown {
 const both = 'echo out; echo err >&2';
 
 export const collected: Behaviours = {
-  'exec': (cp) => exec(cp, both),
+  exec: (cp) => exec(cp, both),
   'exec that fails': (cp) => exec(cp, `${both}; exit 3`),
   'exec of what is not there': (cp) => exec(cp, 'redline-no-such-program'),
   'exec with a signal': (cp) => exec(cp, 'kill -KILL $$'),
@@ -38,7 +44,7 @@ export const collected: Behaviours = {
     await exec(cp, 'echo x', undefined),
     await exec(cp, 'echo x', null),
   ],
-  'execFile': (cp) => execFile(cp, 'sh', ['-c', both]),
+  execFile: (cp) => execFile(cp, 'sh', ['-c', both]),
   'execFile without arguments': (cp) => execFile(cp, 'pwd', { cwd: '/usr' }),
   'execFile with a file alone': (cp) => execFile(cp, 'true'),
   'execFile that fails': (cp) => execFile(cp, 'sh', ['-c', `${both}; exit 3`]),
@@ -54,9 +60,19 @@ export const collected: Behaviours = {
     await settled(child);
     return child.exitCode;
   },
-  'encodings': async (cp) => {
+  encodings: async (cp) => {
     const answers: unknown[] = [];
-    for (const encoding of ['utf8', 'buffer', null, 'latin1', 'hex', 'base64', 'utf16le', 'nothing', undefined]) {
+    for (const encoding of [
+      'utf8',
+      'buffer',
+      null,
+      'latin1',
+      'hex',
+      'base64',
+      'utf16le',
+      'nothing',
+      undefined,
+    ]) {
       answers.push([encoding, await exec(cp, "printf 'ä€'; printf 'ü' >&2", { encoding })]);
     }
     return answers;
@@ -64,7 +80,9 @@ export const collected: Behaviours = {
   'bytes that are no text': (cp) => exec(cp, String.raw`printf '\377\376a'`),
   'an output cut in a character': (cp) => exec(cp, String.raw`printf 'a\342\202'`),
   'much output': async (cp) => {
-    const [error, stdout] = await execFile(cp, 'head', ['-c', '900000', '/dev/zero'], { encoding: 'latin1' });
+    const [error, stdout] = await execFile(cp, 'head', ['-c', '900000', '/dev/zero'], {
+      encoding: 'latin1',
+    });
     return [error, (stdout as string).length];
   },
   'more output than maxBuffer': async (cp) => {
@@ -78,8 +96,10 @@ export const collected: Behaviours = {
   },
   'exactly maxBuffer': (cp) => exec(cp, 'printf 12345', { maxBuffer: 5 }),
   'one more than maxBuffer': (cp) => exec(cp, 'printf 123456', { maxBuffer: 5 }),
-  'one more than maxBuffer as bytes': (cp) => exec(cp, 'printf 123456', { maxBuffer: 5, encoding: 'buffer' }),
-  'maxBuffer counts bytes and cuts characters': (cp) => exec(cp, "printf '中文测试'", { maxBuffer: 11 }),
+  'one more than maxBuffer as bytes': (cp) =>
+    exec(cp, 'printf 123456', { maxBuffer: 5, encoding: 'buffer' }),
+  'maxBuffer counts bytes and cuts characters': (cp) =>
+    exec(cp, "printf '中文测试'", { maxBuffer: 11 }),
   'maxBuffer of 0, Infinity, null and undefined': async (cp) => [
     await exec(cp, 'printf x', { maxBuffer: 0 }),
     await exec(cp, 'true', { maxBuffer: 0 }),
@@ -87,11 +107,12 @@ export const collected: Behaviours = {
     await exec(cp, 'printf x', { maxBuffer: null }),
     await exec(cp, 'printf x', { maxBuffer: undefined }),
   ],
-  'timeout': (cp) => exec(cp, 'printf before; exec sleep 10', { timeout: 100 }),
-  'timeout with killSignal': (cp) => exec(cp, 'exec sleep 10', { timeout: 50, killSignal: 'SIGKILL' }),
+  timeout: (cp) => exec(cp, 'printf before; exec sleep 10', { timeout: 100 }),
+  'timeout with killSignal': (cp) =>
+    exec(cp, 'exec sleep 10', { timeout: 50, killSignal: 'SIGKILL' }),
   'timeout of a child that ends itself': (cp) =>
     exec(cp, 'trap "exit 5" TERM; while :; do sleep 0.01; done', { timeout: 100 }),
-  'abort': async (cp) => {
+  abort: async (cp) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 30);
     return execFile(cp, 'sleep', ['10'], { signal: controller.signal });
@@ -105,7 +126,9 @@ export const collected: Behaviours = {
   'streams beside the callback': async (cp) => {
     const seen: string[] = ['', ''];
     const answer = await new Promise<Answer>((resolve) => {
-      const child = cp.exec(both, (error, stdout, stderr) => resolve([describeError(error), stdout, stderr]));
+      const child = cp.exec(both, (error, stdout, stderr) =>
+        resolve([describeError(error), stdout, stderr]),
+      );
       child.stdout!.on('data', (chunk) => (seen[0] += chunk));
       child.stderr!.on('data', (chunk) => (seen[1] += chunk));
     });
@@ -122,7 +145,9 @@ export const collected: Behaviours = {
   },
   'more output than maxBuffer on a stream': (cp) =>
     new Promise((resolve) => {
-      const child = cp.exec('yes', { maxBuffer: 10 }, (error, stdout) => resolve([describeError(error), stdout]));
+      const child = cp.exec('yes', { maxBuffer: 10 }, (error, stdout) =>
+        resolve([describeError(error), stdout]),
+      );
       child.stdout!.on('data', () => {});
     }),
   'an encoding set on the stream': (cp) =>
@@ -138,7 +163,7 @@ export const collected: Behaviours = {
       child.stdin!.end('given');
     }),
   'a grandchild that holds the output': (cp) => exec(cp, '(sleep 0.2; echo late) & echo early'),
-  'promises': async (cp) => {
+  promises: async (cp) => {
     const run = promisify(cp.exec);
     const runFile = promisify(cp.execFile);
     const pending = runFile('echo', ['x']);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { attempt, moment, outcome, record, settled, type Behaviours } from './trace.ts';
 
 export const ending: Behaviours = {
-  'kill': async (cp) => {
+  kill: async (cp) => {
     const child = cp.spawn('sleep', ['10']);
     const answer = child.kill();
     return [answer, child.killed, await record(child)];
@@ -11,7 +11,10 @@ export const ending: Behaviours = {
     const results: unknown[] = [];
     for (const signal of ['SIGKILL', 9, 'SIGINT', 'SIGUSR1', 'sigterm'] as const) {
       const child = cp.spawn('sleep', ['10']);
-      results.push(attempt(() => child.kill(signal as never)), await outcome(child));
+      results.push(
+        attempt(() => child.kill(signal as never)),
+        await outcome(child),
+      );
     }
     return results;
   },
@@ -38,7 +41,10 @@ export const ending: Behaviours = {
     return [answer, child.killed, await record(child)];
   },
   'a signal the child handles': async (cp) => {
-    const child = cp.spawn('sh', ['-c', 'trap "echo caught; exit 7" TERM; echo ready; while :; do sleep 0.01; done']);
+    const child = cp.spawn('sh', [
+      '-c',
+      'trap "echo caught; exit 7" TERM; echo ready; while :; do sleep 0.01; done',
+    ]);
     child.stdout.once('data', () => child.kill());
     return outcome(child);
   },
@@ -52,7 +58,7 @@ export const ending: Behaviours = {
     child[Symbol.dispose]();
     return record(child);
   },
-  'pid': async (cp) => {
+  pid: async (cp) => {
     const child = cp.spawn('sh', ['-c', 'echo $$']);
     const { pid } = child;
     const { out } = (await outcome(child)) as { out: string[] };
@@ -75,14 +81,15 @@ export const ending: Behaviours = {
     process.kill(child.pid!, 'SIGKILL');
     return record(child);
   },
-  'timeout': (cp) => record(cp.spawn('sleep', ['10'], { timeout: 50 })),
-  'timeout with killSignal': (cp) => record(cp.spawn('sleep', ['10'], { timeout: 50, killSignal: 'SIGKILL' })),
+  timeout: (cp) => record(cp.spawn('sleep', ['10'], { timeout: 50 })),
+  'timeout with killSignal': (cp) =>
+    record(cp.spawn('sleep', ['10'], { timeout: 50, killSignal: 'SIGKILL' })),
   'timeout that is not reached': (cp) => record(cp.spawn('true', { timeout: 60_000 })),
   'timeout null and 0': async (cp) => [
     await record(cp.spawn('true', { timeout: 0 })),
     await record(cp.spawn('true', { timeout: null as never })),
   ],
-  'abort': async (cp) => {
+  abort: async (cp) => {
     const controller = new AbortController();
     const child = cp.spawn('sleep', ['10'], { signal: controller.signal });
     setTimeout(() => controller.abort(), 30);
@@ -96,7 +103,9 @@ export const ending: Behaviours = {
     return recorded;
   },
   'abort before': (cp) =>
-    record(cp.spawn('sleep', ['10'], { signal: AbortSignal.abort('reason'), killSignal: 'SIGKILL' })),
+    record(
+      cp.spawn('sleep', ['10'], { signal: AbortSignal.abort('reason'), killSignal: 'SIGKILL' }),
+    ),
   'abort after the end': async (cp) => {
     const controller = new AbortController();
     const child = cp.spawn('true', { signal: controller.signal });

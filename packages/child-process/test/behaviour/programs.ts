@@ -107,10 +107,14 @@ export function runProgram(code: string, engine: string): Promise<unknown> {
     require('node:fs').writeFileSync(worker, "process.send('hello'); process.on('message', () => {})");
     const cp = require(engine);
     ${code}`;
-  const child = spawn('sh', ['-c', 'ulimit -n 400; exec "$0" --no-warnings -e "$1"', process.execPath, source], {
-    timeout: 15_000,
-    killSignal: 'SIGKILL',
-  });
+  const child = spawn(
+    'sh',
+    ['-c', 'ulimit -n 400; exec "$0" --no-warnings -e "$1"', process.execPath, source],
+    {
+      timeout: 15_000,
+      killSignal: 'SIGKILL',
+    },
+  );
   child.stdin.end('given');
   const out = ['', ''];
   child.stdout.on('data', (chunk) => (out[0] += chunk));

@@ -35,12 +35,13 @@ export const spawnOptions: Behaviours = {
   },
   'an exit code': (cp) => record(cp.spawn('sh', ['-c', 'exit 42'])),
   'a signal': (cp) => record(cp.spawn('sh', ['-c', 'kill -SEGV $$'])),
-  'argv0': (cp) => outcome(cp.spawn('sh', ['-c', 'echo $0'], { argv0: 'other' })),
+  argv0: (cp) => outcome(cp.spawn('sh', ['-c', 'echo $0'], { argv0: 'other' })),
   'argv0 that is visible': (cp) =>
     outcome(cp.spawn('/bin/sh', ['-c', 'tr "\\0" "," < /proc/$$/cmdline'], { argv0: 'me' })),
-  'cwd': (cp) => outcome(cp.spawn('pwd', [], { cwd: '/usr' })),
+  cwd: (cp) => outcome(cp.spawn('pwd', [], { cwd: '/usr' })),
   'cwd as a URL': (cp) => outcome(cp.spawn('pwd', [], { cwd: pathToFileURL('/usr') })),
-  'cwd as a Buffer': (cp) => attempt(() => cp.spawn('pwd', [], { cwd: Buffer.from('/usr') as never })),
+  'cwd as a Buffer': (cp) =>
+    attempt(() => cp.spawn('pwd', [], { cwd: Buffer.from('/usr') as never })),
   'an empty cwd': (cp) => outcome(cp.spawn('pwd', [], { cwd: '' })),
   'a cwd that is not there': (cp) => record(cp.spawn('pwd', [], { cwd: join(folder, 'none') })),
   'a cwd that is a file': (cp) => attempt(() => cp.spawn('pwd', [], { cwd: script })),
@@ -57,11 +58,15 @@ export const spawnOptions: Behaviours = {
   'an argument that is too long': (cp) => attempt(() => cp.spawn('true', ['x'.repeat(200_000)])),
   'an environment that is too long': (cp) =>
     attempt(() => cp.spawn('true', [], { env: { LONG: 'x'.repeat(200_000) } })),
-  'a long argument that fits': (cp) => outcome(cp.spawn('sh', ['-c', 'echo ${#0}', 'x'.repeat(120_000)])),
-  'an environment': (cp) => outcome(cp.spawn('/usr/bin/env', [], { env: { A: '1', B: '', C: 'x=y' } })),
+  'a long argument that fits': (cp) =>
+    outcome(cp.spawn('sh', ['-c', 'echo ${#0}', 'x'.repeat(120_000)])),
+  'an environment': (cp) =>
+    outcome(cp.spawn('/usr/bin/env', [], { env: { A: '1', B: '', C: 'x=y' } })),
   'an empty environment': (cp) => outcome(cp.spawn('/usr/bin/env', [], { env: {} })),
   'an environment with undefined and other values': (cp) =>
-    outcome(cp.spawn('/usr/bin/env', [], { env: { A: undefined, B: 2, C: null, D: false } as never })),
+    outcome(
+      cp.spawn('/usr/bin/env', [], { env: { A: undefined, B: 2, C: null, D: false } as never }),
+    ),
   'an environment with a prototype': (cp) =>
     outcome(cp.spawn('/usr/bin/env', [], { env: Object.create({ A: 'inherited' }) })),
   "this process's environment": async (cp) => {
@@ -72,36 +77,45 @@ export const spawnOptions: Behaviours = {
   },
   'the PATH of the child finds the program': (cp) =>
     outcome(cp.spawn('mine', ['a'], { env: { PATH: join(folder, 'bin') } })),
-  'a PATH without the program': (cp) => record(cp.spawn('mine', [], { env: { PATH: '/nowhere::' } })),
+  'a PATH without the program': (cp) =>
+    record(cp.spawn('mine', [], { env: { PATH: '/nowhere::' } })),
   'no PATH': (cp) => outcome(cp.spawn('echo', ['found'], { env: { A: '1' } })),
   'a PATH in which the program may not be run': (cp) =>
     record(cp.spawn('denied', [], { env: { PATH: `${folder}:/usr/bin` } })),
   'an empty PATH entry is the cwd': (cp) =>
     outcome(cp.spawn('mine', [], { env: { PATH: '/nowhere:' }, cwd: join(folder, 'bin') })),
-  'shell': (cp) => outcome(cp.spawn('echo $((1 + 2)) "$0"', { shell: true })),
-  'shell with arguments': (cp) => outcome(cp.spawn('echo', ['a', '&&', 'echo', 'b'], { shell: true })),
+  shell: (cp) => outcome(cp.spawn('echo $((1 + 2)) "$0"', { shell: true })),
+  'shell with arguments': (cp) =>
+    outcome(cp.spawn('echo', ['a', '&&', 'echo', 'b'], { shell: true })),
   'a shell by name': (cp) => outcome(cp.spawn('echo $0', { shell: '/bin/bash' })),
   'a shell that is not there': (cp) => record(cp.spawn('echo', { shell: '/bin/none' })),
   'an empty shell is none': (cp) => outcome(cp.spawn('echo', ['$HOME'], { shell: '' })),
-  'a shell whose command is not there': (cp) => record(cp.spawn('redline-no-such-program', { shell: true })),
-  'detached': async (cp) =>
+  'a shell whose command is not there': (cp) =>
+    record(cp.spawn('redline-no-such-program', { shell: true })),
+  detached: async (cp) =>
     outcome(
-      cp.spawn('sh', ['-c', 'set -- $(cat /proc/$$/stat); [ $5 = $$ ] && [ $6 = $$ ] && echo leads'], {
-        detached: true,
-      }),
+      cp.spawn(
+        'sh',
+        ['-c', 'set -- $(cat /proc/$$/stat); [ $5 = $$ ] && [ $6 = $$ ] && echo leads'],
+        {
+          detached: true,
+        },
+      ),
     ),
   'not detached': async (cp) =>
     outcome(cp.spawn('sh', ['-c', 'set -- $(cat /proc/$$/stat); [ $6 = $$ ] || echo follows'])),
   'the parent is this process': (cp) =>
     outcome(cp.spawn('sh', ['-c', `[ $PPID = ${process.pid} ] && echo child`])),
   'uid and gid': (cp) => {
-    if (isRoot) return outcome(cp.spawn('id', ['-u', '-G'].slice(0, 1), { uid: 65534, gid: 65534 }));
+    if (isRoot)
+      return outcome(cp.spawn('id', ['-u', '-G'].slice(0, 1), { uid: 65534, gid: 65534 }));
     return attempt(() => cp.spawn('id', { uid: 0 }));
   },
   'the groups go with the gid': (cp) =>
     isRoot ? outcome(cp.spawn('id', ['-G'], { uid: 65534, gid: 65533 })) : null,
   'a uid that is none': (cp) => attempt(() => cp.spawn('id', { uid: -1 })),
-  'a program the uid may not run': (cp) => (isRoot ? record(cp.spawn(denied, [], { uid: 65534 })) : null),
+  'a program the uid may not run': (cp) =>
+    isRoot ? record(cp.spawn(denied, [], { uid: 65534 })) : null,
   'signal handlers and the mask are those of a fresh process': (cp) =>
     outcome(cp.spawn('grep', ['-E', 'Sig(Blk|Ign|Cgt)', '/proc/self/status'])),
   'open descriptors are the three': (cp) =>

@@ -22,15 +22,22 @@ export const stdio: Behaviours = {
     await record(child);
     return shape;
   },
-  'pipe': (cp) => outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: 'pipe' })),
-  'overlapped': (cp) => outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: 'overlapped' })),
-  'ignore': async (cp) => {
-    const child = cp.spawn('sh', ['-c', `[ "$(readlink /proc/$$/fd/1)" = /dev/null ]`], { stdio: 'ignore' });
+  pipe: (cp) => outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: 'pipe' })),
+  overlapped: (cp) =>
+    outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: 'overlapped' })),
+  ignore: async (cp) => {
+    const child = cp.spawn('sh', ['-c', `[ "$(readlink /proc/$$/fd/1)" = /dev/null ]`], {
+      stdio: 'ignore',
+    });
     return [shapeOf(child.stdio), child.stdin, child.stdout, child.stderr, await record(child)];
   },
   'a mixture': async (cp) => {
     const child = cp.spawn('sh', ['-c', links], { stdio: ['ignore', 'pipe', 'inherit'] });
-    return [shapeOf(child.stdio), child.stderr, ((await outcome(child)) as { exitCode: number }).exitCode];
+    return [
+      shapeOf(child.stdio),
+      child.stderr,
+      ((await outcome(child)) as { exitCode: number }).exitCode,
+    ];
   },
   'null and undefined are the default': async (cp) => {
     const child = cp.spawn('cat', [], { stdio: [null, undefined, null, null] });
@@ -50,7 +57,10 @@ export const stdio: Behaviours = {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     });
     (child.stdio[4] as Writable).end('through');
-    const [three, five] = await Promise.all([text(child.stdio[3] as Readable), text(child.stdio[5] as Readable)]);
+    const [three, five] = await Promise.all([
+      text(child.stdio[3] as Readable),
+      text((child.stdio as unknown as Readable[])[5]!),
+    ]);
     return [three, five, child.exitCode ?? (await once(child, 'exit'))[0]];
   },
   'holes stay closed': (cp) =>
@@ -79,7 +89,9 @@ export const stdio: Behaviours = {
   'a file handle': async (cp) => {
     const file = fresh();
     const handle = await open(file, 'w');
-    const child = cp.spawn('echo', ['through a handle'], { stdio: ['ignore', handle as never, 'inherit'] });
+    const child = cp.spawn('echo', ['through a handle'], {
+      stdio: ['ignore', handle as never, 'inherit'],
+    });
     await settled(child);
     await handle.close();
     return readFileSync(file, 'utf8');
@@ -87,11 +99,14 @@ export const stdio: Behaviours = {
   'stdout and stderr swapped': async (cp) => {
     const file = fresh();
     const fd = openSync(file, 'w');
-    const child = cp.spawn('sh', ['-c', 'echo out; echo err >&2'], { stdio: ['ignore', 'pipe', fd] });
+    const child = cp.spawn('sh', ['-c', 'echo out; echo err >&2'], {
+      stdio: ['ignore', 'pipe', fd],
+    });
     closeSync(fd);
     return [await outcome(child), readFileSync(file, 'utf8')];
   },
-  'a descriptor that is not open': (cp) => attempt(() => cp.spawn('true', [], { stdio: ['pipe', 987, 'pipe'] })),
+  'a descriptor that is not open': (cp) =>
+    attempt(() => cp.spawn('true', [], { stdio: ['pipe', 987, 'pipe'] })),
   'a socket': async (cp) => {
     const server = createServer((socket) => {
       const child = cp.spawn('echo', ['to a socket'], { stdio: ['ignore', socket, 'inherit'] });
@@ -153,22 +168,24 @@ export const stdio: Behaviours = {
   },
   'streams are sockets': async (cp) => {
     const child = cp.spawn('cat');
-    const facts = [child.stdin, child.stdout, child.stderr].map((stream) => [
-      stream instanceof Socket,
-      stream.readable,
-      stream.writable,
-      stream.readableHighWaterMark,
-      stream.readableFlowing,
-      stream.destroyed,
-      (stream as unknown as Socket).allowHalfOpen,
-    ]);
+    const facts = ([child.stdin, child.stdout, child.stderr] as unknown as Socket[]).map(
+      (stream) => [
+        stream instanceof Socket,
+        stream.readable,
+        stream.writable,
+        stream.readableHighWaterMark,
+        stream.readableFlowing,
+        stream.destroyed,
+        stream.allowHalfOpen,
+      ],
+    );
     child.stdin.end();
     await record(child);
-    const after = [child.stdin, child.stdout].map((stream) => [
+    const after = ([child.stdin, child.stdout] as unknown as Socket[]).map((stream) => [
       stream.readable,
       stream.destroyed,
       stream.readableEnded,
-      (stream as unknown as Socket).bytesRead,
+      stream.bytesRead,
     ]);
     return [facts, after];
   },
@@ -184,7 +201,7 @@ export const stdio: Behaviours = {
     await record(child);
     return same;
   },
-  'setEncoding': async (cp) => {
+  setEncoding: async (cp) => {
     const child = cp.spawn('printf', ['ä€😀']);
     child.stdout.setEncoding('utf8');
     const chunks: string[] = [];
@@ -253,5 +270,8 @@ export const stdio: Behaviours = {
 };
 
 function shapeOf(streams: readonly unknown[] | undefined): unknown {
-  return streams?.map((stream) => (stream as object | null)?.constructor.name.replace('OutputStream', 'Socket') ?? stream);
+  return streams?.map(
+    (stream) =>
+      (stream as object | null)?.constructor.name.replace('OutputStream', 'Socket') ?? stream,
+  );
 }

@@ -22,10 +22,9 @@ export const surroundings: Behaviours = {
     return facts;
   },
   'the names and lengths of the functions': (cp) =>
-    (['spawn', 'exec', 'execFile', 'fork', 'spawnSync', 'execSync', 'execFileSync'] as const).map((name) => [
-      cp[name].name,
-      typeof cp[name],
-    ]),
+    (['spawn', 'exec', 'execFile', 'fork', 'spawnSync', 'execSync', 'execFileSync'] as const).map(
+      (name) => [cp[name].name, typeof cp[name]],
+    ),
   'the synchronous functions': (cp) => [
     cp.execSync('echo x', { encoding: 'utf8' }),
     cp.execFileSync('echo', ['y']).toString(),
@@ -80,7 +79,10 @@ export const surroundings: Behaviours = {
   'the tracing channel': async (cp) => {
     const seen: unknown[] = [];
     const note = (name: string) => (message: unknown) => {
-      const { process: child, error } = message as { process: { spawnfile: string }; error?: Error };
+      const { process: child, error } = message as {
+        process: { spawnfile: string };
+        error?: Error;
+      };
       seen.push([name, child.spawnfile, error?.message]);
     };
     const traced = tracingChannel('child_process.spawn');
@@ -102,7 +104,9 @@ export const surroundings: Behaviours = {
     return seen;
   },
   'hundreds at once': async (cp) => {
-    const children = Array.from({ length: 300 }, (_, index) => cp.spawn('sh', ['-c', `echo ${index}; exit ${index % 7}`]));
+    const children = Array.from({ length: 300 }, (_, index) =>
+      cp.spawn('sh', ['-c', `echo ${index}; exit ${index % 7}`]),
+    );
     return Promise.all(
       children.map(async (child) => {
         let out = '';

@@ -42,6 +42,7 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
 }
 installPackages();
 build();
+buildNative();
 installTools();
 
 function installPackages() {
@@ -58,6 +59,16 @@ function build() {
     execFileSync(compiler, ['-b'], { cwd: root, stdio: 'inherit' });
   } catch {
     fail('The build failed; its messages are above.');
+  }
+}
+
+function buildNative() {
+  try {
+    execFileSync(process.execPath, [join(root, 'scripts', 'build-native.mjs')], {
+      stdio: 'inherit',
+    });
+  } catch {
+    fail('The native engines could not be built; the messages are above.');
   }
 }
 

@@ -138,9 +138,13 @@ function describeRun({ machine, load, startedAt, groups }: BenchResult): string 
   const noise = groups!
     .map(({ name, precision }) => `${name} ± ${(precision.rpsBand * 100).toFixed(0)} %`)
     .join(', ');
+  const fewer = groups!
+    .filter((group) => group.load.connections !== load.connections)
+    .map((group) => `, ${group.load.connections} for ${group.name}`)
+    .join('');
   return [
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
-    `Node ${machine.node.slice(1)}; ${load.generator}, ${load.connections} connections, on the cores of the server; ${restarts} restarts × ${blocks}`,
+    `Node ${machine.node.slice(1)}; ${load.generator}, ${load.connections} connections${fewer}, on the cores of the server; ${restarts} restarts × ${blocks}`,
     `interleaved blocks; requests per second against \`node:child_process\` with 95 % intervals. A/A noise in requests per second: ${noise}.`,
     'Server CPU is without the processes that were started. On two cores the started processes themselves set the limit,',
     'so these ratios say little about machines with many.',

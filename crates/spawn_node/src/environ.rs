@@ -24,6 +24,7 @@ pub(crate) fn snapshot() -> Vec<u8> {
 
 /// The value of a variable in the process's own environment, whatever `process.env` has been replaced with.
 #[napi]
+#[cfg_attr(test, allow(dead_code))]
 pub fn real_environment_variable(name: String) -> Option<String> {
     std::env::var(name).ok()
 }

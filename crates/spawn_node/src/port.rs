@@ -52,6 +52,7 @@ pub struct Uncollected {
 
 /// 0 when the engine runs here, otherwise the error number that says why not.
 #[napi]
+#[cfg_attr(test, allow(dead_code))]
 pub fn supported() -> i32 {
     spawn_engine::supported().err().unwrap_or(0)
 }

@@ -97,19 +97,22 @@ export class ChildPipes {
     for (let count = ended; count > 0; count--) this.#onClosed();
   }
 
-  /** Closes what has been collected so far. */
-  discard(index: number): void {
-    if (this.#sockets[index] !== undefined) {
-      this.#sockets[index].destroy();
-      return;
+  /** Ends the collecting with what there is, and closes the outputs. */
+  discard(): void {
+    const open: number[] = [];
+    for (let index = 1; index < this.#codes.length; index++) {
+      if (this.#codes[index] !== COLLECT || this.#sockets[index] !== undefined) continue;
+      const { ended, bytes } = port().uncollect(this.#id, index);
+      this.#collection?.onCollected(index, bytes);
+      this.#sockets[index] = closedSocket();
+      this.#untouched--;
+      process.nextTick(this.#onClosed);
+      if (!ended) open.push(index);
     }
-    if (this.#codes[index] !== COLLECT) return;
-    const { ended, bytes } = port().uncollect(this.#id, index);
-    this.#collection?.onCollected(index, bytes);
-    this.#sockets[index] = closedSocket();
-    if (!ended) port().closeStream(this.#id, index);
-    this.#untouched--;
-    process.nextTick(this.#onClosed);
+    // After the last look: a child that is told of a closed output complains about it in the next one.
+    for (const index of open) port().closeStream(this.#id, index);
+    this.#sockets[1]?.destroy();
+    this.#sockets[2]?.destroy();
   }
 
   /** Leaves it to Node which of the outputs keep the loop alive. */

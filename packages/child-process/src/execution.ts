@@ -70,7 +70,7 @@ export class Execution implements Collecting, Collection {
     child.addListener('close', (code, signal) => this.#onExit(code, signal));
     child.addListener('error', (error) => {
       this.#error = error;
-      this.#discard();
+      this.#pipes?.discard();
       this.#onExit();
     });
     return child;
@@ -113,7 +113,7 @@ export class Execution implements Collecting, Collection {
   }
 
   #kill(): void {
-    this.#discard();
+    this.#pipes?.discard();
     this.#isKilled = true;
     try {
       this.#child.kill(this.#limits.killSignal);
@@ -121,11 +121,6 @@ export class Execution implements Collecting, Collection {
       this.#error = error as Error;
       this.#onExit();
     }
-  }
-
-  #discard(): void {
-    this.#pipes?.discard(STDOUT);
-    this.#pipes?.discard(STDERR);
   }
 
   #onExit(code?: number | null, signal?: NodeJS.Signals | null): void {

@@ -41,13 +41,13 @@ export const messages: Behaviours = {
       cwd: '/usr',
       execArgv: ['--no-warnings'],
     });
-    return record(child).then(({ spawnargs: _, ...rest }) => rest);
+    return record(child).then(without('spawnargs'));
   },
   'fork by URL': (cp) => record(cp.fork(pathToFileURL(facts))),
   'fork with options in the place of arguments': (cp) => record(cp.fork(facts, { cwd: '/' })),
   'fork with null arguments': (cp) => record(cp.fork(facts, null as never, undefined)),
   'fork of what is not there': (cp) =>
-    record(cp.fork(join(folder, 'none.cjs'), { silent: true })).then(withoutText),
+    record(cp.fork(join(folder, 'none.cjs'), { silent: true })).then(without('fd 2')),
   'fork on a program that is not there': (cp) => record(cp.fork(facts, { execPath: '/bin/none' })),
   silent: async (cp) => {
     const child = cp.fork(printing, { silent: true });
@@ -122,16 +122,16 @@ export const messages: Behaviours = {
   },
   'a child without a channel': async (cp) => {
     const child = cp.spawn('true');
-    const facts = [child.connected, child.channel, typeof child.send, typeof child.disconnect];
+    const seen = [child.connected, child.channel, typeof child.send, typeof child.disconnect];
     await record(child);
-    return facts;
+    return seen;
   },
   'ipc in stdio of spawn': async (cp) => {
     const child = cp.spawn(process.execPath, [facts, 'x'], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     const shape = child.stdio.map((stream) => stream === null);
-    return [shape, await record(child).then(({ spawnargs: _, ...rest }) => rest)];
+    return [shape, await record(child).then(without('spawnargs'))];
   },
   'ipc at another descriptor': (cp) =>
     outcome(
@@ -174,6 +174,6 @@ export const messages: Behaviours = {
   'timeout of a fork': (cp) => record(cp.fork(echo, { timeout: 100 })),
 };
 
-function withoutText({ 'fd 2': _, ...rest }: Record<string, unknown>): unknown {
-  return rest;
+function without(name: string): (recorded: Record<string, unknown>) => unknown {
+  return (recorded) => ({ ...recorded, [name]: null });
 }

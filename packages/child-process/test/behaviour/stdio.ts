@@ -59,7 +59,7 @@ export const stdio: Behaviours = {
     (child.stdio[4] as Writable).end('through');
     const [three, five] = await Promise.all([
       text(child.stdio[3] as Readable),
-      text(child.stdio[5] as Readable),
+      text((child.stdio as unknown as Readable[])[5]!),
     ]);
     return [three, five, child.exitCode ?? (await once(child, 'exit'))[0]];
   },
@@ -168,22 +168,24 @@ export const stdio: Behaviours = {
   },
   'streams are sockets': async (cp) => {
     const child = cp.spawn('cat');
-    const facts = [child.stdin, child.stdout, child.stderr].map((stream) => [
-      stream instanceof Socket,
-      stream.readable,
-      stream.writable,
-      stream.readableHighWaterMark,
-      stream.readableFlowing,
-      stream.destroyed,
-      (stream as unknown as Socket).allowHalfOpen,
-    ]);
+    const facts = ([child.stdin, child.stdout, child.stderr] as unknown as Socket[]).map(
+      (stream) => [
+        stream instanceof Socket,
+        stream.readable,
+        stream.writable,
+        stream.readableHighWaterMark,
+        stream.readableFlowing,
+        stream.destroyed,
+        stream.allowHalfOpen,
+      ],
+    );
     child.stdin.end();
     await record(child);
-    const after = [child.stdin, child.stdout].map((stream) => [
+    const after = ([child.stdin, child.stdout] as unknown as Socket[]).map((stream) => [
       stream.readable,
       stream.destroyed,
       stream.readableEnded,
-      (stream as unknown as Socket).bytesRead,
+      stream.bytesRead,
     ]);
     return [facts, after];
   },

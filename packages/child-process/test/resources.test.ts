@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { engine, exec, execFile, spawn } from '../src/index.ts';
+import { descriptors, residentMiB, zombies } from './usage.ts';
+
+setFlagsFromString('--expose-gc');
+(globalThis as { gc?: unknown }).gc = (await import('node:vm')).runInNewContext('gc');
+
+/** 20,000 where there is time for it. */
+const SPAWNS = Number(process.env['REDLINE_SPAWNS'] ?? 4000);
+const IN_FLIGHT = 20;
+const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
+
+describe('the native engine', { skip, timeout: 300_000 }, () => {
+  test('leaves no descriptor, no zombie and no memory behind', async () => {
+    const kinds = [
+      async () => once(spawn('true'), 'close'),
+      async () => once(spawn('echo', ['x']).stdout.resume(), 'close'),
+      async () => new Promise((resolve) => execFile('echo', ['x'], resolve)),
+      async () => once(spawn('true', { stdio: 'ignore' }), 'close'),
+      async () => new Promise((resolve) => execFile('redline-no-such-program', resolve)),
+      async () => {
+        const child = spawn('cat');
+        child.stdin.end('x');
+        child.stdout.resume();
+        await once(child, 'close');
+      },
+      async () => {
+        const child = spawn('sleep', ['10']);
+        child.kill();
+        await once(child, 'exit');
+      },
+    ];
+    const run = async (count: number) => {
+      let left = count;
+      const line = async () => {
+        while (left-- > 0) await kinds[left % kinds.length]!();
+      };
+      await Promise.all(Array.from({ length: IN_FLIGHT }, line));
+      await sleep(200);
+    };
+    await run(1000);
+    const before = { descriptors: descriptors(), resident: residentMiB() };
+    await run(SPAWNS);
+    const after = { descriptors: descriptors(), resident: residentMiB(), zombies: zombies() };
+    assert.equal(after.zombies, 0);
+    assert.ok(after.descriptors <= before.descriptors + 2, JSON.stringify({ before, after }));
+    assert.ok(after.resident <= before.resident + 10, JSON.stringify({ before, after }));
+  });
+
+  test('survives 500 children at once that are killed at random', async () => {
+    const before = descriptors();
+    const ends = Array.from({ length: 500 }, async (_, index) => {
+      const child = spawn('sleep', ['20']);
+      if (index % 3 === 0) child.stdout.on('data', () => {});
+      const closed = once(child, 'close');
+      await sleep(Math.random() * 200);
+      child.kill(index % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+      return (await closed)[1];
+    });
+    const signals = await Promise.all(ends);
+    for (const [index, signal] of signals.entries()) {
+      assert.equal(signal, index % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+    }
+    await sleep(100);
+    assert.equal(zombies(), 0);
+    assert.ok(descriptors() <= before + 2);
+  });
+
+  test('reports each of a burst of failures once', async () => {
+    const before = descriptors();
+    const bad = [
+      () => spawn('redline-no-such-program'),
+      () => spawn('/etc/passwd'),
+      () => spawn('true', { cwd: '/nowhere' }),
+      () => spawn('true', ['x'.repeat(200_000)]),
+      () => spawn('/etc/passwd/x'),
+    ];
+    const codes = await Promise.all(
+      Array.from({ length: 500 }, async (_, index) => {
+        try {
+          const child = bad[index % bad.length]!();
+          const errors: string[] = [];
+          child.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code!));
+          await once(child, 'close');
+          return errors.join();
+        } catch (error) {
+          return `thrown ${(error as NodeJS.ErrnoException).code}`;
+        }
+      }),
+    );
+    const expected = ['ENOENT', 'EACCES', 'ENOENT', 'thrown E2BIG', 'thrown ENOTDIR'];
+    assert.deepEqual(
+      codes,
+      codes.map((_, index) => expected[index % expected.length]),
+    );
+    await sleep(100);
+    assert.ok(descriptors() <= before + 2);
+    assert.equal(zombies(), 0);
+  });
+
+  test('a gigabyte into a paused reader stays in the child', async () => {
+    const child = spawn('head', ['-c', String(2 ** 30), '/dev/zero']);
+    child.stdout.once('data', () => child.stdout.pause());
+    const before = residentMiB();
+    await sleep(1000);
+    const after = residentMiB();
+    child.kill();
+    await once(child, 'exit');
+    assert.ok(after - before <= 32, `${before} then ${after} MiB`);
+  });
+
+  test('a gigabyte to a slow reader arrives, in bounded memory', async () => {
+    const size = 2 ** 30;
+    const child = spawn('head', ['-c', String(size), '/dev/zero']);
+    const before = residentMiB();
+    let most = 0;
+    let length = 0;
+    let chunks = 0;
+    for await (const chunk of child.stdout) {
+      length += chunk.length;
+      if (++chunks % 200 === 0) {
+        await sleep(2);
+        most = Math.max(most, process.memoryUsage.rss() / 2 ** 20);
+      }
+    }
+    assert.equal(length, size);
+    assert.ok(most - before <= 96, `${before} then ${most} MiB`);
+  });
+
+  test('a hundred megabytes go through stdin and come back', async () => {
+    const child = spawn('cat');
+    const block = Buffer.alloc(2 ** 20, 'x');
+    let received = 0;
+    child.stdout.on('data', (chunk) => (received += chunk.length));
+    for (let count = 0; count < 100; count++) {
+      if (!child.stdin.write(block)) await once(child.stdin, 'drain');
+    }
+    child.stdin.end();
+    await once(child, 'close');
+    assert.equal(received, 100 * 2 ** 20);
+  });
+
+  test('output read after the exit is still there', async () => {
+    const child = spawn('echo', ['late']);
+    await once(child, 'exit');
+    let text = '';
+    for await (const chunk of child.stdout) text += chunk;
+    assert.equal(text, 'late\n');
+  });
+
+  test('the loop is not blocked by spawns', async () => {
+    const started = performance.now();
+    const closed = Array.from({ length: 50 }, () =>
+      once(spawn('true', { stdio: 'ignore' }), 'close'),
+    );
+    const calls = performance.now() - started;
+    await Promise.all(closed);
+    assert.ok(calls < 1000, `${calls} ms`);
+  });
+
+  test('exec of a program that floods both outputs ends', async () => {
+    const error = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+      exec('yes & yes >&2', { maxBuffer: 1000 }, (failure) =>
+        resolve(failure as NodeJS.ErrnoException),
+      ),
+    );
+    assert.equal(error?.code, 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER');
+  });
+});

@@ -15,6 +15,7 @@ export function warningsOf(result: BenchResult, seen: Observations): string[] {
     ...controlWarning(result),
     ...generatorWarning(result),
     ...idleServerWarning(result),
+    ...voidSliceWarning(seen),
     ...latencyWarning(seen),
     ...interferenceWarning(result, seen),
     ...smallSampleWarning(result),
@@ -49,6 +50,14 @@ function idleServerWarning({ variants, control }: BenchResult): string[] {
   const least = Math.min(...idle.map(({ serverBusy }) => serverBusy));
   return [
     `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Go by CPU per request.`,
+  ];
+}
+
+function voidSliceWarning({ voidSlices, slices }: Observations): string[] {
+  if (voidSlices.length === 0) return [];
+  const names = list([...new Set(voidSlices.map(({ variant }) => variant))]);
+  return [
+    `${voidSlices.length} of ${voidSlices.length + slices.length} slices are void, for nothing was answered in them (${names}): something else had the machine.`,
   ];
 }
 

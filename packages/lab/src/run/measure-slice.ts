@@ -8,13 +8,16 @@ import type { Server } from './server.ts';
 
 type Measured = Omit<Slice, 'restart' | 'block' | 'variant'>;
 
-/** @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards */
+/**
+ * What happened in one slice; `'void'` when nothing did.
+ * @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards
+ */
 export async function measureSlice(
   server: Server,
   plan: Plan,
   generator: LoadGenerator,
   signal: AbortSignal,
-): Promise<Measured | { fault: string }> {
+): Promise<Measured | 'void' | { fault: string }> {
   // What it says of the time before this slice is dropped.
   if (server.probePath !== undefined) await askProbe(server);
   const before = readCpu(server.pid);
@@ -35,7 +38,8 @@ export async function measureSlice(
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
-  if (requests === 0) return { fault: 'answered nothing' };
+  // A machine that was busy elsewhere can leave a whole slice without an answer. It says nothing of the variant.
+  if (requests === 0) return 'void';
   if (badStatus > 0) {
     return {
       fault: `answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx`,

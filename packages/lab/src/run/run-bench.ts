@@ -25,6 +25,8 @@ export interface Observations {
   /** Variant name → why it was not measured. */
   skipped: Map<string, string>;
   slices: Slice[];
+  /** Slices in which nothing was answered; they are left out. */
+  voidSlices: Pick<Slice, 'restart' | 'block' | 'variant'>[];
   /** One entry per contestant and restart. */
   latencies: { restart: number; variant: string; outcome: OpenLoopOutcome }[];
   memory: { restart: number; variant: string; rssMiB: number }[];
@@ -91,6 +93,7 @@ async function observe(
     contestants: chooseContestants(plan, skipped),
     skipped,
     slices: [],
+    voidSlices: [],
     latencies: [],
     memory: [],
     generator: findWrk(threads) ?? autocannonGenerator(),
@@ -199,12 +202,22 @@ async function measureBlocks(
       if (observations.skipped.has(server.name)) continue;
       signal.throwIfAborted();
       const measured = await measureSlice(server, plan, observations.generator, signal);
-      if ('fault' in measured) {
+      if (measured === 'void') {
+        observations.voidSlices.push({ restart, block, variant: server.name });
+      } else if ('fault' in measured) {
         disqualify(server, measured.fault, plan, observations);
-        continue;
+      } else {
+        observations.slices.push({ restart, block, variant: server.name, ...measured });
+        listener.measured(observations.slices, restart, block);
       }
-      observations.slices.push({ restart, block, variant: server.name, ...measured });
-      listener.measured(observations.slices, restart, block);
+    }
+  }
+  const answered = new Set(
+    observations.slices.filter((s) => s.restart === restart).map((s) => s.variant),
+  );
+  for (const server of fleet.servers) {
+    if (!answered.has(server.name) && !observations.skipped.has(server.name)) {
+      disqualify(server, 'answered nothing', plan, observations);
     }
   }
 }

@@ -109,6 +109,32 @@ describe('redline bench', () => {
     assert.match(stdout, /failing/);
   });
 
+  test('drops a slice in which nothing was answered, and says so', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('plain'), bench.variant('napping', { MODE: 'naps' })],
+      precision: { restarts: 1, blocks: 4, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { variants, warnings, slices } = bench.result('r.json');
+    assert.ok('rps' in variants[1]!);
+    const said = /^(\d) of 12 slices are void.*\(napping\)/m.exec(warnings.join('\n'));
+    assert.ok(said !== null, warnings.join('\n'));
+    assert.equal(slices.length, 12 - Number(said[1]));
+  });
+
+  test('leaves a variant out that answers nothing at all under load', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('plain'), bench.variant('m', { MODE: 'mute' })] });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(bench.result('r.json').variants[1], {
+      name: 'm',
+      skipped: 'answered nothing under load',
+    });
+  });
+
   test('skips what the set-up says cannot run, and stops the set-up at the end', async (t) => {
     const bench = new Workbench(t);
     const variants = JSON.stringify([bench.variant('plain'), bench.variant('redis')]);

@@ -85,7 +85,7 @@ describe('the native engine', { skip, timeout: 300_000 }, () => {
           const child = bad[index % bad.length]!();
           const errors: string[] = [];
           child.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code!));
-          await once(child, 'close');
+          await new Promise((resolve) => child.on('close', resolve));
           return errors.join();
         } catch (error) {
           return `thrown ${(error as NodeJS.ErrnoException).code}`;

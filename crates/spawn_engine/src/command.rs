@@ -2,6 +2,7 @@
 
 use std::os::fd::{OwnedFd, RawFd};
 use std::ptr;
+use std::sync::Arc;
 
 use libc::c_char;
 
@@ -31,8 +32,8 @@ pub struct Request {
     pub file: Vec<u8>,
     /// argv, `argv[0]` included, as NUL-ended strings one after the other.
     pub args: Vec<u8>,
-    /// `KEY=value` strings in the same form.
-    pub env: Vec<u8>,
+    /// `KEY=value` strings in the same form; shared, because it is mostly the same one.
+    pub env: Arc<Vec<u8>>,
     /// Where the child starts; `None`: where this process is. One NUL-ended string.
     pub cwd: Option<Vec<u8>>,
     /// Whether the child leads a session of its own.
@@ -166,7 +167,7 @@ mod tests {
         Request {
             file: file.into(),
             args: args.into(),
-            env: env.into(),
+            env: Arc::new(env.into()),
             ..Request::default()
         }
     }

@@ -1,7 +1,9 @@
 //! What to start, and the same laid out in memory for a child that may not allocate.
 
+use std::ffi::CStr;
 use std::os::fd::{OwnedFd, RawFd};
 use std::ptr;
+use std::sync::Arc;
 
 use libc::c_char;
 
@@ -31,8 +33,8 @@ pub struct Request {
     pub file: Vec<u8>,
     /// argv, `argv[0]` included, as NUL-ended strings one after the other.
     pub args: Vec<u8>,
-    /// `KEY=value` strings in the same form.
-    pub env: Vec<u8>,
+    /// `KEY=value` strings in the same form; shared, because it is mostly the same one.
+    pub env: Arc<Vec<u8>>,
     /// Where the child starts; `None`: where this process is. One NUL-ended string.
     pub cwd: Option<Vec<u8>>,
     /// Whether the child leads a session of its own.
@@ -103,7 +105,8 @@ impl Tables {
         let searched = if request.file.contains(&b'/') {
             Vec::new()
         } else {
-            search(&request.file, path_of(&request.env))
+            let all = search(&request.file, path_of(&request.env));
+            existing(all, request.cwd.is_none())
         };
         let candidates = if searched.is_empty() {
             vec![request.file.as_ptr().cast()]
@@ -149,10 +152,21 @@ fn search(file: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Asking for a file costs a quarter of failing to start it. When there is none, all are tried, for the right error.
+fn existing(candidates: Vec<Vec<u8>>, is_our_folder: bool) -> Vec<Vec<u8>> {
+    let is_absent = |path: &[u8]| {
+        (is_our_folder || path.starts_with(b"/"))
+            && CStr::from_bytes_until_nul(path)
+                .is_ok_and(|path| matches!(sys::file_kind(path), Err(libc::ENOENT)))
+    };
+    let (absent, present): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|path| is_absent(path));
+    if present.is_empty() { absent } else { present }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::CStr;
 
     fn text(pointer: *const c_char) -> String {
         // SAFETY: the tables under test point at NUL-ended strings that are still alive.
@@ -166,7 +180,7 @@ mod tests {
         Request {
             file: file.into(),
             args: args.into(),
-            env: env.into(),
+            env: Arc::new(env.into()),
             ..Request::default()
         }
     }
@@ -189,6 +203,14 @@ mod tests {
         let tables = Tables::new(&request);
         let found: Vec<_> = tables.candidates.iter().copied().map(text).collect();
         assert_eq!(found, ["/a/x", "x", "/b/x"]);
+    }
+
+    #[test]
+    fn of_a_name_only_what_exists_is_tried() {
+        let request = request("sh\0", "sh\0", "PATH=/nowhere:/bin\0");
+        let tables = Tables::new(&request);
+        let found: Vec<_> = tables.candidates.iter().copied().map(text).collect();
+        assert_eq!(found, ["/bin/sh"]);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use crate::sys::lock;
 
 type Wake = Box<dyn Fn() + Send + Sync>;
 
+/// How far back to look for bytes of the same stream.
+const MERGE_WINDOW: usize = 16;
+
 pub(crate) struct Inbox {
     events: Mutex<Vec<Event>>,
     /// `None` once the port is closed. Held locked while it is called, so that it is not called afterwards.
@@ -22,7 +25,10 @@ impl Inbox {
     }
 
     pub fn push(&self, event: Event) {
-        lock(&self.events).push(event);
+        let mut events = lock(&self.events);
+        if let Some(event) = merge(&mut events, event) {
+            events.push(event);
+        }
     }
 
     pub fn wake(&self) {
@@ -56,5 +62,25 @@ impl Inbox {
 
     pub fn is_closed(&self) -> bool {
         lock(&self.wake).is_none()
+    }
+}
+
+/// Bytes that JavaScript has not come to see yet grow in place: one larger chunk costs it less than two.
+fn merge(events: &mut [Event], event: Event) -> Option<Event> {
+    let Event::Data {
+        id,
+        stream,
+        ref bytes,
+    } = event
+    else {
+        return Some(event);
+    };
+    let latest = events.iter_mut().rev().take(MERGE_WINDOW);
+    match latest.into_iter().find(|other| other.is_of(id, stream)) {
+        Some(Event::Data { bytes: unseen, .. }) => {
+            unseen.extend_from_slice(bytes);
+            None
+        }
+        _ => Some(event),
     }
 }

@@ -70,7 +70,7 @@ fn shell(script: &str, stdout: Stdio) -> Request {
     Request {
         file: b"/bin/sh\0".to_vec(),
         args: format!("sh\0-c\0{script}\0").into_bytes(),
-        env: b"PATH=/usr/bin:/bin\0".to_vec(),
+        env: b"PATH=/usr/bin:/bin\0".to_vec().into(),
         stdio: vec![Stdio::Ignore, stdout, Stdio::Ignore],
         ..Request::default()
     }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
 use std::ptr;
+use std::sync::Arc;
 
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result, sys};
@@ -122,13 +123,11 @@ impl Port {
         let request = Request {
             file: ended(file),
             args: ended(args),
-            env: env.map_or_else(environ::snapshot, |env| {
-                if env.is_empty() {
-                    Vec::new()
-                } else {
-                    ended(env)
-                }
-            }),
+            env: match env {
+                None => environ::snapshot(),
+                Some(env) if env.is_empty() => Arc::default(),
+                Some(env) => Arc::new(ended(env)),
+            },
             cwd: cwd.map(ended),
             detached,
             uid: uid.map(i32::cast_unsigned),

@@ -133,6 +133,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   /** Nothing can happen to the child any more. */
   end(): void {
     forget(this.#id);
+    this.emitDestroy();
   }
 
   #settle(pid: number | undefined): void {

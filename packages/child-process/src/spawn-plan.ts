@@ -23,6 +23,8 @@ export interface SpawnPlan {
 
 type Given = { [Name in keyof SpawnOptions]: unknown };
 
+const NONE: Given = Object.freeze(Object.create(null));
+
 let hasWarned = false;
 
 /**
@@ -41,7 +43,7 @@ export function planSpawn(file: unknown, args: unknown, options: unknown): Spawn
     list = [];
   }
   if (list === undefined) return undefined;
-  if (options === undefined) options = {};
+  if (options === undefined) return planOptions(file, list, NONE);
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return undefined;
   return planOptions(file, list, { __proto__: null, ...options } as Given);
 }

@@ -1,0 +1,40 @@
+// Starts and ends many children of every kind, and prints what is left of them.
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execFile, spawn } from '../src/index.ts';
+import { descriptors, residentMiB, zombies } from './usage.ts';
+
+const IN_FLIGHT = 20;
+const spawns = Number(process.argv[2]);
+
+const kinds = [
+  async () => once(spawn('true'), 'close'),
+  async () => once(spawn('echo', ['x']).stdout.resume(), 'close'),
+  async () => new Promise((resolve) => execFile('echo', ['x'], resolve)),
+  async () => once(spawn('true', { stdio: 'ignore' }), 'close'),
+  async () => new Promise((resolve) => execFile('redline-no-such-program', resolve)),
+  async () => {
+    const child = spawn('cat');
+    child.stdin.end('x');
+    child.stdout.resume();
+    await once(child, 'close');
+  },
+  async () => {
+    const child = spawn('sleep', ['10']);
+    child.kill();
+    await once(child, 'exit');
+  },
+];
+const run = async (count: number) => {
+  let left = count;
+  const line = async () => {
+    while (left-- > 0) await kinds[left % kinds.length]!();
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, line));
+  await sleep(200);
+};
+await run(1000);
+const before = { descriptors: descriptors(), resident: residentMiB() };
+await run(spawns);
+const after = { descriptors: descriptors(), resident: residentMiB(), zombies: zombies() };
+process.stdout.write(JSON.stringify({ before, after }));

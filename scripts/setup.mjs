@@ -42,7 +42,8 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
 }
 installPackages();
 build();
-buildNative();
+// The ladder runs on Node alone: nobody waits for a compiler before they have seen it.
+if (forTests || process.argv.includes('--native')) buildNative();
 installTools();
 
 function installPackages() {
@@ -68,7 +69,9 @@ function buildNative() {
       stdio: 'inherit',
     });
   } catch {
-    fail('The native engines could not be built; the messages are above.');
+    const sentence = 'The native engines could not be built: the packages run on Node alone.';
+    if (process.env.CI) fail(sentence);
+    step(sentence);
   }
 }
 

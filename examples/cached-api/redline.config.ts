@@ -20,8 +20,7 @@ export default defineConfig({
   name: 'cached-api',
   title: 'Cached Nest API, GET /cached',
   requests: ['/cached'],
-  load: { connections: 200 },
-  precision: { restarts: 5, blocks: 8, sliceMs: 200, warmupMs: 2_500, latencyMs: 500 },
+  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 3_000, latencyMs: 400 },
   quick: { restarts: 2, blocks: 4, warmupMs: 2_000, latencyMs: 300 },
   variants: rungs.map((rung) => ({
     ...rung,

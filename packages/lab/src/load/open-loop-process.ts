@@ -2,26 +2,33 @@ import { Agent, request as httpRequest } from 'node:http';
 import { quantileOfSorted } from '../stats/quantile.ts';
 import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 
+/** What is sent before this is not counted: the connections are being opened, and this process compiled. */
+const settleMs = 250;
 /** After the last intended send, how long an answer may still take. Late answers count with their full time. */
 const graceMs = 1_000;
 
 process.once('message', (load: OpenLoop) => {
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
   const latencies: number[] = [];
-  const total = Math.max(1, Math.floor((load.requestsPerSecond * load.durationMs) / 1_000));
-  const gapMs = 1_000 / load.requestsPerSecond;
+  const perMs = load.requestsPerSecond / 1_000;
+  const settling = Math.floor(perMs * settleMs);
+  const total = settling + Math.max(1, Math.floor(perMs * load.durationMs));
+  const gapMs = 1 / perMs;
+  let settled = 0;
   let failed = 0;
   let sent = 0;
   const startedAt = performance.now();
 
   const send = (intendedAt: number): void => {
     const { method, path, headers, body } = load.requests[sent % load.requests.length]!;
+    const counts = sent >= settling;
     const outgoing = httpRequest(
       { host: '127.0.0.1', port: load.port, agent, method, path, headers },
       (incoming) => {
         incoming.resume();
         incoming.on('end', () => {
-          if (incoming.statusCode! >= 400) failed++;
+          if (!counts) settled++;
+          else if (incoming.statusCode! >= 400) failed++;
           else latencies.push(performance.now() - intendedAt);
           finishWhenDone();
         });
@@ -29,7 +36,8 @@ process.once('message', (load: OpenLoop) => {
       },
     );
     const fail = (): void => {
-      failed++;
+      if (counts) failed++;
+      else settled++;
       finishWhenDone();
     };
     outgoing.on('error', fail);
@@ -52,12 +60,12 @@ process.once('message', (load: OpenLoop) => {
       p50: quantileOfSorted(latencies, 0.5),
       p99: quantileOfSorted(latencies, 0.99),
       answered: latencies.length,
-      failed: failed + Math.max(0, total - latencies.length - failed),
+      failed: total - settling - latencies.length,
     };
     process.send!(outcome, () => process.exit());
   };
   const finishWhenDone = (): void => {
-    if (latencies.length + failed >= total) finish();
+    if (latencies.length + failed + settled >= total) finish();
   };
-  setTimeout(finish, load.durationMs + graceMs);
+  setTimeout(finish, settleMs + load.durationMs + graceMs);
 });

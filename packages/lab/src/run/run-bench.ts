@@ -19,6 +19,12 @@ import type { Server } from './server.ts';
 /** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
 const mostGeneratorThreads = 4;
 
+/**
+ * Blocks after the warm-up that are not counted. While the others warm up a server lies idle, its heap is trimmed, and
+ * the first slices pay for growing it again.
+ */
+const settlingBlocks = 2;
+
 /** What was seen, before any statistics. */
 export interface Observations {
   contestants: Contestant[];
@@ -197,15 +203,18 @@ async function measureBlocks(
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let block = 1; block <= plan.precision.blocks; block++) {
+  const uncounted = plan.precision.warmupMs === 0 ? 0 : settlingBlocks;
+  for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
     for (const server of shuffled(fleet.servers, random)) {
       if (observations.skipped.has(server.name)) continue;
       signal.throwIfAborted();
       const measured = await measureSlice(server, plan, observations.generator, signal);
-      if (measured === 'void') {
-        observations.voidSlices.push({ restart, block, variant: server.name });
-      } else if ('fault' in measured) {
+      if (measured !== 'void' && 'fault' in measured) {
         disqualify(server, measured.fault, plan, observations);
+      } else if (block < 1) {
+        continue;
+      } else if (measured === 'void') {
+        observations.voidSlices.push({ restart, block, variant: server.name });
       } else {
         observations.slices.push({ restart, block, variant: server.name, ...measured });
         listener.measured(observations.slices, restart, block);

@@ -113,7 +113,7 @@ describe('redline bench', () => {
     const bench = new Workbench(t);
     bench.writeConfig({
       variants: [bench.variant('plain'), bench.variant('napping', { MODE: 'naps' })],
-      precision: { restarts: 1, blocks: 4, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
+      precision: { restarts: 1, blocks: 4, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
     });
     const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
     assert.equal(code, 0, stderr);

@@ -1,7 +1,7 @@
 // `npm run bench -- SCENARIO [options of redline bench]`: runs benchmarks/scenarios/SCENARIO.ts.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const folder = join(import.meta.dirname, 'scenarios');
 const scenarios = readdirSync(folder)
@@ -18,7 +18,9 @@ if (scenario === undefined || !scenarios.includes(scenario)) {
   process.exit(2);
 }
 
-const child = spawn('redline', ['bench', join(folder, `${scenario}.ts`), ...options], {
+// Relative: the result file keeps the command line, and is committed.
+const config = relative('.', join(folder, `${scenario}.ts`));
+const child = spawn('redline', ['bench', config, ...options], {
   stdio: 'inherit',
 });
 // In a terminal the signal reaches redline as well; it stops everything in order, and this process waits for that.

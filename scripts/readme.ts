@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
-import { spawnTables } from './spawn-tables.ts';
+import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
 const check = process.argv.includes('--check');
@@ -19,14 +19,10 @@ replaceBlock('README.md', 'ladder', describeRun(ladder));
 replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
 // Measured on its own, half an hour long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
-  replaceBlock(
-    'packages/child-process/README.md',
-    'spawn',
-    spawnTables(
-      readJson('benchmarks/results/spawn.json'),
-      readJson('benchmarks/article-spawn.json'),
-    ),
-  );
+  const spawn: BenchResult = readJson('benchmarks/results/spawn.json');
+  const tables = spawnTables(spawn, readJson('benchmarks/article-spawn.json'));
+  replaceBlock('packages/child-process/README.md', 'spawn', tables);
+  replaceBlock('README.md', 'spawn', spawnSummary(spawn));
 }
 
 if (stale.length > 0) {

@@ -76,6 +76,20 @@ function againstTable(result: BenchResult): string {
   );
 }
 
+/** The short table of the root README. */
+export function spawnSummary(result: BenchResult): string {
+  const workloads = ['echo', 'cat', 'resident'];
+  const head = ['requests/s, Node = 1', '`echo hi`', '`cat` 163 KB', '`echo hi`, 1.5 GiB resident'];
+  const contenders = ['node', 'redline', 'go', 'rust', 'bun', 'deno'];
+  return table(
+    head,
+    contenders.map((contender) => [
+      contender === 'redline' ? '**redline**' : contender,
+      ...workloads.map((workload) => ours(find(result, contender, workload))),
+    ]),
+  );
+}
+
 function residentTable(result: BenchResult): string {
   return table(
     ['', 'requests/s', 'against Node', 'p99 ms'],

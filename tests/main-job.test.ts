@@ -99,18 +99,47 @@ describe('npm start', () => {
   });
 });
 
+test('npm run bench -- aa compares a server with itself', async () => {
+  const out = join(folder, 'aa.json');
+  const { code, output } = await run(process.execPath, [
+    join(root, 'benchmarks/run.ts'),
+    'aa',
+    '--restarts=1',
+    '--blocks=1',
+    `--json=${out}`,
+    `--html=${join(folder, 'aa.html')}`,
+  ]);
+  assert.equal(code, 0, output);
+  const result: BenchResult = JSON.parse(readFileSync(out, 'utf8'));
+  assert.deepEqual(
+    result.variants.filter(isMeasured).map(({ name }) => name),
+    ['a', 'a too'],
+  );
+});
+
 /** The command behind `npm start`, without the set-up that `npm test` has just done. */
-async function npmStart(
-  args: string[],
-  env: NodeJS.ProcessEnv = {},
-): Promise<{ code: number | null; output: string }> {
+function npmStart(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [command, ...rest] = (scripts.start as string).split(' ');
-  const child = spawn(
-    process.execPath,
-    [join(root, 'node_modules/.bin', command!), ...rest, '--restarts=1', '--blocks=1', ...args],
-    { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const program = join(root, 'node_modules/.bin', command!);
+  return run(process.execPath, [program, ...rest, '--restarts=1', '--blocks=1', ...args], env);
+}
+
+interface Finished {
+  code: number | null;
+  output: string;
+}
+
+async function run(
+  program: string,
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Finished> {
+  const child = spawn(program, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

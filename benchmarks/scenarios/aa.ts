@@ -2,7 +2,7 @@
 import { defineConfig } from '@redline/lab';
 import ladder from '../../examples/cached-api/redline.config.ts';
 
-const rung = ladder.variants.find(({ name }) => name === '06-errors-only')!;
+const rung = ladder.variants.find(({ name }) => name === '04-auto-pipelining')!;
 
 export default defineConfig({
   ...ladder,

@@ -74,7 +74,7 @@ export interface RequestConfig {
 export interface LoadConfig {
   /** Connections kept busy in the closed loop. @default 64 */
   connections?: number;
-  /** Requests per second of the open loop that measures latency. @default half of what the slowest variant serves */
+  /** Requests per second of the open loop that measures latency. @default half of what the slowest variant serves, at most 8_000 */
   openLoopRps?: number;
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;

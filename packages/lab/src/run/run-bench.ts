@@ -273,6 +273,9 @@ async function measureLatency(
   }
 }
 
+/** What the sender of the open loop holds with ease on one core. Above it, its own queue would be the latency. */
+const mostOpenLoopRps = 8_000;
+
 /** Half of what the slowest serves: a rate all can hold, so that the same question is asked of each. */
 function chooseOpenLoopRps(slices: readonly Slice[]): number {
   const totals = new Map<string, { requests: number; seconds: number }>();
@@ -281,7 +284,7 @@ function chooseOpenLoopRps(slices: readonly Slice[]): number {
     totals.set(variant, { requests: total.requests + requests, seconds: total.seconds + seconds });
   }
   const slowest = Math.min(...[...totals.values()].map((t) => t.requests / t.seconds));
-  const half = Math.max(1, slowest / 2);
+  const half = Math.min(Math.max(1, slowest / 2), mostOpenLoopRps);
   const digit = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
   return Math.max(1, Math.floor(half / digit) * digit);
 }

@@ -1,0 +1,36 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { LabError } from '../errors.ts';
+
+/**
+ * Sends one question to a program beside this one, in a process of its own, and resolves with its one answer: a load
+ * must not share a thread, or a garbage collection, with the runner.
+ * @param program File name, as built.
+ * @param what What the error calls it.
+ */
+export async function askProcess<Answer>(
+  program: string,
+  what: string,
+  question: object,
+  signal: AbortSignal,
+): Promise<Answer> {
+  // Detached: Ctrl-C must reach the runner alone.
+  const child = fork(fileURLToPath(new URL(program, import.meta.url)), { detached: true });
+  const abort = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', abort);
+  try {
+    child.send(question);
+    const exited = once(child, 'exit').then(() => undefined);
+    const answered = once(child, 'message').then(([message]) => message as Answer);
+    const answer = await Promise.race([answered, exited]);
+    signal.throwIfAborted();
+    if (answer === undefined) {
+      throw new LabError('ERR_REDLINE_LOAD', `${what} ended without a result.`);
+    }
+    return answer;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    child.kill('SIGKILL');
+  }
+}

@@ -1,5 +1,6 @@
 //! Where a port's events wait for it.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use crate::event::Event;
@@ -11,7 +12,7 @@ type Wake = Box<dyn Fn() + Send + Sync>;
 const MERGE_WINDOW: usize = 16;
 
 pub(crate) struct Inbox {
-    events: Mutex<Vec<Event>>,
+    events: Mutex<VecDeque<Event>>,
     /// `None` once the port is closed. Held locked while it is called, so that it is not called afterwards.
     wake: Mutex<Option<Wake>>,
 }
@@ -27,7 +28,7 @@ impl Inbox {
     pub fn push(&self, event: Event) {
         let mut events = lock(&self.events);
         if let Some(event) = merge(&mut events, event) {
-            events.push(event);
+            events.push_back(event);
         }
     }
 
@@ -37,16 +38,26 @@ impl Inbox {
         }
     }
 
-    /// Everything that came since the last call.
-    pub fn take(&self) -> Vec<Event> {
-        std::mem::take(&mut lock(&self.events))
+    pub fn len(&self) -> usize {
+        lock(&self.events).len()
+    }
+
+    /// The oldest event. The others stay, so that what is asked of a stream in between finds all of its bytes here.
+    pub fn next(&self) -> Option<Event> {
+        lock(&self.events).pop_front()
     }
 
     /// The events of one stream alone, for a reader that will not wait for its turn.
     pub fn take_of(&self, child: u64, stream: u8) -> Vec<Event> {
-        lock(&self.events)
-            .extract_if(.., |event| event.is_of(child, stream))
-            .collect()
+        let mut found = Vec::new();
+        lock(&self.events).retain_mut(|event| {
+            let is_of_stream = event.is_of(child, stream);
+            if is_of_stream {
+                found.push(std::mem::replace(event, Event::Started { id: child }));
+            }
+            !is_of_stream
+        });
+        found
     }
 
     /// Forgets the failure of a child that the caller has been told of otherwise.
@@ -66,7 +77,7 @@ impl Inbox {
 }
 
 /// Bytes that JavaScript has not come to see yet grow in place: one larger chunk costs it less than two.
-fn merge(events: &mut [Event], event: Event) -> Option<Event> {
+fn merge(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
     let Event::Data {
         id,
         stream,

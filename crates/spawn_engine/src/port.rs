@@ -91,10 +91,16 @@ impl Port {
         }
     }
 
-    /// Everything that happened since the last call.
+    /// How many events wait to be taken.
     #[must_use]
-    pub fn events(&self) -> Vec<Event> {
-        self.inbox.take()
+    pub fn waiting(&self) -> usize {
+        self.inbox.len()
+    }
+
+    /// The next thing that happened.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Event> {
+        self.inbox.next()
     }
 
     /// Lets go of a child whose [`Event::Exited`] or [`Event::Failed`] has been dealt with.

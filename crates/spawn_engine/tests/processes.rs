@@ -35,7 +35,8 @@ impl Harness {
                 return index;
             }
             self.woken.recv_timeout(Duration::from_secs(20)).unwrap();
-            self.seen.extend(self.port.events());
+            self.seen
+                .extend(std::iter::from_fn(|| self.port.next_event()));
         }
     }
 

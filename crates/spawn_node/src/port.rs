@@ -245,14 +245,13 @@ unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: the handle's data is the `Shared` that opened it; it is freed after the handle is closed.
     unsafe {
         let shared: *mut Shared = AsyncHandle::data(handle);
-        let Some(events) = (*shared).port.as_ref().map(EnginePort::events) else {
-            return;
-        };
-        for event in events {
-            // A callback may have ended the environment.
-            if (*shared).port.is_none() {
+        // What comes meanwhile wakes the next turn of the loop: timers and sockets get theirs in between.
+        let waiting = (*shared).port.as_ref().map_or(0, EnginePort::waiting);
+        for _ in 0..waiting {
+            // A callback may have ended the environment, and with it the port, or taken what was waiting.
+            let Some(event) = (*shared).port.as_ref().and_then(EnginePort::next_event) else {
                 return;
-            }
+            };
             let ended = match event {
                 Event::Exited { id, .. } | Event::Failed { id, .. } => Some(id),
                 _ => None,

@@ -23,7 +23,7 @@ export class ChildPipes {
   /** Outputs without a socket that have not ended. */
   #untouched: number;
   #isFlushed = false;
-  readonly #resumed = new Set<number>();
+  readonly #resumed: boolean[] = [];
 
   constructor(
     id: number,
@@ -79,9 +79,10 @@ export class ChildPipes {
 
   /** After the exit: what nobody reads is thrown away, so that it ends. */
   resume(): void {
-    for (const [index, socket] of this.#sockets.entries()) {
-      if (index === 0 || socket === undefined || this.#resumed.has(index)) continue;
-      this.#resumed.add(index);
+    for (let index = 1; index < this.#sockets.length; index++) {
+      const socket = this.#sockets[index];
+      if (socket === undefined || this.#resumed[index]) continue;
+      this.#resumed[index] = true;
       if (socket.readable && !isUsedAsStdio(socket)) socket.resume();
     }
   }
@@ -158,6 +159,8 @@ export class ChildPipes {
 }
 
 function isUsedAsStdio(socket: Socket): boolean {
+  // Whoever uses it so has adopted it.
+  if (socket instanceof OutputStream && !socket.isAdopted) return false;
   return Object.getOwnPropertySymbols(socket).some(
     ({ description }) => description === 'kIsUsedAsStdio',
   );

@@ -20,6 +20,8 @@ describe('imports run down only:', () => {
     ['packages/lab/src/a.ts', '@redline/nest', false],
     ['packages/child-process/src/a.ts', '@redline/nest', false],
     ['packages/child-process/src/a.ts', 'node:child_process', true],
+    ['packages/http/src/a.ts', '@redline/nest', false],
+    ['packages/http/src/a.ts', 'node:http', true],
     ['packages/lab/src/report/a.ts', '@redline/services', false],
     ['examples/cached-api/src/a.ts', '@redline/nest', true],
     ['examples/cached-api/src/a.ts', '../../../packages/nest/src/index.ts', false],

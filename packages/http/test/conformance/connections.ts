@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { ask, serve, textOf, type Behaviours, type Listener } from './engine.ts';
+import { ask, serve, textOf, type Behaviours, type Listener, type Options } from './engine.ts';
 import { connect, leave, Line } from './wire.ts';
 
 const hello: Listener = (_, response) => {
@@ -56,7 +56,11 @@ export const connections: Behaviours = {
       get('/2', 'Connection: close'),
     ]),
   'a request in single bytes': (http) =>
-    ask(http, path, [...get('/bytes', 'Connection: close')].flatMap((byte) => [byte, tick])),
+    ask(
+      http,
+      path,
+      [...get('/bytes', 'Connection: close')].flatMap((byte) => [byte, tick]),
+    ),
   'a request cut anywhere': async (http) => {
     await using serving = await serve(http, {}, async (request, response) => {
       response.end(JSON.stringify([request.rawHeaders, await textOf(request)]));
@@ -71,8 +75,7 @@ export const connections: Behaviours = {
     return [...answers];
   },
   'Connection: close': (http) => ask(http, hello, [get('/', 'Connection: close')]),
-  'Connection: CLOSE, in a list': (http) =>
-    ask(http, hello, [get('/', 'Connection: foo, CLOSE')]),
+  'Connection: CLOSE, in a list': (http) => ask(http, hello, [get('/', 'Connection: foo, CLOSE')]),
   'Connection: keep-alive, in HTTP/1.1': (http) =>
     ask(http, hello, [get('/', 'Connection: keep-alive'), /hello/, leave]),
   'Connection: something else': (http) =>
@@ -141,7 +144,7 @@ export const connections: Behaviours = {
         response.setHeader('Connection', 'keep-alive');
         response.end('x');
       },
-      [get('/', 'Connection: close')],
+      [get('/', 'Connection: close'), /x$/, leave],
     ),
   'no keep-alive header without a keep-alive timeout': (http) =>
     ask(http, hello, [get('/'), /hello/, leave], { keepAliveTimeout: 0 }),
@@ -150,10 +153,11 @@ export const connections: Behaviours = {
     await ask(http, hello, [get('/'), /hello/, leave], { keepAliveTimeout: 1_999 }),
   ],
   'maxRequestsPerSocket: a header, then the end': async (http) => {
-    await using serving = await serve(http, {}, path, (server) => {
+    const soon = { keepAliveTimeout: 100, keepAliveTimeoutBuffer: 0 } as Options;
+    await using serving = await serve(http, soon, path, (server) => {
       server.maxRequestsPerSocket = 2;
     });
-    return serving.talk(get('/1'), /GET \/1$/, get('/2'), /GET \/2$/);
+    return await serving.talk(get('/1'), /GET \/1$/, get('/2'), /GET \/2$/);
   },
   'maxRequestsPerSocket: what is too many gets 503': async (http) => {
     const dropped: string[] = [];
@@ -161,7 +165,11 @@ export const connections: Behaviours = {
       server.maxRequestsPerSocket = 2;
       server.on('dropRequest', (request) => dropped.push(request.url!));
     });
-    const conversation = await serving.talk(get('/1') + get('/2') + get('/3') + get('/4'));
+    const conversation = await serving.talk(
+      get('/1') + get('/2') + get('/3') + get('/4'),
+      /503[^]*503[^]*\r\n0\r\n\r\n$/,
+      leave,
+    );
     return { conversation, dropped };
   },
   'empty lines before a request': (http) =>
@@ -187,7 +195,7 @@ export const connections: Behaviours = {
     const talks = Array.from({ length: 200 }, (_, i) =>
       serving.talk(get(`/${i}`), /GET \/\d+$/, get(`/${i}/again`, 'Connection: close')),
     );
-    return Promise.all(talks);
+    return await Promise.all(talks);
   },
   'every connection is a net.Socket of its own': async (http) => {
     const seen: unknown[] = [];
@@ -195,23 +203,26 @@ export const connections: Behaviours = {
       http,
       {},
       (request, response) => {
-        seen.push([
-          request.socket === response.socket,
-          request.socket === request.connection,
-          request.socket.remoteAddress,
-          request.socket.remoteFamily,
-          typeof request.socket.remotePort,
-          request.socket.localAddress,
-          request.socket.localPort === serving.port,
-          (request.socket as { encrypted?: boolean }).encrypted,
-          request.socket.destroyed,
-          request.socket.readyState,
-          typeof request.socket.bytesRead,
-          request.socket.address(),
-        ].map((fact) => (typeof fact === 'object' ? Object.keys(fact as object) : fact)));
+        seen.push(
+          [
+            request.socket === response.socket,
+            request.socket === request.connection,
+            request.socket.remoteAddress,
+            request.socket.remoteFamily,
+            typeof request.socket.remotePort,
+            request.socket.localAddress,
+            request.socket.localPort === serving.port,
+            (request.socket as { encrypted?: boolean }).encrypted,
+            request.socket.destroyed,
+            request.socket.readyState,
+            typeof request.socket.bytesRead,
+            request.socket.address(),
+          ].map((fact) => (typeof fact === 'object' ? Object.keys(fact as object) : fact)),
+        );
         response.end();
       },
-      (server) => server.on('connection', (socket) => seen.push(['connection', socket.remoteAddress])),
+      (server) =>
+        server.on('connection', (socket) => seen.push(['connection', socket.remoteAddress])),
     );
     await serving.talk(get('/', 'Connection: close'));
     return seen;

@@ -36,6 +36,9 @@ export class Serving implements AsyncDisposable {
   }
 }
 
+/** The types of Node lack it. */
+export type Upgradable = node.IncomingMessage & { upgrade: boolean };
+
 /** Listens on a free port of 127.0.0.1. */
 export async function serve(
   http: HttpModule,
@@ -95,6 +98,11 @@ export function attempt(call: () => unknown): unknown {
 
 function defined(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+}
+
+/** Resolves with the event, even when an error comes before it. */
+export function happened(emitter: NodeJS.EventEmitter, name: string): Promise<unknown[]> {
+  return new Promise((resolve) => emitter.once(name, (...args) => resolve(args)));
 }
 
 /** A promise and how to settle it from an event handler. */

@@ -87,7 +87,7 @@ export class Line {
     return this.#closed;
   }
 
-  async #take(step: Exclude<Step, typeof leave>): Promise<boolean> {
+  async #take(step: Step): Promise<boolean> {
     if (step instanceof RegExp) return this.until(step);
     if (typeof step === 'function') await step();
     else if (step === 'FIN') this.socket.end();

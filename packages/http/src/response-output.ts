@@ -1,0 +1,192 @@
+import http from 'node:http';
+import { streamDestroyed } from './errors.ts';
+import { CHUNK, CLOSE, END } from './native/index.ts';
+import {
+  freshOutgoing,
+  kCorked,
+  kEndCallbacks,
+  kErrored,
+  kNeedDrain,
+  kOutSocket,
+} from './node-internals.ts';
+import { defineOwn, ownDefaults } from './message-defaults.ts';
+import type { EngineResponse } from './response.ts';
+import { kConnection, kDirect, kSequence, kTickBytes, kWriteCallbacks } from './response-state.ts';
+
+type Chunk = string | Uint8Array;
+type Callback = (error?: Error | null) => void;
+type NodeMethods = Record<
+  'write' | 'end' | '_writeRaw',
+  (this: EngineResponse, ...rest: unknown[]) => never
+> &
+  Record<'flushHeaders' | 'cork' | '_flush', (this: EngineResponse) => void>;
+
+/** Node's own methods, for whatever is not the common path. */
+export const nodeResponse: NodeMethods = http.ServerResponse.prototype as never;
+
+export function isChunk(chunk: unknown): chunk is Chunk {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array;
+}
+
+export function lengthOf(chunk: Chunk, encoding: BufferEncoding | undefined): number {
+  return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
+}
+
+/** Something only Node's own methods know how to treat: corked, counted, or bytes that wait in the socket. */
+export function isUnusual(response: EngineResponse): boolean {
+  return (
+    response[kCorked] > 0 ||
+    response.strictContentLength ||
+    response.outputSize > 0 ||
+    response[kConnection].holdsBytes()
+  );
+}
+
+/** The head alone, as Node sends it. */
+export function sendHead(response: EngineResponse): void {
+  response._headerSent = true;
+  response[kConnection].native.write(response[kSequence], response._header!, 'latin1', 0);
+}
+
+/** `write`, in the middle of an answer. Tells whether more is welcome, by Node's count. */
+export function writeBody(
+  response: EngineResponse,
+  chunk: Chunk,
+  encoding: BufferEncoding | undefined,
+  callback: Callback | undefined,
+): boolean {
+  const connection = response[kConnection];
+  const { native } = connection;
+  if (!response._headerSent) sendHead(response);
+  expectTick(response);
+  if (typeof callback === 'function') (response[kWriteCallbacks] ??= []).push(callback);
+  // An empty chunk would end the answer.
+  if (chunk.length > 0) {
+    native.write(response[kSequence], chunk, encoding, response.chunkedEncoding ? CHUNK : 0);
+    response[kTickBytes] += lengthOf(chunk, encoding);
+  }
+  const isWelcome = response[kTickBytes] + native.pending < connection.server.highWaterMark;
+  if (!isWelcome) response[kNeedDrain] = true;
+  return isWelcome;
+}
+
+/** Bytes that are no part of the body: 1xx answers. */
+export function writeUnframed(
+  response: EngineResponse,
+  data: Chunk,
+  encoding: BufferEncoding | Callback | undefined,
+  callback: Callback | undefined,
+): boolean {
+  if (typeof encoding === 'function') {
+    callback = encoding;
+    encoding = undefined;
+  }
+  const { native, server } = response[kConnection];
+  if (response.destroyed || native.closed) return false;
+  if (typeof callback === 'function') {
+    expectTick(response);
+    (response[kWriteCallbacks] ??= []).push(callback);
+  }
+  if (data.length > 0) native.write(response[kSequence], data, encoding, 0);
+  return native.pending < server.highWaterMark;
+}
+
+/** The end of an answer, with the head and the body when they have not left yet. */
+export function sendEnd(
+  response: EngineResponse,
+  body: Chunk | undefined,
+  encoding: BufferEncoding | undefined,
+): void {
+  const { native } = response[kConnection];
+  const sequence = response[kSequence];
+  const flags = response._last ? END | CLOSE : END;
+  if (typeof body === 'string' && encoding && !isUtf8(encoding)) body = Buffer.from(body, encoding);
+  const isChunked = response.chunkedEncoding && response._hasBody;
+
+  if (!response._headerSent) {
+    if (!isChunked) {
+      response._headerSent = true;
+      native.answer(sequence, response._header!, body, flags);
+      return;
+    }
+    sendHead(response);
+  }
+  if (!isChunked) {
+    native.write(sequence, body ?? '', 'utf8', flags);
+  } else if (response._trailer === '') {
+    native.write(sequence, body ?? '', 'utf8', CHUNK | flags);
+  } else {
+    if (body) native.write(sequence, body, 'utf8', CHUNK);
+    native.endChunked(sequence, response._trailer, flags);
+  }
+}
+
+/**
+ * From here on the response is Node's: its own methods write raw bytes to the connection's socket. What has already left
+ * the direct way stays in front of them.
+ */
+export function handOver(response: EngineResponse): void {
+  if (!response[kDirect]) return;
+  response[kDirect] = false;
+  const connection = response[kConnection];
+  defineOwn(response, kOutSocket, connection.first === response ? connection.socket() : null);
+  response.prependListener('finish', onNodeFinish);
+}
+
+/** What `handOver` does, and every field becomes the response's own: for those who replace its prototype. */
+export function standAlone(response: EngineResponse): void {
+  handOver(response);
+  ownDefaults(response, freshOutgoing, new Set(['_events', '_eventsCount', '_maxListeners']));
+  ownDefaults(response, { sendDate: true, _sent100: false, _expect_continue: false }, new Set());
+}
+
+/** Node's own "finish", the first of its listeners: the bytes are with the kernel, the next answer may follow. */
+export function onNodeFinish(this: EngineResponse): void {
+  const connection = this[kConnection];
+  connection.native.write(this[kSequence], '', 'latin1', this._last ? END | CLOSE : END);
+  connection.finished(this);
+  process.nextTick(emitClose, this);
+}
+
+/** "close", once. */
+export function emitClose(response: EngineResponse): void {
+  if (response._closed) return;
+  response.destroyed = true;
+  response._closed = true;
+  response.emit('close');
+}
+
+/** Calls back whoever waits for bytes that the kernel has by now. */
+export function settleWrites(response: EngineResponse, error: Error | null): void {
+  response[kTickBytes] = 0;
+  const callbacks = response[kWriteCallbacks];
+  if (callbacks !== null) {
+    response[kWriteCallbacks] = null;
+    for (const callback of callbacks) callback(error);
+  }
+  if (error === null && response[kNeedDrain] && !response.finished) {
+    response[kNeedDrain] = false;
+    response.emit('drain');
+  }
+}
+
+/** The callbacks of `end`: null, or why the answer did not leave. */
+export function settleEnd(response: EngineResponse, isFlushed: boolean): void {
+  const callbacks = response[kEndCallbacks];
+  if (callbacks === null || callbacks === undefined) return;
+  response[kEndCallbacks] = null;
+  const error = isFlushed ? null : (response[kErrored] ?? streamDestroyed('end'));
+  for (const callback of callbacks) callback(error);
+}
+
+function expectTick(response: EngineResponse): void {
+  if (response[kTickBytes] === 0 && response[kWriteCallbacks] === null) {
+    // Node corks until the tick is over, so that is when the bytes leave and room is made.
+    response[kTickBytes] = 0;
+    response[kConnection].afterTick(response);
+  }
+}
+
+function isUtf8(encoding: string): boolean {
+  return encoding === 'utf8' || encoding === 'utf-8';
+}

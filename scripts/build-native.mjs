@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const addons = [
   { crate: 'spawn_node', needs: ['spawn_engine'], into: 'packages/child-process/child-process' },
+  { crate: 'http_node', needs: ['http_engine'], into: 'packages/http/http' },
 ];
 
 if (process.platform !== 'linux') {

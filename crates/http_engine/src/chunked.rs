@@ -102,35 +102,43 @@ impl Chunked {
             (State::Size, b'\r') => State::SizeLf,
             (State::Size, b'\n') => return fail_behind(What::ChunkCr),
             (State::Size, b';') => State::Extension,
-            (State::Size, b' ') => return fail_behind(What::ChunkSize),
+            (State::Size, b' ' | b'\t') => return fail_behind(What::ChunkSize),
             (State::SizeStart | State::Size, _) => return fail(What::ChunkSize),
             (State::SizeLf, b'\n') | (State::ExtensionLf, b'\n') => self.behind_size(),
             (State::SizeLf | State::ExtensionLf, _) => return fail(What::ChunkLf),
 
-            (State::Extension, byte) if is_token(byte) => State::ExtensionName,
-            (State::Extension, _) => return fail_behind(What::Extension),
-            (State::ExtensionName, byte) if is_token(byte) => State::ExtensionName,
-            (State::ExtensionName, b'=') => State::ExtensionValue,
+            (State::Extension, b' ' | b'\r') => return fail_behind(What::Extension),
+            // A name may be empty.
+            (State::Extension | State::ExtensionName, byte) if is_token(byte) => {
+                State::ExtensionName
+            }
+            (State::Extension | State::ExtensionName, b'=') => State::ExtensionValue,
             (State::ExtensionValue, byte) if is_token(byte) => State::ExtensionValue,
             (State::ExtensionValue, b'"') => State::ExtensionQuoted,
-            (State::ExtensionName | State::ExtensionValue | State::ExtensionQuotedEnd, b';') => {
+            (
                 State::Extension
-            }
+                | State::ExtensionName
+                | State::ExtensionValue
+                | State::ExtensionQuotedEnd,
+                b';',
+            ) => State::Extension,
             (State::ExtensionName | State::ExtensionValue | State::ExtensionQuotedEnd, b'\r') => {
                 State::ExtensionLf
             }
             (State::ExtensionName | State::ExtensionValue | State::ExtensionQuotedEnd, b'\n') => {
-                return fail_behind(What::ExtensionCr);
+                return fail(What::ExtensionCr);
             }
-            (State::ExtensionName, _) => return fail(What::ExtensionName),
-            (State::ExtensionValue, _) => return fail(What::ExtensionValue),
+            (State::Extension | State::ExtensionName, _) => {
+                return fail_behind(What::ExtensionName);
+            }
+            (State::ExtensionValue, _) => return fail_behind(What::ExtensionValue),
             (State::ExtensionQuotedEnd, _) => return fail(What::ExtensionQuotedEnd),
             (State::ExtensionQuoted, b'"') => State::ExtensionQuotedEnd,
             (State::ExtensionQuoted, b'\\') => State::ExtensionPair,
             (State::ExtensionQuoted, byte) if is_quotable(byte) => State::ExtensionQuoted,
-            (State::ExtensionQuoted, _) => return fail(What::ExtensionQuoted),
+            (State::ExtensionQuoted, _) => return fail_behind(What::ExtensionQuoted),
             (State::ExtensionPair, byte) if is_quotable(byte) => State::ExtensionQuoted,
-            (State::ExtensionPair, _) => return fail(What::ExtensionPair),
+            (State::ExtensionPair, _) => return fail_behind(What::ExtensionPair),
 
             (State::DataCr, b'\r') => State::DataLf,
             (State::DataCr, b'\n') => return fail_behind(What::ChunkDataCr),
@@ -138,18 +146,14 @@ impl Chunked {
             (State::DataCr | State::DataLf, _) => State::SizeStart,
             (State::Data | State::Trailers, _) => unreachable!("read in bulk"),
         };
-        if matches!(
-            self.state,
-            State::Extension
-                | State::ExtensionName
-                | State::ExtensionValue
-                | State::ExtensionQuoted
-                | State::ExtensionPair
-        ) {
-            self.extensions += 1;
-            if self.extensions > EXTENSIONS {
-                return fail(What::ExtensionOverflow);
-            }
+        let is_counted = match self.state {
+            State::ExtensionName | State::ExtensionValue => byte != b'=',
+            State::ExtensionQuoted | State::ExtensionPair => byte != b'"',
+            _ => false,
+        };
+        self.extensions += usize::from(is_counted);
+        if self.extensions > EXTENSIONS {
+            return fail_behind(What::ExtensionOverflow);
         }
         Ok(())
     }
@@ -162,7 +166,7 @@ impl Chunked {
         self.left = self
             .left
             .checked_mul(16)
-            .ok_or(Problem::new(What::ChunkOverflow, at))?
+            .ok_or(Problem::new(What::ChunkOverflow, at + 1))?
             + u64::from(digit);
         Ok(())
     }

@@ -72,12 +72,18 @@ impl<'a> Reader<'a> {
         Err(Stop::Problem(Problem::new(what, self.at)))
     }
 
+    /// As `fail`, where llhttp has taken the byte before it complains.
+    fn fail_behind<T>(&mut self, what: What) -> Step<T> {
+        self.skip();
+        self.fail(what)
+    }
+
     /// One byte further, whatever it is.
     fn skip(&mut self) {
         self.at += 1;
     }
 
-    /// Takes `byte` or fails behind it, as llhttp does when it has looked at a byte it consumes.
+    /// Takes `byte` or fails.
     fn expect(&mut self, byte: u8, what: What) -> Step {
         if self.peek()? != byte {
             return self.fail(what);
@@ -115,7 +121,6 @@ impl<'a> Reader<'a> {
             return self.preface();
         }
         if major != b'1' || minor > b'1' {
-            self.at -= 1;
             return self.fail(What::Version);
         }
         if self.peek()? != b'\r' {
@@ -163,16 +168,18 @@ impl<'a> Reader<'a> {
                 for expected in b"://" {
                     let byte = self.peek()?;
                     if byte != *expected {
-                        return self.fail(match byte {
-                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => What::UrlSpace,
-                            _ => What::UrlSchema,
-                        });
+                        return match byte {
+                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => {
+                                self.fail_behind(What::UrlSpace)
+                            }
+                            _ => self.fail(What::UrlSchema),
+                        };
                     }
                     self.skip();
                 }
                 return self.server(start);
             }
-            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => return self.fail(What::UrlSpace),
+            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => return self.fail_behind(What::UrlSpace),
             _ => return self.fail(What::UrlStart),
         }
         self.rest_of_target(start, What::UrlPath)
@@ -197,7 +204,7 @@ impl<'a> Reader<'a> {
             part = match (byte, part) {
                 (b' ', _) => return self.end_target(start),
                 (b'\t' | 0x0c, _) => {
-                    return self.fail(What::UrlSpace);
+                    return self.fail_behind(What::UrlSpace);
                 }
                 // Node would take these for HTTP/0.9. The engine does not speak it.
                 (b'\r' | b'\n', _) => {
@@ -292,10 +299,10 @@ impl<'a> Reader<'a> {
         let is_length = name.eq_ignore_ascii_case(b"content-length");
         let is_encoding = name.eq_ignore_ascii_case(b"transfer-encoding");
         if is_length && self.framing.encoding {
-            return self.fail(What::LengthWithEncoding);
+            return self.fail_behind(What::LengthWithEncoding);
         }
         if is_encoding && self.framing.length {
-            return self.fail(What::EncodingWithLength);
+            return self.fail_behind(What::EncodingWithLength);
         }
         self.skip();
         self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
@@ -345,7 +352,7 @@ impl<'a> Reader<'a> {
                 .checked_mul(10)
                 .and_then(|length| length.checked_add(digit))
             else {
-                return self.fail(What::LengthOverflow);
+                return self.fail_behind(What::LengthOverflow);
             };
             length = longer;
             self.skip();
@@ -362,6 +369,9 @@ impl<'a> Reader<'a> {
     fn encoding(&mut self) -> Step {
         let start = self.at;
         self.framing.encoding = true;
+        if self.framing.chunked {
+            return self.fail_behind(What::EncodingValue);
+        }
         loop {
             if self.framing.chunked {
                 return self.fail(What::EncodingValue);
@@ -383,26 +393,23 @@ impl<'a> Reader<'a> {
             self.check_size(self.at - start)?;
             return Err(stop);
         }
-        self.check_size(self.at - start)?;
+        if self.counted + self.at - start >= self.limit {
+            return self.fail_behind(What::HeaderOverflow);
+        }
         self.counted += self.at - start;
         match self.peek()? {
             b'\r' => {
                 self.skip();
                 if self.peek()? != b'\n' {
-                    self.skip();
                     return self.fail(What::HeaderLf);
                 }
                 self.skip();
                 if matches!(self.peek()?, b' ' | b'\t') {
-                    self.skip();
                     return self.fail(What::HeaderFold);
                 }
                 Ok(())
             }
-            b'\n' => {
-                self.skip();
-                self.fail(What::HeaderCr)
-            }
+            b'\n' => self.fail(What::HeaderCr),
             _ => self.fail(What::HeaderValue),
         }
     }

@@ -28,14 +28,14 @@ export class ConnectionSocket extends net.Socket {
       manualStart: true,
       readableHighWaterMark: highWaterMark,
       writableHighWaterMark: highWaterMark,
-    } as net.SocketConstructorOpts);
+    } as never);
     this.#connection = connection;
     this.#handle = handle;
     this.server = connection.server;
     this.on('timeout', onSocketTimeout);
     this.on('error', onSocketError);
     this.on('close', onSocketClose);
-    this.timeout = connection.server.timeout;
+    setTimeoutValue(this, connection.server.timeout);
     super.resume();
   }
 
@@ -72,7 +72,7 @@ export class ConnectionSocket extends net.Socket {
     super.setTimeout(timeout, callback);
     const asked = this.timeout ?? 0;
     super.setTimeout(0);
-    this.timeout = asked;
+    setTimeoutValue(this, asked);
     this.#connection.native.setTimeout(asked);
     return this;
   }
@@ -141,6 +141,11 @@ export class ConnectionSocket extends net.Socket {
   }
 }
 
+/** Node's types say that it is not for writing. */
+function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {
+  socket.timeout = timeout;
+}
+
 /** Takes off what ties the socket to the engine. */
 export function detachSocket(socket: ConnectionSocket): void {
   socket.removeListener('timeout', onSocketTimeout);
@@ -158,7 +163,8 @@ function onSocketClose(this: ConnectionSocket): void {
 
 function onSocketTimeout(this: ConnectionSocket): void {
   const { incoming, first } = this.connection;
-  const isRequestHandled = incoming !== null && !incoming.complete && incoming.emit('timeout', this);
+  const isRequestHandled =
+    incoming !== null && !incoming.complete && incoming.emit('timeout', this);
   const isResponseHandled = first !== null && first.emit('timeout', this);
   const isServerHandled = this.server.emit('timeout', this);
   if (!isRequestHandled && !isResponseHandled && !isServerHandled) this.destroy();

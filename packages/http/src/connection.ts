@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionSocket } from './connection-socket.ts';
-import { connectionReset, systemError } from './errors.ts';
+import { connectionReset, streamDestroyed, systemError } from './errors.ts';
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from './native/index.ts';
 import { kWritableFinished } from './node-internals.ts';
@@ -39,7 +39,11 @@ export class HttpConnection extends AsyncResource {
 
   /** What stands for the connection where Node has a socket: made when first asked for. */
   socket(): ConnectionSocket {
-    return (this.#socket ??= new ConnectionSocket(this));
+    if (this.#socket === null) {
+      this.#socket = new ConnectionSocket(this);
+      if (this.isClosed) this.#socket.destroy();
+    }
+    return this.#socket;
   }
 
   get existingSocket(): ConnectionSocket | null {
@@ -100,7 +104,7 @@ export class HttpConnection extends AsyncResource {
       return;
     }
     const socket = this.socket();
-    response.socket = socket as never;
+    assignSocket(response, socket);
     response.emit('socket', socket);
     response._flush();
   }
@@ -138,6 +142,13 @@ export class HttpConnection extends AsyncResource {
     else this.native.destroy();
   }
 
+  /** The client has ended its side: the last answer that is due ends ours. */
+  onEnd(): void {
+    const last = this.#later.at(-1) ?? this.first;
+    if (last === null) this.native.closeSoon();
+    else last._last = true;
+  }
+
   /** The engine's last word on this connection. */
   onClose(errno: number): void {
     const error = errno === 0 ? undefined : systemError(errno, 'read');
@@ -157,9 +168,9 @@ export class HttpConnection extends AsyncResource {
     for (const response of later) response.req.destroy(connectionReset());
     for (const response of later) response.destroy(connectionReset());
     if (first !== null) {
-      emitClose(first);
-      settleWrites(first, connectionReset());
+      settleWrites(first, streamDestroyed('write'));
       settleEnd(first, false);
+      emitClose(first);
     }
     this.emitDestroy();
     this.server._emitCloseIfDrained();
@@ -178,6 +189,11 @@ export function continueResponse(response: EngineResponse): void {
   response[kConnection].proceed(response);
 }
 
+/** Node's setter passes on what was corked. */
+function assignSocket(response: { socket: unknown }, socket: unknown): void {
+  response.socket = socket;
+}
+
 /** The bytes of a direct response are with the kernel. */
 function finish(response: EngineResponse): void {
   const connection = response[kConnection];
@@ -193,4 +209,3 @@ function finish(response: EngineResponse): void {
   process.nextTick(emitClose, response);
   response.emit('finish');
 }
-

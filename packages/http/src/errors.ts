@@ -1,4 +1,4 @@
-import { getSystemErrorName } from 'node:util';
+import { getSystemErrorName, inspect } from 'node:util';
 
 // These are Node's own errors, for behaviour that is Node's: the classes are not public, their shape is.
 
@@ -13,6 +13,13 @@ export function nodeError(code: string, message: string, Base: ErrorConstructor 
   return Object.assign(error, { code });
 }
 
+/** ERR_INVALID_ARG_VALUE. */
+export function invalidArgument(name: string, value: unknown): Error {
+  const shown = inspect(value).slice(0, 128);
+  const message = `The argument '${name}' is invalid. Received ${shown}`;
+  return nodeError('ERR_INVALID_ARG_VALUE', message, TypeError);
+}
+
 /** What a message carries whose connection ended before it did. */
 export function connectionReset(): Error {
   return Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
@@ -25,10 +32,7 @@ export function requestTimeout(): Error {
 
 /** ERR_STREAM_DESTROYED. */
 export function streamDestroyed(operation: string): Error {
-  return nodeError(
-    'ERR_STREAM_DESTROYED',
-    `Cannot call ${operation} after a stream was destroyed`,
-  );
+  return nodeError('ERR_STREAM_DESTROYED', `Cannot call ${operation} after a stream was destroyed`);
 }
 
 /** What Node's parser reports, for `clientError`. */

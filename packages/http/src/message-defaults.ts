@@ -26,7 +26,11 @@ export function defineOwn(object: object, key: PropertyKey, value: unknown): voi
 }
 
 /** Copies what a message has by inheritance, so that it stands without its prototype. */
-export function ownDefaults(message: object, fresh: object, except: ReadonlySet<PropertyKey>): void {
+export function ownDefaults(
+  message: object,
+  fresh: object,
+  except: ReadonlySet<PropertyKey>,
+): void {
   for (const key of Reflect.ownKeys(fresh)) {
     if (except.has(key) || Object.hasOwn(message, key)) continue;
     defineOwn(message, key, (message as Record<PropertyKey, unknown>)[key]);

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { HttpConnection } from './connection.ts';
 import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
 import { kRejectBody, type IncomingInternals } from './node-internals.ts';
-import { rawHeadersOf } from './request-headers.ts';
 import { BodylessRequest, BodyRequest, type EngineRequest } from './request.ts';
 import { onNodeFinish } from './response-output.ts';
 import { kConnection, kDirect, kSequence } from './response-state.ts';
@@ -12,7 +11,9 @@ import { EngineResponse } from './response.ts';
 /** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
 export interface CustomMessages {
   readonly request: (new (socket: Socket) => IncomingMessage) | undefined;
-  readonly response: (new (request: IncomingMessage, options: object) => ServerResponse) | undefined;
+  readonly response:
+    | (new (request: IncomingMessage, options: object) => ServerResponse)
+    | undefined;
 }
 
 export function createRequest(
@@ -35,10 +36,9 @@ export function createRequest(
   request.httpVersion = `1.${minorVersion}`;
   request.method = method;
   request.url = url;
-  request.upgrade = false as never;
-  const { joinDuplicateHeaders, maxHeadersCount } = connection.server;
-  Object.assign(request, { joinDuplicateHeaders });
-  const raw = rawHeadersOf(block, maxHeadersCount);
+  const { joinDuplicateHeaders } = connection.server;
+  Object.assign(request, { upgrade: false, joinDuplicateHeaders });
+  const raw = block.raw.slice();
   request._addHeaderLines(raw, raw.length);
   return request as never;
 }
@@ -57,10 +57,15 @@ export function createResponse(
     response = new EngineResponse(request, connection, sequence, keepAlive);
     if (server.rejectNonStandardBodyWrites) response[kRejectBody] = true;
   } else {
-    response = custom(new Custom(request as never, {
-      highWaterMark: server.highWaterMark,
-      rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites,
-    }) as never, connection, sequence, keepAlive);
+    response = custom(
+      new Custom(request as never, {
+        highWaterMark: server.highWaterMark,
+        rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites,
+      }) as never,
+      connection,
+      sequence,
+      keepAlive,
+    );
   }
   if (server.uniqueHeaders !== undefined) {
     const [key, names] = server.uniqueHeaders;
@@ -82,7 +87,7 @@ function custom(
   response._keepAliveTimeout = server.keepAliveTimeout;
   response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
   response.shouldKeepAlive = keepAlive;
-  if (connection.first === null) response.socket = connection.socket() as never;
+  if (connection.first === null) Object.assign(response, { socket: connection.socket() });
   response.on('finish', onNodeFinish);
   return response;
 }

@@ -63,7 +63,10 @@ export interface OutgoingInternals {
   _expect_continue: boolean;
   _keepAliveTimeout: number;
   _maxRequestsPerSocket: number;
+  _removedConnection: boolean;
   _removedContLen: boolean;
+  _removedTE: boolean;
+  _defaultKeepAlive: boolean;
   maxRequestsOnConnectionReached: boolean;
   outputData: unknown[];
   outputSize: number;
@@ -77,6 +80,7 @@ export interface OutgoingInternals {
   [kEndCallbacks]: ((error: Error | null) => void)[] | null;
   [kBytesWritten]: number;
   _implicitHeader(): void;
+  _send(data: string): boolean;
   _flush(): void;
 }
 

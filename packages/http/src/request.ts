@@ -12,7 +12,7 @@ import {
   type IncomingInternals,
   type ReadableInternals,
 } from './node-internals.ts';
-import { headersOf, rawHeadersOf } from './request-headers.ts';
+import { headersOf } from './request-headers.ts';
 import type { EngineResponse } from './response.ts';
 import { standAlone } from './response-output.ts';
 
@@ -27,17 +27,19 @@ export const kOver: unique symbol = Symbol('over');
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in IncomingMessage's
 export interface EngineRequest
-  extends Omit<IncomingMessage, '_read' | 'method' | 'url'>, IncomingInternals, EmitterInternals {}
+  extends Omit<IncomingMessage, '_read' | 'method' | 'url'>, IncomingInternals, EmitterInternals {
+  method: string;
+  url: string;
+  /** Null until it is known. */
+  upgrade: boolean | null;
+  joinDuplicateHeaders: boolean;
+  [kRequestConnection]: HttpConnection;
+  [kBlock]: HeaderBlock;
+  [kOver]: boolean;
+}
 
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export class EngineRequest {
-  declare [kRequestConnection]: HttpConnection;
-  declare [kBlock]: HeaderBlock;
-  declare method: string;
-  declare url: string;
-  /** True where the request may be an upgrade. */
-  declare upgrade: boolean | null;
-
   constructor(
     connection: HttpConnection,
     method: string,
@@ -65,26 +67,19 @@ export class EngineRequest {
   }
 
   get headers(): IncomingHttpHeaders {
-    return (this[kHeaders] ??= headersOf(this, this[kBlock], this[kRequestConnection].server.maxHeadersCount)) as IncomingHttpHeaders;
+    return (this[kHeaders] ??= headersOf(this, this[kBlock])) as IncomingHttpHeaders;
   }
   set headers(value: IncomingHttpHeaders) {
     this[kHeaders] = value;
   }
 
   get rawHeaders(): string[] {
-    const raw = rawHeadersOf(this[kBlock], this[kRequestConnection].server.maxHeadersCount);
+    const raw = this[kBlock].raw.slice();
     defineOwn(this, 'rawHeaders', raw);
     return raw;
   }
   set rawHeaders(value: string[]) {
     defineOwn(this, 'rawHeaders', value);
-  }
-
-  get [kHeadersCount](): number {
-    return this.rawHeaders.length;
-  }
-  set [kHeadersCount](value: number) {
-    defineOwn(this, kHeadersCount, value);
   }
 
   get socket(): Socket {
@@ -122,6 +117,15 @@ export class EngineRequest {
 
 Object.setPrototypeOf(EngineRequest, http.IncomingMessage);
 Object.setPrototypeOf(EngineRequest.prototype, http.IncomingMessage.prototype);
+Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
+  configurable: true,
+  get(this: EngineRequest) {
+    return this[kBlock].raw.length;
+  },
+  set(this: EngineRequest, value: number) {
+    defineOwn(this, kHeadersCount, value);
+  },
+});
 inheritDefaults(
   EngineRequest.prototype,
   freshIncoming,
@@ -147,9 +151,6 @@ export class BodyRequest extends EngineRequest {
 
 /** A request without a body: it becomes a stream when somebody takes it for one. */
 export class BodylessRequest extends EngineRequest {
-  declare [kOver]: boolean;
-
-  // @ts-expect-error -- Node's types do not have it
   override get _readableState(): ReadableInternals {
     makeReadable(this as never);
     const state = this._readableState;
@@ -169,7 +170,8 @@ export class BodylessRequest extends EngineRequest {
     defineOwn(this, '_readableState', value);
   }
 }
-defineOwn(BodylessRequest.prototype, kOver, false);
+defineOwn(EngineRequest.prototype, kOver, false);
+defineOwn(EngineRequest.prototype, 'upgrade', false);
 
 /** Somebody has taken it for a stream, or it has a body. */
 export function isStream(request: EngineRequest): boolean {

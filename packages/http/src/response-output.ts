@@ -11,7 +11,14 @@ import {
 } from './node-internals.ts';
 import { defineOwn, ownDefaults } from './message-defaults.ts';
 import type { EngineResponse } from './response.ts';
-import { kConnection, kDirect, kSequence, kTickBytes, kWriteCallbacks } from './response-state.ts';
+import {
+  kConnection,
+  kDirect,
+  kIsAscii,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from './response-state.ts';
 
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;
@@ -42,10 +49,11 @@ export function isUnusual(response: EngineResponse): boolean {
   );
 }
 
-/** The head alone, as Node sends it. */
-export function sendHead(response: EngineResponse): void {
+/** The head, in the encoding of the text that follows it, as Node sends it. */
+export function sendHead(response: EngineResponse, encoding: BufferEncoding = 'latin1'): void {
   response._headerSent = true;
-  response[kConnection].native.write(response[kSequence], response._header!, 'latin1', 0);
+  const written = response[kIsAscii] || !isUtf8(encoding) ? 'latin1' : 'utf8';
+  response[kConnection].native.write(response[kSequence], response._header!, written, 0);
 }
 
 /** `write`, in the middle of an answer. Tells whether more is welcome, by Node's count. */
@@ -57,7 +65,10 @@ export function writeBody(
 ): boolean {
   const connection = response[kConnection];
   const { native } = connection;
-  if (!response._headerSent) sendHead(response);
+  if (!response._headerSent) {
+    const isText = typeof chunk === 'string' && !response.chunkedEncoding;
+    sendHead(response, isText ? (encoding ?? 'utf8') : 'latin1');
+  }
   expectTick(response);
   if (typeof callback === 'function') (response[kWriteCallbacks] ??= []).push(callback);
   // An empty chunk would end the answer.
@@ -104,12 +115,12 @@ export function sendEnd(
   const isChunked = response.chunkedEncoding && response._hasBody;
 
   if (!response._headerSent) {
-    if (!isChunked) {
+    if (!isChunked && (response[kIsAscii] || typeof body !== 'string')) {
       response._headerSent = true;
       native.answer(sequence, response._header!, body, flags);
       return;
     }
-    sendHead(response);
+    sendHead(response, isChunked ? undefined : (encoding ?? 'utf8'));
   }
   if (!isChunked) {
     native.write(sequence, body ?? '', 'utf8', flags);

@@ -10,3 +10,5 @@ export const kDirect: unique symbol = Symbol('direct');
 export const kTickBytes: unique symbol = Symbol('tickBytes');
 /** Callbacks of `write`, until the kernel has the bytes. */
 export const kWriteCallbacks: unique symbol = Symbol('writeCallbacks');
+/** Its head has no byte above 127. Node writes a head in the encoding of what follows it. */
+export const kIsAscii: unique symbol = Symbol('isAscii');

@@ -13,6 +13,7 @@ import {
   type OutgoingInternals,
 } from './node-internals.ts';
 import type { EngineRequest } from './request.ts';
+import { storeHeader } from './response-head.ts';
 import {
   handOver,
   isChunk,
@@ -24,7 +25,14 @@ import {
   writeBody,
   writeUnframed,
 } from './response-output.ts';
-import { kConnection, kDirect, kSequence, kTickBytes, kWriteCallbacks } from './response-state.ts';
+import {
+  kConnection,
+  kDirect,
+  kIsAscii,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from './response-state.ts';
 
 type Callback = (error?: Error | null) => void;
 type Chunk = string | Uint8Array;
@@ -34,20 +42,27 @@ type Chunk = string | Uint8Array;
  * prototype, and whose common path, a head and a whole body, leaves in one piece. The rest is Node's own methods.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in ServerResponse's
-export interface EngineResponse extends Omit<ServerResponse, 'req'>, OutgoingInternals, EmitterInternals {}
+export interface EngineResponse
+  extends Omit<ServerResponse, 'req'>, OutgoingInternals, EmitterInternals {
+  req: EngineRequest;
+  [kConnection]: HttpConnection;
+  [kSequence]: number;
+  [kDirect]: boolean;
+  [kIsAscii]: boolean;
+  [kTickBytes]: number;
+  [kWriteCallbacks]: Callback[] | null;
+  [kOutSocket]: Socket | null;
+}
 
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export class EngineResponse {
-  declare req: EngineRequest;
-  declare [kConnection]: HttpConnection;
-  declare [kSequence]: number;
-  declare [kDirect]: boolean;
-  declare [kTickBytes]: number;
-  declare [kWriteCallbacks]: Callback[] | null;
-  declare [kOutSocket]: Socket | null;
-
   // What most answers write to is made here, so that all of them have one shape.
-  constructor(request: EngineRequest, connection: HttpConnection, sequence: number, keepAlive: boolean) {
+  constructor(
+    request: EngineRequest,
+    connection: HttpConnection,
+    sequence: number,
+    keepAlive: boolean,
+  ) {
     const { server } = connection;
     this._events = undefined;
     this.req = request;
@@ -59,6 +74,7 @@ export class EngineResponse {
     this.statusMessage = undefined as never;
     this._header = null;
     this._headerSent = false;
+    this[kIsAscii] = true;
     this._contentLength = null;
     this._hasBody = request.method !== 'HEAD';
     this._last = false;
@@ -144,6 +160,11 @@ export class EngineResponse {
     }
     handOver(this);
     return nodeResponse._writeRaw.call(this, data, encoding, callback, size);
+  }
+
+  /** @internal What `writeHead` of Node ends in. */
+  _storeHeader(firstLine: string, headers: unknown): void {
+    storeHeader(this, firstLine, headers);
   }
 
   /** @internal The engine serves strict servers only. */

@@ -51,7 +51,6 @@ export function settingsOf(server: EngineServer, announceConnections: boolean): 
     keepAlive: server.keepAlive,
     keepAliveInitialDelay: server.keepAliveInitialDelay,
     allowHalfOpen: server.httpAllowHalfOpen,
-    requireHost: false,
     announceConnections,
   };
 }

@@ -134,31 +134,31 @@ export class EngineServer extends http.Server implements ServerEvents {
   }
 
   override on(event: string | symbol, listener: Listener): this {
-    super.on(event, listener as never);
+    super.on(event as string, listener as never);
     this._noticeListener(event);
     return this;
   }
 
   override addListener(event: string | symbol, listener: Listener): this {
-    super.addListener(event, listener as never);
+    super.addListener(event as string, listener as never);
     this._noticeListener(event);
     return this;
   }
 
   override once(event: string | symbol, listener: Listener): this {
-    super.once(event, listener as never);
+    super.once(event as string, listener as never);
     this._noticeListener(event);
     return this;
   }
 
   override prependListener(event: string | symbol, listener: Listener): this {
-    super.prependListener(event, listener as never);
+    super.prependListener(event as string, listener as never);
     this._noticeListener(event);
     return this;
   }
 
   override prependOnceListener(event: string | symbol, listener: Listener): this {
-    super.prependOnceListener(event, listener as never);
+    super.prependOnceListener(event as string, listener as never);
     this._noticeListener(event);
     return this;
   }
@@ -278,6 +278,13 @@ export class EngineServer extends http.Server implements ServerEvents {
     target.runInAsyncScope(target.onTimeout, target);
   }
 
+  /** @internal The client has ended its side, and `httpAllowHalfOpen` leaves ours open. */
+  onEnd(native: NativeConnection): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined) native.closeSoon();
+    else connection.runInAsyncScope(connection.onEnd, connection);
+  }
+
   /** @internal */
   onClose(native: NativeConnection, errno: number): void {
     const connection = native.owner as HttpConnection | undefined;
@@ -324,6 +331,10 @@ function receive(
   headers: HeaderBlock,
   body: Buffer | undefined,
 ): void {
+  if (exceedsHeaderCount(headers.raw.length, connection.server.maxHeadersCount)) {
+    fail(connection, parseError('HPE_HEADER_OVERFLOW', 'Header overflow', 0, undefined));
+    return;
+  }
   const request = createRequest(connection, method, url, flags, headers);
   if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
     upgrade(request, connection);
@@ -343,6 +354,12 @@ function receive(
       if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
     }
   }
+}
+
+/** Names and values together. Node's limit, where `maxHeadersCount` says nothing, is a thousand headers. */
+function exceedsHeaderCount(length: number, maxHeadersCount: number | null): boolean {
+  const limit = maxHeadersCount ?? 1000;
+  return limit > 0 && length > limit * 2;
 }
 
 function fail(connection: HttpConnection, error: Error): void {

@@ -24,9 +24,18 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
     return;
   }
   const existing = connection.existingSocket;
-  const { fd, head } = native.detach();
-  const options: SocketConstructorOpts = { fd, allowHalfOpen: true, readable: true, writable: true };
-  const socket = (existing === null ? new net.Socket(options) : become(existing, options)) as Detached;
+  const detached = native.detach();
+  if (detached === undefined) return;
+  const { fd, head } = detached;
+  const options: SocketConstructorOpts = {
+    fd,
+    allowHalfOpen: true,
+    readable: true,
+    writable: true,
+  };
+  const socket = (
+    existing === null ? new net.Socket(options) : become(existing, options)
+  ) as Detached;
   server.countDetached();
   socket.server = server;
   socket._server = server;

@@ -45,14 +45,7 @@ export class Connection {
     body: string | Uint8Array | undefined,
     flags: number,
   ): void {
-    this.#engine.outbox.answer(
-      this.slot,
-      this.generation,
-      sequence,
-      flags | END,
-      head,
-      body ?? '',
-    );
+    this.#engine.outbox.answer(this.slot, this.generation, sequence, flags | END, head, body ?? '');
   }
 
   /** A part of an answer, as `flags` has it. */

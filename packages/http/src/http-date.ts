@@ -1,0 +1,16 @@
+let date: string | undefined;
+
+/** The time as the `Date` header has it, made once a second at most. */
+export function httpDate(): string {
+  return (date ??= renew());
+}
+
+function renew(): string {
+  const now = new Date();
+  setTimeout(forget, 1000 - now.getMilliseconds()).unref();
+  return now.toUTCString();
+}
+
+function forget(): void {
+  date = undefined;
+}

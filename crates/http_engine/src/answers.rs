@@ -63,7 +63,10 @@ impl SizeLine {
 }
 
 /// What goes before and behind the bytes.
-pub(crate) fn wrapping(length: usize, wrap: Wrap) -> (Option<SizeLine>, &'static [u8], &'static [u8]) {
+pub(crate) fn wrapping(
+    length: usize,
+    wrap: Wrap,
+) -> (Option<SizeLine>, &'static [u8], &'static [u8]) {
     if wrap.trailers {
         return (None, b"0\r\n", b"\r\n");
     }

@@ -194,9 +194,7 @@ impl Chunked {
             }
             if self.trailers.ends_with(b"\r\n\r\n") {
                 return match head::read_trailers(&self.trailers, |_, _, _, _| {}) {
-                    Ok(facts) if facts.counted < self.limit => {
-                        Ok((start + index + 1, Found::End))
-                    }
+                    Ok(facts) if facts.counted < self.limit => Ok((start + index + 1, Found::End)),
                     Ok(_) => Err(Problem::new(What::HeaderOverflow, start + index)),
                     Err(_) => Err(moved(self.diagnose())),
                 };

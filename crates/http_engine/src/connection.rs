@@ -121,14 +121,17 @@ impl Connection {
         };
         let keep_alive = (self.idle_since != 0 && settings.keep_alive_timeout != 0)
             .then(|| self.idle_since + u64::from(settings.keep_alive_timeout));
-        let inactive = (self.socket_timeout != 0)
-            .then(|| self.last_active + u64::from(self.socket_timeout));
+        let inactive =
+            (self.socket_timeout != 0).then(|| self.last_active + u64::from(self.socket_timeout));
         // Between requests the keep-alive timeout takes the place of the other.
         let idle = match keep_alive {
             Some(at) => Some((at, Deadline::KeepAlive)),
             None => inactive.map(|at| (at, Deadline::Inactive)),
         };
         let request = request.map(|at| (at, Deadline::Request));
-        [request, idle].into_iter().flatten().min_by_key(|(at, _)| *at)
+        [request, idle]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(at, _)| *at)
     }
 }

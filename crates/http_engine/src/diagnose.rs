@@ -169,9 +169,7 @@ impl<'a> Reader<'a> {
                     let byte = self.peek()?;
                     if byte != *expected {
                         return match byte {
-                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => {
-                                self.fail_behind(What::UrlSpace)
-                            }
+                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => self.fail_behind(What::UrlSpace),
                             _ => self.fail(What::UrlSchema),
                         };
                     }

@@ -316,7 +316,11 @@ impl Engine {
             generation: 0,
             server,
         };
-        let text = format!("{}\0{}", text(address::remote(fd)), text(address::local(fd)));
+        let text = format!(
+            "{}\0{}",
+            text(address::remote(fd)),
+            text(address::local(fd))
+        );
         self.batch.note(whom, Note::Drop { text });
     }
 
@@ -499,10 +503,7 @@ impl Engine {
 
     /// The client has ended its side and the answers written so far are on their way.
     fn settle_end(&mut self, connection: &mut Box<Connection>) {
-        let half_open = self
-            .settings(connection.whom.server)
-            .flags
-            .allow_half_open;
+        let half_open = self.settings(connection.whom.server).flags.allow_half_open;
         if half_open && connection.answers.in_flight() > 0 {
             self.batch.note(connection.whom, Note::End);
             return;

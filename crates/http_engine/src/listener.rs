@@ -60,7 +60,9 @@ impl Listener {
             Bind::Unix(path) => Self::open_unix(path.clone())?,
             Bind::Fd(fd) => {
                 // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.
-                let copy = own(check(unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3) })?);
+                let copy = own(check(unsafe {
+                    libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3)
+                })?);
                 // SAFETY: as above.
                 let flags = check(unsafe { libc::fcntl(copy.as_raw_fd(), libc::F_GETFL) })?;
                 let flags = flags | libc::O_NONBLOCK;

@@ -205,14 +205,13 @@ impl Engine {
             _ => match self.read_headers(block, &mut count) {
                 Ok(facts) => facts,
                 Err(framing) => {
-                    let problem =
-                        diagnose::head(head, limit)
-                            .or(framing)
-                            .unwrap_or(Problem::new(
-                                // Not reached: what httparse and this crate refuse, `diagnose` refuses.
-                                What::HeaderToken,
-                                0,
-                            ));
+                    let problem = diagnose::head(head, limit)
+                        .or(framing)
+                        .unwrap_or(Problem::new(
+                            // Not reached: what httparse and this crate refuse, `diagnose` refuses.
+                            What::HeaderToken,
+                            0,
+                        ));
                     let problem = Problem::new(problem.what, problem.at + *at);
                     return self.refuse(connection, problem, bytes);
                 }
@@ -327,11 +326,7 @@ impl Engine {
     }
 
     /// Reads a header block, and writes where its headers lie behind the words of the request that is being made.
-    fn read_headers(
-        &mut self,
-        block: &[u8],
-        count: &mut usize,
-    ) -> Result<Facts, Option<Problem>> {
+    fn read_headers(&mut self, block: &[u8], count: &mut usize) -> Result<Facts, Option<Problem>> {
         let batch = &mut self.batch;
         head::read_block(block, |name, name_at, value, value_at| {
             let words = header_words(name, name_at, value, value_at);
@@ -528,10 +523,7 @@ fn flags(facts: &Facts, minor: u8, connect: bool) -> u32 {
         (facts.chunked, request_flags::BODY_CHUNKED),
         (keep_alive, request_flags::KEEP_ALIVE),
         (minor == 0, request_flags::HTTP_10),
-        (
-            facts.expect == Some(true),
-            request_flags::EXPECT_CONTINUE,
-        ),
+        (facts.expect == Some(true), request_flags::EXPECT_CONTINUE),
         (facts.expect == Some(false), request_flags::EXPECT_OTHER),
         (facts.upgrade, request_flags::UPGRADE),
         (connect, request_flags::CONNECT),

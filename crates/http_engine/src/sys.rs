@@ -56,11 +56,7 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
 }
 
 /// As [`receive`], behind what `into` holds, at most `room` bytes.
-pub(crate) fn receive_more(
-    fd: &OwnedFd,
-    into: &mut Vec<u8>,
-    room: usize,
-) -> Result<usize, Errno> {
+pub(crate) fn receive_more(fd: &OwnedFd, into: &mut Vec<u8>, room: usize) -> Result<usize, Errno> {
     into.reserve(room);
     let length = into.len();
     loop {

@@ -1,9 +1,9 @@
 //! From what the owner wrote to bytes on the wire.
 
 use crate::answers::{Turn, Wrap, wrapping};
+use crate::batch::Note;
 use crate::connection::{Connection, Interest};
 use crate::engine::Engine;
-use crate::batch::Note;
 use crate::sys;
 
 /// Flags of a write.

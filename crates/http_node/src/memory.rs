@@ -67,8 +67,7 @@ impl HeldMemory {
                 ) == sys::Status::napi_ok
                 && kind == wanted
                 && !data.is_null()
-                && sys::napi_create_reference(env, value, 1, &mut reference)
-                    == sys::Status::napi_ok
+                && sys::napi_create_reference(env, value, 1, &mut reference) == sys::Status::napi_ok
         };
         if !is_good {
             let name = name.to_string_lossy();

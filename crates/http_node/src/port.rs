@@ -6,7 +6,9 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
-use http_engine::{Address, Bind, Engine, KNOWN_NAMES, ListenOptions, METHODS, ServerSettings, SettingFlags};
+use http_engine::{
+    Address, Bind, Engine, KNOWN_NAMES, ListenOptions, METHODS, ServerSettings, SettingFlags,
+};
 use napi::bindgen_prelude::{Buffer, Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
@@ -139,7 +141,10 @@ pub fn tables() -> Tables {
     Tables {
         methods: strings(&METHODS),
         names: strings(&KNOWN_NAMES),
-        codes: problems.iter().map(|(code, _)| (*code).to_owned()).collect(),
+        codes: problems
+            .iter()
+            .map(|(code, _)| (*code).to_owned())
+            .collect(),
         reasons: problems
             .iter()
             .map(|(_, reason)| (*reason).to_owned())
@@ -205,7 +210,10 @@ fn bind_of(options: &JsListenOptions) -> Option<Bind> {
 impl Port {
     /// Opens the environment's engine. `memory` has the arrays of `docs/design/http.md`; `onBatch` gets the number of
     /// words that were written to `records`.
-    #[napi(constructor, ts_args_type = "memory: Memory, onBatch: (words: number) => void")]
+    #[napi(
+        constructor,
+        ts_args_type = "memory: Memory, onBatch: (words: number) => void"
+    )]
     pub fn new(env: Env, memory: Object<'_>, on_batch: Function<'_, u32, ()>) -> Result<Self> {
         let env = env.raw();
         // SAFETY: `env` is the current environment.

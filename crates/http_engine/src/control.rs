@@ -30,11 +30,9 @@ impl Engine {
         settings: ServerSettings,
     ) -> Result<u32, Errno> {
         let listener = Listener::open(bind, options)?;
-        let place = self.servers.iter().position(Option::is_none);
-        let number = place.unwrap_or_else(|| {
-            self.servers.push(None);
-            self.servers.len() - 1
-        });
+        // Never a number again: the owner may still hold the old server, and its last event may still be on the way.
+        self.servers.push(None);
+        let number = self.servers.len() - 1;
         self.watch_listener(number as u32, &listener.fd)?;
         self.servers[number] = Some(Server {
             listener: Some(listener),

@@ -69,6 +69,7 @@ impl Engine {
 
     /// Goes on with what was read before.
     pub(crate) fn read_on(&mut self, connection: &mut Box<Connection>) {
+        connection.blocked = false;
         if !connection.unread.is_empty() {
             let unread = std::mem::take(&mut connection.unread);
             self.understand(connection, &unread);

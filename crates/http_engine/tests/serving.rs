@@ -374,3 +374,20 @@ fn an_upgrade_nobody_takes_is_a_request() {
     });
     assert_eq!(body, b"abc");
 }
+
+#[test]
+fn a_connection_goes_on_behind_an_upgrade_nobody_took() {
+    let mut owner = owner();
+    let mut client = owner.connect();
+    let head = "GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+    for sequence in 0..3 {
+        send(&mut client, head);
+        let request = owner.next_request();
+        assert_eq!(request.sequence, sequence);
+        owner.write(request.id, sequence, END, b"k");
+        owner.turn();
+        read_exactly(&mut client, 1);
+    }
+    send(&mut client, GET);
+    assert_eq!(owner.next_request().sequence, 3);
+}

@@ -7,6 +7,7 @@ import http, {
 } from 'node:http';
 import { engine } from './engine.ts';
 import { EngineServer } from './server.ts';
+import { noteServer } from './shared-servers.ts';
 
 /** Options that only Node's own server knows how to honour. */
 const NODE_ONLY = ['insecureHTTPParser', 'httpValidation', 'blockList', 'pauseOnConnect'] as const;
@@ -39,9 +40,14 @@ export function createServer(
     options = {};
   }
   if (engine().name === 'node' || needsNode(options)) {
-    return http.createServer(options as ServerOptions, requestListener);
+    return noted(http.createServer(options as ServerOptions, requestListener));
   }
-  return new EngineServer(options as ServerOptions, requestListener);
+  return noted(new EngineServer(options as ServerOptions, requestListener));
+}
+
+function noted(server: Server): Server {
+  noteServer(server);
+  return server;
 }
 
 function needsNode(options: ServerOptions | null | undefined): boolean {

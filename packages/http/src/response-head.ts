@@ -3,7 +3,7 @@ import { invalidArgument, nodeError } from './errors.ts';
 import { httpDate } from './http-date.ts';
 import { kOutHeaders } from './node-internals.ts';
 import type { EngineResponse } from './response.ts';
-import { kIsAscii } from './response-state.ts';
+import { kConnection, kIsAscii } from './response-state.ts';
 
 // Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
 // at once in the life of the process, and a value that is plain text is tested once.
@@ -158,7 +158,10 @@ function add(response: EngineResponse, name: string, value: Value, isUnchecked: 
     }
   }
   if (Array.isArray(value)) {
-    if (value.length < 2 || kind !== COOKIE) {
+    const isJoined =
+      (kind === COOKIE && value.length > 1) ||
+      response[kConnection].server.uniqueHeaders?.[1].has(name.toLowerCase()) === true;
+    if (!isJoined) {
       for (const one of value) addLine(response, kind, name, one, isUnchecked);
       return;
     }

@@ -2,6 +2,7 @@ import type { RequestListener, Server, ServerOptions } from 'node:http';
 import http2, { type Http2Server, type SecureServerOptions } from 'node:http2';
 import https, { type ServerOptions as TlsOptions } from 'node:https';
 import { createServer } from './create-server.ts';
+import { noteServer } from './shared-servers.ts';
 
 /** What Fastify hands to a server factory, as far as a server depends on it. */
 export interface FastifyServerOptions {
@@ -35,7 +36,7 @@ export function serverFactory(
   const listener = handler as RequestListener;
   if (given.http2) return http2Server(given, listener);
   const tls = given.https === true ? {} : given.https;
-  const server = tls ? https.createServer(tls, listener) : createServer(given.http ?? {}, listener);
+  const server = tls ? noted(https.createServer(tls, listener)) : createServer(given.http ?? {}, listener);
   // Fastify sets these on the servers it makes itself.
   if (given.keepAliveTimeout !== undefined) server.keepAliveTimeout = given.keepAliveTimeout;
   if (given.requestTimeout !== undefined) server.requestTimeout = given.requestTimeout;
@@ -60,5 +61,10 @@ function http2Server(options: FastifyServerOptions, listener: RequestListener): 
     });
   }
   if (connectionTimeout !== undefined) server.setTimeout(connectionTimeout);
-  return server as never;
+  return noted(server as never);
+}
+
+function noted<Made extends Server>(server: Made): Made {
+  noteServer(server);
+  return server;
 }

@@ -13,13 +13,10 @@ export function answerTo(code: string | undefined): string {
 }
 
 /** An error of the connection, or in what the client sent: `clientError`, or an answer and the end. */
-export function onSocketError(this: ConnectionSocket, error: NodeJS.ErrnoException): void {
-  this.removeListener('error', onSocketError);
-  if (this.listenerCount('error') === 0) this.on('error', ignore);
-  if (this.server.emit('clientError', error, this)) return;
-  const { first } = this.connection;
-  if (this.writable && (first === null || !first._headerSent)) this.write(answerTo(error.code));
-  this.destroy(error);
+export function failConnection(socket: ConnectionSocket, error: NodeJS.ErrnoException): void {
+  socket.ignoreErrors();
+  if (socket.server.emit('clientError', error, socket)) return;
+  const { first } = socket.connection;
+  if (socket.writable && (first === null || !first._headerSent)) socket.write(answerTo(error.code));
+  socket.destroy(error);
 }
-
-function ignore(): void {}

@@ -4,7 +4,7 @@ import type { HttpConnection } from './connection.ts';
 import type { EngineResponse } from './response.ts';
 import { kSequence } from './response-state.ts';
 import type { EngineServer } from './server.ts';
-import { onSocketError } from './client-error.ts';
+import { failConnection } from './client-error.ts';
 
 type WriteCallback = (error?: Error | null) => void;
 type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
@@ -42,6 +42,12 @@ export class ConnectionSocket extends net.Socket {
   /** @internal */
   get connection(): HttpConnection {
     return this.#connection;
+  }
+
+  /** @internal The first error is told; what it leads to is not. */
+  ignoreErrors(): void {
+    this.removeListener('error', onSocketError);
+    if (this.listenerCount('error') === 0) this.on('error', ignore);
   }
 
   /** @internal The response that may write: Node's own methods compare themselves with it. */
@@ -156,6 +162,12 @@ export function detachSocket(socket: ConnectionSocket): void {
 function isPlain(encoding: string | undefined | null): boolean {
   return !encoding || encoding === 'utf8' || encoding === 'utf-8' || encoding === 'latin1';
 }
+
+function onSocketError(this: ConnectionSocket, error: NodeJS.ErrnoException): void {
+  failConnection(this, error);
+}
+
+function ignore(): void {}
 
 function onSocketClose(this: ConnectionSocket): void {
   this.connection.closed();

@@ -4,7 +4,7 @@ import type { HttpConnection } from './connection.ts';
 import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
 import { kRejectBody, type IncomingInternals } from './node-internals.ts';
 import { BodylessRequest, BodyRequest, type EngineRequest } from './request.ts';
-import { onNodeFinish } from './response-output.ts';
+import { finishNode } from './response-output.ts';
 import { kConnection, kDirect, kSequence } from './response-state.ts';
 import { EngineResponse } from './response.ts';
 
@@ -88,7 +88,7 @@ function custom(
   response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
   response.shouldKeepAlive = keepAlive;
   if (connection.first === null) Object.assign(response, { socket: connection.socket() });
-  response.on('finish', onNodeFinish);
+  response.on('finish', () => finishNode(response));
   return response;
 }
 

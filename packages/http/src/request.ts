@@ -131,7 +131,11 @@ inheritDefaults(
   freshIncoming,
   new Set<PropertyKey>([
     ...Reflect.ownKeys(EngineRequest.prototype),
-    ...['_events', '_eventsCount', '_readableState', 'url', 'method'],
+    '_events',
+    '_eventsCount',
+    '_readableState',
+    'url',
+    'method',
   ]),
 );
 
@@ -152,19 +156,7 @@ export class BodyRequest extends EngineRequest {
 /** A request without a body: it becomes a stream when somebody takes it for one. */
 export class BodylessRequest extends EngineRequest {
   override get _readableState(): ReadableInternals {
-    makeReadable(this as never);
-    const state = this._readableState;
-    if (this[kOver]) {
-      this._dumped = true;
-      state.ended = true;
-      state.endEmitted = true;
-      state.destroyed = true;
-      state.closed = true;
-      state.closeEmitted = true;
-    } else if (this.complete) {
-      this.push(null);
-    }
-    return state;
+    return becomeStream(this);
   }
   override set _readableState(value: ReadableInternals) {
     defineOwn(this, '_readableState', value);
@@ -188,6 +180,22 @@ function standAloneRequest(request: EngineRequest): void {
   defineOwn(request, kHeadersCount, rawHeaders.length);
   void request._readableState;
   ownDefaults(request, freshIncoming, new Set(['_events', '_eventsCount', '_maxListeners']));
+}
+
+function becomeStream(request: BodylessRequest): ReadableInternals {
+  makeReadable(request as never);
+  const state = request._readableState;
+  if (request[kOver]) {
+    request._dumped = true;
+    state.ended = true;
+    state.endEmitted = true;
+    state.destroyed = true;
+    state.closed = true;
+    state.closeEmitted = true;
+  } else if (request.complete) {
+    request.push(null);
+  }
+  return state;
 }
 
 function makeReadable(request: Readable & IncomingInternals & EngineRequest): void {

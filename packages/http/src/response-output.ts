@@ -141,7 +141,7 @@ export function handOver(response: EngineResponse): void {
   response[kDirect] = false;
   const connection = response[kConnection];
   defineOwn(response, kOutSocket, connection.first === response ? connection.socket() : null);
-  response.prependListener('finish', onNodeFinish);
+  response.prependListener('finish', () => finishNode(response));
 }
 
 /** What `handOver` does, and every field becomes the response's own: for those who replace its prototype. */
@@ -151,12 +151,13 @@ export function standAlone(response: EngineResponse): void {
   ownDefaults(response, { sendDate: true, _sent100: false, _expect_continue: false }, new Set());
 }
 
-/** Node's own "finish", the first of its listeners: the bytes are with the kernel, the next answer may follow. */
-export function onNodeFinish(this: EngineResponse): void {
-  const connection = this[kConnection];
-  connection.native.write(this[kSequence], '', 'latin1', this._last ? END | CLOSE : END);
-  connection.finished(this);
-  process.nextTick(emitClose, this);
+/** Node's own methods have given all bytes to the socket, and it to the kernel: the next answer may follow. */
+export function finishNode(response: EngineResponse): void {
+  const connection = response[kConnection];
+  const flags = response._last ? END | CLOSE : END;
+  connection.native.write(response[kSequence], '', 'latin1', flags);
+  connection.finished(response);
+  process.nextTick(emitClose, response);
 }
 
 /** "close", once. */

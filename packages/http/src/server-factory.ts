@@ -36,7 +36,9 @@ export function serverFactory(
   const listener = handler as RequestListener;
   if (given.http2) return http2Server(given, listener);
   const tls = given.https === true ? {} : given.https;
-  const server = tls ? noted(https.createServer(tls, listener)) : createServer(given.http ?? {}, listener);
+  const server = tls
+    ? noted(https.createServer(tls, listener))
+    : createServer(given.http ?? {}, listener);
   // Fastify sets these on the servers it makes itself.
   if (given.keepAliveTimeout !== undefined) server.keepAliveTimeout = given.keepAliveTimeout;
   if (given.requestTimeout !== undefined) server.requestTimeout = given.requestTimeout;

@@ -1,6 +1,6 @@
 import http, { type RequestListener, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerTo, onSocketError } from './client-error.ts';
+import { answerTo, failConnection } from './client-error.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { continueResponse, HttpConnection } from './connection.ts';
 import { dispatch } from './dispatch.ts';
@@ -363,7 +363,7 @@ function exceedsHeaderCount(length: number, maxHeadersCount: number | null): boo
 }
 
 function fail(connection: HttpConnection, error: Error): void {
-  onSocketError.call(connection.socket(), error);
+  failConnection(connection.socket(), error);
 }
 
 function continueResponses(server: EngineServer): void {

@@ -23,15 +23,21 @@ const DROP = 9;
 const STOPPED = 10;
 const END = 11;
 
-let opened: Port | undefined;
+let inLoop: Port | undefined;
+let threaded: Port | undefined;
 
 /**
- * The engine of this environment, made when it is first asked for.
+ * The engine of this environment, made when it is first asked for: the one in the loop, or the one with a thread.
  *
  * @throws What `require` says where the addon does not load.
  */
-export function openPort(): Port {
-  return (opened ??= new Port(createRequire(import.meta.url)('../../native.cjs') as Addon));
+export function openPort(isThreaded = false): Port {
+  if (isThreaded) return (threaded ??= new Port(loadAddon(), true));
+  return (inLoop ??= new Port(loadAddon(), false));
+}
+
+function loadAddon(): Addon {
+  return createRequire(import.meta.url)('../../native.cjs') as Addon;
 }
 
 /** Servers and connections of one engine, and the reader of its batches. */
@@ -47,12 +53,12 @@ export class Port {
   /** Where the record behind the current one begins. */
   #next = 0;
 
-  constructor({ Port: AddonPort, tables }: Addon) {
+  constructor({ Port: AddonPort, tables }: Addon, isThreaded: boolean) {
     const memory = allocate();
     this.#memory = memory;
     this.#tables = readTables(tables());
     this.#inbox = new Inbox(memory, this.#tables);
-    this.#addon = new AddonPort(memory, (words) => this.#read(words));
+    this.#addon = new AddonPort(memory, isThreaded, (words) => this.#read(words));
     this.#references = new References(this.#addon);
     const outbox = new Outbox(this.#addon, memory);
     this.#engine = { addon: this.#addon, outbox, pending: memory.pending };

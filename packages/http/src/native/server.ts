@@ -59,6 +59,20 @@ export class NativeServer {
     return this.#addon.connectionCount(this.number);
   }
 
+  /**
+   * Lets the engine answer GET and HEAD of exactly `url` by itself, on its own thread when it has one. `head` is the status
+   * line and the headers, each ended by CRLF, with Content-Length and without Date, Connection, Keep-Alive and the empty
+   * line. `timeMs` 0 is for ever. Such requests are not told of.
+   */
+  keep(url: string, head: string, body: Uint8Array, timeMs: number): void {
+    this.#addon.keep(this.number, url, Buffer.from(head, 'latin1'), body, timeMs);
+  }
+
+  /** Takes that back. */
+  forget(url: string): void {
+    this.#addon.forget(this.number, url);
+  }
+
   /** Serves a connection that was accepted elsewhere. The descriptor becomes the engine's. */
   adopt(fd: number): void {
     this.#addon.adopt(this.number, fd);

@@ -57,6 +57,8 @@ export interface ServerSettings {
   requestTimeout: number;
   /** Between two requests, everything included. */
   keepAliveTimeout: number;
+  /** What kept answers tell the client about it; nothing when it is 0 or missing. */
+  keepAliveShown?: number;
   /** Without activity. */
   socketTimeout: number;
   /** Bytes, as Node counts. */

@@ -38,7 +38,10 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
   const durations = { stopTimeoutMs, restartDelayMs, maxRestartDelayMs };
   for (const [name, value] of Object.entries(durations)) {
     if (!Number.isFinite(value) || value < 0) {
-      throw errorOf('REDLINE_HTTP_INVALID_OPTION', `${name} is ${value}: give milliseconds, 0 or more`);
+      throw errorOf(
+        'REDLINE_HTTP_INVALID_OPTION',
+        `${name} is ${value}: give milliseconds, 0 or more`,
+      );
     }
   }
   return { workerData, ...durations, signals };
@@ -46,6 +49,9 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
 
 export function checkCount(count: number): void {
   if (!Number.isInteger(count) || count < 1) {
-    throw errorOf('REDLINE_HTTP_INVALID_OPTION', `The number of threads is ${count}: give 1 or more`);
+    throw errorOf(
+      'REDLINE_HTTP_INVALID_OPTION',
+      `The number of threads is ${count}: give 1 or more`,
+    );
   }
 }

@@ -2,7 +2,12 @@ import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { errorOf } from './errors.ts';
-import { checkCount, resolveOptions, type ResolvedOptions, type ThreadsOptions } from './options.ts';
+import {
+  checkCount,
+  resolveOptions,
+  type ResolvedOptions,
+  type ThreadsOptions,
+} from './options.ts';
 import { startThread, type Ended, type RunningThread } from './running-thread.ts';
 
 /** What happens to threads. `index` is 0 to n - 1 and stays with a thread's successors. */
@@ -40,7 +45,10 @@ export function runThreads(
   options: ThreadsOptions = {},
 ): Threads {
   checkCount(count);
-  const url = typeof entry === 'string' && !entry.startsWith('file:') ? pathToFileURL(resolve(entry)) : new URL(entry);
+  const url =
+    typeof entry === 'string' && !entry.startsWith('file:')
+      ? pathToFileURL(resolve(entry))
+      : new URL(entry);
   return new Threads(count, url, resolveOptions(options));
 }
 
@@ -100,7 +108,10 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   #run(index: number): void {
     const thread = startThread(this.#entry, this.#options.workerData);
     this.#threads[index] = thread;
-    thread.started.then(() => this.#onStart(index), () => {});
+    thread.started.then(
+      () => this.#onStart(index),
+      () => {},
+    );
     thread.ended.then((ended) => this.#onEnd(index, ended));
   }
 

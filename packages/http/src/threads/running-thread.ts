@@ -17,12 +17,6 @@ export interface RunningThread {
   terminate(): void;
 }
 
-/** What the thread is told first, and what it tells. */
-export interface Orders {
-  readonly entry: string;
-  readonly port: MessagePort;
-}
-
 const main = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
 
 export function startThread(entry: URL, workerData: unknown): RunningThread {

@@ -20,6 +20,8 @@ export interface Settings {
   headersTimeout: number;
   requestTimeout: number;
   keepAliveTimeout: number;
+  /** What kept answers say in `Keep-Alive`. */
+  keepAliveShown?: number;
   socketTimeout: number;
   maxHeaderSize: number;
   /** 0 is no limit, -1 drops all. */
@@ -55,7 +57,8 @@ export declare function tables(): {
 
 /** The engine of this environment. A connection is its slot and its generation. */
 export declare class Port {
-  constructor(memory: Memory, onBatch: (words: number) => void);
+  /** With `threaded` the engine has a thread of its own. */
+  constructor(memory: Memory, threaded: boolean, onBatch: (words: number) => void);
   /** The server's number, or a negative error number. */
   listen(options: Listen, settings: Settings): number;
   configure(server: number, settings: Settings): void;
@@ -64,6 +67,9 @@ export declare class Port {
   closeIdle(server: number): void;
   closeAll(server: number): void;
   connectionCount(server: number): number;
+  /** Lets the engine answer GET and HEAD of a URL by itself; 0 ms is for ever. */
+  keep(server: number, url: string, head: Uint8Array, body: Uint8Array, timeMs: number): void;
+  forget(server: number, url: string): void;
   setReferencedServers(count: number): void;
   adopt(server: number, fd: number): void;
   flush(): void;

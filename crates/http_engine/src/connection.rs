@@ -28,6 +28,8 @@ pub(crate) struct Connection {
     pub paused: bool,
     /// Parsing waits for answers, or for the decision about an upgrade.
     pub blocked: bool,
+    /// Its bytes wait for the next batch.
+    pub stalled: bool,
     /// The owner has been given a request that may take the connection over.
     pub upgrading: bool,
     /// What was wrong was told; nothing is read any more.
@@ -79,6 +81,7 @@ impl Connection {
             told: false,
             paused: false,
             blocked: false,
+            stalled: false,
             upgrading: false,
             failed: false,
             last_request: false,
@@ -97,7 +100,12 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        !(self.failed || self.ended || self.closing || self.blocked || self.upgrading)
+        !(self.failed
+            || self.ended
+            || self.closing
+            || self.blocked
+            || self.stalled
+            || self.upgrading)
             && !(self.paused && self.body.is_some())
     }
 

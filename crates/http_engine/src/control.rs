@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use crate::address::{self, Address};
 use crate::connection::{Connection, Interest};
 use crate::engine::Engine;
+use crate::kept::KeptAnswers;
 use crate::listener::{Bind, ListenOptions, Listener};
 use crate::server::{Server, ServerSettings};
 use crate::sys::{self, Errno};
@@ -38,6 +39,7 @@ impl Engine {
             listener: Some(listener),
             settings,
             connections: 0,
+            kept: KeptAnswers::default(),
         });
         Ok(number as u32)
     }
@@ -60,6 +62,25 @@ impl Engine {
     pub fn server_address(&self, server: u32) -> Option<Address> {
         let server = self.servers.get(server as usize)?.as_ref()?;
         address::local(&server.listener.as_ref()?.fd).ok()
+    }
+
+    /// Lets the engine answer GET and HEAD of exactly `url` by itself, for `time_ms`, 0 for ever. `head` is the status line
+    /// and the headers, each ended by CRLF, without Date, Connection and the empty line.
+    pub fn keep(&mut self, server: u32, url: &[u8], head: &[u8], body: &[u8], time_ms: u32) {
+        let until_ms = match time_ms {
+            0 => 0,
+            time => sys::now_ms() + u64::from(time),
+        };
+        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
+            server.kept.keep(url, head, body, until_ms);
+        }
+    }
+
+    /// Takes that back.
+    pub fn forget(&mut self, server: u32, url: &[u8]) {
+        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
+            server.kept.forget(url);
+        }
     }
 
     /// How many connections a server has.

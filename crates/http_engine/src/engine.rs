@@ -1,10 +1,12 @@
 //! The engine: its connections, its turn, its timers.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::address;
 use crate::batch::{Batch, Note, Whom};
 use crate::connection::{Connection, Deadline, Interest};
+use crate::date::Date;
 use crate::head::Facts;
 use crate::listener::Reserve;
 use crate::problem::What;
@@ -80,6 +82,9 @@ pub struct Engine {
     pub(crate) dirty: Vec<u32>,
     reserve: Reserve,
     pub(crate) now_ms: u64,
+    pub(crate) date: Date,
+    /// Words of a locked batch that its reader has not taken up.
+    untaken: usize,
     pub(crate) connections: u32,
 }
 
@@ -129,6 +134,8 @@ impl Engine {
             dirty: Vec::new(),
             reserve: Reserve::new(),
             now_ms: sys::now_ms(),
+            date: Date::default(),
+            untaken: 0,
             connections: 0,
         })
     }
@@ -137,6 +144,11 @@ impl Engine {
     #[must_use]
     pub fn descriptor(&self) -> RawFd {
         self.epoll.as_raw_fd()
+    }
+
+    /// Blocks until an engine's descriptor is readable, on a thread of its own.
+    pub fn wait(descriptor: RawFd) {
+        sys::wait_readable(descriptor);
     }
 
     /// How many connections there are.
@@ -158,7 +170,12 @@ impl Engine {
             self.settle();
             self.batch.begin();
         }
-        for whom in std::mem::take(&mut self.stalled) {
+        let stalled = if self.batch.locked {
+            Vec::new()
+        } else {
+            std::mem::take(&mut self.stalled)
+        };
+        for whom in stalled {
             self.with(whom.slot, whom.generation, |engine, connection| {
                 engine.read_on(connection);
             });
@@ -175,6 +192,8 @@ impl Engine {
             }
         }
         self.batch.end();
+        // Answers of the engine's own.
+        self.send_dirty();
         Polled {
             words: if self.batch.locked {
                 0
@@ -198,6 +217,17 @@ impl Engine {
     /// From now on the owner reads the batch.
     pub fn lock_batch(&mut self) {
         self.batch.locked = true;
+    }
+
+    /// Locks a batch for a reader on another thread.
+    pub fn offer_batch(&mut self, words: usize) {
+        self.lock_batch();
+        self.untaken = words;
+    }
+
+    /// The batch that was offered, once: 0 when there is none.
+    pub fn take_offer(&mut self) -> usize {
+        std::mem::take(&mut self.untaken)
     }
 
     /// The owner has read the batch and its commands have been flushed: decisions it left open are taken.
@@ -253,6 +283,7 @@ impl Engine {
             headers_timeout: 0,
             request_timeout: 0,
             keep_alive_timeout: 0,
+            keep_alive_shown: 0,
             socket_timeout: 0,
             max_header_size: 16 * 1024,
             max_connections: 0,
@@ -372,8 +403,9 @@ impl Engine {
     pub(crate) fn set_pending(&self, slot: u32, bytes: usize) {
         assert!((slot as usize) < self.memory.pending.1);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        // SAFETY: inside the memory. JavaScript reads it as plain words.
-        unsafe { self.memory.pending.0.add(slot as usize).write(bytes) };
+        // SAFETY: inside the memory, which is aligned for words. JavaScript may read it at any time.
+        let word = unsafe { AtomicU32::from_ptr(self.memory.pending.0.add(slot as usize)) };
+        word.store(bytes, Ordering::Relaxed);
     }
 
     fn on_event(&mut self, slot: u32, generation: u32, events: i32) {

@@ -8,7 +8,8 @@ use crate::diagnose;
 use crate::engine::{Engine, READ};
 use crate::head::{self, Bounds, Facts};
 use crate::header_name::{self, Known};
-use crate::method;
+use crate::kept::Ending;
+use crate::method::{self, METHODS};
 use crate::problem::{Problem, What};
 use crate::seen::Look;
 use crate::sys;
@@ -70,6 +71,7 @@ impl Engine {
     /// Goes on with what was read before.
     pub(crate) fn read_on(&mut self, connection: &mut Box<Connection>) {
         connection.blocked = false;
+        connection.stalled = false;
         if !connection.unread.is_empty() {
             let unread = std::mem::take(&mut connection.unread);
             self.understand(connection, &unread);
@@ -100,7 +102,10 @@ impl Engine {
         };
         match pause {
             Pause::Failed => return,
-            Pause::Batch => self.stall(connection),
+            Pause::Batch => {
+                connection.stalled = true;
+                self.stall(connection);
+            }
             Pause::Owner => connection.blocked = connection.body.is_none(),
             Pause::Bytes => {}
         }
@@ -185,6 +190,10 @@ impl Engine {
         let url = &head[bounds.line.url_start..bounds.line.url_end];
         let block = &head[bounds.line.end..];
 
+        if self.answer_by_itself(connection, head, bounds) {
+            *at += bounds.end;
+            return Ok(());
+        }
         let look = self.blocks.look(block);
         let header_limit = match look {
             Look::Known(..) => 0,
@@ -324,6 +333,66 @@ impl Engine {
             return Err(Pause::Owner);
         }
         Ok(())
+    }
+
+    /// Gives an answer the owner had it keep. Only to a request that is good, has no body and is first in line.
+    fn answer_by_itself(
+        &mut self,
+        connection: &mut Box<Connection>,
+        head: &[u8],
+        bounds: Bounds,
+    ) -> bool {
+        let method = METHODS[usize::from(bounds.line.method)];
+        let server = self.servers.get(connection.whom.server as usize);
+        let Some(Some(server)) = server else {
+            return false;
+        };
+        if server.kept.is_empty()
+            || !matches!(method, "GET" | "HEAD")
+            || connection.answers.in_flight() > 0
+        {
+            return false;
+        }
+        let settings = server.settings;
+        let block = &head[bounds.line.end..];
+        let Ok(facts) = head::read_block(block, |_, _, _, _| {}) else {
+            return false;
+        };
+        let url = &head[bounds.line.url_start..bounds.line.url_end];
+        let flags = flags(&facts, bounds.line.minor, false);
+        let is_plain = framing(&facts, 0).is_none()
+            && facts.expect.is_none()
+            && !facts.upgrade
+            && flags & request_flags::HOST_MISSING == 0
+            && facts.counted + url.len() < settings.max_header_size as usize;
+        if !is_plain {
+            return false;
+        }
+        let ending = Ending {
+            keep_alive: flags & request_flags::KEEP_ALIVE != 0,
+            timeout_s: settings.keep_alive_shown / 1000,
+            is_head: method == "HEAD",
+        };
+        let mut bytes = self.lend();
+        let date = &mut self.date;
+        let Some(Some(server)) = self.servers.get(connection.whom.server as usize) else {
+            return false;
+        };
+        if !server
+            .kept
+            .answer(url, self.now_ms, date, ending, &mut bytes)
+        {
+            self.give_back(bytes);
+            return false;
+        }
+        connection.head_since = 0;
+        connection.idle_since = 0;
+        connection.closing = !ending.keep_alive;
+        connection.answers.skip_request();
+        self.push_own(connection, &bytes);
+        self.give_back(bytes);
+        self.rest(connection);
+        true
     }
 
     /// Reads a header block, and writes where its headers lie behind the words of the request that is being made.

@@ -1,5 +1,6 @@
 //! What belongs to one listening server.
 
+use crate::kept::KeptAnswers;
 use crate::listener::Listener;
 
 /// What a server is told about itself. Times in milliseconds, 0 is off.
@@ -11,6 +12,8 @@ pub struct ServerSettings {
     pub request_timeout: u32,
     /// Between two requests.
     pub keep_alive_timeout: u32,
+    /// What kept answers say in `Keep-Alive`, rounded down to seconds.
+    pub keep_alive_shown: u32,
     /// Without any activity.
     pub socket_timeout: u32,
     /// As Node counts: URL, names and values.
@@ -42,6 +45,7 @@ impl Default for ServerSettings {
             headers_timeout: 60_000,
             request_timeout: 300_000,
             keep_alive_timeout: 6_000,
+            keep_alive_shown: 5_000,
             socket_timeout: 0,
             max_header_size: 16 * 1024,
             max_connections: 0,
@@ -59,4 +63,6 @@ pub(crate) struct Server {
     pub listener: Option<Listener>,
     pub settings: ServerSettings,
     pub connections: u32,
+    /// What it answers without its owner.
+    pub kept: KeptAnswers,
 }

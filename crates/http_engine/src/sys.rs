@@ -139,6 +139,17 @@ fn sent_bytes(sent: isize) -> Option<Result<usize, Errno>> {
     }
 }
 
+/// Blocks until `fd` can be read.
+pub(crate) fn wait_readable(fd: RawFd) {
+    let mut entry = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one entry, which lives through the call. An interruption is a spurious wake.
+    unsafe { libc::poll(&mut entry, 1, -1) };
+}
+
 /// Takes a connection; `Ok(None)` when nobody waits.
 pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     // SAFETY: no address is asked for.

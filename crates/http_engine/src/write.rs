@@ -180,6 +180,17 @@ impl Engine {
         self.after_write(connection, order);
     }
 
+    /// Bytes of the engine's own, when nothing is in flight. They leave with the turn.
+    pub(crate) fn push_own(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) {
+        let output = self.output();
+        if connection.answers.needs_memory() {
+            let memory = self.lend();
+            connection.answers.give_memory(memory);
+        }
+        connection.answers.push(bytes, Wrap::default(), output);
+        self.mark_dirty(connection);
+    }
+
     fn mark_dirty(&mut self, connection: &Connection) {
         if self.dirty.last() != Some(&connection.whom.slot) {
             self.dirty.push(connection.whom.slot);
@@ -247,7 +258,7 @@ impl Engine {
         }
     }
 
-    fn send_dirty(&mut self) {
+    pub(crate) fn send_dirty(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for slot in dirty.drain(..) {
             let generation = self.slots[slot as usize].generation;

@@ -1,5 +1,6 @@
-//! The engine's place in libuv's loop: one `uv_poll_t` on the engine's descriptor, which wakes the loop and, referenced,
-//! keeps it alive, and one `uv_prepare_t`, which runs just before the loop would sleep.
+//! The engine's place in libuv's loop: one handle that wakes the loop and, referenced, keeps it alive, and one
+//! `uv_prepare_t`, which runs just before the loop would sleep. The first is a `uv_poll_t` on the engine's descriptor, or,
+//! when the engine has a thread, a `uv_async_t` that the thread sends.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{c_int, c_void};
@@ -7,17 +8,24 @@ use std::ffi::{c_int, c_void};
 use napi::sys;
 
 // Of `uv_handle_type`, stable since libuv 1.0.
+const UV_ASYNC: c_int = 1;
 const UV_POLL: c_int = 8;
 const UV_PREPARE: c_int = 9;
 const UV_READABLE: c_int = 1;
 
 pub(crate) type Callback = unsafe extern "C" fn(*mut c_void);
-type PollCallback = unsafe extern "C" fn(*mut c_void, c_int, c_int);
+pub(crate) type PollCallback = unsafe extern "C" fn(*mut c_void, c_int, c_int);
 
 unsafe extern "C" {
     fn uv_handle_size(kind: c_int) -> usize;
     fn uv_poll_init(uv_loop: *mut sys::uv_loop_s, handle: *mut c_void, fd: c_int) -> c_int;
     fn uv_poll_start(handle: *mut c_void, events: c_int, callback: PollCallback) -> c_int;
+    fn uv_async_init(
+        uv_loop: *mut sys::uv_loop_s,
+        handle: *mut c_void,
+        callback: Callback,
+    ) -> c_int;
+    fn uv_async_send(handle: *mut c_void) -> c_int;
     fn uv_prepare_init(uv_loop: *mut sys::uv_loop_s, handle: *mut c_void) -> c_int;
     fn uv_prepare_start(handle: *mut c_void, callback: Callback) -> c_int;
     fn uv_handle_get_data(handle: *const c_void) -> *mut c_void;
@@ -27,9 +35,31 @@ unsafe extern "C" {
     fn uv_unref(handle: *mut c_void);
 }
 
+/// What wakes the loop.
+pub(crate) enum Source {
+    /// The engine's descriptor is readable.
+    Descriptor(c_int, PollCallback),
+    /// The engine's thread says so.
+    Thread(Callback),
+}
+
+/// Wakes the loop from the engine's thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Waker(*mut c_void);
+
+// SAFETY: `uv_async_send` is thread-safe; the thread ends before the handle is closed.
+unsafe impl Send for Waker {}
+
+impl Waker {
+    pub fn wake(self) {
+        // SAFETY: the handle is open while the thread runs.
+        unsafe { uv_async_send(self.0) };
+    }
+}
+
 /// Both handles. The loop borrows them: they are freed by [`LoopHandles::close`] and not before.
 pub(crate) struct LoopHandles {
-    poll: *mut c_void,
+    waking: *mut c_void,
     prepare: *mut c_void,
     is_referenced: bool,
 }
@@ -40,6 +70,16 @@ fn layout(kind: c_int) -> Layout {
     Layout::from_size_align(size, 16).expect("libuv's handles are small")
 }
 
+/// Room for either kind of waking handle.
+fn waking_layout() -> Layout {
+    let (one, other) = (layout(UV_POLL), layout(UV_ASYNC));
+    if one.size() > other.size() {
+        one
+    } else {
+        other
+    }
+}
+
 impl LoopHandles {
     /// Opens handles that do not keep the loop alive.
     ///
@@ -47,9 +87,8 @@ impl LoopHandles {
     /// `env` is the current environment, and this is its thread. `data` lives until the handles are closed.
     pub unsafe fn open(
         env: sys::napi_env,
-        descriptor: c_int,
+        source: Source,
         data: *mut c_void,
-        on_ready: PollCallback,
         on_prepare: Callback,
     ) -> Option<Self> {
         let mut uv_loop = std::ptr::null_mut();
@@ -59,27 +98,37 @@ impl LoopHandles {
             if sys::napi_get_uv_event_loop(env, &mut uv_loop) != sys::Status::napi_ok {
                 return None;
             }
-            let poll: *mut c_void = alloc_zeroed(layout(UV_POLL)).cast();
+            let waking: *mut c_void = alloc_zeroed(waking_layout()).cast();
             let prepare: *mut c_void = alloc_zeroed(layout(UV_PREPARE)).cast();
-            if poll.is_null()
-                || prepare.is_null()
-                || uv_poll_init(uv_loop, poll, descriptor) != 0
-                || uv_prepare_init(uv_loop, prepare) != 0
-            {
+            if waking.is_null() || prepare.is_null() {
                 return None;
             }
-            uv_handle_set_data(poll, data);
+            let opened = match source {
+                Source::Descriptor(fd, _) => uv_poll_init(uv_loop, waking, fd),
+                Source::Thread(on_wake) => uv_async_init(uv_loop, waking, on_wake),
+            };
+            if opened != 0 || uv_prepare_init(uv_loop, prepare) != 0 {
+                return None;
+            }
+            uv_handle_set_data(waking, data);
             uv_handle_set_data(prepare, data);
-            uv_poll_start(poll, UV_READABLE, on_ready);
+            if let Source::Descriptor(_, on_ready) = source {
+                uv_poll_start(waking, UV_READABLE, on_ready);
+            }
             uv_prepare_start(prepare, on_prepare);
-            uv_unref(poll);
+            uv_unref(waking);
             uv_unref(prepare);
             Some(Self {
-                poll,
+                waking,
                 prepare,
                 is_referenced: false,
             })
         }
+    }
+
+    /// For the thread that sends it. Only with [`Source::Thread`].
+    pub fn waker(&self) -> Waker {
+        Waker(self.waking)
     }
 
     pub fn set_referenced(&mut self, referenced: bool) {
@@ -90,9 +139,9 @@ impl LoopHandles {
         // SAFETY: called on the loop's thread, on an open handle.
         unsafe {
             if referenced {
-                uv_ref(self.poll);
+                uv_ref(self.waking);
             } else {
-                uv_unref(self.poll);
+                uv_unref(self.waking);
             }
         }
     }
@@ -110,17 +159,17 @@ impl LoopHandles {
     pub fn close(self) {
         // SAFETY: called once, on the loop's thread. libuv runs the callbacks in the reverse order of the calls.
         unsafe {
-            uv_close(self.poll, free_poll);
+            uv_close(self.waking, free_waking);
             uv_close(self.prepare, free_prepare);
         }
     }
 }
 
-unsafe extern "C" fn free_poll(handle: *mut c_void) {
+unsafe extern "C" fn free_waking(handle: *mut c_void) {
     // SAFETY: libuv is done with the handle, which was allocated with this layout; its data is still there.
     unsafe {
         let data = uv_handle_get_data(handle);
-        dealloc(handle.cast(), layout(UV_POLL));
+        dealloc(handle.cast(), waking_layout());
         crate::port::on_closed(data);
     }
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http_engine::{
     Address, Bind, Engine, KNOWN_NAMES, ListenOptions, METHODS, ServerSettings, SettingFlags,
@@ -13,9 +14,10 @@ use napi::bindgen_prelude::{Buffer, Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 
-use crate::loop_handles::LoopHandles;
+use crate::io_thread::IoThread;
+use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
-use crate::turn::{on_prepare, on_ready};
+use crate::turn::{on_prepare, on_ready, on_wake};
 
 /// What the loop's callbacks need. Lives from the constructor to the end of the environment.
 pub(crate) struct Shared {
@@ -23,7 +25,8 @@ pub(crate) struct Shared {
     pub callback: sys::napi_ref,
     hook: sys::napi_async_cleanup_hook_handle,
     handles: Option<LoopHandles>,
-    pub engine: Option<Engine>,
+    pub engine: Option<Arc<Mutex<Engine>>>,
+    thread: Option<IoThread>,
     memory: Option<HeldMemory>,
     /// Servers that keep the loop alive by themselves.
     referenced_servers: u32,
@@ -35,12 +38,22 @@ impl Shared {
         let busy = self
             .engine
             .as_ref()
-            .is_some_and(|engine| engine.connection_count() > 0);
+            .is_some_and(|engine| lock(engine).connection_count() > 0);
         let referenced = busy || self.referenced_servers > 0;
         if let Some(handles) = &mut self.handles {
             handles.set_referenced(referenced);
         }
     }
+
+    /// Whether the engine has a thread of its own.
+    pub fn has_thread(&self) -> bool {
+        self.thread.is_some()
+    }
+}
+
+/// Locks, whatever happened to a thread that held the lock before.
+pub(crate) fn lock(engine: &Mutex<Engine>) -> MutexGuard<'_, Engine> {
+    engine.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An HTTP/1.1 engine in this environment's loop.
@@ -91,6 +104,8 @@ pub struct JsSettings {
     pub request_timeout: u32,
     /// Between two requests.
     pub keep_alive_timeout: u32,
+    /// What kept answers say in `Keep-Alive`.
+    pub keep_alive_shown: Option<u32>,
     /// Without activity.
     pub socket_timeout: u32,
     /// Bytes.
@@ -158,6 +173,7 @@ impl From<JsSettings> for ServerSettings {
             headers_timeout: settings.headers_timeout,
             request_timeout: settings.request_timeout,
             keep_alive_timeout: settings.keep_alive_timeout,
+            keep_alive_shown: settings.keep_alive_shown.unwrap_or(0),
             socket_timeout: settings.socket_timeout,
             max_header_size: settings.max_header_size,
             max_connections: settings.max_connections,
@@ -209,12 +225,17 @@ fn bind_of(options: &JsListenOptions) -> Option<Bind> {
 #[napi]
 impl Port {
     /// Opens the environment's engine. `memory` has the arrays of `docs/design/http.md`; `onBatch` gets the number of
-    /// words that were written to `records`.
+    /// words that were written to `records`. With `threaded` the engine has a thread of its own.
     #[napi(
         constructor,
-        ts_args_type = "memory: Memory, onBatch: (words: number) => void"
+        ts_args_type = "memory: Memory, threaded: boolean, onBatch: (words: number) => void"
     )]
-    pub fn new(env: Env, memory: Object<'_>, on_batch: Function<'_, u32, ()>) -> Result<Self> {
+    pub fn new(
+        env: Env,
+        memory: Object<'_>,
+        threaded: bool,
+        on_batch: Function<'_, u32, ()>,
+    ) -> Result<Self> {
         let env = env.raw();
         // SAFETY: `env` is the current environment.
         let (held, memory) = unsafe { HeldMemory::take(env, &memory)? };
@@ -230,16 +251,26 @@ impl Port {
             callback,
             hook: ptr::null_mut(),
             handles: None,
-            engine: Some(engine),
+            engine: Some(Arc::new(Mutex::new(engine))),
+            thread: None,
             memory: Some(held),
             referenced_servers: 0,
         }));
+        let source = if threaded {
+            Source::Thread(on_wake)
+        } else {
+            Source::Descriptor(descriptor, on_ready)
+        };
         // SAFETY: this is the environment's thread, and `shared` lives until the handles are closed.
-        let handles =
-            unsafe { LoopHandles::open(env, descriptor, shared.cast(), on_ready, on_prepare) }
-                .ok_or_else(|| Error::from_reason("no event loop"))?;
+        let handles = unsafe { LoopHandles::open(env, source, shared.cast(), on_prepare) }
+            .ok_or_else(|| Error::from_reason("no event loop"))?;
         // SAFETY: `shared` is ours alone until the hook or a handle runs, later, on this thread.
         unsafe {
+            if threaded && let Some(engine) = &(*shared).engine {
+                let thread = IoThread::start(engine, handles.waker());
+                (*shared).thread =
+                    Some(thread.map_err(|error| Error::from_reason(error.to_string()))?);
+            }
             (*shared).handles = Some(handles);
             sys::napi_add_async_cleanup_hook(
                 env,
@@ -251,18 +282,17 @@ impl Port {
         Ok(Self { shared })
     }
 
-    #[allow(clippy::mut_from_ref)]
-    fn engine(&self) -> Option<&mut Engine> {
+    fn engine(&self) -> Option<MutexGuard<'_, Engine>> {
         // SAFETY: freed only after the environment's cleanup, when no JavaScript can call this any more. The engine calls
-        // no JavaScript, so one call into it ends before the next begins.
-        unsafe { (*self.shared).engine.as_mut() }
+        // no JavaScript, so a call into it ends, and lets go of the lock, before the next begins.
+        unsafe { (*self.shared).engine.as_ref().map(|engine| lock(engine)) }
     }
 
     fn with<T: Default>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
-        let Some(engine) = self.engine() else {
+        let Some(mut engine) = self.engine() else {
             return T::default();
         };
-        let result = act(engine);
+        let result = act(&mut engine);
         if engine.has_late_news() {
             // What the call brought about is told in a turn of its own.
             engine.ring();
@@ -284,7 +314,7 @@ impl Port {
             readable_all: options.readable_all.unwrap_or(false),
             writable_all: options.writable_all.unwrap_or(false),
         };
-        let Some(engine) = self.engine() else {
+        let Some(mut engine) = self.engine() else {
             return -22;
         };
         match engine.listen(&bind, how, settings.into()) {
@@ -321,6 +351,18 @@ impl Port {
     #[napi]
     pub fn close_all(&self, server: u32) {
         self.with(|engine| engine.close_all(server));
+    }
+
+    /// Lets the engine answer GET and HEAD of a URL by itself.
+    #[napi]
+    pub fn keep(&self, server: u32, url: String, head: &[u8], body: &[u8], time_ms: u32) {
+        self.with(|engine| engine.keep(server, url.as_bytes(), head, body, time_ms));
+    }
+
+    /// Takes that back.
+    #[napi]
+    pub fn forget(&self, server: u32, url: String) {
+        self.with(|engine| engine.forget(server, url.as_bytes()));
     }
 
     /// Connections of a server.
@@ -452,11 +494,14 @@ unsafe extern "C" fn on_cleanup(_hook: sys::napi_async_cleanup_hook_handle, shar
     // SAFETY: runs once, on the environment's thread, while `shared` is alive. The engine goes before the memory that it
     // writes to, and libuv lets go of the engine's descriptor before it is closed.
     unsafe {
+        if let Some(thread) = (*shared).thread.take() {
+            thread.stop();
+        }
         if let Some(handles) = (*shared).handles.take() {
             handles.close();
         }
-        if let Some(mut engine) = (*shared).engine.take() {
-            engine.flush();
+        if let Some(engine) = (*shared).engine.take() {
+            lock(&engine).flush();
         }
         if let Some(memory) = (*shared).memory.take() {
             memory.release((*shared).env);

@@ -4,75 +4,104 @@ use std::ffi::{c_int, c_void};
 
 use crate::delivery::deliver;
 use crate::loop_handles::LoopHandles;
-use crate::port::Shared;
+use crate::port::{Shared, lock};
 
 /// Batches in one turn, so that other handles of the loop get theirs.
 const BATCHES: u32 = 8;
 
+/// The engine's descriptor is readable.
 pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _events: c_int) {
-    // SAFETY: the handle's data is the `Shared` that opened it, which outlives the handle. No reference to it is held
-    // while JavaScript runs.
+    // SAFETY: the handle's data is the `Shared` that opened it, which outlives the handle. No reference into it and no
+    // lock is held while JavaScript runs.
     unsafe {
         let shared: *mut Shared = LoopHandles::data(handle);
         for _ in 0..BATCHES {
-            let polled = match &mut (*shared).engine {
-                Some(engine) => {
-                    engine.flush();
-                    engine.poll()
+            let Some(engine) = &(*shared).engine else {
+                return;
+            };
+            let polled = {
+                let mut engine = lock(engine);
+                engine.flush();
+                let polled = engine.poll();
+                if polled.words > 0 {
+                    engine.lock_batch();
                 }
-                None => return,
+                polled
             };
             if polled.words > 0 {
                 tell(shared, polled.words);
             }
-            let Some(engine) = &mut (*shared).engine else {
+            let Some(engine) = &(*shared).engine else {
                 return;
             };
-            if !polled.more && !engine.has_late_news() {
+            if !polled.more && !lock(engine).has_late_news() {
                 (*shared).update_reference();
                 return;
             }
         }
         if let Some(engine) = &(*shared).engine {
-            engine.ring();
+            lock(engine).ring();
         }
         (*shared).update_reference();
     }
 }
 
+/// The engine's thread has a batch, or the first connection, or lost the last.
+pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let shared: *mut Shared = LoopHandles::data(handle);
+        let words = match &(*shared).engine {
+            Some(engine) => lock(engine).take_offer(),
+            None => return,
+        };
+        if words > 0 {
+            tell(shared, words);
+        }
+        (*shared).update_reference();
+    }
+}
+
+/// The loop is about to sleep.
 pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
     // SAFETY: as above.
     unsafe {
         let shared: *mut Shared = LoopHandles::data(handle);
-        let words = match &mut (*shared).engine {
+        let words = match &(*shared).engine {
             Some(engine) => {
+                let mut engine = lock(engine);
                 engine.flush();
-                engine.begin_late_batch()
+                let words = engine.begin_late_batch();
+                if words > 0 {
+                    engine.lock_batch();
+                }
+                words
             }
             None => return,
         };
         if words > 0 {
             tell(shared, words);
         }
-        if (*shared).engine.is_some() {
-            (*shared).update_reference();
-        }
+        (*shared).update_reference();
     }
 }
 
+/// Tells JavaScript of a locked batch, and sends what it answered.
+///
 /// # Safety
 /// As `deliver`; `shared` is alive.
 unsafe fn tell(shared: *mut Shared, words: usize) {
     // SAFETY: forwarded.
     unsafe {
-        if let Some(engine) = &mut (*shared).engine {
-            engine.lock_batch();
-        }
         deliver((*shared).env, (*shared).callback, words);
         // A callback may have ended the environment.
-        if let Some(engine) = &mut (*shared).engine {
+        if let Some(engine) = &(*shared).engine {
+            let mut engine = lock(engine);
             engine.flush();
             engine.unlock_batch();
+            if engine.has_late_news() && (*shared).has_thread() {
+                engine.ring();
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::diagnose;
 use crate::head;
 use crate::problem::{Problem, What};
 
-/// Node allows 16 KiB of chunk extensions; here that is per body, so that many chunks with few do not add up.
+/// What Node allows a chunk.
 const EXTENSIONS: usize = 16 * 1024;
 
 /// What [`Chunked::next`] found.
@@ -162,6 +162,7 @@ impl Chunked {
         let digit = (byte as char).to_digit(16).expect("a hexadecimal digit");
         if self.state == State::SizeStart {
             self.left = 0;
+            self.extensions = 0;
         }
         self.left = self
             .left

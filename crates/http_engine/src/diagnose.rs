@@ -184,7 +184,14 @@ impl<'a> Reader<'a> {
     }
 
     fn server(&mut self, start: usize) -> Step {
-        self.take_while(is_server_char)?;
+        let first = self.at;
+        let taken = self.take_while(is_server_char);
+        let server = &self.bytes[first..self.at];
+        if let Some(place) = server.windows(2).position(|pair| pair == b"@@") {
+            self.at = first + place + 2;
+            return self.fail(What::UrlDoubleAt);
+        }
+        taken?;
         self.check_size(self.at - start)?;
         match self.peek()? {
             b'/' | b'?' => self.rest_of_target(start, What::UrlPath),
@@ -355,7 +362,7 @@ impl<'a> Reader<'a> {
             length = longer;
             self.skip();
         }
-        self.take_while(|byte| byte == b' ')?;
+        self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
         if self.peek()? != b'\r' {
             return self.fail(What::LengthChar);
         }

@@ -129,7 +129,8 @@ pub(crate) fn is_server_char(byte: u8) -> bool {
 
 fn authority_is_good(rest: &[u8]) -> bool {
     let server = rest.iter().take_while(|byte| is_server_char(**byte));
-    matches!(rest.get(server.count()), None | Some(b'/' | b'?'))
+    let (server, rest) = rest.split_at(server.count());
+    !server.windows(2).any(|pair| pair == b"@@") && matches!(rest.first(), None | Some(b'/' | b'?'))
 }
 
 /// Reads a header block that ends in its empty line, and gives the headers to `each` with their offsets.
@@ -167,9 +168,7 @@ fn read_with(
     }
     for header in headers {
         let place = place(block, header).ok_or(None)?;
-        reader
-            .read(header, &place, &block[place.value..place.end])
-            .map_err(Some)?;
+        reader.read(header, &place).map_err(Some)?;
         each(
             header.name.as_bytes(),
             place.name,
@@ -216,16 +215,10 @@ struct FactReader {
 }
 
 impl FactReader {
-    /// `blanks_too` is the value with the white space behind it.
-    fn read(
-        &mut self,
-        header: &Header<'_>,
-        place: &Place,
-        blanks_too: &[u8],
-    ) -> Result<(), Problem> {
+    fn read(&mut self, header: &Header<'_>, place: &Place) -> Result<(), Problem> {
         let name = header.name.as_bytes();
         let value = header.value;
-        self.facts.counted += name.len() + blanks_too.len();
+        self.facts.counted += name.len() + place.end - place.value;
         // Framing depends on few names: their length tells most others apart.
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => self.facts.host = true,
@@ -237,7 +230,7 @@ impl FactReader {
             10 if name.eq_ignore_ascii_case(b"connection") => self.read_connection(value),
             16 if name.eq_ignore_ascii_case(b"proxy-connection") => self.read_connection(value),
             14 if name.eq_ignore_ascii_case(b"content-length") => {
-                self.read_length(blanks_too, place)?;
+                self.read_length(value, place)?;
             }
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
                 self.read_encoding(value, place)?;
@@ -256,14 +249,11 @@ impl FactReader {
         }
     }
 
-    fn read_length(&mut self, blanks_too: &[u8], place: &Place) -> Result<(), Problem> {
+    fn read_length(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
         let colon = place.name + "content-length".len();
         if self.encoding {
             return Err(Problem::new(What::LengthWithEncoding, colon));
         }
-        // Spaces may follow; a tab may not, though httparse takes both.
-        let value = blanks_too.trim_ascii_end();
-        let value = &blanks_too[..value.len() + tabs_behind(&blanks_too[value.len()..])];
         if value.is_empty() {
             return Err(Problem::new(What::LengthEmpty, place.end + 2));
         }
@@ -312,11 +302,6 @@ impl FactReader {
         self.facts.upgrade = self.connection_upgrade && self.upgrade_header;
         Ok(self.facts)
     }
-}
-
-/// The blanks up to the last tab.
-fn tabs_behind(blanks: &[u8]) -> usize {
-    memchr::memrchr(b'\t', blanks).map_or(0, |last| last + 1)
 }
 
 /// Reads the block behind the last chunk. The errors are those of [`read_block`].

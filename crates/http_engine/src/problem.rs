@@ -39,6 +39,7 @@ problems! {
     UrlStart "HPE_INVALID_URL" "Unexpected start char in url",
     UrlSchema "HPE_INVALID_URL" "Unexpected char in url schema",
     UrlServer "HPE_INVALID_URL" "Unexpected char in url server",
+    UrlDoubleAt "HPE_INVALID_URL" "Double @ in url",
     UrlPath "HPE_INVALID_URL" "Invalid char in url path",
     UrlQuery "HPE_INVALID_URL" "Invalid char in url query",
     UrlFragment "HPE_INVALID_URL" "Invalid char in url fragment",

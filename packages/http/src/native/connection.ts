@@ -124,12 +124,13 @@ export class Connection {
     this.#engine.addon.setKeepAlive(this.slot, this.generation, isOn, initialDelaySeconds);
   }
 
+  /** Undefined for a Unix socket, as with Node, and when the connection is gone. */
   remote(): SocketAddress | undefined {
-    return this.#engine.addon.remote(this.slot, this.generation) ?? undefined;
+    return ofNetwork(this.#engine.addon.remote(this.slot, this.generation));
   }
 
   local(): SocketAddress | undefined {
-    return this.#engine.addon.local(this.slot, this.generation) ?? undefined;
+    return ofNetwork(this.#engine.addon.local(this.slot, this.generation));
   }
 
   get bytesRead(): number {
@@ -139,4 +140,8 @@ export class Connection {
   get bytesWritten(): number {
     return this.#engine.addon.bytesWritten(this.slot, this.generation);
   }
+}
+
+function ofNetwork(address: SocketAddress | null): SocketAddress | undefined {
+  return address === null || address.family === '' ? undefined : address;
 }

@@ -11,6 +11,8 @@ import type { ListenOptions, ServerEvents, ServerSettings, SocketAddress } from 
 
 type Addon = typeof import('../../native.cjs');
 
+const DEFAULT_BACKLOG = 511;
+
 const OPEN = 1;
 const REQUEST = 2;
 const BODY = 3;
@@ -72,7 +74,9 @@ export class Port {
     settings: ServerSettings,
     events: ServerEvents,
   ): NativeServer | number {
-    const number = this.#addon.listen(options, settings);
+    // As the kernel reads what is no number.
+    const backlog = Math.trunc(Number(options.backlog ?? DEFAULT_BACKLOG)) || 0;
+    const number = this.#addon.listen({ ...options, backlog }, settings);
     if (number < 0) return number;
     const server = new NativeServer(this.#addon, this.#references, number, settings, events);
     this.#servers[number] = server;

@@ -40,12 +40,12 @@ export class ConnectionHandle {
   }
 
   getpeername(into: object): number {
-    Object.assign(into, this.#connection.native.remote() satisfies SocketAddress | undefined);
+    copyAddress(this.#connection.native.remote(), into);
     return 0;
   }
 
   getsockname(into: object): number {
-    Object.assign(into, this.#connection.native.local());
+    copyAddress(this.#connection.native.local(), into);
     return 0;
   }
 
@@ -86,4 +86,9 @@ export class ConnectionHandle {
     this.#afterClose = undefined;
     afterClose?.();
   }
+}
+
+/** Of a Unix socket Node knows none. */
+function copyAddress(address: SocketAddress | undefined, into: object): void {
+  if (address !== undefined && address.family !== '') Object.assign(into, address);
 }

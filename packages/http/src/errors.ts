@@ -42,7 +42,9 @@ export function parseError(
   bytesParsed: number,
   rawPacket: Buffer | undefined,
 ): Error {
-  return Object.assign(new Error(`Parse Error: ${reason}`), {
+  // Node leaves the reason out where it has no bytes to show.
+  const message = rawPacket === undefined ? 'Parse Error' : `Parse Error: ${reason}`;
+  return Object.assign(new Error(message), {
     bytesParsed,
     code,
     reason,

@@ -1,5 +1,6 @@
 /// <reference types="node" />
-export { createServer } from './create-server.ts';
+export { createServer, type EngineServerOptions } from './create-server.ts';
+export { forgetAnswer, keepAnswer, type KeptAnswer } from './kept-answers.ts';
 export { engine, type Engine } from './engine.ts';
 export { runThreads, type Threads, type ThreadsEvents } from './threads/run-threads.ts';
 export type { ThreadsOptions } from './threads/options.ts';

@@ -25,6 +25,11 @@ export function defineOwn(object: object, key: PropertyKey, value: unknown): voi
   });
 }
 
+/** The same, not listed. */
+export function defineHidden(object: object, key: PropertyKey, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, configurable: true });
+}
+
 /** Copies what a message has by inheritance, so that it stands without its prototype. */
 export function ownDefaults(
   message: object,

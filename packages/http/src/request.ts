@@ -2,7 +2,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { HttpConnection } from './connection.ts';
-import { defineOwn, inheritDefaults, ownDefaults } from './message-defaults.ts';
+import { defineHidden, defineOwn, inheritDefaults, ownDefaults } from './message-defaults.ts';
 import type { HeaderBlock } from './native/index.ts';
 import {
   freshIncoming,
@@ -117,6 +117,7 @@ export class EngineRequest {
 
 Object.setPrototypeOf(EngineRequest, http.IncomingMessage);
 Object.setPrototypeOf(EngineRequest.prototype, http.IncomingMessage.prototype);
+defineHidden(EngineRequest.prototype, 'constructor', http.IncomingMessage);
 Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
   configurable: true,
   get(this: EngineRequest) {
@@ -161,6 +162,9 @@ export class BodylessRequest extends EngineRequest {
   override set _readableState(value: ReadableInternals) {
     defineOwn(this, '_readableState', value);
   }
+}
+for (const kind of [BodyRequest, BodylessRequest]) {
+  defineHidden(kind.prototype, 'constructor', http.IncomingMessage);
 }
 defineOwn(EngineRequest.prototype, kOver, false);
 defineOwn(EngineRequest.prototype, 'upgrade', false);

@@ -73,7 +73,8 @@ export function writeBody(
   if (typeof callback === 'function') (response[kWriteCallbacks] ??= []).push(callback);
   // An empty chunk would end the answer.
   if (chunk.length > 0) {
-    native.write(response[kSequence], chunk, encoding, response.chunkedEncoding ? CHUNK : 0);
+    const flags = response.chunkedEncoding ? CHUNK : 0;
+    native.write(response[kSequence], chunk, encoding ?? undefined, flags);
     response[kTickBytes] += lengthOf(chunk, encoding);
   }
   const isWelcome = response[kTickBytes] + native.pending < connection.server.highWaterMark;

@@ -1,7 +1,8 @@
+import { EventEmitter } from 'node:events';
 import http, { type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connection.ts';
-import { defineOwn, inheritDefaults } from './message-defaults.ts';
+import { defineHidden, defineOwn, inheritDefaults } from './message-defaults.ts';
 import {
   freshOutgoing,
   kEndCallbacks,
@@ -153,6 +154,12 @@ export class EngineResponse {
     nodeResponse.cork.call(this);
   }
 
+  // Node's server is the first to listen to "finish", here it need not.
+  listenerCount(event: string | symbol, listener?: never): number {
+    const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
+    return own + EventEmitter.prototype.listenerCount.call(this, event, listener);
+  }
+
   /** @internal Where Node's own methods put their bytes: 1xx answers, for one. */
   _writeRaw(data: Chunk, encoding?: unknown, callback?: unknown, size?: number): boolean {
     if (this[kDirect] && this.outputData.length === 0 && !isUnusual(this)) {
@@ -183,6 +190,7 @@ Object.setPrototypeOf(EngineResponse, http.ServerResponse);
 Object.setPrototypeOf(EngineResponse.prototype, http.ServerResponse.prototype);
 
 const prototype = EngineResponse.prototype;
+defineHidden(prototype, 'constructor', http.ServerResponse);
 inheritDefaults(prototype, freshOutgoing, new Set(['_events', '_eventsCount', kOutSocket]));
 defineOwn(prototype, 'sendDate', true);
 defineOwn(prototype, '_sent100', false);

@@ -1,12 +1,12 @@
-import type { RequestListener, Server, ServerOptions } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import http2, { type Http2Server, type SecureServerOptions } from 'node:http2';
 import https, { type ServerOptions as TlsOptions } from 'node:https';
-import { createServer } from './create-server.ts';
+import { createServer, type EngineServerOptions } from './create-server.ts';
 import { noteServer } from './shared-servers.ts';
 
 /** What Fastify hands to a server factory, as far as a server depends on it. */
 export interface FastifyServerOptions {
-  readonly http?: ServerOptions | null;
+  readonly http?: EngineServerOptions | null;
   readonly https?: TlsOptions | true | null;
   readonly http2?: boolean;
   /** In ms. */

@@ -44,6 +44,7 @@ export function settingsOf(server: EngineServer, announceConnections: boolean): 
     requestTimeout: duration(server.requestTimeout),
     keepAliveTimeout:
       keepAliveTimeout === 0 ? 0 : keepAliveTimeout + duration(server.keepAliveTimeoutBuffer, 1000),
+    keepAliveShown: keepAliveTimeout,
     socketTimeout: duration(server.timeout),
     maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
     maxConnections: limit(server.maxConnections),

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import http, { type RequestListener, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerTo, failConnection } from './client-error.ts';
@@ -41,11 +42,14 @@ type Listen2 = (
 
 const nodeListen2 = (http.Server.prototype as unknown as { _listen2: Listen2 })._listen2;
 
+const { _emitCloseIfDrained: nodeEmitClose } = http.Server.prototype as unknown as {
+  _emitCloseIfDrained(this: http.Server): void;
+};
+
 /** Parts of http.Server that Node's types leave out. */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface EngineServer {
   _handle: ListeningHandle | null;
-  _emitCloseIfDrained(): void;
   httpAllowHalfOpen: boolean;
   highWaterMark: number;
   noDelay: boolean;
@@ -72,9 +76,12 @@ export class EngineServer extends http.Server implements ServerEvents {
   /** @internal */
   readonly optimizesEmptyRequests: boolean;
 
+  readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
+  #listening: AsyncResource | undefined;
   /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
   #counted = 0;
+  #isClosing = false;
   #isAnnouncing = false;
   #isReconfiguring = false;
   #afterTick: EngineResponse[] = [];
@@ -85,6 +92,7 @@ export class EngineServer extends http.Server implements ServerEvents {
     this.custom = { request: IncomingMessage, response: ServerResponse } as never;
     this.optimizesEmptyRequests =
       (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
+    this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
     const key = symbolOf(this, 'kUniqueHeaders');
     const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
     if (key && names) this.uniqueHeaders = [key, names];
@@ -113,14 +121,32 @@ export class EngineServer extends http.Server implements ServerEvents {
       ({ address, addressType } = bound);
       this._handle = bound.handle;
     }
+    this.#listening = new AsyncResource('HTTPSERVER');
     listenThrough(this._handle!, (descriptor, length) => {
       this.#isAnnouncing = this.listenerCount('connection') > 1;
       const settings = settingsOf(this, this.#isAnnouncing);
-      const native = openPort().listen({ fd: descriptor, backlog: length }, settings, this);
+      const native = openPort(this.#isThreaded).listen(
+        { fd: descriptor, backlog: length | 0 },
+        settings,
+        this,
+      );
       if (typeof native !== 'number') this.#native = native;
       return native;
     });
     nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#isClosing = true;
+    return super.close(callback);
+  }
+
+  /** @internal Node's emits "close" whenever it is called; the engine has more occasions to call it. */
+  _emitCloseIfDrained(): void {
+    if (!(#isClosing in this) || !this.#isClosing) return;
+    if (this._handle !== null || this._connections > 0) return;
+    this.#isClosing = false;
+    nodeEmitClose.call(this);
   }
 
   override closeIdleConnections(): void {
@@ -192,6 +218,17 @@ export class EngineServer extends http.Server implements ServerEvents {
     const responses = this.#afterTick;
     this.#afterTick = [];
     return responses;
+  }
+
+  /** @internal See `keepAnswer` of the package. */
+  keepAnswer(url: string, head: string, body: Uint8Array, ttlMs: number): boolean {
+    this.#native?.keep(url, head, body, ttlMs);
+    return this.#native !== undefined;
+  }
+
+  /** @internal */
+  forgetAnswer(url: string): void {
+    this.#native?.forget(url);
   }
 
   /** @internal A connection has become Node's. */
@@ -310,12 +347,15 @@ export class EngineServer extends http.Server implements ServerEvents {
   }
 
   #connectionOf(native: NativeConnection): HttpConnection {
-    const connection = new HttpConnection(native, this);
+    // As with Node, requests begin in the context of who called listen.
+    const connection = this.#listening!.runInAsyncScope(() => new HttpConnection(native, this));
     native.owner = connection;
     return connection;
   }
 }
 
+// What programs print.
+Object.defineProperty(EngineServer, 'name', { value: 'Server' });
 defineSettings(EngineServer.prototype);
 
 function announce(server: EngineServer, connection: HttpConnection): void {
@@ -349,10 +389,8 @@ function receive(
     dispatch(connection, request, response, flags);
   } finally {
     if (!hasBody) completeBodyless(request);
-    else if (body !== undefined) {
-      pushBody(connection, body);
-      if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
-    }
+    if (body !== undefined) pushBody(connection, body);
+    if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
   }
 }
 

@@ -66,6 +66,7 @@ impl Engine {
         bytes: &[u8],
     ) -> Option<usize> {
         self.take_commands();
+        self.now_ms = sys::now_ms();
         let order = Order {
             slot,
             generation,
@@ -100,6 +101,8 @@ impl Engine {
         if used <= 1 {
             return !self.dirty.is_empty();
         }
+        // Long after the last turn, maybe: what happens now is timed from now.
+        self.now_ms = sys::now_ms();
         let output = self.output();
         let word = |index: usize| {
             assert!(index < length);

@@ -145,6 +145,31 @@ fn an_answer_that_takes_long_is_not_timed() {
 }
 
 #[test]
+fn the_time_between_requests_begins_with_the_end_of_the_answer() {
+    let mut owner = Owner::new(ServerSettings {
+        keep_alive_timeout: 10_000,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let request = owner.next_request();
+    let (slot, generation) = (request.id.slot, request.id.generation);
+    // The answer comes 60 ms after the engine last looked at the clock, and 30 ms are allowed.
+    std::thread::sleep(Duration::from_millis(60));
+    owner.engine.configure(
+        owner.server,
+        ServerSettings {
+            keep_alive_timeout: 30,
+            ..OFF
+        },
+    );
+    let before = std::time::Instant::now();
+    owner.engine.write(slot, generation, 0, END, b"k");
+    owner.next(|event| matches!(event, Event::Timeout(..)).then_some(()));
+    assert!(before.elapsed() >= Duration::from_millis(28));
+}
+
+#[test]
 fn inactivity_is_told() {
     let mut owner = Owner::new(OFF);
     let mut client = owner.connect();

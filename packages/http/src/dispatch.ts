@@ -1,7 +1,6 @@
 import { publishCreated, publishStart } from './channels.ts';
 import type { HttpConnection } from './connection.ts';
 import { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } from './native/index.ts';
-import { isCustom } from './messages.ts';
 import type { EngineRequest } from './request.ts';
 import type { EngineResponse } from './response.ts';
 
@@ -13,7 +12,7 @@ export function dispatch(
   flags: number,
 ): void {
   const { server } = connection;
-  if (!isCustom(response)) publishCreated(request, response);
+  publishCreated(request, response);
   publishStart(request, response, connection);
 
   if (request.httpVersionMinor === 1) {

@@ -1,3 +1,5 @@
+import { lookForHttpObserver } from './performance-entries.ts';
+
 let date: string | undefined;
 
 /** The time as the `Date` header has it, made once a second at most. */
@@ -6,6 +8,7 @@ export function httpDate(): string {
 }
 
 function renew(): string {
+  lookForHttpObserver();
   const now = new Date();
   setTimeout(forget, 1000 - now.getMilliseconds()).unref();
   return now.toUTCString();

@@ -3,10 +3,13 @@ import type { Socket } from 'node:net';
 import type { HttpConnection } from './connection.ts';
 import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
 import { kRejectBody, type IncomingInternals } from './node-internals.ts';
+import { hasHttpObserver } from './performance-entries.ts';
 import { BodylessRequest, BodyRequest, type EngineRequest } from './request.ts';
 import { finishNode } from './response-output.ts';
 import { kConnection, kDirect, kSequence } from './response-state.ts';
 import { EngineResponse } from './response.ts';
+
+const NodeResponse = http.ServerResponse as unknown as NonNullable<CustomMessages['response']>;
 
 /** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
 export interface CustomMessages {
@@ -51,7 +54,7 @@ export function createResponse(
 ): EngineResponse {
   const { server } = connection;
   const keepAlive = (flags & KEEP_ALIVE) !== 0;
-  const Custom = server.custom.response;
+  const Custom = server.custom.response ?? (hasHttpObserver() ? NodeResponse : undefined);
   let response: EngineResponse;
   if (Custom === undefined) {
     response = new EngineResponse(request, connection, sequence, keepAlive);
@@ -90,9 +93,4 @@ function custom(
   if (connection.first === null) Object.assign(response, { socket: connection.socket() });
   response.on('finish', () => finishNode(response));
   return response;
-}
-
-/** Whether Node's own constructor made the response, and published that. */
-export function isCustom(response: object): boolean {
-  return !(response instanceof EngineResponse) && response instanceof http.ServerResponse;
 }

@@ -22,6 +22,7 @@ import {
   type SocketAddress,
 } from './native/index.ts';
 import { symbolOf } from './node-internals.ts';
+import { lookForHttpObserver } from './performance-entries.ts';
 import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
 import type { EngineRequest } from './request.ts';
 import type { EngineResponse } from './response.ts';
@@ -347,6 +348,7 @@ export class EngineServer extends http.Server implements ServerEvents {
   }
 
   #connectionOf(native: NativeConnection): HttpConnection {
+    lookForHttpObserver();
     // As with Node, requests begin in the context of who called listen.
     const connection = this.#listening!.runInAsyncScope(() => new HttpConnection(native, this));
     native.owner = connection;

@@ -13,6 +13,7 @@ cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
 describe('imports run down only:', () => {
   const cases: [from: string, imported: string, allowed: boolean][] = [
     ['packages/nest/src/a.ts', '@redline/response-cache', true],
+    ['packages/nest/src/a.ts', '@redline/http', true],
     ['packages/nest/src/a.ts', '@redline/lab', false],
     ['packages/nest/src/a.ts', '@redline/response-cache/dist/seal.js', false],
     ['packages/response-cache/src/a.ts', '@redline/nest', false],

@@ -6,6 +6,7 @@ import { aborts } from './conformance/aborts.ts';
 import { bodies } from './conformance/bodies.ts';
 import { connections } from './conformance/connections.ts';
 import type { HttpModule } from './conformance/engine.ts';
+import { exceptions } from './conformance/exceptions.ts';
 import { expectations } from './conformance/expectations.ts';
 import { framing } from './conformance/framing.ts';
 import { headers } from './conformance/headers.ts';
@@ -34,17 +35,20 @@ const suites = {
 };
 
 /** With REDLINE_CONFORMANCE=node, or without the addon, this compares Node with Node: the suite itself is tested. */
-const ours =
-  process.env['REDLINE_CONFORMANCE'] === 'node' ? node : (redline as unknown as HttpModule);
+const isNative =
+  redline.engine().name === 'native' && process.env['REDLINE_CONFORMANCE'] !== 'node';
+const ours = isNative ? (redline as unknown as HttpModule) : node;
 
 for (const [suite, behaviours] of Object.entries(suites)) {
-  describe(`as node:http, ${suite}:`, { timeout: 180_000 }, () => {
+  describe(`as node:http, ${suite}:`, () => {
     for (const [name, behave] of Object.entries(behaviours)) {
-      test(name, { timeout: 60_000 }, async () => {
+      test(name, { timeout: 30_000 }, async () => {
         const expected = await behave(node);
         const actual = await behave(ours);
-        assert.deepEqual(actual, expected);
         assert.notEqual(expected, undefined);
+        // An exception that is none any more is to be struck off the list.
+        if (isNative && name in exceptions) assert.notDeepEqual(actual, expected);
+        else assert.deepEqual(actual, expected);
       });
     }
   });

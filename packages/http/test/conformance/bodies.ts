@@ -249,7 +249,7 @@ export const bodies: Behaviours = {
       for (const name of ['end', 'close', 'resume', 'pause']) {
         request.on(name, () => log.push(`request ${name}`));
       }
-      response.on('close', closed.open);
+      request.on('close', closed.open);
       response.end('x');
     });
     await serving.talk(

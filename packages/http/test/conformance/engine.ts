@@ -27,6 +27,13 @@ export class Serving implements AsyncDisposable {
     return talk(this.port, ...steps);
   }
 
+  /** Resolves when no connection is left. */
+  async nobody(): Promise<void> {
+    const count = () =>
+      new Promise((resolve) => this.server.getConnections((_, open) => resolve(open)));
+    while ((await count()) !== 0) await moment(5);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');

@@ -176,7 +176,7 @@ export const refusals: Behaviours = {
   'a bad request after a good one': async (http) => {
     await using serving = await serve(http, {}, tell);
     const answers: unknown[] = [];
-    for (const name of ['a word', 'no colon', 'a NUL in a value', 'no Host', 'version 2.0']) {
+    for (const name of ['a word', 'no colon', 'a NUL in a value', 'no Host', 'version 1.2']) {
       answers.push(
         await serving.talk('GET /good HTTP/1.1\r\nHost: a\r\n\r\n', />/, heads[name]!, 'FIN'),
         await serving.talk(`GET /good HTTP/1.1\r\nHost: a\r\n\r\n${heads[name]}`, 'FIN'),

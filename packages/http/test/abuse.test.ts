@@ -121,7 +121,7 @@ for (const [name, http] of Object.entries(engines)) {
     test('a client that never reads holds up nobody', async () => {
       const deaf = new Line(connect(serving.port));
       deaf.socket.pause();
-      deaf.socket.write(get.repeat(20_000));
+      deaf.socket.write(get.repeat(1_000));
       for (let i = 0; i < 20; i++) assert.match((await serving.talk(last)).received, /hello/);
       deaf.socket.destroy();
       await serving.nobody();
@@ -141,12 +141,13 @@ describe('ten thousand idle connections', { timeout: 240_000 }, () => {
   });
 });
 
-describe('memory', { timeout: 240_000 }, () => {
+const soaked = Number(process.env['REDLINE_REQUESTS'] ?? 200_000);
+
+describe('memory', { timeout: Math.max(240_000, soaked / 2) }, () => {
   test('stays flat over many requests', async () => {
     // 5 million with REDLINE_REQUESTS, see `npm run test:soak`.
     const { requests, earlyMiB, lateMiB } = await inChild<Record<string, number>>('soak.ts');
-    const wanted = Number(process.env['REDLINE_REQUESTS'] ?? 200_000);
-    assert.ok(requests! >= wanted, `${requests} requests`);
+    assert.ok(requests! >= soaked, `${requests} requests`);
     assert.ok(lateMiB! - earlyMiB! <= 16, `${earlyMiB} MiB, then ${lateMiB} MiB`);
   });
 });

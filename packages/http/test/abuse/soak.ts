@@ -1,4 +1,4 @@
-// Serves many requests of all kinds, and compares what is resident after a tenth of them with what is at the end.
+// Serves many requests of all kinds, and compares what is resident when nearly half of them are done with what is at the end.
 import { once } from 'node:events';
 import { createConnection, type AddressInfo } from 'node:net';
 import { createServer } from '../../src/index.ts';
@@ -39,7 +39,7 @@ let earlyMiB = 0;
 while (requests < wanted) {
   await Promise.all(Array.from({ length: parallel }, () => converse()));
   requests += parallel * perConnection;
-  if (earlyMiB === 0 && requests >= wanted / 10) earlyMiB = residentMiB();
+  if (earlyMiB === 0 && requests >= wanted * 0.4) earlyMiB = residentMiB();
 }
 process.send!({ requests, earlyMiB, lateMiB: residentMiB() });
 server.close();

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
 import type { HttpConnection } from './connection.ts';
 import type { EngineResponse } from './response.ts';
-import { kSequence } from './response-state.ts';
+import { kDirect, kSequence } from './response-state.ts';
 import type { EngineServer } from './server.ts';
 import { failConnection } from './client-error.ts';
 
@@ -142,7 +142,9 @@ export class ConnectionSocket extends net.Socket {
     if (chunk.length === 0) return;
     const data =
       typeof chunk === 'string' && !isPlain(encoding) ? Buffer.from(chunk, encoding) : chunk;
-    if (first === null) native.writeRaw(data);
+    // An answer that has ended takes no more bytes: these come behind it.
+    const isEnded = first === null || (first[kDirect] && first.finished);
+    if (isEnded) native.writeRaw(data);
     else native.write(first[kSequence], data, encoding, 0);
   }
 }

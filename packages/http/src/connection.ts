@@ -200,6 +200,15 @@ function finish(response: EngineResponse): void {
   if (response._closed || response[kWritableFinished] || connection.first !== response) return;
   response[kWritableFinished] = true;
   settleEnd(response, true);
+  if (Object.hasOwn(response, 'emit')) {
+    // Whoever put their own `emit` there may hold "finish" back, and with it what Node does then.
+    response.prependOnceListener('finish', () => {
+      connection.finished(response);
+      process.nextTick(emitClose, response);
+    });
+    response.emit('finish');
+    return;
+  }
   connection.finished(response);
   if (response._events === undefined) {
     response.destroyed = true;

@@ -152,6 +152,8 @@ export class EngineServer extends http.Server implements ServerEvents {
 
   override closeIdleConnections(): void {
     super.closeIdleConnections();
+    // Answers of this turn may not have left yet: until then their connections are not idle.
+    if (this.#native !== undefined) openPort(this.#isThreaded).flush();
     this.#native?.closeIdle();
   }
 

@@ -7,7 +7,7 @@ import { kWritableFinished } from './node-internals.ts';
 import { releaseRequest } from './request-body.ts';
 import type { EngineRequest } from './request.ts';
 import type { EngineResponse } from './response.ts';
-import { emitClose, settleEnd, settleWrites } from './response-output.ts';
+import { emitClose, releaseHeld, settleEnd, settleWrites } from './response-output.ts';
 import { kConnection, kDirect } from './response-state.ts';
 import type { EngineServer } from './server.ts';
 
@@ -76,6 +76,7 @@ export class HttpConnection extends AsyncResource {
   /** Goes on with what waits for the kernel. */
   proceed(response: EngineResponse): void {
     if (this.isClosed) return;
+    releaseHeld(response);
     if (this.native.pending > 0) {
       if (!this.#unsent.includes(response)) this.#unsent.push(response);
       return;

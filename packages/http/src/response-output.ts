@@ -14,6 +14,7 @@ import type { EngineResponse } from './response.ts';
 import {
   kConnection,
   kDirect,
+  kHeld,
   kIsAscii,
   kSequence,
   kTickBytes,
@@ -52,8 +53,30 @@ export function isUnusual(response: EngineResponse): boolean {
 /** The head, in the encoding of the text that follows it, as Node sends it. */
 export function sendHead(response: EngineResponse, encoding: BufferEncoding = 'latin1'): void {
   response._headerSent = true;
-  const written = response[kIsAscii] || !isUtf8(encoding) ? 'latin1' : 'utf8';
+  const written = headEncoding(response, encoding);
   response[kConnection].native.write(response[kSequence], response._header!, written, 0);
+}
+
+/** Gives the engine what this tick wrote. A response that was destroyed in between loses it, as with Node. */
+export function releaseHeld(response: EngineResponse): void {
+  const held = response[kHeld];
+  if (held === null) return;
+  response[kHeld] = null;
+  if (response.destroyed) return;
+  const { native } = response[kConnection];
+  for (let at = 0; at < held.length; at += 3) {
+    const [data, encoding, flags] = held.slice(at, at + 3);
+    native.write(
+      response[kSequence],
+      data as Chunk,
+      encoding as BufferEncoding | undefined,
+      flags as number,
+    );
+  }
+}
+
+function headEncoding(response: EngineResponse, followed: BufferEncoding): BufferEncoding {
+  return response[kIsAscii] || !isUtf8(followed) ? 'latin1' : 'utf8';
 }
 
 /** `write`, in the middle of an answer. Tells whether more is welcome, by Node's count. */
@@ -65,16 +88,21 @@ export function writeBody(
 ): boolean {
   const connection = response[kConnection];
   const { native } = connection;
-  if (!response._headerSent) {
-    const isText = typeof chunk === 'string' && !response.chunkedEncoding;
-    sendHead(response, isText ? (encoding ?? 'utf8') : 'latin1');
-  }
   expectTick(response);
+  const held = (response[kHeld] ??= []);
+  if (!response._headerSent) {
+    response._headerSent = true;
+    const isText = typeof chunk === 'string' && !response.chunkedEncoding;
+    held.push(
+      response._header!,
+      headEncoding(response, isText ? (encoding ?? 'utf8') : 'latin1'),
+      0,
+    );
+  }
   if (typeof callback === 'function') (response[kWriteCallbacks] ??= []).push(callback);
   // An empty chunk would end the answer.
   if (chunk.length > 0) {
-    const flags = response.chunkedEncoding ? CHUNK : 0;
-    native.write(response[kSequence], chunk, encoding ?? undefined, flags);
+    held.push(chunk, encoding ?? undefined, response.chunkedEncoding ? CHUNK : 0);
     response[kTickBytes] += lengthOf(chunk, encoding);
   }
   const isWelcome = response[kTickBytes] + native.pending < connection.server.highWaterMark;
@@ -99,6 +127,7 @@ export function writeUnframed(
     expectTick(response);
     (response[kWriteCallbacks] ??= []).push(callback);
   }
+  releaseHeld(response);
   if (data.length > 0) native.write(response[kSequence], data, encoding, 0);
   return native.pending < server.highWaterMark;
 }
@@ -112,6 +141,7 @@ export function sendEnd(
   const { native } = response[kConnection];
   const sequence = response[kSequence];
   const flags = response._last ? END | CLOSE : END;
+  releaseHeld(response);
   if (typeof body === 'string' && encoding && !isUtf8(encoding)) body = Buffer.from(body, encoding);
   const isChunked = response.chunkedEncoding && response._hasBody;
 
@@ -140,6 +170,7 @@ export function sendEnd(
 export function handOver(response: EngineResponse): void {
   if (!response[kDirect]) return;
   response[kDirect] = false;
+  releaseHeld(response);
   const connection = response[kConnection];
   defineOwn(response, kOutSocket, connection.first === response ? connection.socket() : null);
   response.prependListener('finish', () => finishNode(response));

@@ -12,3 +12,5 @@ export const kTickBytes: unique symbol = Symbol('tickBytes');
 export const kWriteCallbacks: unique symbol = Symbol('writeCallbacks');
 /** Its head has no byte above 127. Node writes a head in the encoding of what follows it. */
 export const kIsAscii: unique symbol = Symbol('isAscii');
+/** Writes of this tick, three fields each: bytes, encoding, flags. As with Node they leave when the tick is over. */
+export const kHeld: unique symbol = Symbol('held');

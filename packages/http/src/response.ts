@@ -21,6 +21,7 @@ import {
   isUnusual,
   lengthOf,
   nodeResponse,
+  releaseHeld,
   sendEnd,
   sendHead,
   writeBody,
@@ -29,6 +30,7 @@ import {
 import {
   kConnection,
   kDirect,
+  kHeld,
   kIsAscii,
   kSequence,
   kTickBytes,
@@ -36,6 +38,7 @@ import {
 } from './response-state.ts';
 
 type Callback = (error?: Error | null) => void;
+export type HeldWrites = (string | Uint8Array | number | undefined)[];
 type Chunk = string | Uint8Array;
 
 /**
@@ -51,6 +54,7 @@ export interface EngineResponse
   [kDirect]: boolean;
   [kIsAscii]: boolean;
   [kTickBytes]: number;
+  [kHeld]: HeldWrites | null;
   [kWriteCallbacks]: Callback[] | null;
   [kOutSocket]: Socket | null;
 }
@@ -146,7 +150,9 @@ export class EngineResponse {
       return;
     }
     if (this._header === null) this._implicitHeader();
-    if (this[kDirect] && !this._headerSent) sendHead(this);
+    if (!this[kDirect]) return;
+    releaseHeld(this);
+    if (!this._headerSent) sendHead(this);
   }
 
   cork(): void {
@@ -197,6 +203,7 @@ defineOwn(prototype, '_sent100', false);
 defineOwn(prototype, '_expect_continue', false);
 defineOwn(prototype, kTickBytes, 0);
 defineOwn(prototype, kWriteCallbacks, null);
+defineOwn(prototype, kHeld, null);
 Object.defineProperty(prototype, kOutSocket, {
   configurable: true,
   // A response has the socket while it is its turn, and until it says "finish".

@@ -1,5 +1,6 @@
 // Builds the Rust addons and puts each beside its package's native.cjs. Without cargo it says so and succeeds: every
-// package works without its addon. Runs before anything is installed, so it is plain JavaScript.
+// package works without its addon. Arguments name the crates to build; without any, all are built. Runs before anything
+// is installed, so it is plain JavaScript.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,6 +8,7 @@ import { delimiter, join } from 'node:path';
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const addons = [
   { crate: 'spawn_node', needs: ['spawn_engine'], into: 'packages/child-process/child-process' },
+  { crate: 'http_node', needs: ['http_engine'], into: 'packages/http/http' },
 ];
 
 if (process.platform !== 'linux') {
@@ -16,7 +18,8 @@ if (process.platform !== 'linux') {
     'There is no cargo: the native engines are not built, the packages run on Node alone. To have them: https://rustup.rs\n',
   );
 } else {
-  for (const addon of addons) build(addon);
+  const named = process.argv.slice(2);
+  for (const addon of addons) if (named.length === 0 || named.includes(addon.crate)) build(addon);
 }
 
 function build({ crate, needs, into }) {

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import { httpSummary, httpTables } from './http-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -23,6 +24,11 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const tables = spawnTables(spawn, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
+}
+if (existsSync(join(root, 'benchmarks/results/http.json'))) {
+  const http: BenchResult = readJson('benchmarks/results/http.json');
+  replaceBlock('packages/http/README.md', 'http', httpTables(http));
+  replaceBlock('README.md', 'http', httpSummary(http));
 }
 
 if (stale.length > 0) {

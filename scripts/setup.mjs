@@ -42,8 +42,8 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
 }
 installPackages();
 build();
-// The ladder runs on Node alone: nobody waits for a compiler before they have seen it.
-if (forTests || process.argv.includes('--native')) buildNative();
+// The ladder needs one of the engines: nobody waits for the others before they have seen it.
+buildNative(forTests || process.argv.includes('--native') ? [] : ['http_node']);
 installTools();
 
 function installPackages() {
@@ -63,9 +63,10 @@ function build() {
   }
 }
 
-function buildNative() {
+/** @param crates none: all of them */
+function buildNative(crates) {
   try {
-    execFileSync(process.execPath, [join(root, 'scripts', 'build-native.mjs')], {
+    execFileSync(process.execPath, [join(root, 'scripts', 'build-native.mjs'), ...crates], {
       stdio: 'inherit',
     });
   } catch {

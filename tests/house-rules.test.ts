@@ -13,6 +13,7 @@ cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
 describe('imports run down only:', () => {
   const cases: [from: string, imported: string, allowed: boolean][] = [
     ['packages/nest/src/a.ts', '@redline/response-cache', true],
+    ['packages/nest/src/a.ts', '@redline/http', true],
     ['packages/nest/src/a.ts', '@redline/lab', false],
     ['packages/nest/src/a.ts', '@redline/response-cache/dist/seal.js', false],
     ['packages/response-cache/src/a.ts', '@redline/nest', false],
@@ -20,6 +21,8 @@ describe('imports run down only:', () => {
     ['packages/lab/src/a.ts', '@redline/nest', false],
     ['packages/child-process/src/a.ts', '@redline/nest', false],
     ['packages/child-process/src/a.ts', 'node:child_process', true],
+    ['packages/http/src/a.ts', '@redline/nest', false],
+    ['packages/http/src/a.ts', 'node:http', true],
     ['packages/lab/src/report/a.ts', '@redline/services', false],
     ['examples/cached-api/src/a.ts', '@redline/nest', true],
     ['examples/cached-api/src/a.ts', '../../../packages/nest/src/index.ts', false],

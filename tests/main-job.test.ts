@@ -20,6 +20,7 @@ const rungs = [
   '02-native-logger',
   '03-json-cache',
   '04-auto-pipelining',
+  '05-engine',
   '06-errors-only',
   'raw-fastify',
 ];

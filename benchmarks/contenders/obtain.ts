@@ -14,12 +14,23 @@ export const programs = {
   rust: join(build, 'rust', 'release', 'spawn-rust'),
   bun: join(folder, 'runtimes', 'node_modules', '.bin', 'bun'),
   deno: join(folder, 'runtimes', 'node_modules', '.bin', 'deno'),
+  'go-http': join(build, 'http-go'),
+  hyper: join(build, 'hyper', 'release', 'http-hyper'),
 };
 
 export type Contender = keyof typeof programs;
 
-/** @returns why a contender is missing; those that are there are not in it */
-export async function obtainContenders(): Promise<Partial<Record<Contender, string>>> {
+const builds = {
+  go: { with: 'Go', run: () => goBuild('spawn-go', programs.go) },
+  rust: { with: 'cargo', run: () => cargoBuild('spawn-rust', 'rust') },
+  'go-http': { with: 'Go', run: () => goBuild('http-go', programs['go-http']) },
+  hyper: { with: 'cargo', run: () => cargoBuild('http-hyper', 'hyper') },
+};
+
+/** @returns why a contender of these is missing; those that are there are not in it */
+export async function obtainContenders(
+  wanted: readonly Contender[],
+): Promise<Partial<Record<Contender, string>>> {
   const missing: Partial<Record<Contender, string>> = {};
   const attempt = async (name: Contender, what: string, obtain: () => Promise<unknown>) => {
     try {
@@ -29,10 +40,15 @@ export async function obtainContenders(): Promise<Partial<Record<Contender, stri
     }
   };
   // One after the other: a build on all cores is slowest when two of them share the cores.
-  await attempt('go', 'Go could not build it', buildGo);
-  await attempt('rust', 'cargo could not build it', buildRust);
+  for (const [name, one] of Object.entries(builds)) {
+    const contender = name as keyof typeof builds;
+    if (!wanted.includes(contender)) continue;
+    await attempt(contender, `${one.with} could not build it`, one.run);
+  }
+  const runtimes = (['bun', 'deno'] as const).filter((name) => wanted.includes(name));
+  if (runtimes.length === 0) return missing;
   const fetched = await fetchRuntimes();
-  for (const name of ['bun', 'deno'] as const) {
+  for (const name of runtimes) {
     await attempt(name, fetched ?? `${name} does not run here`, () =>
       run(programs[name], ['--version']),
     );
@@ -40,16 +56,14 @@ export async function obtainContenders(): Promise<Partial<Record<Contender, stri
   return missing;
 }
 
-function buildGo(): Promise<unknown> {
-  return run('go', ['build', '-trimpath', '-o', programs.go, '.'], {
-    cwd: join(folder, 'spawn-go'),
-  });
+function goBuild(source: string, program: string): Promise<unknown> {
+  return run('go', ['build', '-trimpath', '-o', program, '.'], { cwd: join(folder, source) });
 }
 
-function buildRust(): Promise<unknown> {
-  const target = join(build, 'rust');
-  return run('cargo', ['build', '--release', '--locked', '--quiet', '--target-dir', target], {
-    cwd: join(folder, 'spawn-rust'),
+function cargoBuild(source: string, target: string): Promise<unknown> {
+  const into = join(build, target);
+  return run('cargo', ['build', '--release', '--locked', '--quiet', '--target-dir', into], {
+    cwd: join(folder, source),
   });
 }
 

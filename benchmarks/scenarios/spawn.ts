@@ -158,7 +158,7 @@ export default defineConfig({
   variants: entries.map(({ variant }) => variant),
 
   async setup() {
-    const missing: Record<string, string> = await obtainContenders();
+    const missing: Record<string, string> = await obtainContenders(['go', 'rust', 'bun', 'deno']);
     const served = engine();
     if (served.name !== 'native') missing['addon'] = served.reason;
     const { textFile } = await import(join(example, 'workload.js'));

@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineConfig, type ServerUnderTest } from '@redline/lab';
+import { engine } from '@redline/http';
 import { obtainRedis } from '@redline/services';
 
 /** These log errors only; all others a line for every request. */
@@ -12,6 +13,7 @@ const rungs = [
   { name: '02-native-logger', note: 'pino on Fastify itself' },
   { name: '03-json-cache', note: 'JSON as the text it is' },
   { name: '04-auto-pipelining', note: 'one trip to Redis per turn' },
+  { name: '05-engine', note: 'a native HTTP engine' },
   { name: '06-errors-only', note: 'no line for what went well' },
   { name: 'raw-fastify', note: 'rung 06 without Nest', beside: true },
 ];
@@ -29,6 +31,10 @@ export default defineConfig({
   })),
 
   async setup() {
+    const served = engine();
+    if (served.name === 'node') {
+      process.stderr.write(`From rung 05 on the ladder runs on node:http: ${served.reason}.\n`);
+    }
     const redis = await obtainRedis();
     if (redis.url !== undefined) return { env: { REDIS_URL: redis.url }, stop: redis.stop };
     process.stderr.write(`${redis.missing}\nThe ladder runs on the in-process store.\n`);

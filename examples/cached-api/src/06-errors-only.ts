@@ -1,8 +1,12 @@
-// One idea: log the responses that went wrong, not those that went well. (Rung 05 is kept for another HTTP engine.)
+// One idea: log the responses that went wrong, not those that went well.
 import { Controller, Get, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { JsonCache, JsonCacheModule, LoggerModule, NestLogger } from '@redline/nest';
+import {
+  JsonCache,
+  JsonCacheModule,
+  LoggerModule,
+  NestLogger,
+  RedlineFactory,
+} from '@redline/nest';
 import { Catalog, type Product } from './catalog.ts';
 import { jsonStore } from './json-store.ts';
 import { connectRedis } from './redis.ts';
@@ -33,6 +37,6 @@ class ProductController {
 })
 class AppModule {}
 
-const app = await NestFactory.create(AppModule, new FastifyAdapter(), { bufferLogs: true });
+const app = await RedlineFactory.create(AppModule, { bufferLogs: true });
 app.useLogger(app.get(NestLogger));
 await app.listen(process.env.PORT ?? 3000, process.env.HOST ?? '127.0.0.1');

@@ -1,4 +1,5 @@
 // Beside the ladder: rung 06 without Nest. What is left between the two is what Nest itself costs.
+import { serverFactory } from '@redline/http';
 import { JsonCache } from '@redline/response-cache';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
@@ -9,7 +10,7 @@ import { connectRedis } from './redis.ts';
 const catalog = new Catalog();
 const logger = pino(pino.destination({ sync: false }));
 const cache = new JsonCache({ store: jsonStore(connectRedis({ enableAutoPipelining: true })) });
-const app = fastify();
+const app = fastify({ serverFactory });
 
 app.addHook('onResponse', async (request, reply) => {
   const { statusCode, elapsedTime } = reply;

@@ -1,0 +1,3 @@
+module redline/http-go
+
+go 1.22

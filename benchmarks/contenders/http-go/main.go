@@ -1,0 +1,59 @@
+// The answers of http-work.js in Go: net/http, encoding/json.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+)
+
+const (
+	chunks     = 16
+	chunkBytes = 64 * 1024
+	jsonType   = "application/json; charset=utf-8"
+)
+
+type order struct {
+	Lines []struct {
+		Cents int `json:"cents"`
+		Count int `json:"count"`
+	} `json:"lines"`
+}
+
+func main() {
+	product := []byte(os.Getenv("PRODUCT"))
+	length := strconv.Itoa(len(product))
+	chunk := bytes.Repeat([]byte("redline "), chunkBytes/8)
+
+	http.HandleFunc("GET /{$}", func(response http.ResponseWriter, _ *http.Request) {
+		response.Header().Set("Content-Type", jsonType)
+		response.Header().Set("Content-Length", length)
+		_, _ = response.Write(product)
+	})
+	http.HandleFunc("POST /order", func(response http.ResponseWriter, request *http.Request) {
+		var given order
+		if err := json.NewDecoder(request.Body).Decode(&given); err != nil {
+			http.Error(response, err.Error(), http.StatusBadRequest)
+			return
+		}
+		cents := 0
+		for _, line := range given.Lines {
+			cents += line.Cents * line.Count
+		}
+		response.Header().Set("Content-Type", jsonType)
+		fmt.Fprintf(response, `{"lines":%d,"cents":%d}`, len(given.Lines), cents)
+	})
+	http.HandleFunc("GET /stream", func(response http.ResponseWriter, _ *http.Request) {
+		response.Header().Set("Content-Type", "application/octet-stream")
+		for range [chunks]struct{}{} {
+			if _, err := response.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	log.Fatal(http.ListenAndServe(os.Getenv("HOST")+":"+os.Getenv("PORT"), nil))
+}

@@ -1,0 +1,93 @@
+//! A whole engine on a socket pair understands a stream of bytes the same, however it is cut, and survives it.
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+#[path = "../../tests/owner/mod.rs"]
+mod owner;
+
+use http_engine::{ServerSettings, SettingFlags, write_flags};
+use owner::{Event, Owner};
+
+/// What an application sees of a stream: bodies joined, however they came.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    requests: Vec<(&'static str, String, Vec<u8>)>,
+    error: Option<&'static str>,
+}
+
+pub fn run(bytes: &[u8]) {
+    let Some((step, bytes)) = bytes.split_first() else {
+        return;
+    };
+    // More would not fit in the socket before it is read.
+    let bytes = &bytes[..bytes.len().min(16 * 1024)];
+    let whole = serve(bytes, bytes.len().max(1));
+    let pieces = serve(bytes, usize::from(*step) + 1);
+    let complete = |seen: &Seen| {
+        seen.requests
+            .iter()
+            .map(|(_, url, _)| url.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(complete(&whole), complete(&pieces));
+    assert_eq!(
+        whole.error.is_some(),
+        pieces.error.is_some(),
+        "{whole:?} {pieces:?}"
+    );
+}
+
+fn serve(bytes: &[u8], step: usize) -> Seen {
+    let settings = ServerSettings {
+        max_header_size: 1024,
+        flags: SettingFlags::default(),
+        ..ServerSettings::default()
+    };
+    let mut owner = Owner::new(settings);
+    let (mut client, served) = UnixStream::pair().expect("a pair");
+    served.set_nonblocking(true).expect("not blocking");
+    let server = owner.server;
+    owner.engine.adopt(server, OwnedFd::from(served));
+    let mut seen = Seen::default();
+    let mut is_open = true;
+    for piece in bytes.chunks(step) {
+        if !is_open || client.write_all(piece).is_err() {
+            break;
+        }
+        // Twice: what an answer set free is understood in the next turn.
+        for _ in 0..4 {
+            owner.turn();
+            is_open &= take(&mut owner, &mut seen);
+        }
+    }
+    seen
+}
+
+/// Answers everything at once.
+fn take(owner: &mut Owner, seen: &mut Seen) -> bool {
+    for event in std::mem::take(&mut owner.events) {
+        match event {
+            Event::Request(request) => {
+                owner.write(request.id, request.sequence, write_flags::END, b"k");
+                seen.requests
+                    .push((request.method, request.url, request.body));
+            }
+            Event::Body(_, bytes) => {
+                if let Some((_, _, body)) = seen.requests.last_mut() {
+                    body.extend(bytes);
+                }
+            }
+            Event::Error(id, code) => {
+                assert!(seen.error.is_none(), "an error is told once");
+                seen.error = Some(code);
+                owner.write(id, 0, write_flags::RAW | write_flags::CLOSE, b"");
+                return false;
+            }
+            Event::Close(..) => return false,
+            _ => {}
+        }
+    }
+    true
+}

@@ -1,0 +1,304 @@
+//! What a connection has to send: answers in the order of their requests, whatever the order they are written in.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What was written for a request that is not the first in line.
+#[derive(Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    ended: bool,
+    close: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// Unsent bytes; those before `sent` are gone.
+    queue: Vec<u8>,
+    sent: usize,
+    /// One unsent piece that still lies in the memory shared with the owner, when the queue is empty.
+    pub shared: Option<Range<usize>>,
+    /// The number the next request gets.
+    next: u32,
+    /// The number of the request whose answer is being sent.
+    current: u32,
+    /// Behind the current one. Only a pipeline needs it.
+    #[allow(clippy::box_collection)]
+    waiting: Option<Box<VecDeque<Waiting>>>,
+}
+
+/// How the bytes of a write are wrapped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wrap {
+    pub chunk: bool,
+    pub end: bool,
+    /// The bytes are trailer lines behind the last chunk.
+    pub trailers: bool,
+}
+
+/// The line before a chunk.
+pub(crate) struct SizeLine {
+    bytes: [u8; 18],
+    start: usize,
+}
+
+impl SizeLine {
+    pub fn new(size: usize) -> Self {
+        let mut bytes = *b"0000000000000000\r\n";
+        let mut start = 16;
+        let mut rest = size;
+        loop {
+            start -= 1;
+            bytes[start] = b"0123456789abcdef"[rest & 15];
+            rest >>= 4;
+            if rest == 0 {
+                return Self { bytes, start };
+            }
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+}
+
+/// What goes before and behind the bytes.
+pub(crate) fn wrapping(
+    length: usize,
+    wrap: Wrap,
+) -> (Option<SizeLine>, &'static [u8], &'static [u8]) {
+    if wrap.trailers {
+        return (None, b"0\r\n", b"\r\n");
+    }
+    match (wrap.chunk && length > 0, wrap.chunk && wrap.end) {
+        (true, true) => (Some(SizeLine::new(length)), b"", b"\r\n0\r\n\r\n"),
+        (true, false) => (Some(SizeLine::new(length)), b"", b"\r\n"),
+        (false, true) => (None, b"", b"0\r\n\r\n"),
+        (false, false) => (None, b"", b""),
+    }
+}
+
+fn append(to: &mut Vec<u8>, bytes: &[u8], wrap: Wrap) {
+    let (size, before, behind) = wrapping(bytes.len(), wrap);
+    if let Some(size) = size {
+        to.extend_from_slice(size.bytes());
+    }
+    to.extend_from_slice(before);
+    to.extend_from_slice(bytes);
+    to.extend_from_slice(behind);
+}
+
+/// Whose turn a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Now,
+    Later,
+    /// It has been answered, or never came.
+    Never,
+}
+
+impl Answers {
+    pub fn add_request(&mut self) -> u32 {
+        let sequence = self.next;
+        self.next = self.next.wrapping_add(1);
+        sequence
+    }
+
+    /// A request that was answered before anybody heard of it.
+    pub fn skip_request(&mut self) {
+        self.next = self.next.wrapping_add(1);
+        self.current = self.current.wrapping_add(1);
+    }
+
+    pub fn in_flight(&self) -> u32 {
+        self.next.wrapping_sub(self.current)
+    }
+
+    /// Bytes that the kernel has not taken.
+    pub fn unsent(&self) -> usize {
+        self.queue.len() - self.sent + self.shared.as_ref().map_or(0, ExactSizeIterator::len)
+    }
+
+    pub fn turn(&self, sequence: u32) -> Turn {
+        if sequence == self.current && self.in_flight() > 0 {
+            Turn::Now
+        } else if sequence.wrapping_sub(self.current) < self.in_flight() {
+            Turn::Later
+        } else {
+            Turn::Never
+        }
+    }
+
+    /// The bytes that lie in the queue.
+    pub fn queued(&self) -> &[u8] {
+        &self.queue[self.sent..]
+    }
+
+    /// Adds bytes to the answer in turn. `shared` is the memory of the owner, for what lies there.
+    pub fn push(&mut self, bytes: &[u8], wrap: Wrap, shared: &[u8]) {
+        self.own(shared);
+        append(&mut self.queue, bytes, wrap);
+    }
+
+    /// Copies what lies in shared memory.
+    pub fn own(&mut self, shared: &[u8]) {
+        if let Some(range) = self.shared.take() {
+            self.queue.extend_from_slice(&shared[range]);
+        }
+    }
+
+    /// Adds bytes to an answer that has to wait.
+    pub fn push_later(&mut self, sequence: u32, bytes: &[u8], wrap: Wrap, close: bool) {
+        let place = sequence.wrapping_sub(self.current) as usize - 1;
+        let waiting = self.waiting.get_or_insert_default();
+        if waiting.len() <= place {
+            waiting.resize_with(place + 1, Waiting::default);
+        }
+        let entry = &mut waiting[place];
+        append(&mut entry.bytes, bytes, wrap);
+        entry.ended |= wrap.end;
+        entry.close |= close;
+    }
+
+    /// Ends the answer in turn, and takes up those behind it. Says whether one of these closes the connection.
+    pub fn end(&mut self, shared: &[u8]) -> bool {
+        loop {
+            self.current = self.current.wrapping_add(1);
+            let Some(next) = self.waiting.as_mut().and_then(|list| list.pop_front()) else {
+                self.waiting = None;
+                return false;
+            };
+            if !next.bytes.is_empty() {
+                self.own(shared);
+                self.queue.extend_from_slice(&next.bytes);
+            }
+            if !next.ended {
+                return false;
+            }
+            if next.close {
+                self.current = self.current.wrapping_add(1);
+                return true;
+            }
+        }
+    }
+
+    /// The kernel has taken so many bytes of the queue.
+    pub fn advance(&mut self, sent: usize) {
+        self.sent += sent;
+        if self.sent == self.queue.len() {
+            self.sent = 0;
+            self.queue.clear();
+        } else if self.sent > 256 * 1024 {
+            self.queue.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+
+    /// Everything unsent is in `rest` now.
+    pub fn replace(&mut self, rest: Vec<u8>) {
+        self.shared = None;
+        self.sent = 0;
+        self.queue = rest;
+    }
+
+    /// Gives the queue's memory away when it is not needed: idle connections hold none.
+    pub fn take_memory(&mut self) -> Option<Vec<u8>> {
+        (self.queue.is_empty() && self.queue.capacity() > 0)
+            .then(|| std::mem::take(&mut self.queue))
+    }
+
+    /// Gets memory that another connection gave away.
+    pub fn give_memory(&mut self, memory: Vec<u8>) {
+        self.queue = memory;
+    }
+
+    pub fn needs_memory(&self) -> bool {
+        self.queue.capacity() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHUNK: Wrap = Wrap {
+        chunk: true,
+        end: false,
+        trailers: false,
+    };
+    const END: Wrap = Wrap {
+        chunk: false,
+        end: true,
+        trailers: false,
+    };
+
+    #[test]
+    fn later_answers_wait_for_their_turn() {
+        let mut answers = Answers::default();
+        let first = answers.add_request();
+        let second = answers.add_request();
+        let third = answers.add_request();
+        assert_eq!(answers.turn(second), Turn::Later);
+        answers.push_later(third, b"three", END, false);
+        answers.push_later(second, b"two", END, false);
+        assert_eq!(answers.turn(first), Turn::Now);
+        answers.push(b"one", END, &[]);
+        assert!(!answers.end(&[]));
+        assert_eq!(answers.queued(), b"onetwothree");
+        assert_eq!(answers.in_flight(), 0);
+        assert_eq!(answers.turn(third), Turn::Never);
+    }
+
+    #[test]
+    fn an_answer_that_closes_is_the_last_one() {
+        let mut answers = Answers::default();
+        answers.add_request();
+        let second = answers.add_request();
+        answers.push_later(second, b"bye", END, true);
+        assert!(answers.end(&[]));
+    }
+
+    #[test]
+    fn chunks_are_framed() {
+        let mut answers = Answers::default();
+        answers.add_request();
+        answers.push(&[b'x'; 26], CHUNK, &[]);
+        answers.push(b"", CHUNK, &[]);
+        answers.push(
+            b"",
+            Wrap {
+                chunk: true,
+                end: true,
+                trailers: false,
+            },
+            &[],
+        );
+        assert_eq!(
+            answers.queued(),
+            b"1a\r\nxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n0\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn trailers_follow_the_last_chunk() {
+        let mut answers = Answers::default();
+        answers.add_request();
+        let wrap = Wrap {
+            chunk: true,
+            end: true,
+            trailers: true,
+        };
+        answers.push(b"a: b\r\n", wrap, &[]);
+        assert_eq!(answers.queued(), b"0\r\na: b\r\n\r\n");
+    }
+
+    #[test]
+    fn what_lies_in_shared_memory_goes_first() {
+        let mut answers = Answers::default();
+        answers.add_request();
+        answers.shared = Some(2..5);
+        assert_eq!(answers.unsent(), 3);
+        answers.push(b"def", Wrap::default(), b"--abc");
+        assert_eq!(answers.queued(), b"abcdef");
+    }
+}

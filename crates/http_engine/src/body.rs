@@ -1,0 +1,17 @@
+//! The body of a request while it comes in.
+
+use crate::chunked::Chunked;
+
+pub(crate) enum Framing {
+    /// So many bytes are left.
+    Length(u64),
+    Chunked(Box<Chunked>),
+}
+
+pub(crate) struct Body {
+    pub framing: Framing,
+    /// The request's number on its connection.
+    pub sequence: u32,
+    /// Nobody wants it: it is read without being told of.
+    pub discarded: bool,
+}

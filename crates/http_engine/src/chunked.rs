@@ -1,0 +1,222 @@
+//! The chunked transfer coding, read as strictly as llhttp reads it.
+
+use crate::diagnose;
+use crate::head;
+use crate::problem::{Problem, What};
+
+/// What Node allows a chunk.
+const EXTENSIONS: usize = 16 * 1024;
+
+/// What [`Chunked::next`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Everything was read and the body goes on.
+    More,
+    /// Bytes of the body: the last so many of what was read.
+    Data(usize),
+    /// The end. The trailers are in [`Chunked::trailers`].
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    SizeStart,
+    Size,
+    SizeLf,
+    Extension,
+    ExtensionName,
+    ExtensionValue,
+    ExtensionQuoted,
+    ExtensionPair,
+    ExtensionQuotedEnd,
+    ExtensionLf,
+    Data,
+    DataCr,
+    DataLf,
+    Trailers,
+}
+
+/// Where the reader of a chunked body is.
+#[derive(Debug)]
+pub struct Chunked {
+    state: State,
+    /// Of the chunk: what was read of its size, then what is left of its data.
+    left: u64,
+    extensions: usize,
+    trailers: Vec<u8>,
+    limit: usize,
+}
+
+impl Chunked {
+    /// At the begin of a body whose trailers are limited as a head is.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            state: State::SizeStart,
+            left: 0,
+            extensions: 0,
+            trailers: Vec::new(),
+            limit,
+        }
+    }
+
+    /// The block behind the last chunk, its empty line included; empty before the end and without trailers.
+    #[must_use]
+    pub fn trailers(&self) -> &[u8] {
+        &self.trailers
+    }
+
+    /// Reads on. Says how many bytes it took, and what it found with them.
+    ///
+    /// # Errors
+    /// What is wrong, at a position in `input`.
+    pub fn next(&mut self, input: &[u8]) -> Result<(usize, Found), Problem> {
+        let mut at = 0;
+        while let Some(byte) = input.get(at).copied() {
+            match self.state {
+                State::Data => {
+                    let rest = (input.len() - at) as u64;
+                    let length = rest.min(self.left);
+                    self.left -= length;
+                    if self.left == 0 {
+                        self.state = State::DataCr;
+                    }
+                    return Ok((at + length as usize, Found::Data(length as usize)));
+                }
+                State::Trailers => return self.trailer(input, at),
+                _ => self.step(byte, at)?,
+            }
+            at += 1;
+        }
+        Ok((at, Found::More))
+    }
+
+    fn step(&mut self, byte: u8, at: usize) -> Result<(), Problem> {
+        let fail = |what| Err(Problem::new(what, at));
+        let fail_behind = |what| Err(Problem::new(what, at + 1));
+        self.state = match (self.state, byte) {
+            (State::SizeStart | State::Size, byte) if byte.is_ascii_hexdigit() => {
+                self.size(byte, at)?;
+                State::Size
+            }
+            (State::Size, b'\r') => State::SizeLf,
+            (State::Size, b'\n') => return fail_behind(What::ChunkCr),
+            (State::Size, b';') => State::Extension,
+            (State::Size, b' ' | b'\t') => return fail_behind(What::ChunkSize),
+            (State::SizeStart | State::Size, _) => return fail(What::ChunkSize),
+            (State::SizeLf, b'\n') | (State::ExtensionLf, b'\n') => self.behind_size(),
+            (State::SizeLf | State::ExtensionLf, _) => return fail(What::ChunkLf),
+
+            (State::Extension, b' ' | b'\r') => return fail_behind(What::Extension),
+            // A name may be empty.
+            (State::Extension | State::ExtensionName, byte) if is_token(byte) => {
+                State::ExtensionName
+            }
+            (State::Extension | State::ExtensionName, b'=') => State::ExtensionValue,
+            (State::ExtensionValue, byte) if is_token(byte) => State::ExtensionValue,
+            (State::ExtensionValue, b'"') => State::ExtensionQuoted,
+            (
+                State::Extension
+                | State::ExtensionName
+                | State::ExtensionValue
+                | State::ExtensionQuotedEnd,
+                b';',
+            ) => State::Extension,
+            (State::ExtensionName | State::ExtensionValue | State::ExtensionQuotedEnd, b'\r') => {
+                State::ExtensionLf
+            }
+            (State::ExtensionName | State::ExtensionValue | State::ExtensionQuotedEnd, b'\n') => {
+                return fail(What::ExtensionCr);
+            }
+            (State::Extension | State::ExtensionName, _) => {
+                return fail_behind(What::ExtensionName);
+            }
+            (State::ExtensionValue, _) => return fail_behind(What::ExtensionValue),
+            (State::ExtensionQuotedEnd, _) => return fail(What::ExtensionQuotedEnd),
+            (State::ExtensionQuoted, b'"') => State::ExtensionQuotedEnd,
+            (State::ExtensionQuoted, b'\\') => State::ExtensionPair,
+            (State::ExtensionQuoted, byte) if is_quotable(byte) => State::ExtensionQuoted,
+            (State::ExtensionQuoted, _) => return fail_behind(What::ExtensionQuoted),
+            (State::ExtensionPair, byte) if is_quotable(byte) => State::ExtensionQuoted,
+            (State::ExtensionPair, _) => return fail_behind(What::ExtensionPair),
+
+            (State::DataCr, b'\r') => State::DataLf,
+            (State::DataCr, b'\n') => return fail_behind(What::ChunkDataCr),
+            (State::DataCr | State::DataLf, _) if byte != b'\n' => return fail(What::ChunkDataLf),
+            (State::DataCr | State::DataLf, _) => State::SizeStart,
+            (State::Data | State::Trailers, _) => unreachable!("read in bulk"),
+        };
+        let is_counted = match self.state {
+            State::ExtensionName | State::ExtensionValue => byte != b'=',
+            State::ExtensionQuoted | State::ExtensionPair => byte != b'"',
+            _ => false,
+        };
+        self.extensions += usize::from(is_counted);
+        if self.extensions > EXTENSIONS {
+            return fail_behind(What::ExtensionOverflow);
+        }
+        Ok(())
+    }
+
+    fn size(&mut self, byte: u8, at: usize) -> Result<(), Problem> {
+        let digit = (byte as char).to_digit(16).expect("a hexadecimal digit");
+        if self.state == State::SizeStart {
+            self.left = 0;
+            self.extensions = 0;
+        }
+        self.left = self
+            .left
+            .checked_mul(16)
+            .ok_or(Problem::new(What::ChunkOverflow, at + 1))?
+            + u64::from(digit);
+        Ok(())
+    }
+
+    fn behind_size(&self) -> State {
+        if self.left == 0 {
+            State::Trailers
+        } else {
+            State::Data
+        }
+    }
+
+    fn trailer(&mut self, input: &[u8], start: usize) -> Result<(usize, Found), Problem> {
+        let before = self.trailers.len();
+        // A problem lies in what is new: what came before was examined when it came.
+        let moved = |problem: Problem| Problem {
+            at: problem.at.saturating_sub(before) + start,
+            ..problem
+        };
+        for (index, byte) in input[start..].iter().enumerate() {
+            self.trailers.push(*byte);
+            if self.trailers == b"\r\n" {
+                self.trailers.clear();
+                return Ok((start + index + 1, Found::End));
+            }
+            if self.trailers.ends_with(b"\r\n\r\n") {
+                return match head::read_trailers(&self.trailers, |_, _, _, _| {}) {
+                    Ok(facts) if facts.counted < self.limit => Ok((start + index + 1, Found::End)),
+                    Ok(_) => Err(Problem::new(What::HeaderOverflow, start + index)),
+                    Err(_) => Err(moved(self.diagnose())),
+                };
+            }
+        }
+        match diagnose::block(&self.trailers, self.limit) {
+            Some(problem) => Err(moved(problem)),
+            None => Ok((input.len(), Found::More)),
+        }
+    }
+
+    fn diagnose(&self) -> Problem {
+        diagnose::block(&self.trailers, self.limit).unwrap_or(Problem::new(What::HeaderToken, 0))
+    }
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// qdtext and quoted-pair of RFC 9110, section 5.6.4, as llhttp has them.
+fn is_quotable(byte: u8) -> bool {
+    byte == b'\t' || (byte >= 0x20 && byte != 0x7f)
+}

@@ -1,0 +1,145 @@
+//! One connection.
+
+use std::os::fd::OwnedFd;
+
+use crate::answers::Answers;
+use crate::batch::Whom;
+use crate::body::Body;
+use crate::server::ServerSettings;
+
+/// What the epoll instance waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interest {
+    pub read: bool,
+    pub write: bool,
+}
+
+pub(crate) struct Connection {
+    pub fd: OwnedFd,
+    pub whom: Whom,
+    /// Bytes that were read and not understood yet. Empty most of the time, and without memory then.
+    pub unread: Vec<u8>,
+    pub body: Option<Body>,
+    pub answers: Answers,
+    pub interest: Interest,
+    /// The owner has heard of it, and must hear of its end.
+    pub told: bool,
+    /// The owner does not want more of the body.
+    pub paused: bool,
+    /// Parsing waits for answers, or for the decision about an upgrade.
+    pub blocked: bool,
+    /// Its bytes wait for the next batch.
+    pub stalled: bool,
+    /// The owner has been given a request that may take the connection over.
+    pub upgrading: bool,
+    /// What was wrong was told; nothing is read any more.
+    pub failed: bool,
+    /// The client said that it sends no more requests.
+    pub last_request: bool,
+    /// The client has ended its side.
+    pub ended: bool,
+    /// Close once everything is sent.
+    pub closing: bool,
+    /// Since when a head is awaited or coming in, 0 when none is.
+    pub head_since: u64,
+    /// When the request began whose body is coming in.
+    pub request_since: u64,
+    /// Since when it is between two requests, 0 when it is not.
+    pub idle_since: u64,
+    pub last_active: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    /// Its own inactivity timeout.
+    pub socket_timeout: u32,
+    /// When its earliest timer entry comes up, 0 without one.
+    pub armed: u64,
+}
+
+/// Which deadline is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deadline {
+    /// Headers or request timeout.
+    Request,
+    /// Between two requests.
+    KeepAlive,
+    /// Without any activity.
+    Inactive,
+}
+
+impl Connection {
+    pub fn new(fd: OwnedFd, whom: Whom, now_ms: u64, settings: &ServerSettings) -> Self {
+        Self {
+            fd,
+            whom,
+            unread: Vec::new(),
+            body: None,
+            answers: Answers::default(),
+            interest: Interest {
+                read: true,
+                write: false,
+            },
+            told: false,
+            paused: false,
+            blocked: false,
+            stalled: false,
+            upgrading: false,
+            failed: false,
+            last_request: false,
+            ended: false,
+            closing: false,
+            // A client that connects and says nothing is timed as one that has begun.
+            head_since: now_ms,
+            request_since: 0,
+            idle_since: 0,
+            last_active: now_ms,
+            bytes_read: 0,
+            bytes_written: 0,
+            socket_timeout: settings.socket_timeout,
+            armed: 0,
+        }
+    }
+
+    pub fn wants_read(&self) -> bool {
+        !(self.failed
+            || self.ended
+            || self.closing
+            || self.blocked
+            || self.stalled
+            || self.upgrading)
+            && !(self.paused && self.body.is_some())
+    }
+
+    /// Between two requests, with nothing to send.
+    pub fn is_idle(&self) -> bool {
+        self.idle_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
+    }
+
+    /// The next deadline and its kind.
+    pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
+        let request = if self.failed || self.closing {
+            None
+        } else if self.head_since != 0 {
+            let both = [settings.headers_timeout, settings.request_timeout];
+            let first = both.into_iter().filter(|timeout| *timeout != 0).min();
+            first.map(|timeout| self.head_since + u64::from(timeout))
+        } else if self.body.is_some() && settings.request_timeout != 0 {
+            Some(self.request_since + u64::from(settings.request_timeout))
+        } else {
+            None
+        };
+        let keep_alive = (self.idle_since != 0 && settings.keep_alive_timeout != 0)
+            .then(|| self.idle_since + u64::from(settings.keep_alive_timeout));
+        let inactive =
+            (self.socket_timeout != 0).then(|| self.last_active + u64::from(self.socket_timeout));
+        // Between requests the keep-alive timeout takes the place of the other.
+        let idle = match keep_alive {
+            Some(at) => Some((at, Deadline::KeepAlive)),
+            None => inactive.map(|at| (at, Deadline::Inactive)),
+        };
+        let request = request.map(|at| (at, Deadline::Request));
+        [request, idle]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(at, _)| *at)
+    }
+}

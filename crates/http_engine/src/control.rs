@@ -1,0 +1,260 @@
+//! What the owner asks of servers and connections.
+
+use std::os::fd::OwnedFd;
+
+use crate::address::{self, Address};
+use crate::connection::{Connection, Interest};
+use crate::engine::Engine;
+use crate::kept::KeptAnswers;
+use crate::listener::{Bind, ListenOptions, Listener};
+use crate::server::{Server, ServerSettings};
+use crate::sys::{self, Errno};
+
+/// A connection that is the engine's no more.
+#[derive(Debug)]
+pub struct Detached {
+    /// Its socket: not blocking, close-on-exec.
+    pub fd: OwnedFd,
+    /// What was read and not understood.
+    pub unread: Vec<u8>,
+}
+
+impl Engine {
+    /// Listens, and gives the server's number.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn listen(
+        &mut self,
+        bind: &Bind,
+        options: ListenOptions,
+        settings: ServerSettings,
+    ) -> Result<u32, Errno> {
+        let listener = Listener::open(bind, options)?;
+        // Never a number again: the owner may still hold the old server, and its last event may still be on the way.
+        self.servers.push(None);
+        let number = self.servers.len() - 1;
+        self.watch_listener(number as u32, &listener.fd)?;
+        self.servers[number] = Some(Server {
+            listener: Some(listener),
+            settings,
+            connections: 0,
+            kept: KeptAnswers::default(),
+        });
+        Ok(number as u32)
+    }
+
+    /// Changes what a server is told about itself. Deadlines that are running follow.
+    pub fn configure(&mut self, server: u32, settings: ServerSettings) {
+        let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
+            return;
+        };
+        entry.settings = settings;
+        self.each_of(server, Self::arm_boxed);
+    }
+
+    fn arm_boxed(&mut self, connection: &mut Box<Connection>) {
+        self.arm(connection);
+    }
+
+    /// Where a server listens; `None` when it does not.
+    #[must_use]
+    pub fn server_address(&self, server: u32) -> Option<Address> {
+        let server = self.servers.get(server as usize)?.as_ref()?;
+        address::local(&server.listener.as_ref()?.fd).ok()
+    }
+
+    /// Lets the engine answer GET and HEAD of exactly `url` by itself, for `time_ms`, 0 for ever. `head` is the status line
+    /// and the headers, each ended by CRLF, without Date, Connection and the empty line.
+    pub fn keep(&mut self, server: u32, url: &[u8], head: &[u8], body: &[u8], time_ms: u32) {
+        let until_ms = match time_ms {
+            0 => 0,
+            time => sys::now_ms() + u64::from(time),
+        };
+        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
+            server.kept.keep(url, head, body, until_ms);
+        }
+    }
+
+    /// Takes that back.
+    pub fn forget(&mut self, server: u32, url: &[u8]) {
+        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
+            server.kept.forget(url);
+        }
+    }
+
+    /// How many connections a server has.
+    #[must_use]
+    pub fn connections_of(&self, server: u32) -> u32 {
+        let server = self.servers.get(server as usize).and_then(Option::as_ref);
+        server.map_or(0, |server| server.connections)
+    }
+
+    /// Takes no new connections. Says when the last one is gone.
+    pub fn stop(&mut self, server: u32) {
+        let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
+            return;
+        };
+        if let Some(listener) = entry.listener.take() {
+            self.epoll.remove(&listener.fd);
+        }
+        self.tell_if_stopped(server);
+    }
+
+    /// Closes a server's connections that are between two requests.
+    pub fn close_idle(&mut self, server: u32) {
+        self.each_of(server, |engine, connection| {
+            if connection.is_idle() {
+                connection.closing = true;
+                engine.close_if_sent(connection);
+            }
+        });
+    }
+
+    /// Closes all connections of a server. What was written is offered to the kernel before.
+    pub fn close_all(&mut self, server: u32) {
+        self.flush();
+        self.each_of(server, |engine, connection| engine.release(connection, 0));
+    }
+
+    fn each_of(&mut self, server: u32, mut act: impl FnMut(&mut Self, &mut Box<Connection>)) {
+        for slot in 0..self.slots.len() {
+            let entry = &self.slots[slot];
+            let generation = entry.generation;
+            let is_its = entry
+                .connection
+                .as_ref()
+                .is_some_and(|connection| connection.whom.server == server);
+            if is_its {
+                self.with(slot as u32, generation, &mut act);
+            }
+        }
+    }
+
+    /// Closes a connection at once, with RST when `reset`.
+    pub fn close(&mut self, slot: u32, generation: u32, reset: bool) {
+        self.flush();
+        self.with(slot, generation, |engine, connection| {
+            if reset {
+                sys::reset_on_close(&connection.fd);
+            }
+            engine.release(connection, 0);
+        });
+    }
+
+    /// Stops telling of the body that comes in.
+    pub fn pause(&mut self, slot: u32, generation: u32) {
+        self.with(slot, generation, |_, connection| connection.paused = true);
+    }
+
+    /// Goes on telling of it.
+    pub fn resume(&mut self, slot: u32, generation: u32) {
+        self.with(slot, generation, |engine, connection| {
+            connection.paused = false;
+            engine.wake(connection);
+        });
+    }
+
+    /// Reads the rest of the body without telling of it.
+    pub fn discard_body(&mut self, slot: u32, generation: u32) {
+        self.with(slot, generation, |engine, connection| {
+            connection.paused = false;
+            if let Some(body) = &mut connection.body {
+                body.discarded = true;
+            }
+            engine.wake(connection);
+        });
+    }
+
+    fn wake(&mut self, connection: &mut Box<Connection>) {
+        if !connection.unread.is_empty() {
+            self.stall(connection);
+            self.ring();
+        }
+        if connection.wants_read() && !connection.interest.read {
+            let write = connection.interest.write;
+            self.show_interest(connection, Interest { read: true, write });
+        }
+    }
+
+    /// Gives a connection away: its socket and what came behind its last request. What was written is sent before;
+    /// `None` when it is gone.
+    pub fn detach(&mut self, slot: u32, generation: u32) -> Option<Detached> {
+        self.flush();
+        self.with(slot, generation, |engine, connection| {
+            let fd = connection.fd.try_clone().ok()?;
+            let unread = std::mem::take(&mut connection.unread);
+            connection.told = false;
+            engine.release(connection, 0);
+            Some(Detached { fd, unread })
+        })
+    }
+
+    /// The connection's own inactivity timeout in milliseconds, 0 is none.
+    pub fn set_timeout(&mut self, slot: u32, generation: u32, timeout_ms: u32) {
+        self.with(slot, generation, |engine, connection| {
+            connection.socket_timeout = timeout_ms;
+            connection.last_active = sys::now_ms();
+            engine.arm(connection);
+        });
+    }
+
+    /// Serves a connection that somebody else accepted. The descriptor becomes the engine's.
+    pub fn adopt(&mut self, server: u32, fd: OwnedFd) {
+        if let Some(Some(entry)) = self.servers.get(server as usize) {
+            let settings = entry.settings;
+            self.open(server, fd, &settings);
+        }
+    }
+
+    /// Bytes read and written so far.
+    pub fn counts(&mut self, slot: u32, generation: u32) -> (u64, u64) {
+        self.with(slot, generation, |_, connection| {
+            (connection.bytes_read, connection.bytes_written)
+        })
+    }
+
+    /// TCP_NODELAY of a connection.
+    pub fn set_no_delay(&mut self, slot: u32, generation: u32, on: bool) {
+        self.with(slot, generation, |_, connection| {
+            let _ = sys::set_option(
+                &connection.fd,
+                libc::IPPROTO_TCP,
+                libc::TCP_NODELAY,
+                on.into(),
+            );
+        });
+    }
+
+    /// SO_KEEPALIVE of a connection, and the seconds before its first probe when they are not 0.
+    pub fn set_keep_alive(&mut self, slot: u32, generation: u32, on: bool, seconds: u32) {
+        self.with(slot, generation, |_, connection| {
+            let fd = &connection.fd;
+            let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, on.into());
+            if on && seconds > 0 {
+                let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+                let _ = sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds);
+            }
+        });
+    }
+
+    /// Where a connection comes from.
+    pub fn remote(&mut self, slot: u32, generation: u32) -> Option<Address> {
+        self.with(slot, generation, |_, connection| {
+            address::remote(&connection.fd).ok()
+        })
+    }
+
+    /// Where it came to.
+    pub fn local(&mut self, slot: u32, generation: u32) -> Option<Address> {
+        self.with(slot, generation, |_, connection| {
+            address::local(&connection.fd).ok()
+        })
+    }
+
+    /// Whether anything is to be told that no batch has told yet.
+    #[must_use]
+    pub fn has_late_news(&self) -> bool {
+        self.batch.has_waiting()
+    }
+}

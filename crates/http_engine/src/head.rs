@@ -1,0 +1,331 @@
+//! The head of a request: request line and header block.
+//!
+//! A good head is read fast and nothing is said about a bad one: [`crate::diagnose`] finds out what is wrong.
+
+use httparse::{EMPTY_HEADER, Header};
+use memchr::memmem::Finder;
+
+use crate::method;
+use crate::problem::{Problem, What};
+
+/// What a header block says about framing and the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The body's length, when it is announced.
+    pub content_length: Option<u64>,
+    /// The body comes in chunks.
+    pub chunked: bool,
+    /// `Connection` has `close`.
+    pub close: bool,
+    /// `Connection` has `keep-alive`.
+    pub keep_alive: bool,
+    /// `Connection` has `upgrade`, and there is an `Upgrade` header.
+    pub upgrade: bool,
+    /// There is a `Host`.
+    pub host: bool,
+    /// There is an `Expect`, and whether it asks for 100-continue.
+    pub expect: Option<bool>,
+    /// How llhttp's owner counts: names and values without what is between them.
+    pub counted: usize,
+}
+
+/// The request line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLine {
+    /// An index in [`crate::METHODS`].
+    pub method: u8,
+    /// Where the target begins.
+    pub url_start: usize,
+    /// Where it ends.
+    pub url_end: usize,
+    /// The minor version: HTTP/1.0 or HTTP/1.1.
+    pub minor: u8,
+    /// Where the header block begins.
+    pub end: usize,
+}
+
+/// A head that is complete: the header block is `line.end..end`, its empty line included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The request line.
+    pub line: RequestLine,
+    /// Behind the head.
+    pub end: usize,
+}
+
+/// Finds a head in `bytes`, which begin with the method. `None` when it is incomplete or its request line is bad; the
+/// header block is not examined.
+#[must_use]
+pub fn bounds(bytes: &[u8]) -> Option<Bounds> {
+    thread_local! {
+        static END: Finder<'static> = Finder::new(b"\r\n\r\n");
+    }
+    let line = request_line(bytes)?;
+    // The CRLF of the request line may be the first half of the end.
+    let from = line.end - 2;
+    let end = END.with(|finder| finder.find(&bytes[from..]))? + from + 4;
+    Some(Bounds { line, end })
+}
+
+fn request_line(bytes: &[u8]) -> Option<RequestLine> {
+    let space = bytes.iter().take(16).position(|byte| *byte == b' ')?;
+    let method = method::find(&bytes[..space])?;
+    let mut url_start = space;
+    while *bytes.get(url_start)? == b' ' {
+        url_start += 1;
+    }
+    let url_end = url_start + url_length(&bytes[url_start..])?;
+    if !target_is_good(method, &bytes[url_start..url_end]) {
+        return None;
+    }
+    let mut version = url_end;
+    while *bytes.get(version)? == b' ' {
+        version += 1;
+    }
+    let minor = match bytes.get(version..version + 10)? {
+        b"HTTP/1.1\r\n" => 1,
+        b"HTTP/1.0\r\n" => 0,
+        _ => return None,
+    };
+    if version == url_end {
+        return None;
+    }
+    Some(RequestLine {
+        method,
+        url_start,
+        url_end,
+        minor,
+        end: version + 10,
+    })
+}
+
+/// llhttp's URL characters: everything printable.
+pub(crate) fn is_url_char(byte: u8) -> bool {
+    (0x21..=0x7e).contains(&byte)
+}
+
+fn url_length(bytes: &[u8]) -> Option<usize> {
+    let length = bytes.iter().position(|byte| !is_url_char(*byte))?;
+    (length > 0).then_some(length)
+}
+
+fn target_is_good(method: u8, target: &[u8]) -> bool {
+    match target.first() {
+        _ if method == method::CONNECT => authority_is_good(target),
+        Some(b'/' | b'*') => true,
+        Some(byte) if byte.is_ascii_alphabetic() => {
+            let schema = target.iter().take_while(|byte| byte.is_ascii_alphabetic());
+            let rest = &target[schema.count()..];
+            rest.strip_prefix(b"://").is_some_and(authority_is_good)
+        }
+        _ => false,
+    }
+}
+
+/// What llhttp takes between `://` and the path.
+pub(crate) fn is_server_char(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.!~*'();:&=+$,%@[]".contains(&byte)
+}
+
+fn authority_is_good(rest: &[u8]) -> bool {
+    let server = rest.iter().take_while(|byte| is_server_char(**byte));
+    let (server, rest) = rest.split_at(server.count());
+    !server.windows(2).any(|pair| pair == b"@@") && matches!(rest.first(), None | Some(b'/' | b'?'))
+}
+
+/// Reads a header block that ends in its empty line, and gives the headers to `each` with their offsets.
+///
+/// # Errors
+/// `None` where [`crate::diagnose`] has to say what is wrong, or what is wrong about framing, with its position in the
+/// block.
+pub fn read_block(
+    block: &[u8],
+    each: impl FnMut(&[u8], usize, &[u8], usize),
+) -> Result<Facts, Option<Problem>> {
+    read_with(FactReader::default(), block, each)
+}
+
+fn read_with(
+    mut reader: FactReader,
+    block: &[u8],
+    mut each: impl FnMut(&[u8], usize, &[u8], usize),
+) -> Result<Facts, Option<Problem>> {
+    const USUAL: usize = 64;
+    let mut few = [EMPTY_HEADER; USUAL];
+    let mut many = Vec::new();
+    let parsed = match httparse::parse_headers(block, &mut few) {
+        Err(httparse::Error::TooManyHeaders) => {
+            many.resize(memchr::memchr_iter(b'\n', block).count(), EMPTY_HEADER);
+            httparse::parse_headers(block, &mut many)
+        }
+        parsed => parsed,
+    };
+    let Ok(httparse::Status::Complete((length, headers))) = parsed else {
+        return Err(None);
+    };
+    if length != block.len() {
+        return Err(None);
+    }
+    for header in headers {
+        let place = place(block, header).ok_or(None)?;
+        reader.read(header, &place).map_err(Some)?;
+        each(
+            header.name.as_bytes(),
+            place.name,
+            header.value,
+            place.value,
+        );
+    }
+    reader.finish(block.len()).map_err(Some)
+}
+
+struct Place {
+    name: usize,
+    value: usize,
+    /// Behind the value and its trailing white space.
+    end: usize,
+}
+
+/// Where a header lies in its block; `None` when its line does not end in CRLF, which httparse lets through.
+fn place(block: &[u8], header: &Header<'_>) -> Option<Place> {
+    let start = block.as_ptr().addr();
+    let name = header.name.as_ptr().addr() - start;
+    let colon = name + header.name.len();
+    let value = if header.value.is_empty() {
+        let blanks = block[colon + 1..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'));
+        colon + 1 + blanks.count()
+    } else {
+        header.value.as_ptr().addr() - start
+    };
+    let mut end = value + header.value.len();
+    while matches!(block.get(end), Some(b' ' | b'\t')) {
+        end += 1;
+    }
+    (block.get(end..end + 2) == Some(b"\r\n")).then_some(Place { name, value, end })
+}
+
+#[derive(Default)]
+struct FactReader {
+    facts: Facts,
+    connection_upgrade: bool,
+    upgrade_header: bool,
+    encoding: bool,
+}
+
+impl FactReader {
+    fn read(&mut self, header: &Header<'_>, place: &Place) -> Result<(), Problem> {
+        let name = header.name.as_bytes();
+        let value = header.value;
+        self.facts.counted += name.len() + place.end - place.value;
+        // Framing depends on few names: their length tells most others apart.
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"host") => self.facts.host = true,
+            6 if name.eq_ignore_ascii_case(b"expect") => {
+                let asked = contains_ignoring_case(value, b"100-continue");
+                self.facts.expect = Some(asked || self.facts.expect == Some(true));
+            }
+            7 if name.eq_ignore_ascii_case(b"upgrade") => self.upgrade_header = true,
+            10 if name.eq_ignore_ascii_case(b"connection") => self.read_connection(value),
+            16 if name.eq_ignore_ascii_case(b"proxy-connection") => self.read_connection(value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => {
+                self.read_length(value, place)?;
+            }
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
+                self.read_encoding(value, place)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn read_connection(&mut self, value: &[u8]) {
+        for token in value.split(|byte| *byte == b',') {
+            let token = token.trim_ascii();
+            self.facts.close |= token.eq_ignore_ascii_case(b"close");
+            self.facts.keep_alive |= token.eq_ignore_ascii_case(b"keep-alive");
+            self.connection_upgrade |= token.eq_ignore_ascii_case(b"upgrade");
+        }
+    }
+
+    fn read_length(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
+        let colon = place.name + "content-length".len();
+        if self.encoding {
+            return Err(Problem::new(What::LengthWithEncoding, colon));
+        }
+        if value.is_empty() {
+            return Err(Problem::new(What::LengthEmpty, place.end + 2));
+        }
+        if self.facts.content_length.is_some() {
+            return Err(Problem::new(What::LengthTwice, place.value));
+        }
+        let mut length = 0_u64;
+        for (index, byte) in value.iter().enumerate() {
+            if !byte.is_ascii_digit() {
+                return Err(Problem::new(What::LengthChar, place.value + index));
+            }
+            length = length
+                .checked_mul(10)
+                .and_then(|length| length.checked_add(u64::from(byte - b'0')))
+                .ok_or(Problem::new(What::LengthOverflow, place.value + index))?;
+        }
+        self.facts.content_length = Some(length);
+        Ok(())
+    }
+
+    fn read_encoding(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
+        if self.facts.content_length.is_some() {
+            let colon = place.name + "transfer-encoding".len();
+            return Err(Problem::new(What::EncodingWithLength, colon));
+        }
+        if value.is_empty() {
+            return Err(Problem::new(What::EncodingEmpty, place.end + 2));
+        }
+        self.encoding = true;
+        let mut at = place.value;
+        for token in value.split(|byte| *byte == b',') {
+            if self.facts.chunked {
+                return Err(Problem::new(What::EncodingValue, at));
+            }
+            self.facts.chunked = token.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            at += token.len() + 1;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end: usize) -> Result<Facts, Problem> {
+        // More than "chunked" may be there, but chunked has to come last, or nobody knows where the body ends.
+        if self.encoding && !self.facts.chunked {
+            return Err(Problem::new(What::Encoding, end));
+        }
+        self.facts.upgrade = self.connection_upgrade && self.upgrade_header;
+        Ok(self.facts)
+    }
+}
+
+/// Reads the block behind the last chunk. The errors are those of [`read_block`].
+///
+/// # Errors
+/// As [`read_block`].
+pub fn read_trailers(
+    block: &[u8],
+    each: impl FnMut(&[u8], usize, &[u8], usize),
+) -> Result<Facts, Option<Problem>> {
+    let reader = FactReader {
+        encoding: true,
+        facts: Facts {
+            chunked: true,
+            ..Facts::default()
+        },
+        ..FactReader::default()
+    };
+    read_with(reader, block, each)
+}
+
+/// Node looks for the words anywhere in the value.
+fn contains_ignoring_case(value: &[u8], words: &[u8]) -> bool {
+    value
+        .windows(words.len())
+        .any(|window| window.eq_ignore_ascii_case(words))
+}

@@ -1,0 +1,42 @@
+//! An HTTP/1.1 server in one epoll, which tells its owner what happened in batches and takes answers from memory it
+//! shares with it.
+//!
+//! An [`Engine`] listens with [`Engine::listen`], is asked to [`Engine::poll`] when its descriptor is readable, fills a
+//! batch of records ([`batch`]) and sends what the owner wrote into the command memory when told to [`Engine::flush`].
+//! Framing is as strict as Node's: what llhttp refuses is refused with the same code, reason and position.
+//!
+//! Linux only. The crate knows nothing of Node: `cargo test` needs no JavaScript.
+#![cfg(target_os = "linux")]
+
+mod address;
+mod answers;
+pub mod batch;
+mod body;
+pub mod chunked;
+mod connection;
+mod control;
+mod date;
+pub mod diagnose;
+mod engine;
+pub mod head;
+mod header_name;
+mod kept;
+mod listener;
+mod method;
+pub mod problem;
+mod read;
+mod seen;
+mod server;
+mod sys;
+mod timers;
+mod write;
+
+pub use address::Address;
+pub use control::Detached;
+pub use engine::{Engine, Memory, Polled};
+pub use header_name::KNOWN_NAMES;
+pub use listener::{Bind, ListenOptions};
+pub use method::METHODS;
+pub use server::{ServerSettings, SettingFlags};
+pub use sys::Errno;
+pub use write::flags as write_flags;

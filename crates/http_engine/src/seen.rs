@@ -1,0 +1,105 @@
+//! Bytes that came before: URLs and header blocks, kept with what was found out about them.
+//!
+//! Bounded, exact, and entered at the second appearance, so that what is unique never pushes out what repeats. Two
+//! values share a set; whoever was not found last goes.
+
+/// Sets of a table; a power of two.
+const SETS: usize = 512;
+const WAYS: usize = 2;
+
+struct Entry<T> {
+    hash: u64,
+    bytes: Box<[u8]>,
+    facts: T,
+}
+
+struct Set<T> {
+    entries: [Option<Entry<T>>; WAYS],
+    /// The hash of what was looked for in vain.
+    candidate: u64,
+    /// The way that was found last.
+    recent: u8,
+}
+
+pub(crate) struct Seen<T> {
+    sets: Box<[Set<T>]>,
+    longest: usize,
+}
+
+/// What the table says about some bytes.
+pub(crate) enum Look<T> {
+    /// They are entry `.0`, with these facts.
+    Known(u32, T),
+    /// They deserve an entry: see [`Seen::enter`].
+    Again(u64),
+    /// They do not, yet.
+    New,
+}
+
+impl<T: Copy> Seen<T> {
+    pub fn new(longest: usize) -> Self {
+        let set = || Set {
+            entries: [const { None }; WAYS],
+            candidate: 0,
+            recent: 0,
+        };
+        Self {
+            sets: std::iter::repeat_with(set).take(SETS).collect(),
+            longest,
+        }
+    }
+
+    pub fn look(&mut self, bytes: &[u8]) -> Look<T> {
+        if bytes.len() > self.longest {
+            return Look::New;
+        }
+        let hash = hash(bytes);
+        let index = hash as usize & (SETS - 1);
+        let set = &mut self.sets[index];
+        for (way, entry) in set.entries.iter().enumerate() {
+            if let Some(entry) = entry
+                && entry.hash == hash
+                && *entry.bytes == *bytes
+            {
+                set.recent = way as u8;
+                return Look::Known((index * WAYS + way) as u32, entry.facts);
+            }
+        }
+        if set.candidate == hash {
+            return Look::Again(hash);
+        }
+        set.candidate = hash;
+        Look::New
+    }
+
+    /// Makes an entry of bytes that [`Look::Again`] was said about, and gives its number.
+    pub fn enter(&mut self, hash: u64, bytes: &[u8], facts: T) -> u32 {
+        let index = hash as usize & (SETS - 1);
+        let set = &mut self.sets[index];
+        let way = set.entries.iter().position(Option::is_none);
+        let way = way.unwrap_or(usize::from(1 - set.recent));
+        set.entries[way] = Some(Entry {
+            hash,
+            bytes: bytes.into(),
+            facts,
+        });
+        (index * WAYS + way) as u32
+    }
+}
+
+/// Eight bytes a step; only the place in the table depends on it, equality is looked at byte by byte.
+fn hash(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let fold = |state: u64, word: u64| {
+        let product = u128::from(state ^ word) * u128::from(FACTOR);
+        (product as u64) ^ ((product >> 64) as u64)
+    };
+    let mut state = FACTOR ^ bytes.len() as u64;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        state = fold(state, u64::from_le_bytes(*word)).wrapping_add(FACTOR);
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    fold(state, u64::from_le_bytes(last)) | 1
+}

@@ -1,0 +1,68 @@
+//! What belongs to one listening server.
+
+use crate::kept::KeptAnswers;
+use crate::listener::Listener;
+
+/// What a server is told about itself. Times in milliseconds, 0 is off.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerSettings {
+    /// From the first byte of a head, or the begin of the connection, to the head's end.
+    pub headers_timeout: u32,
+    /// From the same moment to the end of the body.
+    pub request_timeout: u32,
+    /// Between two requests.
+    pub keep_alive_timeout: u32,
+    /// What kept answers say in `Keep-Alive`, rounded down to seconds.
+    pub keep_alive_shown: u32,
+    /// Without any activity.
+    pub socket_timeout: u32,
+    /// As Node counts: URL, names and values.
+    pub max_header_size: u32,
+    /// More are dropped; -1 drops all, 0 none.
+    pub max_connections: i32,
+    /// For SO_KEEPALIVE, in milliseconds.
+    pub keep_alive_initial_delay: u32,
+    /// What is on.
+    pub flags: SettingFlags,
+}
+
+/// What is on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SettingFlags {
+    /// TCP_NODELAY.
+    pub no_delay: bool,
+    /// SO_KEEPALIVE.
+    pub keep_alive: bool,
+    /// A client that ends its side still gets its answers.
+    pub allow_half_open: bool,
+    /// Tell of every connection when it comes, not with its first request.
+    pub announce: bool,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            headers_timeout: 60_000,
+            request_timeout: 300_000,
+            keep_alive_timeout: 6_000,
+            keep_alive_shown: 5_000,
+            socket_timeout: 0,
+            max_header_size: 16 * 1024,
+            max_connections: 0,
+            keep_alive_initial_delay: 0,
+            flags: SettingFlags {
+                no_delay: true,
+                ..SettingFlags::default()
+            },
+        }
+    }
+}
+
+pub(crate) struct Server {
+    /// `None` once it has stopped.
+    pub listener: Option<Listener>,
+    pub settings: ServerSettings,
+    pub connections: u32,
+    /// What it answers without its owner.
+    pub kept: KeptAnswers,
+}

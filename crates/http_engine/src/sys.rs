@@ -1,0 +1,341 @@
+//! The few system calls the engine is made of, as functions that return `Result`.
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use libc::{c_int, c_void};
+
+/// A positive error number, as in `errno.h`.
+pub type Errno = i32;
+
+pub(crate) fn errno() -> Errno {
+    io::Error::last_os_error()
+        .raw_os_error()
+        .unwrap_or(libc::EIO)
+}
+
+pub(crate) fn check(result: c_int) -> Result<c_int, Errno> {
+    if result < 0 { Err(errno()) } else { Ok(result) }
+}
+
+pub(crate) fn own(fd: RawFd) -> OwnedFd {
+    // SAFETY: every caller passes a descriptor the kernel has just created or the user has given away.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// Milliseconds since some moment in the past.
+pub(crate) fn now_ms() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call fills `time`; this clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
+}
+
+/// Reads what is there; `Ok(0)` is the end.
+pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
+    loop {
+        // SAFETY: the kernel writes at most `into.len()` bytes into a slice we hold exclusively.
+        let read = unsafe {
+            libc::recv(
+                fd.as_raw_fd(),
+                into.as_mut_ptr().cast(),
+                into.len(),
+                libc::MSG_DONTWAIT,
+            )
+        };
+        match read {
+            0.. => return Ok(read as usize),
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+}
+
+/// As [`receive`], behind what `into` holds, at most `room` bytes.
+pub(crate) fn receive_more(fd: &OwnedFd, into: &mut Vec<u8>, room: usize) -> Result<usize, Errno> {
+    into.reserve(room);
+    let length = into.len();
+    loop {
+        // SAFETY: `room` bytes behind the vector's end are reserved.
+        let read = unsafe {
+            libc::recv(
+                fd.as_raw_fd(),
+                into.as_mut_ptr().add(length).cast(),
+                room,
+                libc::MSG_DONTWAIT,
+            )
+        };
+        match read {
+            0.. => {
+                // SAFETY: the kernel has written that many bytes there.
+                unsafe { into.set_len(length + read as usize) };
+                return Ok(read as usize);
+            }
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+}
+
+/// Sends what the kernel takes now. `Ok(0)` when it takes nothing.
+pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    loop {
+        // SAFETY: the kernel reads `bytes.len()` bytes of a live slice.
+        let sent = unsafe {
+            libc::send(
+                fd.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+            )
+        };
+        if let Some(result) = sent_bytes(sent) {
+            return result;
+        }
+    }
+}
+
+/// As [`send`], several pieces in one call.
+pub(crate) fn send_pieces(fd: &OwnedFd, pieces: &[&[u8]]) -> Result<usize, Errno> {
+    let mut list: [libc::iovec; 4] = [libc::iovec {
+        iov_base: std::ptr::null_mut(),
+        iov_len: 0,
+    }; 4];
+    for (entry, piece) in list.iter_mut().zip(pieces) {
+        entry.iov_base = piece.as_ptr().cast_mut().cast();
+        entry.iov_len = piece.len();
+    }
+    // SAFETY: an all-zero header is valid.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = list.as_mut_ptr();
+    message.msg_iovlen = pieces.len().min(list.len()) as _;
+    loop {
+        // SAFETY: `message` points at `list`, whose entries point at live slices that are only read.
+        let sent = unsafe {
+            libc::sendmsg(
+                fd.as_raw_fd(),
+                &message,
+                libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+            )
+        };
+        if let Some(result) = sent_bytes(sent) {
+            return result;
+        }
+    }
+}
+
+fn sent_bytes(sent: isize) -> Option<Result<usize, Errno>> {
+    match sent {
+        0.. => Some(Ok(sent as usize)),
+        _ => match errno() {
+            libc::EINTR => None,
+            libc::EAGAIN | libc::ENOBUFS => Some(Ok(0)),
+            error => Some(Err(error)),
+        },
+    }
+}
+
+/// Blocks until `fd` can be read.
+pub(crate) fn wait_readable(fd: RawFd) {
+    let mut entry = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one entry, which lives through the call. An interruption is a spurious wake.
+    unsafe { libc::poll(&mut entry, 1, -1) };
+}
+
+/// Takes a connection; `Ok(None)` when nobody waits.
+pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
+    // SAFETY: no address is asked for.
+    let result = check(unsafe {
+        libc::accept4(
+            listener.as_raw_fd(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC,
+        )
+    });
+    match result {
+        Ok(fd) => Ok(Some(own(fd))),
+        // The peer has gone already, or the network says so.
+        Err(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) fn set_option(
+    fd: &OwnedFd,
+    level: c_int,
+    name: c_int,
+    value: c_int,
+) -> Result<(), Errno> {
+    let value: *const c_int = &value;
+    // SAFETY: the option is an int, which lives through the call.
+    check(unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            level,
+            name,
+            value.cast::<c_void>(),
+            size_of::<c_int>() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+}
+
+/// The error the kernel keeps for a socket, 0 when there is none.
+pub(crate) fn socket_error(fd: &OwnedFd) -> Errno {
+    let mut error: c_int = 0;
+    let mut length = size_of::<c_int>() as libc::socklen_t;
+    // SAFETY: the option is an int, and `length` says so.
+    unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ERROR,
+            (&raw mut error).cast(),
+            &mut length,
+        )
+    };
+    error
+}
+
+/// A close that tells the peer at once that its connection was cut.
+pub(crate) fn reset_on_close(fd: &OwnedFd) {
+    let linger = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    // SAFETY: the option is a `linger`, which lives through the call.
+    unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const linger).cast(),
+            size_of::<libc::linger>() as libc::socklen_t,
+        )
+    };
+}
+
+/// Ends the sending side, and takes what has come, so that the close does not cut off what was sent.
+pub(crate) fn finish(fd: &OwnedFd, scratch: &mut [u8]) {
+    // SAFETY: no memory is passed.
+    unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
+    let _ = receive(fd, scratch);
+}
+
+/// An epoll instance.
+pub(crate) struct Epoll(OwnedFd);
+
+impl Epoll {
+    pub fn new() -> Result<Self, Errno> {
+        // SAFETY: no memory is passed.
+        check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).map(|fd| Self(own(fd)))
+    }
+
+    fn control(&self, operation: c_int, fd: RawFd, events: c_int, token: u64) -> Result<(), Errno> {
+        let mut event = libc::epoll_event {
+            events: events as u32,
+            u64: token,
+        };
+        // SAFETY: `event` outlives the call.
+        check(unsafe { libc::epoll_ctl(self.0.as_raw_fd(), operation, fd, &mut event) }).map(drop)
+    }
+
+    pub fn add(&self, fd: &OwnedFd, events: c_int, token: u64) -> Result<(), Errno> {
+        self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), events, token)
+    }
+
+    pub fn change(&self, fd: &OwnedFd, events: c_int, token: u64) {
+        let _ = self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), events, token);
+    }
+
+    pub fn remove(&self, fd: &OwnedFd) {
+        let _ = self.control(libc::EPOLL_CTL_DEL, fd.as_raw_fd(), 0, 0);
+    }
+
+    pub fn wait(&self, events: &mut [libc::epoll_event]) -> usize {
+        // SAFETY: the kernel writes at most `events.len()` entries.
+        let count = unsafe {
+            libc::epoll_wait(
+                self.0.as_raw_fd(),
+                events.as_mut_ptr(),
+                events.len() as c_int,
+                0,
+            )
+        };
+        count.max(0) as usize
+    }
+}
+
+impl AsRawFd for Epoll {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// A descriptor that is readable while somebody asks for a turn.
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    pub fn new() -> Result<Self, Errno> {
+        // SAFETY: no memory is passed.
+        check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
+            .map(|fd| Self(own(fd)))
+    }
+
+    pub fn fd(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    pub fn ring(&self) {
+        let one = 1_u64;
+        // SAFETY: eight bytes of a live value are read.
+        unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
+    }
+
+    pub fn silence(&self) {
+        let mut count = 0_u64;
+        // SAFETY: eight bytes of a live value are written.
+        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), 8) };
+    }
+}
+
+/// A descriptor that is readable at a moment.
+pub(crate) struct Alarm(OwnedFd);
+
+impl Alarm {
+    pub fn new() -> Result<Self, Errno> {
+        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
+        // SAFETY: no memory is passed.
+        check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) }).map(|fd| Self(own(fd)))
+    }
+
+    pub fn fd(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    /// At `at_ms` of [`now_ms`]; 0 means never.
+    pub fn set(&self, at_ms: u64) {
+        // SAFETY: an all-zero value is valid.
+        let mut value: libc::itimerspec = unsafe { mem::zeroed() };
+        value.it_value.tv_sec = (at_ms / 1000) as _;
+        value.it_value.tv_nsec = (at_ms % 1000 * 1_000_000) as _;
+        // SAFETY: `value` outlives the call.
+        unsafe {
+            libc::timerfd_settime(
+                self.0.as_raw_fd(),
+                libc::TFD_TIMER_ABSTIME,
+                &value,
+                std::ptr::null_mut(),
+            )
+        };
+    }
+}

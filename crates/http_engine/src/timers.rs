@@ -1,0 +1,57 @@
+//! Deadlines of connections: few entries, looked at late.
+//!
+//! A connection moves its deadline with every request. Its entry stays where it is; when it comes up, the connection is
+//! asked for the true deadline and gets a new entry. So a busy connection costs one entry per timeout, not per request.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::sys::Alarm;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub at_ms: u64,
+    pub slot: u32,
+    pub generation: u32,
+}
+
+pub(crate) struct Timers {
+    entries: BinaryHeap<Reverse<Entry>>,
+    alarm: Alarm,
+    /// What the alarm is set to, 0 when it is not.
+    set_to: u64,
+}
+
+impl Timers {
+    pub fn new(alarm: Alarm) -> Self {
+        Self {
+            entries: BinaryHeap::new(),
+            alarm,
+            set_to: 0,
+        }
+    }
+
+    pub fn add(&mut self, entry: Entry) {
+        self.entries.push(Reverse(entry));
+        if self.set_to == 0 || entry.at_ms < self.set_to {
+            self.set_to = entry.at_ms;
+            self.alarm.set(entry.at_ms);
+        }
+    }
+
+    /// The next entry that is due.
+    pub fn due(&mut self, now_ms: u64) -> Option<Entry> {
+        let Reverse(first) = *self.entries.peek()?;
+        if first.at_ms > now_ms {
+            return None;
+        }
+        self.entries.pop();
+        Some(first)
+    }
+
+    /// After the due ones were taken.
+    pub fn set_again(&mut self) {
+        self.set_to = self.entries.peek().map_or(0, |entry| entry.0.at_ms);
+        self.alarm.set(self.set_to);
+    }
+}

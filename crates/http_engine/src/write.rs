@@ -1,0 +1,339 @@
+//! From what the owner wrote to bytes on the wire.
+
+use crate::answers::{Turn, Wrap, wrapping};
+use crate::batch::Note;
+use crate::connection::{Connection, Interest};
+use crate::engine::Engine;
+use crate::sys;
+
+/// Flags of a write.
+pub mod flags {
+    /// The bytes are one chunk.
+    pub const CHUNK: u32 = 1;
+    /// The answer ends here. With [`CHUNK`] the last chunk is added.
+    pub const END: u32 = 1 << 1;
+    /// With [`END`]: the connection closes once everything is sent.
+    pub const CLOSE: u32 = 1 << 2;
+    /// The bytes are trailer lines: the last chunk goes before them.
+    pub const TRAILERS: u32 = 1 << 3;
+    /// Outside of the order of answers, behind everything that was written.
+    pub const RAW: u32 = 1 << 4;
+}
+
+/// Words of a command.
+const COMMAND: usize = 6;
+/// From here on bytes are sent from where they lie.
+const LARGE: usize = 16 * 1024;
+
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    slot: u32,
+    generation: u32,
+    sequence: u32,
+    flags: u32,
+}
+
+impl Order {
+    fn has(self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn wrap(self) -> Wrap {
+        Wrap {
+            chunk: self.has(flags::CHUNK),
+            end: self.has(flags::END),
+            trailers: self.has(flags::TRAILERS),
+        }
+    }
+}
+
+impl Engine {
+    /// Carries out the commands in shared memory and sends what can be sent.
+    pub fn flush(&mut self) {
+        if self.take_commands() {
+            self.send_dirty();
+        }
+    }
+
+    /// Writes bytes that lie elsewhere, behind the commands that are there, and says how many bytes are unsent then;
+    /// `None` when the connection is gone.
+    pub fn write(
+        &mut self,
+        slot: u32,
+        generation: u32,
+        sequence: u32,
+        flags: u32,
+        bytes: &[u8],
+    ) -> Option<usize> {
+        self.take_commands();
+        self.now_ms = sys::now_ms();
+        let order = Order {
+            slot,
+            generation,
+            sequence,
+            flags,
+        };
+        self.with(slot, generation, |engine, connection| {
+            let now = order.has(flags::RAW) || connection.answers.turn(sequence) == Turn::Now;
+            if now && bytes.len() >= LARGE && !connection.interest.write {
+                engine.write_large(connection, order, bytes);
+            } else {
+                engine.carry_out(connection, order, bytes, None);
+            }
+        });
+        self.send_dirty();
+        let entry = self.slots.get(slot as usize)?;
+        let connection = entry.connection.as_ref()?;
+        (entry.generation == generation).then(|| connection.answers.unsent())
+    }
+
+    fn output(&self) -> &'static [u8] {
+        // SAFETY: the memory outlives the engine. JavaScript does not write to it while the engine runs: both are on
+        // one thread, or the engine is called from the thread that writes.
+        unsafe { std::slice::from_raw_parts(self.memory.output.0, self.memory.output.1) }
+    }
+
+    /// Hands the commands to their connections. The bytes of most stay where they are.
+    fn take_commands(&mut self) -> bool {
+        let (commands, length) = self.memory.commands;
+        // SAFETY: word 0 is in the memory; see `output` for who else uses it.
+        let used = unsafe { commands.read() } as usize;
+        if used <= 1 {
+            return !self.dirty.is_empty();
+        }
+        // Long after the last turn, maybe: what happens now is timed from now.
+        self.now_ms = sys::now_ms();
+        let output = self.output();
+        let word = |index: usize| {
+            assert!(index < length);
+            // SAFETY: inside the memory.
+            unsafe { commands.add(index).read() }
+        };
+        let mut at = 1;
+        while at + COMMAND <= used.min(length) {
+            let order = Order {
+                flags: word(at) >> 8,
+                slot: word(at + 1),
+                generation: word(at + 2),
+                sequence: word(at + 3),
+            };
+            let start = word(at + 4) as usize;
+            let end = start + word(at + 5) as usize;
+            at += COMMAND;
+            let Some(bytes) = output.get(start..end) else {
+                continue;
+            };
+            self.with(order.slot, order.generation, |engine, connection| {
+                engine.carry_out(connection, order, bytes, Some(start));
+            });
+        }
+        // SAFETY: as above.
+        unsafe { commands.write(1) };
+        true
+    }
+
+    /// `shared` is where the bytes lie in the shared memory, if they do.
+    fn carry_out(
+        &mut self,
+        connection: &mut Box<Connection>,
+        order: Order,
+        bytes: &[u8],
+        shared: Option<usize>,
+    ) {
+        let output = self.output();
+        let raw = order.has(flags::RAW);
+        let turn = if raw {
+            Turn::Now
+        } else {
+            connection.answers.turn(order.sequence)
+        };
+        match turn {
+            Turn::Never => return,
+            Turn::Later => {
+                connection.answers.push_later(
+                    order.sequence,
+                    bytes,
+                    order.wrap(),
+                    order.has(flags::CLOSE),
+                );
+                return;
+            }
+            Turn::Now => {}
+        }
+        if connection.closing && !raw {
+            return;
+        }
+        let plain = !order.has(flags::CHUNK | flags::TRAILERS);
+        self.mark_dirty(connection);
+        match shared {
+            Some(start) if plain && connection.answers.unsent() == 0 => {
+                if !bytes.is_empty() {
+                    connection.answers.shared = Some(start..start + bytes.len());
+                }
+            }
+            _ if plain && bytes.is_empty() => {}
+            _ => {
+                if connection.answers.needs_memory() {
+                    let memory = self.lend();
+                    connection.answers.give_memory(memory);
+                }
+                connection.answers.push(bytes, order.wrap(), output);
+            }
+        }
+        self.after_write(connection, order);
+    }
+
+    /// Bytes of the engine's own, when nothing is in flight. They leave with the turn.
+    pub(crate) fn push_own(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) {
+        let output = self.output();
+        if connection.answers.needs_memory() {
+            let memory = self.lend();
+            connection.answers.give_memory(memory);
+        }
+        connection.answers.push(bytes, Wrap::default(), output);
+        self.mark_dirty(connection);
+    }
+
+    fn mark_dirty(&mut self, connection: &Connection) {
+        if self.dirty.last() != Some(&connection.whom.slot) {
+            self.dirty.push(connection.whom.slot);
+        }
+    }
+
+    /// Sends from where the bytes lie, and copies what the kernel does not take.
+    fn write_large(&mut self, connection: &mut Box<Connection>, order: Order, bytes: &[u8]) {
+        if connection.closing && !order.has(flags::RAW) {
+            return;
+        }
+        let output = self.output();
+        let (size, before, behind) = wrapping(bytes.len(), order.wrap());
+        let first = match connection.answers.shared.clone() {
+            Some(range) => &output[range],
+            None => connection.answers.queued(),
+        };
+        let before = size.as_ref().map_or(before, |size| size.bytes());
+        let pieces = [first, before, bytes, behind];
+        let sent = match sys::send_pieces(&connection.fd, &pieces) {
+            Ok(sent) => sent,
+            Err(errno) => {
+                self.release(connection, errno);
+                return;
+            }
+        };
+        connection.last_active = self.now_ms;
+        connection.bytes_written += sent as u64;
+        let total: usize = pieces.iter().map(|piece| piece.len()).sum();
+        if sent < total {
+            let mut rest = self.lend();
+            let mut skip = sent;
+            for piece in pieces {
+                let skipped = skip.min(piece.len());
+                skip -= skipped;
+                rest.extend_from_slice(&piece[skipped..]);
+            }
+            connection.answers.replace(rest);
+        } else {
+            connection.answers.replace(Vec::new());
+        }
+        self.mark_dirty(connection);
+        self.after_write(connection, order);
+    }
+
+    fn after_write(&mut self, connection: &mut Box<Connection>, order: Order) {
+        if !order.has(flags::END | flags::CLOSE) {
+            return;
+        }
+        if order.has(flags::CLOSE) {
+            connection.closing = true;
+        }
+        if order.has(flags::END) && !order.has(flags::RAW) {
+            let output = self.output();
+            connection.closing |= connection.answers.end(output);
+            if connection.answers.in_flight() == 0 {
+                self.rest(connection);
+                if connection.ended {
+                    connection.closing = true;
+                }
+            } else if connection.blocked {
+                self.stall(connection);
+                self.ring();
+            }
+        }
+    }
+
+    pub(crate) fn send_dirty(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for slot in dirty.drain(..) {
+            let generation = self.slots[slot as usize].generation;
+            self.with(slot, generation, |engine, connection| {
+                engine.send(connection);
+            });
+        }
+        if self.dirty.is_empty() {
+            self.dirty = dirty;
+        }
+    }
+
+    /// Sends what is unsent. False when the connection is gone.
+    pub(crate) fn send(&mut self, connection: &mut Box<Connection>) -> bool {
+        let output = self.output();
+        let slot = connection.whom.slot;
+        let had_to_wait = connection.interest.write;
+        if had_to_wait && connection.answers.shared.is_some() {
+            connection.answers.own(output);
+        }
+        let shared = connection.answers.shared.take();
+        let bytes = match &shared {
+            Some(range) => &output[range.clone()],
+            None => connection.answers.queued(),
+        };
+        if !bytes.is_empty() {
+            let length = bytes.len();
+            let sent = match sys::send(&connection.fd, bytes) {
+                Ok(sent) => sent,
+                Err(errno) => {
+                    self.release(connection, errno);
+                    return false;
+                }
+            };
+            if sent > 0 {
+                connection.last_active = self.now_ms;
+                connection.bytes_written += sent as u64;
+            }
+            match shared {
+                Some(range) if sent < length => {
+                    let mut rest = self.lend();
+                    rest.extend_from_slice(&output[range.start + sent..range.end]);
+                    connection.answers.replace(rest);
+                }
+                Some(_) => {}
+                None => connection.answers.advance(sent),
+            }
+        }
+        let unsent = connection.answers.unsent();
+        let waits = unsent > 0;
+        if waits != connection.interest.write {
+            let read = connection.interest.read;
+            self.show_interest(connection, Interest { read, write: waits });
+        }
+        self.set_pending(slot, unsent);
+        if waits {
+            return true;
+        }
+        if let Some(memory) = connection.answers.take_memory() {
+            self.give_back(memory);
+        }
+        if had_to_wait && connection.told {
+            self.batch.note(connection.whom, Note::Drain);
+        }
+        if connection.blocked {
+            self.stall(connection);
+            self.ring();
+        }
+        if connection.closing {
+            self.close_if_sent(connection);
+            return false;
+        }
+        true
+    }
+}

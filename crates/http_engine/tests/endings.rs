@@ -1,0 +1,383 @@
+//! How connections end: timeouts, resets in every state, servers that stop. And answers the engine gives by itself.
+
+#![cfg(target_os = "linux")]
+
+mod owner;
+
+use std::io::Read;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use http_engine::{ServerSettings, write_flags};
+use owner::{Event, Id, Owner, read_all, read_exactly, send};
+
+const END: u32 = write_flags::END;
+const CLOSE: u32 = write_flags::CLOSE;
+const RAW: u32 = write_flags::RAW;
+const GET: &str = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+const POST: &str = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+const OFF: ServerSettings = ServerSettings {
+    headers_timeout: 0,
+    request_timeout: 0,
+    keep_alive_timeout: 0,
+    keep_alive_shown: 0,
+    socket_timeout: 0,
+    max_header_size: 16 * 1024,
+    max_connections: 0,
+    keep_alive_initial_delay: 0,
+    flags: http_engine::SettingFlags {
+        no_delay: true,
+        keep_alive: false,
+        allow_half_open: false,
+        announce: false,
+    },
+};
+
+fn error(owner: &mut Owner) -> (Id, &'static str) {
+    owner.next(|event| match event {
+        Event::Error(id, code) => Some((*id, *code)),
+        _ => None,
+    })
+}
+
+fn closed(owner: &mut Owner) -> (Id, u32) {
+    owner.next(|event| match event {
+        Event::Close(id, errno) => Some((*id, *errno)),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_client_that_says_nothing_is_timed() {
+    let mut owner = Owner::new(ServerSettings {
+        headers_timeout: 30,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    let (id, code) = error(&mut owner);
+    assert_eq!(code, "ERR_HTTP_REQUEST_TIMEOUT");
+    owner.write(id, 0, RAW | CLOSE, b"408");
+    owner.turn();
+    assert_eq!(read_all(&mut client), "408");
+}
+
+#[test]
+fn a_slow_head_is_timed_from_its_first_byte() {
+    let mut owner = Owner::new(ServerSettings {
+        headers_timeout: 60,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let request = owner.next_request();
+    owner.write(request.id, 0, END, b"k");
+    owner.turn();
+    read_exactly(&mut client, 1);
+    let mut drip = client.try_clone().expect("a copy");
+    let writer = std::thread::spawn(move || {
+        use std::io::Write;
+        // It goes on for as long as the connection is there.
+        let mut sent = drip.write_all(b"GET /");
+        while sent.is_ok() {
+            std::thread::sleep(Duration::from_millis(5));
+            sent = drip.write_all(b"a");
+        }
+    });
+    let (id, code) = error(&mut owner);
+    assert_eq!(code, "ERR_HTTP_REQUEST_TIMEOUT");
+    owner.engine.close(id.slot, id.generation, true);
+    closed(&mut owner);
+    writer.join().expect("ended");
+}
+
+#[test]
+fn a_body_that_does_not_end_is_timed() {
+    let mut owner = Owner::new(ServerSettings {
+        request_timeout: 40,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    send(&mut client, POST);
+    assert_eq!(error(&mut owner).1, "ERR_HTTP_REQUEST_TIMEOUT");
+}
+
+#[test]
+fn a_connection_between_requests_is_timed() {
+    let mut owner = Owner::new(ServerSettings {
+        keep_alive_timeout: 30,
+        headers_timeout: 60_000,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    for sequence in 0..3 {
+        send(&mut client, GET);
+        let request = owner.next_request();
+        owner.write(request.id, sequence, END, b"k");
+        owner.turn();
+        read_exactly(&mut client, 1);
+    }
+    let (id, inactive) = owner.next(|event| match event {
+        Event::Timeout(id, inactive) => Some((*id, *inactive)),
+        _ => None,
+    });
+    assert!(!inactive);
+    owner.engine.close(id.slot, id.generation, false);
+    assert_eq!(read_all(&mut client), "");
+}
+
+#[test]
+fn an_answer_that_takes_long_is_not_timed() {
+    let mut owner = Owner::new(ServerSettings {
+        keep_alive_timeout: 10,
+        headers_timeout: 10,
+        request_timeout: 10,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let request = owner.next_request();
+    std::thread::sleep(Duration::from_millis(50));
+    owner.turn();
+    assert_eq!(owner.events, []);
+    owner.write(request.id, 0, END, b"late");
+    owner.turn();
+    assert_eq!(read_exactly(&mut client, 4), b"late");
+}
+
+#[test]
+fn the_time_between_requests_begins_with_the_end_of_the_answer() {
+    let mut owner = Owner::new(ServerSettings {
+        keep_alive_timeout: 10_000,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let request = owner.next_request();
+    let (slot, generation) = (request.id.slot, request.id.generation);
+    // The answer comes 60 ms after the engine last looked at the clock, and 30 ms are allowed.
+    std::thread::sleep(Duration::from_millis(60));
+    owner.engine.configure(
+        owner.server,
+        ServerSettings {
+            keep_alive_timeout: 30,
+            ..OFF
+        },
+    );
+    let before = std::time::Instant::now();
+    owner.engine.write(slot, generation, 0, END, b"k");
+    owner.next(|event| matches!(event, Event::Timeout(..)).then_some(()));
+    assert!(before.elapsed() >= Duration::from_millis(28));
+}
+
+#[test]
+fn inactivity_is_told() {
+    let mut owner = Owner::new(OFF);
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let id = owner.next_request().id;
+    owner.engine.set_timeout(id.slot, id.generation, 20);
+    let inactive = owner.next(|event| match event {
+        Event::Timeout(_, inactive) => Some(*inactive),
+        _ => None,
+    });
+    assert!(inactive);
+}
+
+fn reset(stream: TcpStream) {
+    let linger = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    // SAFETY: the option is a `linger`, which lives through the call.
+    let result = unsafe {
+        libc::setsockopt(
+            std::os::fd::AsRawFd::as_raw_fd(&stream),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const linger).cast(),
+            size_of::<libc::linger>() as libc::socklen_t,
+        )
+    };
+    assert_eq!(result, 0);
+}
+
+#[test]
+fn a_reset_in_any_state_frees_the_connection() {
+    let mut owner = Owner::new(OFF);
+    let half_a_head = &GET[..10];
+    for sent in ["", half_a_head, GET, POST, "GET / HTTP/1.1\nbad"] {
+        let mut client = owner.connect();
+        send(&mut client, sent);
+        owner.until(|_| Some(()));
+        for _ in 0..10 {
+            owner.turn();
+        }
+        reset(client);
+        let mut turns = 0;
+        while owner.engine.connection_count() > 0 {
+            owner.turn();
+            for event in std::mem::take(&mut owner.events) {
+                // Nobody reads behind an error: its owner closes.
+                if let Event::Error(id, _) = event {
+                    owner.write(id, 0, RAW | CLOSE, b"400");
+                }
+            }
+            turns += 1;
+            assert!(turns < 100_000, "after {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reset_while_an_answer_waits_frees_the_connection() {
+    let mut owner = Owner::new(OFF);
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let id = owner.next_request().id;
+    let large = vec![0; 8 * 1024 * 1024];
+    owner.engine.write(id.slot, id.generation, 0, END, &large);
+    assert!(owner.pending(id) > 0);
+    reset(client);
+    let (_, errno) = closed(&mut owner);
+    assert_ne!(errno, 0);
+    assert_eq!(owner.engine.connection_count(), 0);
+}
+
+#[test]
+fn a_body_that_ends_early_is_an_error() {
+    let mut owner = Owner::new(OFF);
+    let mut client = owner.connect();
+    send(&mut client, POST);
+    send(&mut client, "abc");
+    owner.next_request();
+    owner::end(&client);
+    assert_eq!(error(&mut owner).1, "HPE_INVALID_EOF_STATE");
+}
+
+#[test]
+fn a_server_that_stops_says_when_its_last_connection_is_gone() {
+    let mut owner = Owner::new(OFF);
+    let mut idle = owner.connect();
+    send(&mut idle, GET);
+    let request = owner.next_request();
+    owner.write(request.id, 0, END, b"k");
+    owner.turn();
+    read_exactly(&mut idle, 1);
+    let mut busy = owner.connect();
+    send(&mut busy, GET);
+    let late = owner.next_request();
+    let server = owner.server;
+    owner.engine.stop(server);
+    owner.engine.close_idle(server);
+    assert_eq!(read_all(&mut idle), "");
+    assert!(TcpStream::connect(owner.address).is_err());
+    assert!(!owner.events.contains(&Event::Stopped));
+    owner.write(late.id, 0, END | CLOSE, b"bye");
+    owner.next(|event| matches!(event, Event::Stopped).then_some(()));
+    assert_eq!(read_all(&mut busy), "bye");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_dropped_and_told() {
+    let mut owner = Owner::new(ServerSettings {
+        max_connections: 1,
+        ..OFF
+    });
+    let mut first = owner.connect();
+    send(&mut first, GET);
+    owner.next_request();
+    let mut second = owner.connect();
+    owner.next(|event| matches!(event, Event::Drop).then_some(()));
+    let mut bytes = Vec::new();
+    // The end, or a reset.
+    let _ = second.read_to_end(&mut bytes);
+    assert_eq!(bytes, b"");
+}
+
+#[test]
+fn many_idle_connections_are_served_and_freed() {
+    const COUNT: usize = 400;
+    let mut owner = Owner::new(OFF);
+    let mut clients: Vec<_> = (0..COUNT).map(|_| owner.connect()).collect();
+    for client in &mut clients {
+        send(client, GET);
+        let request = owner.next_request();
+        owner.write(request.id, 0, END, b"k");
+        owner.turn();
+        read_exactly(client, 1);
+    }
+    assert_eq!(owner.engine.connection_count(), COUNT as u32);
+    drop(clients);
+    for _ in 0..COUNT {
+        closed(&mut owner);
+    }
+    assert_eq!(owner.engine.connection_count(), 0);
+}
+
+#[test]
+fn kept_answers_are_given_without_a_word() {
+    let mut owner = Owner::new(ServerSettings {
+        keep_alive_shown: 5000,
+        ..OFF
+    });
+    let server = owner.server;
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n";
+    owner.engine.keep(server, b"/health", head, b"ok", 0);
+    let mut client = owner.connect();
+    send(&mut client, "HEAD /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    send(
+        &mut client,
+        "GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    );
+    let reader = std::thread::spawn(move || read_all(&mut client));
+    while !reader.is_finished() {
+        owner.turn();
+        std::thread::yield_now();
+    }
+    let text = reader.join().expect("read");
+    let mut lines: Vec<_> = text.split("\r\n").collect();
+    lines.retain(|line| !line.starts_with("Date: "));
+    assert_eq!(
+        lines,
+        [
+            "HTTP/1.1 200 OK",
+            "Content-Length: 2",
+            "Connection: keep-alive",
+            "Keep-Alive: timeout=5",
+            "",
+            "HTTP/1.1 200 OK",
+            "Content-Length: 2",
+            "Connection: close",
+            "",
+            "ok"
+        ]
+    );
+    assert_eq!(owner.events, []);
+}
+
+#[test]
+fn kept_answers_are_not_given_to_what_they_are_not_for() {
+    let mut owner = Owner::new(OFF);
+    let server = owner.server;
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n";
+    owner.engine.keep(server, b"/x", head, b"", 0);
+    owner.engine.keep(server, b"/old", head, b"", 1);
+    owner.engine.keep(server, b"/gone", head, b"", 0);
+    owner.engine.forget(server, b"/gone");
+    std::thread::sleep(Duration::from_millis(5));
+    for told in [
+        POST,
+        "GET /x?y HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /old HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /gone HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /x HTTP/1.1\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n",
+    ] {
+        let mut client = owner.connect();
+        send(&mut client, told);
+        owner.next_request();
+    }
+    let mut client = owner.connect();
+    send(&mut client, "GET /x HTTP/1.1\r\nHost: a\nX: y\r\n\r\n");
+    assert_eq!(error(&mut owner).1, "HPE_CR_EXPECTED");
+}

@@ -1,0 +1,8 @@
+//! The engine of `@redline/http` as a Node-API addon: numbers in, batches out. JavaScript makes the objects.
+
+mod delivery;
+mod io_thread;
+mod loop_handles;
+mod memory;
+mod port;
+mod turn;

@@ -1,0 +1,107 @@
+//! The engine's turn in the loop: poll, tell, send.
+
+use std::ffi::{c_int, c_void};
+
+use crate::delivery::deliver;
+use crate::loop_handles::LoopHandles;
+use crate::port::{Shared, lock};
+
+/// Batches in one turn, so that other handles of the loop get theirs.
+const BATCHES: u32 = 8;
+
+/// The engine's descriptor is readable.
+pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _events: c_int) {
+    // SAFETY: the handle's data is the `Shared` that opened it, which outlives the handle. No reference into it and no
+    // lock is held while JavaScript runs.
+    unsafe {
+        let shared: *mut Shared = LoopHandles::data(handle);
+        for _ in 0..BATCHES {
+            let Some(engine) = &(*shared).engine else {
+                return;
+            };
+            let polled = {
+                let mut engine = lock(engine);
+                engine.flush();
+                let polled = engine.poll();
+                if polled.words > 0 {
+                    engine.lock_batch();
+                }
+                polled
+            };
+            if polled.words > 0 {
+                tell(shared, polled.words);
+            }
+            let Some(engine) = &(*shared).engine else {
+                return;
+            };
+            if !polled.more && !lock(engine).has_late_news() {
+                (*shared).update_reference();
+                return;
+            }
+        }
+        if let Some(engine) = &(*shared).engine {
+            lock(engine).ring();
+        }
+        (*shared).update_reference();
+    }
+}
+
+/// The engine's thread has a batch, or the first connection, or lost the last.
+pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let shared: *mut Shared = LoopHandles::data(handle);
+        let words = match &(*shared).engine {
+            Some(engine) => lock(engine).take_offer(),
+            None => return,
+        };
+        if words > 0 {
+            tell(shared, words);
+        }
+        (*shared).update_reference();
+    }
+}
+
+/// The loop is about to sleep.
+pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let shared: *mut Shared = LoopHandles::data(handle);
+        let words = match &(*shared).engine {
+            Some(engine) => {
+                let mut engine = lock(engine);
+                engine.flush();
+                let words = engine.begin_late_batch();
+                if words > 0 {
+                    engine.lock_batch();
+                }
+                words
+            }
+            None => return,
+        };
+        if words > 0 {
+            tell(shared, words);
+        }
+        (*shared).update_reference();
+    }
+}
+
+/// Tells JavaScript of a locked batch, and sends what it answered.
+///
+/// # Safety
+/// As `deliver`; `shared` is alive.
+unsafe fn tell(shared: *mut Shared, words: usize) {
+    // SAFETY: forwarded.
+    unsafe {
+        deliver((*shared).env, (*shared).callback, words);
+        // A callback may have ended the environment.
+        if let Some(engine) = &(*shared).engine {
+            let mut engine = lock(engine);
+            engine.flush();
+            engine.unlock_batch();
+            if engine.has_late_news() && (*shared).has_thread() {
+                engine.ring();
+            }
+        }
+    }
+}

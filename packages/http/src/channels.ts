@@ -1,0 +1,37 @@
+import { channel } from 'node:diagnostics_channel';
+import type { HttpConnection } from './connection.ts';
+import type { EngineRequest } from './request.ts';
+import { EngineResponse } from './response.ts';
+
+// The channels of node:http's own server: what traces requests listens here.
+const requestStart = channel('http.server.request.start');
+const responseCreated = channel('http.server.response.created');
+const responseFinish = channel('http.server.response.finish');
+
+/** Where Node's own constructor made the response, it published that too. */
+export function publishCreated(request: EngineRequest, response: EngineResponse): void {
+  if (responseCreated.hasSubscribers && response instanceof EngineResponse) {
+    responseCreated.publish({ request, response });
+  }
+}
+
+export function publishStart(
+  request: EngineRequest,
+  response: EngineResponse,
+  connection: HttpConnection,
+): void {
+  if (!requestStart.hasSubscribers) return;
+  const { server } = connection;
+  requestStart.publish({ request, response, socket: connection.socket(), server });
+}
+
+export function publishFinish(response: EngineResponse, connection: HttpConnection): void {
+  if (!responseFinish.hasSubscribers) return;
+  const { server } = connection;
+  responseFinish.publish({
+    request: response.req,
+    response,
+    socket: connection.socket(),
+    server,
+  });
+}

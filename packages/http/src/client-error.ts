@@ -1,0 +1,22 @@
+import type { ConnectionSocket } from './connection-socket.ts';
+
+const ANSWERS = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+]);
+
+/** What the connection is told when nobody listens to `clientError`. */
+export function answerTo(code: string | undefined): string {
+  const status = ANSWERS.get(code ?? '') ?? '400 Bad Request';
+  return `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
+}
+
+/** An error of the connection, or in what the client sent: `clientError`, or an answer and the end. */
+export function failConnection(socket: ConnectionSocket, error: NodeJS.ErrnoException): void {
+  socket.ignoreErrors();
+  if (socket.server.emit('clientError', error, socket)) return;
+  const { first } = socket.connection;
+  if (socket.writable && (first === null || !first._headerSent)) socket.write(answerTo(error.code));
+  socket.destroy(error);
+}

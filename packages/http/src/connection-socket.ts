@@ -1,0 +1,185 @@
+import net from 'node:net';
+import { ConnectionHandle } from './connection-handle.ts';
+import type { HttpConnection } from './connection.ts';
+import type { EngineResponse } from './response.ts';
+import { kDirect, kSequence } from './response-state.ts';
+import type { EngineServer } from './server.ts';
+import { failConnection } from './client-error.ts';
+
+type WriteCallback = (error?: Error | null) => void;
+type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
+
+/**
+ * The socket of a connection that the engine serves. It is a net.Socket in all that is asked of one: addresses,
+ * timeouts, destroy, events, raw writes. The bytes that come in are the engine's, so it has no "data".
+ */
+export class ConnectionSocket extends net.Socket {
+  declare server: EngineServer;
+  readonly #connection: HttpConnection;
+  readonly #handle: ConnectionHandle;
+  #writes: WriteCallback[] = [];
+
+  constructor(connection: HttpConnection) {
+    const { highWaterMark } = connection.server;
+    const handle = new ConnectionHandle(connection);
+    super({
+      handle,
+      allowHalfOpen: true,
+      manualStart: true,
+      readableHighWaterMark: highWaterMark,
+      writableHighWaterMark: highWaterMark,
+    } as never);
+    this.#connection = connection;
+    this.#handle = handle;
+    this.server = connection.server;
+    this.on('timeout', onSocketTimeout);
+    this.on('error', onSocketError);
+    this.on('close', onSocketClose);
+    setTimeoutValue(this, connection.server.timeout);
+    super.resume();
+  }
+
+  /** @internal */
+  get connection(): HttpConnection {
+    return this.#connection;
+  }
+
+  /** @internal The first error is told; what it leads to is not. */
+  ignoreErrors(): void {
+    this.removeListener('error', onSocketError);
+    if (this.listenerCount('error') === 0) this.on('error', ignore);
+  }
+
+  /** @internal The response that may write: Node's own methods compare themselves with it. */
+  get _httpMessage(): EngineResponse | null {
+    return this.#connection.first;
+  }
+  set _httpMessage(_value: unknown) {
+    // The line of responses is the connection's.
+  }
+
+  /** @internal Node's pausing for the sake of pipelined requests is the engine's. */
+  get _paused(): boolean {
+    return false;
+  }
+
+  override pause(): this {
+    this.#connection.readLess();
+    return super.pause();
+  }
+
+  override resume(): this {
+    this.#connection.readMore();
+    return super.resume();
+  }
+
+  override setTimeout(timeout: number, callback?: () => void): this {
+    // Node's own validates and keeps its timer; without a handle of libuv's only the engine knows of activity.
+    super.setTimeout(timeout, callback);
+    const asked = this.timeout ?? 0;
+    super.setTimeout(0);
+    setTimeoutValue(this, asked);
+    this.#connection.native.setTimeout(asked);
+    return this;
+  }
+
+  override resetAndDestroy(): this {
+    (this as unknown as { resetAndClosing: boolean }).resetAndClosing = true;
+    return this.destroy();
+  }
+
+  /** @internal */
+  _writeGeneric(
+    isMany: boolean,
+    data: Pieces | string | Uint8Array,
+    encoding: BufferEncoding,
+    callback: WriteCallback,
+  ): void {
+    const { native } = this.#connection;
+    if (native.closed) {
+      callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }));
+      return;
+    }
+    if (isMany) {
+      for (const piece of data as Pieces) this.#send(piece.chunk, piece.encoding);
+    } else {
+      this.#send(data as string | Uint8Array, encoding);
+    }
+    if (native.pending > 0) this.#writes.push(callback);
+    else callback();
+  }
+
+  /** @internal */
+  override _final(callback: WriteCallback): void {
+    this.#connection.native.closeSoon();
+    callback();
+  }
+
+  /** @internal The kernel has taken what waited. */
+  onDrain(): void {
+    const writes = this.#writes;
+    this.#writes = [];
+    for (const callback of writes) callback();
+  }
+
+  /** @internal The engine has closed the connection, or it was this socket that asked for it. */
+  onNativeClose(error: Error | undefined): void {
+    if (this.destroyed) {
+      this.#handle.closed();
+      return;
+    }
+    // An end in order is seen as with Node: "end", "finish", "close".
+    if (error === undefined && this.#writes.length === 0) {
+      this.push(null);
+      this.end();
+    } else {
+      this.destroy(error);
+    }
+  }
+
+  #send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
+    const { native, first } = this.#connection;
+    if (chunk.length === 0) return;
+    const data =
+      typeof chunk === 'string' && !isPlain(encoding) ? Buffer.from(chunk, encoding) : chunk;
+    // An answer that has ended takes no more bytes: these come behind it.
+    const isEnded = first === null || (first[kDirect] && first.finished);
+    if (isEnded) native.writeRaw(data);
+    else native.write(first[kSequence], data, encoding, 0);
+  }
+}
+
+/** Node's types say that it is not for writing. */
+function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {
+  socket.timeout = timeout;
+}
+
+/** Takes off what ties the socket to the engine. */
+export function detachSocket(socket: ConnectionSocket): void {
+  socket.removeListener('timeout', onSocketTimeout);
+  socket.removeListener('error', onSocketError);
+  socket.removeListener('close', onSocketClose);
+}
+
+function isPlain(encoding: string | undefined | null): boolean {
+  return !encoding || encoding === 'utf8' || encoding === 'utf-8' || encoding === 'latin1';
+}
+
+function onSocketError(this: ConnectionSocket, error: NodeJS.ErrnoException): void {
+  failConnection(this, error);
+}
+
+function ignore(): void {}
+
+function onSocketClose(this: ConnectionSocket): void {
+  this.connection.closed();
+}
+
+function onSocketTimeout(this: ConnectionSocket): void {
+  const { incoming, first } = this.connection;
+  const isRequestHandled =
+    incoming !== null && !incoming.complete && incoming.emit('timeout', this);
+  const isResponseHandled = first !== null && first.emit('timeout', this);
+  const isServerHandled = this.server.emit('timeout', this);
+  if (!isRequestHandled && !isResponseHandled && !isServerHandled) this.destroy();
+}

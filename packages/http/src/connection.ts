@@ -1,0 +1,221 @@
+import { AsyncResource } from 'node:async_hooks';
+import { ConnectionSocket } from './connection-socket.ts';
+import { connectionReset, streamDestroyed, systemError } from './errors.ts';
+import { publishFinish } from './channels.ts';
+import type { Connection as NativeConnection } from './native/index.ts';
+import { kWritableFinished } from './node-internals.ts';
+import { releaseRequest } from './request-body.ts';
+import type { EngineRequest } from './request.ts';
+import type { EngineResponse } from './response.ts';
+import { emitClose, releaseHeld, settleEnd, settleWrites } from './response-output.ts';
+import { kConnection, kDirect } from './response-state.ts';
+import type { EngineServer } from './server.ts';
+
+/** One connection of the engine: the responses that are due on it, in order, and the socket when somebody asks for it. */
+export class HttpConnection extends AsyncResource {
+  readonly native: NativeConnection;
+  readonly server: EngineServer;
+  /** The response whose turn it is. */
+  first: EngineResponse | null = null;
+  /** The request that came last: bytes of a body belong to it. */
+  incoming: EngineRequest | null = null;
+  /** Requests so far, for `maxRequestsPerSocket`. */
+  requestCount = 0;
+  /** "close" was emitted, or is due on no object at all. */
+  isClosed = false;
+
+  #socket: ConnectionSocket | null = null;
+  /** The responses behind the first. */
+  #later: EngineResponse[] = [];
+  /** Responses that wait until the kernel has taken everything. */
+  #unsent: EngineResponse[] = [];
+  #isPaused = false;
+
+  constructor(native: NativeConnection, server: EngineServer) {
+    super('HTTPINCOMINGMESSAGE', { requireManualDestroy: true });
+    this.native = native;
+    this.server = server;
+  }
+
+  /** What stands for the connection where Node has a socket: made when first asked for. */
+  socket(): ConnectionSocket {
+    if (this.#socket === null) {
+      this.#socket = new ConnectionSocket(this);
+      if (this.isClosed) this.#socket.destroy();
+    }
+    return this.#socket;
+  }
+
+  get existingSocket(): ConnectionSocket | null {
+    return this.#socket;
+  }
+
+  /** Bytes lie in the socket's own buffer: nothing may overtake them. */
+  holdsBytes(): boolean {
+    return this.#socket !== null && this.#socket.writableLength > 0;
+  }
+
+  /** A response takes its place in the line. */
+  enqueue(response: EngineResponse): void {
+    if (this.first === null) this.first = response;
+    else this.#later.push(response);
+  }
+
+  /** All bytes of the response are with the engine. "finish" follows when they are with the kernel, and in its turn. */
+  ended(response: EngineResponse): void {
+    if (this.first === response) this.afterTick(response);
+  }
+
+  /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
+  afterTick(response: EngineResponse): void {
+    if (response._events === undefined) this.server.afterTick(response);
+    // A tick of its own keeps the asynchronous context of the caller for the listeners.
+    else process.nextTick(continueResponse, response);
+  }
+
+  /** Goes on with what waits for the kernel. */
+  proceed(response: EngineResponse): void {
+    if (this.isClosed) return;
+    releaseHeld(response);
+    if (this.native.pending > 0) {
+      if (!this.#unsent.includes(response)) this.#unsent.push(response);
+      return;
+    }
+    settleWrites(response, null);
+    if (response.finished && response[kDirect]) finish(response);
+  }
+
+  /** The first response is complete: the request is let go, the next response has its turn. */
+  finished(response: EngineResponse): void {
+    if (this.first !== response) return;
+    publishFinish(response, this);
+    releaseRequest(response.req, this);
+    if (this.incoming === response.req && response.req.complete) this.incoming = null;
+    const next = this.#later.shift() ?? null;
+    this.first = next;
+    if (next !== null) this.#giveTurn(next);
+  }
+
+  #giveTurn(response: EngineResponse): void {
+    if (response[kDirect]) {
+      if (response._events !== undefined && response.listenerCount('socket') > 0) {
+        response.emit('socket', this.socket());
+      }
+      if (response.finished) this.afterTick(response);
+      return;
+    }
+    const socket = this.socket();
+    assignSocket(response, socket);
+    response.emit('socket', socket);
+    response._flush();
+  }
+
+  /** The reader of a body wants more. */
+  readMore(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.native.resume();
+  }
+
+  /** The reader of a body has enough. */
+  readLess(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.native.pause();
+  }
+
+  onDrain(): void {
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    this.#socket?.onDrain();
+    for (const response of unsent) this.runInAsyncScope(continueResponse, undefined, response);
+  }
+
+  /** Nothing happened for as long as was asked. Whoever listens decides; else the connection ends. */
+  onTimeout(): void {
+    const { incoming, first, server } = this;
+    const listens =
+      server.listenerCount('timeout') > 0 ||
+      (incoming !== null && incoming.listenerCount('timeout') > 0) ||
+      (first !== null && first.listenerCount('timeout') > 0) ||
+      this.#socket !== null;
+    if (listens) this.socket().emit('timeout');
+    else this.native.destroy();
+  }
+
+  /** The client has ended its side: the last answer that is due ends ours. */
+  onEnd(): void {
+    const last = this.#later.at(-1) ?? this.first;
+    if (last === null) this.native.closeSoon();
+    else last._last = true;
+  }
+
+  /** The engine's last word on this connection. */
+  onClose(errno: number): void {
+    const error = errno === 0 ? undefined : systemError(errno, 'read');
+    if (error !== undefined && this.server.listenerCount('clientError') > 0) this.socket();
+    if (this.#socket !== null) this.#socket.onNativeClose(error);
+    else this.closed();
+  }
+
+  /** Tells everything that was under way: Node's order is requests, waiting responses, then the current one. */
+  closed(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const { first } = this;
+    const later = this.#later;
+    this.#later = [];
+    if (first !== null) first.req.destroy(connectionReset());
+    for (const response of later) response.req.destroy(connectionReset());
+    for (const response of later) response.destroy(connectionReset());
+    if (first !== null) {
+      settleWrites(first, streamDestroyed('write'));
+      settleEnd(first, false);
+      emitClose(first);
+    }
+    this.emitDestroy();
+    this.server._emitCloseIfDrained();
+  }
+
+  /** The descriptor has left the engine: the connection is a plain socket from here on. */
+  detached(): void {
+    this.isClosed = true;
+    this.#socket = null;
+    this.emitDestroy();
+  }
+}
+
+/** What a shared or a single tick does for a response. */
+export function continueResponse(response: EngineResponse): void {
+  response[kConnection].proceed(response);
+}
+
+/** Node's setter passes on what was corked. */
+function assignSocket(response: { socket: unknown }, socket: unknown): void {
+  response.socket = socket;
+}
+
+/** The bytes of a direct response are with the kernel. */
+function finish(response: EngineResponse): void {
+  const connection = response[kConnection];
+  if (response._closed || response[kWritableFinished] || connection.first !== response) return;
+  response[kWritableFinished] = true;
+  settleEnd(response, true);
+  if (Object.hasOwn(response, 'emit')) {
+    // Whoever put their own `emit` there may hold "finish" back, and with it what Node does then.
+    response.prependOnceListener('finish', () => {
+      connection.finished(response);
+      process.nextTick(emitClose, response);
+    });
+    response.emit('finish');
+    return;
+  }
+  connection.finished(response);
+  if (response._events === undefined) {
+    response.destroyed = true;
+    response._closed = true;
+    return;
+  }
+  process.nextTick(emitClose, response);
+  response.emit('finish');
+}

@@ -1,0 +1,69 @@
+import http, {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { engine } from './engine.ts';
+import { EngineServer } from './server.ts';
+import { noteServer } from './shared-servers.ts';
+
+export interface EngineServerOptions<
+  Request extends typeof IncomingMessage = typeof IncomingMessage,
+  Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
+> extends ServerOptions<Request, Response> {
+  /**
+   * Parses and writes on a thread of its own, so that `keepAnswer` holds while JavaScript is busy. Costs some 20 % more CPU
+   * for every other request.
+   * @default false
+   */
+  threaded?: boolean | undefined;
+}
+
+/** Options that only Node's own server knows how to honour. */
+const NODE_ONLY = ['insecureHTTPParser', 'httpValidation', 'blockList', 'pauseOnConnect'] as const;
+
+/**
+ * A server with the shape of `http.createServer`: same options, events, methods and errors, and an instance of
+ * `http.Server`. The native engine serves it, or Node itself where that is not possible (`engine()` tells) or the options
+ * ask for what only Node has: `insecureHTTPParser`, `httpValidation` other than 'strict', `blockList`.
+ *
+ * @example
+ * createServer((request, response) => response.end('hello')).listen(3000);
+ */
+export function createServer<
+  Request extends typeof IncomingMessage = typeof IncomingMessage,
+  Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
+>(requestListener?: RequestListener<Request, Response>): Server<Request, Response>;
+export function createServer<
+  Request extends typeof IncomingMessage = typeof IncomingMessage,
+  Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
+>(
+  options: EngineServerOptions<Request, Response>,
+  requestListener?: RequestListener<Request, Response>,
+): Server<Request, Response>;
+export function createServer(
+  options?: ServerOptions | RequestListener | null,
+  requestListener?: RequestListener,
+): Server {
+  if (typeof options === 'function') {
+    requestListener = options;
+    options = {};
+  }
+  if (engine().name === 'node' || needsNode(options)) {
+    return noted(http.createServer(options as ServerOptions, requestListener));
+  }
+  return noted(new EngineServer(options as ServerOptions, requestListener));
+}
+
+function noted(server: Server): Server {
+  noteServer(server);
+  return server;
+}
+
+function needsNode(options: ServerOptions | null | undefined): boolean {
+  if (options === null || typeof options !== 'object') return false;
+  const given = options as Record<string, unknown>;
+  return NODE_ONLY.some((name) => Boolean(given[name]) && given[name] !== 'strict');
+}

@@ -1,0 +1,51 @@
+import { missingInternal } from './node-internals.ts';
+import { openPort } from './native/index.ts';
+
+/** Which implementation serves. */
+export type Engine =
+  | { readonly name: 'native' }
+  | {
+      readonly name: 'node';
+      /** Why the native engine does not serve: one clause. */ readonly reason: string;
+    };
+
+let found: Engine | undefined;
+
+/**
+ * Tells which engine serves the servers of this thread: this package's, or `node:http` and why.
+ *
+ * A single server can still be Node's own, when its options ask for what only Node has: see `createServer`.
+ *
+ * @example
+ * engine(); // { name: 'node', reason: 'the native engine is for Linux' }
+ */
+export function engine(): Engine {
+  return (found ??= find());
+}
+
+function find(): Engine {
+  const reason = obstacle();
+  return reason === undefined ? { name: 'native' } : { name: 'node', reason };
+}
+
+function obstacle(): string | undefined {
+  const { env, execArgv, platform, versions } = process;
+  if (env['REDLINE_HTTP'] === 'node') return 'REDLINE_HTTP asks for it';
+  if (versions['bun'] !== undefined) return 'Bun serves HTTP itself';
+  if (versions['deno'] !== undefined) return 'Deno serves HTTP itself';
+  if (platform !== 'linux') return 'the native engine is for Linux';
+  if (
+    execArgv.includes('--insecure-http-parser') ||
+    env['NODE_OPTIONS']?.includes('--insecure-http-parser')
+  ) {
+    return '--insecure-http-parser asks for a parser that is not strict';
+  }
+  const missing = missingInternal();
+  if (missing !== undefined) return `this Node keeps ${missing} elsewhere`;
+  try {
+    openPort();
+  } catch (error) {
+    return `the addon does not load: ${(error as Error).message.split('\n', 1)[0]}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,59 @@
+import { getSystemErrorName, inspect } from 'node:util';
+
+// These are Node's own errors, for behaviour that is Node's: the classes are not public, their shape is.
+
+/** An error as Node's internals make them: `code`, and the code in the first line of the stack. */
+export function nodeError(code: string, message: string, Base: ErrorConstructor = Error): Error {
+  const error = new Base(message);
+  Object.defineProperty(error, 'stack', {
+    value: error.stack?.replace(error.name, `${error.name} [${code}]`),
+    writable: true,
+    configurable: true,
+  });
+  return Object.assign(error, { code });
+}
+
+/** ERR_INVALID_ARG_VALUE. */
+export function invalidArgument(name: string, value: unknown): Error {
+  const shown = inspect(value).slice(0, 128);
+  const message = `The argument '${name}' is invalid. Received ${shown}`;
+  return nodeError('ERR_INVALID_ARG_VALUE', message, TypeError);
+}
+
+/** What a message carries whose connection ended before it did. */
+export function connectionReset(): Error {
+  return Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+}
+
+/** ERR_HTTP_REQUEST_TIMEOUT. */
+export function requestTimeout(): Error {
+  return nodeError('ERR_HTTP_REQUEST_TIMEOUT', 'Request timeout');
+}
+
+/** ERR_STREAM_DESTROYED. */
+export function streamDestroyed(operation: string): Error {
+  return nodeError('ERR_STREAM_DESTROYED', `Cannot call ${operation} after a stream was destroyed`);
+}
+
+/** What Node's parser reports, for `clientError`. */
+export function parseError(
+  code: string,
+  reason: string,
+  bytesParsed: number,
+  rawPacket: Buffer | undefined,
+): Error {
+  // Node leaves the reason out where it has no bytes to show.
+  const message = rawPacket === undefined ? 'Parse Error' : `Parse Error: ${reason}`;
+  return Object.assign(new Error(message), {
+    bytesParsed,
+    code,
+    reason,
+    rawPacket,
+  });
+}
+
+/** A failed system call. `errno` is positive. */
+export function systemError(errno: number, syscall: string): NodeJS.ErrnoException {
+  const code = getSystemErrorName(-errno);
+  return Object.assign(new Error(`${syscall} ${code}`), { errno: -errno, code, syscall });
+}

@@ -1,0 +1,72 @@
+import http, { STATUS_CODES, type OutgoingHttpHeaders, type Server } from 'node:http';
+import { EngineServer } from './server.ts';
+
+/** An answer that is the same for everybody. */
+export interface KeptAnswer {
+  /** @default 200 */
+  readonly status?: number;
+  /** `Date`, `Connection`, `Keep-Alive` and `Content-Length` are added. */
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body: string | Uint8Array;
+  /** How long it holds, in ms. */
+  readonly ttlMs: number;
+}
+
+/** What the engine writes itself: a second line of it would be a second opinion. */
+const OWN = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+  'trailer',
+]);
+
+/**
+ * Lets the engine answer GET and HEAD of exactly this URL, query included, by itself: no JavaScript runs, no hook and no log
+ * line. With `threaded` it answers even while JavaScript is busy, which is what a health check wants.
+ *
+ * @returns False where Node serves, or the server does not listen: then requests come to the application as ever.
+ * @throws As `setHeader` does, for a header that cannot be sent.
+ * @throws TypeError for a header that the engine writes itself, RangeError for a status or time that cannot be.
+ * @example
+ * server.listen(3000, () => keepAnswer(server, '/health', { body: 'ok', ttlMs: 5000 }));
+ */
+export function keepAnswer(server: Server, url: string, answer: KeptAnswer): boolean {
+  const { status = 200, headers = {}, ttlMs } = answer;
+  if (
+    !Number.isInteger(status) ||
+    status < 200 ||
+    status > 999 ||
+    status === 204 ||
+    status === 304
+  ) {
+    throw new RangeError(`A kept answer cannot have the status ${status}`);
+  }
+  if (!Number.isFinite(ttlMs) || ttlMs <= 0) {
+    throw new RangeError(`ttlMs is ${ttlMs}: give more than 0 milliseconds`);
+  }
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+  for (const [name, value] of Object.entries(headers)) head += linesOf(name, value!);
+  head += `Content-Length: ${body.byteLength}\r\n`;
+  return server instanceof EngineServer && server.keepAnswer(url, head, body, ttlMs);
+}
+
+/** Gives the URL back to the application. */
+export function forgetAnswer(server: Server, url: string): void {
+  if (server instanceof EngineServer) server.forgetAnswer(url);
+}
+
+function linesOf(name: string, value: number | string | readonly string[]): string {
+  http.validateHeaderName(name);
+  if (OWN.has(name.toLowerCase())) {
+    throw new TypeError(`The engine writes ${name} of a kept answer itself`);
+  }
+  let lines = '';
+  for (const one of Array.isArray(value) ? value : [value]) {
+    http.validateHeaderValue(name, one);
+    lines += `${name}: ${one}\r\n`;
+  }
+  return lines;
+}

@@ -1,0 +1,57 @@
+/**
+ * Gives a prototype what Node's constructor gives each message: plain values as they are, arrays on first touch. A
+ * message then begins with nothing of its own, and Node's methods still find every field they know.
+ */
+export function inheritDefaults(
+  prototype: object,
+  fresh: object,
+  except: ReadonlySet<PropertyKey>,
+): void {
+  for (const key of Reflect.ownKeys(fresh)) {
+    if (except.has(key)) continue;
+    const value = (fresh as Record<PropertyKey, unknown>)[key];
+    if (Array.isArray(value)) defineLazyArray(prototype, key);
+    else if (typeof value !== 'object' || value === null) defineOwn(prototype, key, value);
+  }
+}
+
+/** An own property, also where the prototype has an accessor of that name. */
+export function defineOwn(object: object, key: PropertyKey, value: unknown): void {
+  Object.defineProperty(object, key, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
+
+/** The same, not listed. */
+export function defineHidden(object: object, key: PropertyKey, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, configurable: true });
+}
+
+/** Copies what a message has by inheritance, so that it stands without its prototype. */
+export function ownDefaults(
+  message: object,
+  fresh: object,
+  except: ReadonlySet<PropertyKey>,
+): void {
+  for (const key of Reflect.ownKeys(fresh)) {
+    if (except.has(key) || Object.hasOwn(message, key)) continue;
+    defineOwn(message, key, (message as Record<PropertyKey, unknown>)[key]);
+  }
+}
+
+function defineLazyArray(prototype: object, key: PropertyKey): void {
+  Object.defineProperty(prototype, key, {
+    configurable: true,
+    get(this: object) {
+      const value: unknown[] = [];
+      defineOwn(this, key, value);
+      return value;
+    },
+    set(this: object, value: unknown) {
+      defineOwn(this, key, value);
+    },
+  });
+}

@@ -1,0 +1,96 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpConnection } from './connection.ts';
+import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
+import { kRejectBody, type IncomingInternals } from './node-internals.ts';
+import { hasHttpObserver } from './performance-entries.ts';
+import { BodylessRequest, BodyRequest, type EngineRequest } from './request.ts';
+import { finishNode } from './response-output.ts';
+import { kConnection, kDirect, kSequence } from './response-state.ts';
+import { EngineResponse } from './response.ts';
+
+const NodeResponse = http.ServerResponse as unknown as NonNullable<CustomMessages['response']>;
+
+/** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
+export interface CustomMessages {
+  readonly request: (new (socket: Socket) => IncomingMessage) | undefined;
+  readonly response:
+    | (new (request: IncomingMessage, options: object) => ServerResponse)
+    | undefined;
+}
+
+export function createRequest(
+  connection: HttpConnection,
+  method: string,
+  url: string,
+  flags: number,
+  block: HeaderBlock,
+): EngineRequest {
+  const minorVersion = (flags & HTTP_10) === 0 ? 1 : 0;
+  const Custom = connection.server.custom.request;
+  if (Custom === undefined) {
+    return (flags & BODY_NONE) === 0
+      ? new BodyRequest(connection, method, url, minorVersion, block)
+      : new BodylessRequest(connection, method, url, minorVersion, block);
+  }
+  const request = new Custom(connection.socket()) as IncomingMessage & IncomingInternals;
+  request.httpVersionMajor = 1;
+  request.httpVersionMinor = minorVersion;
+  request.httpVersion = `1.${minorVersion}`;
+  request.method = method;
+  request.url = url;
+  const { joinDuplicateHeaders } = connection.server;
+  Object.assign(request, { upgrade: false, joinDuplicateHeaders });
+  const raw = block.raw.slice();
+  request._addHeaderLines(raw, raw.length);
+  return request as never;
+}
+
+export function createResponse(
+  request: EngineRequest,
+  connection: HttpConnection,
+  sequence: number,
+  flags: number,
+): EngineResponse {
+  const { server } = connection;
+  const keepAlive = (flags & KEEP_ALIVE) !== 0;
+  const Custom = server.custom.response ?? (hasHttpObserver() ? NodeResponse : undefined);
+  let response: EngineResponse;
+  if (Custom === undefined) {
+    response = new EngineResponse(request, connection, sequence, keepAlive);
+    if (server.rejectNonStandardBodyWrites) response[kRejectBody] = true;
+  } else {
+    response = custom(
+      new Custom(request as never, {
+        highWaterMark: server.highWaterMark,
+        rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites,
+      }) as never,
+      connection,
+      sequence,
+      keepAlive,
+    );
+  }
+  if (server.uniqueHeaders !== undefined) {
+    const [key, names] = server.uniqueHeaders;
+    Object.assign(response, { [key]: names });
+  }
+  return response;
+}
+
+function custom(
+  response: EngineResponse,
+  connection: HttpConnection,
+  sequence: number,
+  keepAlive: boolean,
+): EngineResponse {
+  const { server } = connection;
+  response[kConnection] = connection;
+  response[kSequence] = sequence;
+  response[kDirect] = false;
+  response._keepAliveTimeout = server.keepAliveTimeout;
+  response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
+  response.shouldKeepAlive = keepAlive;
+  if (connection.first === null) Object.assign(response, { socket: connection.socket() });
+  response.on('finish', () => finishNode(response));
+  return response;
+}

@@ -1,0 +1,147 @@
+import type { Port as AddonPort } from '../../native.cjs';
+import { CHUNK, CLOSE, END, RAW, TRAILERS } from './flags.ts';
+import type { Outbox } from './outbox.ts';
+import type { ServerEvents, SocketAddress } from './types.ts';
+
+/** What all connections of an environment use. */
+export interface Engine {
+  readonly addon: AddonPort;
+  readonly outbox: Outbox;
+  readonly pending: Uint32Array;
+}
+
+/** A connection of the engine. Calls on one that is gone do nothing. */
+export class Connection {
+  readonly server: ServerEvents;
+  readonly slot: number;
+  readonly generation: number;
+  /** For the layer above. */
+  owner: unknown = undefined;
+  /** `onClose` was called, or the descriptor was given away. */
+  closed = false;
+  /** `destroy` was called: only `onClose` follows. */
+  destroyed = false;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine, server: ServerEvents, slot: number, generation: number) {
+    this.#engine = engine;
+    this.server = server;
+    this.slot = slot;
+    this.generation = generation;
+  }
+
+  /** Bytes the kernel had not taken when they were last sent. */
+  get pending(): number {
+    return this.destroyed || this.closed ? 0 : this.#engine.pending[this.slot]!;
+  }
+
+  /**
+   * A whole answer: `head` ends in an empty line and says how long the body is. `flags` has END, and CLOSE where the
+   * connection is not kept.
+   */
+  answer(
+    sequence: number,
+    head: string,
+    body: string | Uint8Array | undefined,
+    flags: number,
+  ): void {
+    this.#engine.outbox.answer(this.slot, this.generation, sequence, flags | END, head, body ?? '');
+  }
+
+  /** A part of an answer, as `flags` has it. */
+  write(
+    sequence: number,
+    data: string | Uint8Array,
+    encoding: BufferEncoding | undefined,
+    flags: number,
+  ): void {
+    this.#engine.outbox.write(this.slot, this.generation, sequence, flags, data, encoding);
+  }
+
+  /** The end of a chunked answer, with trailer lines (`name: value`, each ended by CRLF). */
+  endChunked(sequence: number, trailers: string, flags: number): void {
+    const all = flags | (trailers === '' ? CHUNK | END : TRAILERS | END);
+    this.write(sequence, trailers, 'latin1', all);
+  }
+
+  /** Bytes outside of the order of answers, behind all that was written. */
+  writeRaw(data: string | Uint8Array): void {
+    this.write(0, data, 'utf8', RAW);
+  }
+
+  /** Closes once everything written is sent. */
+  closeSoon(): void {
+    this.write(0, '', 'latin1', RAW | CLOSE);
+  }
+
+  /** Offers what was written to the kernel and closes. */
+  destroy(): void {
+    this.#close(false);
+  }
+
+  /** As `destroy`, with a reset. */
+  reset(): void {
+    this.#close(true);
+  }
+
+  #close(isReset: boolean): void {
+    if (this.destroyed || this.closed) return;
+    this.destroyed = true;
+    this.#engine.addon.close(this.slot, this.generation, isReset);
+  }
+
+  /** No more of the request's body. A piece that was read already may still come. */
+  pause(): void {
+    this.#engine.addon.pause(this.slot, this.generation);
+  }
+
+  resume(): void {
+    this.#engine.addon.resume(this.slot, this.generation);
+  }
+
+  /** Reads the rest of the request's body and drops it; nothing is told of it. */
+  discardBody(): void {
+    this.#engine.addon.discardBody(this.slot, this.generation);
+  }
+
+  /** Gives the descriptor away, with what was read behind the head. Undefined when the connection is gone. */
+  detach(): { fd: number; head: Buffer } | undefined {
+    const detached = this.#engine.addon.detach(this.slot, this.generation) ?? undefined;
+    if (detached !== undefined) this.closed = true;
+    return detached;
+  }
+
+  /** Calls `onTimeout` after so many ms without activity; 0 is off. */
+  setTimeout(timeoutMs: number): void {
+    this.#engine.addon.setTimeout(this.slot, this.generation, timeoutMs);
+  }
+
+  setNoDelay(isOn: boolean): void {
+    this.#engine.addon.setNoDelay(this.slot, this.generation, isOn);
+  }
+
+  setKeepAlive(isOn: boolean, initialDelaySeconds: number): void {
+    this.#engine.addon.setKeepAlive(this.slot, this.generation, isOn, initialDelaySeconds);
+  }
+
+  /** Undefined for a Unix socket, as with Node, and when the connection is gone. */
+  remote(): SocketAddress | undefined {
+    return ofNetwork(this.#engine.addon.remote(this.slot, this.generation));
+  }
+
+  local(): SocketAddress | undefined {
+    return ofNetwork(this.#engine.addon.local(this.slot, this.generation));
+  }
+
+  get bytesRead(): number {
+    return this.#engine.addon.bytesRead(this.slot, this.generation);
+  }
+
+  get bytesWritten(): number {
+    return this.#engine.addon.bytesWritten(this.slot, this.generation);
+  }
+}
+
+function ofNetwork(address: SocketAddress | null): SocketAddress | undefined {
+  return address === null || address.family === '' ? undefined : address;
+}

@@ -1,0 +1,225 @@
+import { createRequire } from 'node:module';
+import type { Port as AddonPort } from '../../native.cjs';
+import { Connection, type Engine } from './connection.ts';
+import { Inbox } from './inbox.ts';
+import { allocate, START_WORDS, type SharedMemory } from './memory.ts';
+import { Outbox } from './outbox.ts';
+import { References } from './references.ts';
+import { NativeServer } from './server.ts';
+import { readTables, type Tables } from './tables.ts';
+import type { ListenOptions, ServerEvents, ServerSettings, SocketAddress } from './types.ts';
+
+type Addon = typeof import('../../native.cjs');
+
+const DEFAULT_BACKLOG = 511;
+
+const OPEN = 1;
+const REQUEST = 2;
+const BODY = 3;
+const BODY_END = 4;
+const DRAIN = 5;
+const ERROR = 6;
+const TIMEOUT = 7;
+const CLOSE = 8;
+const DROP = 9;
+const STOPPED = 10;
+const END = 11;
+
+let inLoop: Port | undefined;
+let threaded: Port | undefined;
+
+/**
+ * The engine of this environment, made when it is first asked for: the one in the loop, or the one with a thread.
+ *
+ * @throws What `require` says where the addon does not load.
+ */
+export function openPort(isThreaded = false): Port {
+  if (isThreaded) return (threaded ??= new Port(loadAddon(), true));
+  return (inLoop ??= new Port(loadAddon(), false));
+}
+
+function loadAddon(): Addon {
+  return createRequire(import.meta.url)('../../native.cjs') as Addon;
+}
+
+/** Servers and connections of one engine, and the reader of its batches. */
+export class Port {
+  readonly #addon: AddonPort;
+  readonly #engine: Engine;
+  readonly #memory: SharedMemory;
+  readonly #inbox: Inbox;
+  readonly #tables: Tables;
+  readonly #references: References;
+  readonly #servers: (NativeServer | undefined)[] = [];
+  readonly #connections: (Connection | undefined)[] = [];
+  /** Where the record behind the current one begins. */
+  #next = 0;
+
+  constructor({ Port: AddonPort, tables }: Addon, isThreaded: boolean) {
+    const memory = allocate();
+    this.#memory = memory;
+    this.#tables = readTables(tables());
+    this.#inbox = new Inbox(memory, this.#tables);
+    this.#addon = new AddonPort(memory, isThreaded, (words) => this.#read(words));
+    this.#references = new References(this.#addon);
+    const outbox = new Outbox(this.#addon, memory);
+    this.#engine = { addon: this.#addon, outbox, pending: memory.pending };
+    // Answers that were given in the turn of the loop that ends the process.
+    process.on('exit', () => this.#addon.flush());
+  }
+
+  /** Listens. A negative number is the error's. */
+  listen(
+    options: ListenOptions,
+    settings: ServerSettings,
+    events: ServerEvents,
+  ): NativeServer | number {
+    // As the kernel reads what is no number.
+    const backlog = Math.trunc(Number(options.backlog ?? DEFAULT_BACKLOG)) || 0;
+    const number = this.#addon.listen({ ...options, backlog }, settings);
+    if (number < 0) return number;
+    const server = new NativeServer(this.#addon, this.#references, number, settings, events);
+    this.#servers[number] = server;
+    return server;
+  }
+
+  /** Sends what was written. The loop does it by itself before it sleeps. */
+  flush(): void {
+    this.#addon.flush();
+  }
+
+  #read(words: number): void {
+    this.#next = 0;
+    while (this.#next < words) {
+      try {
+        this.#readOn(words);
+      } catch (error) {
+        this.#addon.report(error);
+      }
+    }
+  }
+
+  #readOn(words: number): void {
+    const { records } = this.#memory;
+    while (this.#next < words) {
+      const at = this.#next;
+      const start = records[at]!;
+      this.#next = at + (start >>> 8);
+      const kind = start & 0xff;
+      if (kind === REQUEST) this.#onRequest(records, at);
+      else this.#onOther(records, at, kind);
+    }
+  }
+
+  #onRequest(records: Uint32Array, at: number): void {
+    const connection = this.#connection(records, at);
+    const sequence = records[at + 4]!;
+    const methodAndFlags = records[at + 5]!;
+    // What is to be kept is kept, even when the connection is gone by now.
+    const url = this.#inbox.url(at + 6);
+    const block = this.#inbox.block(at + 9, at + 15);
+    if (connection.destroyed || connection.closed) return;
+    const length = records[at + 14]!;
+    connection.server.onRequest(
+      connection,
+      sequence,
+      this.#tables.methods[methodAndFlags & 0xff]!,
+      url,
+      methodAndFlags >>> 8,
+      block,
+      length === 0 ? undefined : this.#inbox.bytes(records[at + 13]!, length),
+    );
+  }
+
+  #onOther(records: Uint32Array, at: number, kind: number): void {
+    if (kind === STOPPED) this.#onStopped(records[at + 3]!);
+    else if (kind === DROP) this.#onDrop(records, at);
+    else this.#onConnection(records, at, kind, this.#connection(records, at));
+  }
+
+  #onConnection(records: Uint32Array, at: number, kind: number, connection: Connection): void {
+    const { server } = connection;
+    if (kind === CLOSE) {
+      this.#connections[connection.slot] = undefined;
+      connection.closed = true;
+      server.onClose(connection, records[at + START_WORDS]!);
+      return;
+    }
+    if (connection.destroyed || connection.closed) return;
+    const first = records[at + START_WORDS]!;
+    switch (kind) {
+      case OPEN:
+        server.onOpen(connection);
+        break;
+      case BODY:
+        server.onBody(connection, first, this.#inbox.bytes(records[at + 5]!, records[at + 6]!));
+        break;
+      case BODY_END:
+        server.onBodyEnd(connection, first, this.#trailers(records, at));
+        break;
+      case DRAIN:
+        server.onDrain(connection);
+        break;
+      case ERROR:
+        this.#onError(records, at, connection);
+        break;
+      case TIMEOUT:
+        server.onTimeout(connection, first === 1);
+        break;
+      case END:
+        server.onEnd?.(connection);
+        break;
+      default:
+        throw new Error(`The engine sent a record of kind ${kind}`);
+    }
+  }
+
+  #trailers(records: Uint32Array, at: number): string[] {
+    const count = records[at + 6]!;
+    if (count === 0) return [];
+    // Its last value ends where the block does, but for the line ends.
+    const last = at + 7 + (count - 1) * 4;
+    const length = records[last + 2]! + records[last + 3]!;
+    return this.#inbox.headers(records[at + 5]!, length, count, at + 7);
+  }
+
+  #onError(records: Uint32Array, at: number, connection: Connection): void {
+    const number = records[at + 4]!;
+    const length = records[at + 7]!;
+    connection.server.onClientError(connection, {
+      code: this.#tables.codes[number]!,
+      reason: this.#tables.reasons[number]!,
+      bytesParsed: records[at + 5]!,
+      rawPacket: length === 0 ? undefined : this.#inbox.bytes(records[at + 6]!, length),
+    });
+  }
+
+  #onDrop(records: Uint32Array, at: number): void {
+    const text = this.#inbox.text(records[at + 4]!, records[at + 5]!);
+    const [remote, local] = text.split('\0').map(parseAddress);
+    this.#servers[records[at + 3]!]?.events.onDrop(remote!, local!);
+  }
+
+  #onStopped(number: number): void {
+    const server = this.#servers[number];
+    this.#servers[number] = undefined;
+    server?.events.onStopped();
+  }
+
+  #connection(records: Uint32Array, at: number): Connection {
+    const slot = records[at + 1]!;
+    const generation = records[at + 2]!;
+    const known = this.#connections[slot];
+    if (known !== undefined && known.generation === generation) return known;
+    const { events } = this.#servers[records[at + 3]!]!;
+    const connection = new Connection(this.#engine, events, slot, generation);
+    this.#connections[slot] = connection;
+    return connection;
+  }
+}
+
+function parseAddress(text: string): SocketAddress {
+  const [address = '', port = '0'] = text.split(' ');
+  const family = address.includes(':') ? 'IPv6' : address === '' ? '' : 'IPv4';
+  return { address, family, port: Number(port) };
+}

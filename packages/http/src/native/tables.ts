@@ -1,0 +1,21 @@
+import type { tables } from '../../native.cjs';
+
+/** Lists by the number that crosses. */
+export interface Tables {
+  readonly methods: readonly string[];
+  /** As they are usually written; number 0 is none. */
+  readonly names: readonly string[];
+  readonly lowerNames: readonly string[];
+  readonly codes: readonly string[];
+  readonly reasons: readonly string[];
+}
+
+export function readTables({ methods, names, codes, reasons }: ReturnType<typeof tables>): Tables {
+  return {
+    methods,
+    codes,
+    reasons,
+    names: ['', ...names],
+    lowerNames: ['', ...names.map((name) => name.toLowerCase())],
+  };
+}

@@ -1,0 +1,112 @@
+import http from 'node:http';
+
+// Node keeps the state of its messages under symbols. They are read off fresh messages by description, so that Node's
+// own methods run on this package's objects, and a Node that names them otherwise is found out before it serves.
+const outgoing = new http.OutgoingMessage();
+const incoming = new http.IncomingMessage(null as never);
+
+/** A fresh message of each kind: what its constructor gives every message. */
+export const freshOutgoing: object = outgoing;
+export const freshIncoming: object = incoming;
+
+export const kOutHeaders: unique symbol = symbolOf(outgoing, 'kOutHeaders') as never;
+export const kOutSocket: unique symbol = symbolOf(outgoing, 'kSocket') as never;
+export const kCorked: unique symbol = symbolOf(outgoing, 'corked') as never;
+export const kNeedDrain: unique symbol = symbolOf(outgoing, 'kNeedDrain') as never;
+export const kErrored: unique symbol = symbolOf(outgoing, 'errored') as never;
+export const kHighWaterMark: unique symbol = symbolOf(outgoing, 'kHighWaterMark') as never;
+export const kRejectBody: unique symbol = symbolOf(
+  outgoing,
+  'kRejectNonStandardBodyWrites',
+) as never;
+export const kHeaders: unique symbol = symbolOf(incoming, 'kHeaders') as never;
+export const kHeadersCount: unique symbol = symbolOf(incoming, 'kHeadersCount') as never;
+
+// Younger than Node 22. A symbol of our own does no harm where there is none: nothing else looks at it.
+export const kWritableFinished: unique symbol = (symbolOf(outgoing, 'kWritableFinished') ??
+  Symbol('kWritableFinished')) as never;
+export const kEndCallbacks: unique symbol = (symbolOf(outgoing, 'kEndCallbacks') ??
+  Symbol('kEndCallbacks')) as never;
+export const kBytesWritten: unique symbol = (symbolOf(outgoing, 'kBytesWritten') ??
+  Symbol('kBytesWritten')) as never;
+
+/** The description of a symbol that this Node lacks, or `undefined` when all are there. */
+export function missingInternal(): string | undefined {
+  const needed: [string, symbol | undefined][] = [
+    ['kOutHeaders', kOutHeaders],
+    ['kSocket', kOutSocket],
+    ['corked', kCorked],
+    ['kNeedDrain', kNeedDrain],
+    ['errored', kErrored],
+    ['kHighWaterMark', kHighWaterMark],
+    ['kHeaders', kHeaders],
+    ['kHeadersCount', kHeadersCount],
+  ];
+  return needed.find(([, symbol]) => symbol === undefined)?.[0];
+}
+
+/** A symbol that Node put on this object. */
+export function symbolOf(object: object, description: string): symbol | undefined {
+  return Object.getOwnPropertySymbols(object).find((symbol) => symbol.description === description);
+}
+
+/** The parts of Node's OutgoingMessage and ServerResponse that its types leave out. */
+export interface OutgoingInternals {
+  _header: string | null;
+  _headerSent: boolean;
+  _contentLength: number | null;
+  _hasBody: boolean;
+  _last: boolean;
+  _closed: boolean;
+  _trailer: string;
+  _sent100: boolean;
+  _expect_continue: boolean;
+  _keepAliveTimeout: number;
+  _maxRequestsPerSocket: number;
+  _removedConnection: boolean;
+  _removedContLen: boolean;
+  _removedTE: boolean;
+  _defaultKeepAlive: boolean;
+  maxRequestsOnConnectionReached: boolean;
+  outputData: unknown[];
+  outputSize: number;
+  [kOutHeaders]: Record<string, [string, unknown]> | null;
+  [kNeedDrain]: boolean;
+  [kCorked]: number;
+  [kErrored]: Error | null | undefined;
+  [kHighWaterMark]: number;
+  [kRejectBody]: boolean;
+  [kWritableFinished]: boolean;
+  [kEndCallbacks]: ((error: Error | null) => void)[] | null;
+  [kBytesWritten]: number;
+  _implicitHeader(): void;
+  _send(data: string): boolean;
+  _flush(): void;
+}
+
+/** The parts of Node's IncomingMessage that its types leave out. */
+export interface IncomingInternals {
+  _consuming: boolean;
+  _dumped: boolean;
+  _readableState: ReadableInternals;
+  _dump(): void;
+  _addHeaderLine(field: string, value: string, into: object): void;
+  _addHeaderLines(headers: readonly string[], count: number): void;
+  [kHeaders]: object | null;
+  [kHeadersCount]: number;
+}
+
+export interface ReadableInternals {
+  readingMore: boolean;
+  resumeScheduled: boolean;
+  ended: boolean;
+  endEmitted: boolean;
+  destroyed: boolean;
+  closed: boolean;
+  closeEmitted: boolean;
+}
+
+/** What every EventEmitter has. `_events` is undefined as long as nobody listens. */
+export interface EmitterInternals {
+  _events: Record<string, unknown> | undefined;
+}

@@ -1,0 +1,43 @@
+import type { HttpConnection } from './connection.ts';
+import { BodylessRequest, isStream, kOver, type EngineRequest } from './request.ts';
+
+/** More of the body of the request that came last. */
+export function pushBody(connection: HttpConnection, chunk: Buffer): void {
+  const { incoming } = connection;
+  if (incoming === null || incoming._dumped) return;
+  if (!incoming.push(chunk)) connection.readLess();
+}
+
+/** The body is complete; trailers as they came: name, value, name, value. */
+export function completeBody(connection: HttpConnection, trailers: readonly string[]): void {
+  const { incoming } = connection;
+  if (incoming === null) return;
+  incoming.complete = true;
+  if (trailers.length > 0) incoming._addHeaderLines(trailers, trailers.length);
+  incoming.push(null);
+}
+
+/** Ends a request that has no body, once it has been handed to the listeners. */
+export function completeBodyless(request: EngineRequest): void {
+  request.complete = true;
+  if (isStream(request)) request.push(null);
+}
+
+/** The response is finished: what nobody read is dropped, and "end" and "close" come as with Node. */
+export function releaseRequest(request: EngineRequest, connection: HttpConnection): void {
+  if (!isStream(request) && request._events === undefined) {
+    (request as BodylessRequest)[kOver] = true;
+    return;
+  }
+  if (!request._consuming && !request._readableState.resumeScheduled) {
+    request._dump();
+    // Without anybody to tell, the rest need not come up here.
+    if (!request.complete && request._events === undefined) connection.native.discardBody();
+  }
+}
+
+/** "data", "end" and "close" are skipped: the server's `optimizeEmptyRequests`. */
+export function skipEmptyBody(request: EngineRequest): void {
+  request._dumped = true;
+  if (request instanceof BodylessRequest) request[kOver] = true;
+}

@@ -1,0 +1,236 @@
+import http from 'node:http';
+import { streamDestroyed } from './errors.ts';
+import { CHUNK, CLOSE, END } from './native/index.ts';
+import {
+  freshOutgoing,
+  kCorked,
+  kEndCallbacks,
+  kErrored,
+  kNeedDrain,
+  kOutSocket,
+} from './node-internals.ts';
+import { defineOwn, ownDefaults } from './message-defaults.ts';
+import type { EngineResponse } from './response.ts';
+import {
+  kConnection,
+  kDirect,
+  kHeld,
+  kIsAscii,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from './response-state.ts';
+
+type Chunk = string | Uint8Array;
+type Callback = (error?: Error | null) => void;
+type NodeMethods = Record<
+  'write' | 'end' | '_writeRaw',
+  (this: EngineResponse, ...rest: unknown[]) => never
+> &
+  Record<'flushHeaders' | 'cork' | '_flush', (this: EngineResponse) => void>;
+
+/** Node's own methods, for whatever is not the common path. */
+export const nodeResponse: NodeMethods = http.ServerResponse.prototype as never;
+
+export function isChunk(chunk: unknown): chunk is Chunk {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array;
+}
+
+export function lengthOf(chunk: Chunk, encoding: BufferEncoding | undefined): number {
+  return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
+}
+
+/** Something only Node's own methods know how to treat: corked, counted, or bytes that wait in the socket. */
+export function isUnusual(response: EngineResponse): boolean {
+  return (
+    response[kCorked] > 0 ||
+    response.strictContentLength ||
+    response.outputSize > 0 ||
+    response[kConnection].holdsBytes()
+  );
+}
+
+/** The head, in the encoding of the text that follows it, as Node sends it. */
+export function sendHead(response: EngineResponse, encoding: BufferEncoding = 'latin1'): void {
+  response._headerSent = true;
+  const written = headEncoding(response, encoding);
+  response[kConnection].native.write(response[kSequence], response._header!, written, 0);
+}
+
+/** Gives the engine what this tick wrote. A response that was destroyed in between loses it, as with Node. */
+export function releaseHeld(response: EngineResponse): void {
+  const held = response[kHeld];
+  if (held === null) return;
+  response[kHeld] = null;
+  if (response.destroyed) return;
+  const { native } = response[kConnection];
+  for (let at = 0; at < held.length; at += 3) {
+    const [data, encoding, flags] = held.slice(at, at + 3);
+    native.write(
+      response[kSequence],
+      data as Chunk,
+      encoding as BufferEncoding | undefined,
+      flags as number,
+    );
+  }
+}
+
+function headEncoding(response: EngineResponse, followed: BufferEncoding): BufferEncoding {
+  return response[kIsAscii] || !isUtf8(followed) ? 'latin1' : 'utf8';
+}
+
+/** `write`, in the middle of an answer. Tells whether more is welcome, by Node's count. */
+export function writeBody(
+  response: EngineResponse,
+  chunk: Chunk,
+  encoding: BufferEncoding | undefined,
+  callback: Callback | undefined,
+): boolean {
+  const connection = response[kConnection];
+  const { native } = connection;
+  expectTick(response);
+  const held = (response[kHeld] ??= []);
+  if (!response._headerSent) {
+    response._headerSent = true;
+    const isText = typeof chunk === 'string' && !response.chunkedEncoding;
+    held.push(
+      response._header!,
+      headEncoding(response, isText ? (encoding ?? 'utf8') : 'latin1'),
+      0,
+    );
+  }
+  if (typeof callback === 'function') (response[kWriteCallbacks] ??= []).push(callback);
+  // An empty chunk would end the answer.
+  if (chunk.length > 0) {
+    held.push(chunk, encoding ?? undefined, response.chunkedEncoding ? CHUNK : 0);
+    response[kTickBytes] += lengthOf(chunk, encoding);
+  }
+  const isWelcome = response[kTickBytes] + native.pending < connection.server.highWaterMark;
+  if (!isWelcome) response[kNeedDrain] = true;
+  return isWelcome;
+}
+
+/** Bytes that are no part of the body: 1xx answers. */
+export function writeUnframed(
+  response: EngineResponse,
+  data: Chunk,
+  encoding: BufferEncoding | Callback | undefined,
+  callback: Callback | undefined,
+): boolean {
+  if (typeof encoding === 'function') {
+    callback = encoding;
+    encoding = undefined;
+  }
+  const { native, server } = response[kConnection];
+  if (response.destroyed || native.closed) return false;
+  if (typeof callback === 'function') {
+    expectTick(response);
+    (response[kWriteCallbacks] ??= []).push(callback);
+  }
+  releaseHeld(response);
+  if (data.length > 0) native.write(response[kSequence], data, encoding, 0);
+  return native.pending < server.highWaterMark;
+}
+
+/** The end of an answer, with the head and the body when they have not left yet. */
+export function sendEnd(
+  response: EngineResponse,
+  body: Chunk | undefined,
+  encoding: BufferEncoding | undefined,
+): void {
+  const { native } = response[kConnection];
+  const sequence = response[kSequence];
+  const flags = response._last ? END | CLOSE : END;
+  releaseHeld(response);
+  if (typeof body === 'string' && encoding && !isUtf8(encoding)) body = Buffer.from(body, encoding);
+  const isChunked = response.chunkedEncoding && response._hasBody;
+
+  if (!response._headerSent) {
+    if (!isChunked && (response[kIsAscii] || typeof body !== 'string')) {
+      response._headerSent = true;
+      native.answer(sequence, response._header!, body, flags);
+      return;
+    }
+    sendHead(response, isChunked ? undefined : (encoding ?? 'utf8'));
+  }
+  if (!isChunked) {
+    native.write(sequence, body ?? '', 'utf8', flags);
+  } else if (response._trailer === '') {
+    native.write(sequence, body ?? '', 'utf8', CHUNK | flags);
+  } else {
+    if (body) native.write(sequence, body, 'utf8', CHUNK);
+    native.endChunked(sequence, response._trailer, flags);
+  }
+}
+
+/**
+ * From here on the response is Node's: its own methods write raw bytes to the connection's socket. What has already left
+ * the direct way stays in front of them.
+ */
+export function handOver(response: EngineResponse): void {
+  if (!response[kDirect]) return;
+  response[kDirect] = false;
+  releaseHeld(response);
+  const connection = response[kConnection];
+  defineOwn(response, kOutSocket, connection.first === response ? connection.socket() : null);
+  response.prependListener('finish', () => finishNode(response));
+}
+
+/** What `handOver` does, and every field becomes the response's own: for those who replace its prototype. */
+export function standAlone(response: EngineResponse): void {
+  handOver(response);
+  ownDefaults(response, freshOutgoing, new Set(['_events', '_eventsCount', '_maxListeners']));
+  ownDefaults(response, { sendDate: true, _sent100: false, _expect_continue: false }, new Set());
+}
+
+/** Node's own methods have given all bytes to the socket, and it to the kernel: the next answer may follow. */
+export function finishNode(response: EngineResponse): void {
+  const connection = response[kConnection];
+  const flags = response._last ? END | CLOSE : END;
+  connection.native.write(response[kSequence], '', 'latin1', flags);
+  connection.finished(response);
+  process.nextTick(emitClose, response);
+}
+
+/** "close", once. */
+export function emitClose(response: EngineResponse): void {
+  if (response._closed) return;
+  response.destroyed = true;
+  response._closed = true;
+  response.emit('close');
+}
+
+/** Calls back whoever waits for bytes that the kernel has by now. */
+export function settleWrites(response: EngineResponse, error: Error | null): void {
+  response[kTickBytes] = 0;
+  const callbacks = response[kWriteCallbacks];
+  if (callbacks !== null) {
+    response[kWriteCallbacks] = null;
+    for (const callback of callbacks) callback(error);
+  }
+  if (error === null && response[kNeedDrain] && !response.finished) {
+    response[kNeedDrain] = false;
+    response.emit('drain');
+  }
+}
+
+/** The callbacks of `end`: null, or why the answer did not leave. */
+export function settleEnd(response: EngineResponse, isFlushed: boolean): void {
+  const callbacks = response[kEndCallbacks];
+  if (callbacks === null || callbacks === undefined) return;
+  response[kEndCallbacks] = null;
+  const error = isFlushed ? null : (response[kErrored] ?? streamDestroyed('end'));
+  for (const callback of callbacks) callback(error);
+}
+
+function expectTick(response: EngineResponse): void {
+  if (response[kTickBytes] === 0 && response[kWriteCallbacks] === null) {
+    // Node corks until the tick is over, so that is when the bytes leave and room is made.
+    response[kTickBytes] = 0;
+    response[kConnection].afterTick(response);
+  }
+}
+
+function isUtf8(encoding: string): boolean {
+  return encoding === 'utf8' || encoding === 'utf-8';
+}

@@ -1,0 +1,16 @@
+// What the engine keeps on a response, whichever class it is of.
+
+/** The connection it answers on. */
+export const kConnection: unique symbol = Symbol('connection');
+/** The number of its request on that connection, from 0. */
+export const kSequence: unique symbol = Symbol('sequence');
+/** Its bytes go to the engine at once. False: by Node's own methods, over the connection's socket. */
+export const kDirect: unique symbol = Symbol('direct');
+/** Bytes written since the last tick. Node holds them corked until then, and counts them against the high-water mark. */
+export const kTickBytes: unique symbol = Symbol('tickBytes');
+/** Callbacks of `write`, until the kernel has the bytes. */
+export const kWriteCallbacks: unique symbol = Symbol('writeCallbacks');
+/** Its head has no byte above 127. Node writes a head in the encoding of what follows it. */
+export const kIsAscii: unique symbol = Symbol('isAscii');
+/** Writes of this tick, three fields each: bytes, encoding, flags. As with Node they leave when the tick is over. */
+export const kHeld: unique symbol = Symbol('held');

@@ -1,0 +1,217 @@
+import { EventEmitter } from 'node:events';
+import http, { type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpConnection } from './connection.ts';
+import { defineHidden, defineOwn, inheritDefaults } from './message-defaults.ts';
+import {
+  freshOutgoing,
+  kEndCallbacks,
+  kOutHeaders,
+  kOutSocket,
+  kRejectBody,
+  kWritableFinished,
+  type EmitterInternals,
+  type OutgoingInternals,
+} from './node-internals.ts';
+import type { EngineRequest } from './request.ts';
+import { storeHeader } from './response-head.ts';
+import {
+  handOver,
+  isChunk,
+  isUnusual,
+  lengthOf,
+  nodeResponse,
+  releaseHeld,
+  sendEnd,
+  sendHead,
+  writeBody,
+  writeUnframed,
+} from './response-output.ts';
+import {
+  kConnection,
+  kDirect,
+  kHeld,
+  kIsAscii,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from './response-state.ts';
+
+type Callback = (error?: Error | null) => void;
+export type HeldWrites = (string | Uint8Array | number | undefined)[];
+type Chunk = string | Uint8Array;
+
+/**
+ * The response to a request that the engine parsed: a `http.ServerResponse` whose fields begin as defaults of the
+ * prototype, and whose common path, a head and a whole body, leaves in one piece. The rest is Node's own methods.
+ */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in ServerResponse's
+export interface EngineResponse
+  extends Omit<ServerResponse, 'req'>, OutgoingInternals, EmitterInternals {
+  req: EngineRequest;
+  [kConnection]: HttpConnection;
+  [kSequence]: number;
+  [kDirect]: boolean;
+  [kIsAscii]: boolean;
+  [kTickBytes]: number;
+  [kHeld]: HeldWrites | null;
+  [kWriteCallbacks]: Callback[] | null;
+  [kOutSocket]: Socket | null;
+}
+
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export class EngineResponse {
+  // What most answers write to is made here, so that all of them have one shape.
+  constructor(
+    request: EngineRequest,
+    connection: HttpConnection,
+    sequence: number,
+    keepAlive: boolean,
+  ) {
+    const { server } = connection;
+    this._events = undefined;
+    this.req = request;
+    this[kConnection] = connection;
+    this[kSequence] = sequence;
+    this[kDirect] = true;
+    this[kOutHeaders] = null;
+    this.statusCode = 200;
+    this.statusMessage = undefined as never;
+    this._header = null;
+    this._headerSent = false;
+    this[kIsAscii] = true;
+    this._contentLength = null;
+    this._hasBody = request.method !== 'HEAD';
+    this._last = false;
+    this._keepAliveTimeout = server.keepAliveTimeout;
+    this._maxRequestsPerSocket = server.maxRequestsPerSocket!;
+    this.chunkedEncoding = false;
+    this.shouldKeepAlive = keepAlive;
+    this.finished = false;
+    this[kWritableFinished] = false;
+    this.destroyed = false;
+    this._closed = false;
+  }
+
+  write(chunk: never, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
+    if (typeof encoding === 'function') {
+      callback = encoding;
+      encoding = undefined;
+    }
+    if (this[kDirect] && !this.finished && !this.destroyed && !isUnusual(this) && isChunk(chunk)) {
+      if (this._header === null) this._implicitHeader();
+      // Whoever wraps writeHead may have done anything in it.
+      if (this._hasBody && this[kDirect]) return writeBody(this, chunk, encoding, callback);
+    }
+    if (!this.finished) handOver(this);
+    return nodeResponse.write.call(this, chunk, encoding, callback);
+  }
+
+  end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    if (typeof chunk === 'function') {
+      callback = chunk;
+      chunk = undefined;
+      encoding = undefined;
+    } else if (typeof encoding === 'function') {
+      callback = encoding;
+      encoding = undefined;
+    }
+    if (!this[kDirect] || this.finished || this.destroyed || isUnusual(this)) {
+      return this._nodeEnd(chunk, encoding, callback);
+    }
+    let body: Chunk | undefined;
+    if (chunk) {
+      if (!isChunk(chunk)) return this._nodeEnd(chunk, encoding, callback);
+      body = chunk;
+    }
+    if (this._header === null) {
+      this._contentLength = body === undefined ? 0 : lengthOf(body, encoding as BufferEncoding);
+      this._implicitHeader();
+      if (!this[kDirect] || this.finished) return this._nodeEnd(chunk, encoding, callback);
+    }
+    if (!this._hasBody && body !== undefined) {
+      if (this[kRejectBody]) return this._nodeEnd(chunk, encoding, callback);
+      body = undefined;
+    }
+    if (typeof callback === 'function') {
+      (this[kEndCallbacks] ??= []).push(callback as (error: Error | null) => void);
+    }
+    sendEnd(this, body, encoding as BufferEncoding);
+    this.finished = true;
+    if (this._events !== undefined) this.emit('prefinish');
+    this[kConnection].ended(this);
+    return this;
+  }
+
+  flushHeaders(): void {
+    if (!this[kDirect] || isUnusual(this)) {
+      handOver(this);
+      nodeResponse.flushHeaders.call(this);
+      return;
+    }
+    if (this._header === null) this._implicitHeader();
+    if (!this[kDirect]) return;
+    releaseHeld(this);
+    if (!this._headerSent) sendHead(this);
+  }
+
+  cork(): void {
+    if (!this.finished) handOver(this);
+    nodeResponse.cork.call(this);
+  }
+
+  // Node's server is the first to listen to "finish", here it need not.
+  listenerCount(event: string | symbol, listener?: never): number {
+    const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
+    return own + EventEmitter.prototype.listenerCount.call(this, event, listener);
+  }
+
+  /** @internal Where Node's own methods put their bytes: 1xx answers, for one. */
+  _writeRaw(data: Chunk, encoding?: unknown, callback?: unknown, size?: number): boolean {
+    if (this[kDirect] && this.outputData.length === 0 && !isUnusual(this)) {
+      return writeUnframed(this, data, encoding as BufferEncoding, callback as Callback);
+    }
+    handOver(this);
+    return nodeResponse._writeRaw.call(this, data, encoding, callback, size);
+  }
+
+  /** @internal What `writeHead` of Node ends in. */
+  _storeHeader(firstLine: string, headers: unknown): void {
+    storeHeader(this, firstLine, headers);
+  }
+
+  /** @internal The engine serves strict servers only. */
+  _isLenientHeaderValidation(): boolean {
+    return false;
+  }
+
+  /** @internal */
+  _nodeEnd(chunk: unknown, encoding: unknown, callback: unknown): this {
+    if (!this.finished) handOver(this);
+    return nodeResponse.end.call(this, chunk, encoding, callback) as this;
+  }
+}
+
+Object.setPrototypeOf(EngineResponse, http.ServerResponse);
+Object.setPrototypeOf(EngineResponse.prototype, http.ServerResponse.prototype);
+
+const prototype = EngineResponse.prototype;
+defineHidden(prototype, 'constructor', http.ServerResponse);
+inheritDefaults(prototype, freshOutgoing, new Set(['_events', '_eventsCount', kOutSocket]));
+defineOwn(prototype, 'sendDate', true);
+defineOwn(prototype, '_sent100', false);
+defineOwn(prototype, '_expect_continue', false);
+defineOwn(prototype, kTickBytes, 0);
+defineOwn(prototype, kWriteCallbacks, null);
+defineOwn(prototype, kHeld, null);
+Object.defineProperty(prototype, kOutSocket, {
+  configurable: true,
+  // A response has the socket while it is its turn, and until it says "finish".
+  get(this: EngineResponse) {
+    const connection = this[kConnection];
+    return connection.first === this ? connection.socket() : null;
+  },
+  set(this: EngineResponse, socket: Socket | null) {
+    defineOwn(this, kOutSocket, socket);
+  },
+});

@@ -1,0 +1,70 @@
+import http from 'node:http';
+import type { ServerSettings } from './native/index.ts';
+import type { EngineServer } from './server.ts';
+
+const kValues: unique symbol = Symbol('settings');
+
+/** Properties of a server that its user may write at any time, and that the engine goes by. */
+const LIVE = [
+  'headersTimeout',
+  'requestTimeout',
+  'keepAliveTimeout',
+  'keepAliveTimeoutBuffer',
+  'timeout',
+  'maxConnections',
+  'maxHeaderSize',
+  'httpAllowHalfOpen',
+] as const;
+
+/**
+ * Makes the live properties accessors of the prototype, so that the constructor of http.Server, which knows nothing of
+ * the engine, writes through them too.
+ */
+export function defineSettings(prototype: EngineServer): void {
+  for (const name of LIVE) {
+    Object.defineProperty(prototype, name, {
+      configurable: true,
+      enumerable: true,
+      get(this: Settable) {
+        return this[kValues]?.[name];
+      },
+      set(this: Settable, value: unknown) {
+        (this[kValues] ??= {})[name] = value;
+        this.reconfigure();
+      },
+    });
+  }
+}
+
+/** What the engine is told. Times in ms; 0 is off. */
+export function settingsOf(server: EngineServer, announceConnections: boolean): ServerSettings {
+  const keepAliveTimeout = duration(server.keepAliveTimeout);
+  return {
+    headersTimeout: duration(server.headersTimeout),
+    requestTimeout: duration(server.requestTimeout),
+    keepAliveTimeout:
+      keepAliveTimeout === 0 ? 0 : keepAliveTimeout + duration(server.keepAliveTimeoutBuffer, 1000),
+    keepAliveShown: keepAliveTimeout,
+    socketTimeout: duration(server.timeout),
+    maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+    maxConnections: limit(server.maxConnections),
+    noDelay: server.noDelay,
+    keepAlive: server.keepAlive,
+    keepAliveInitialDelay: server.keepAliveInitialDelay,
+    allowHalfOpen: server.httpAllowHalfOpen,
+    announceConnections,
+  };
+}
+
+type Settable = EngineServer & { [kValues]?: Record<string, unknown> };
+
+// As Node reads these properties: what is no number counts as its fallback.
+function duration(value: number | undefined, fallback = 0): number {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return fallback;
+  return Math.min(value, 0x7fffffff);
+}
+
+function limit(value: number | null | undefined): number {
+  if (value === undefined || value === null) return 0;
+  return value > 0 ? value : -1;
+}

@@ -1,0 +1,413 @@
+import { AsyncResource } from 'node:async_hooks';
+import http, { type RequestListener, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import { answerTo, failConnection } from './client-error.ts';
+import { ConnectionSocket } from './connection-socket.ts';
+import { continueResponse, HttpConnection } from './connection.ts';
+import { dispatch } from './dispatch.ts';
+import { parseError, requestTimeout } from './errors.ts';
+import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
+import { createRequest, createResponse, type CustomMessages } from './messages.ts';
+import {
+  BODY_COMPLETE,
+  BODY_NONE,
+  CONNECT,
+  openPort,
+  UPGRADE,
+  type ClientError,
+  type Connection as NativeConnection,
+  type HeaderBlock,
+  type NativeServer,
+  type ServerEvents,
+  type SocketAddress,
+} from './native/index.ts';
+import { symbolOf } from './node-internals.ts';
+import { lookForHttpObserver } from './performance-entries.ts';
+import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
+import type { EngineRequest } from './request.ts';
+import type { EngineResponse } from './response.ts';
+import { defineSettings, settingsOf } from './server-settings.ts';
+import { isUpgrade, upgrade } from './upgrade.ts';
+
+type ConnectionListener = (this: http.Server, socket: Socket) => void;
+type Listener = (...args: never[]) => void;
+type Listen2 = (
+  this: http.Server,
+  address: string | null,
+  port: number,
+  addressType: number,
+  backlog: number,
+  fd: number | undefined,
+  flags: number | undefined,
+) => void;
+
+const nodeListen2 = (http.Server.prototype as unknown as { _listen2: Listen2 })._listen2;
+
+const { _emitCloseIfDrained: nodeEmitClose } = http.Server.prototype as unknown as {
+  _emitCloseIfDrained(this: http.Server): void;
+};
+
+/** Parts of http.Server that Node's types leave out. */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export interface EngineServer {
+  _handle: ListeningHandle | null;
+  httpAllowHalfOpen: boolean;
+  highWaterMark: number;
+  noDelay: boolean;
+  keepAlive: boolean;
+  keepAliveInitialDelay: number;
+  keepAliveTimeoutBuffer: number;
+  maxHeaderSize: number | undefined;
+  joinDuplicateHeaders: boolean;
+  requireHostHeader: boolean;
+  rejectNonStandardBodyWrites: boolean;
+  shouldUpgradeCallback(request: EngineRequest): boolean;
+}
+
+/**
+ * A `http.Server` whose connections the native engine accepts, reads and writes. Listening, its errors, its events and
+ * the options are Node's own code.
+ */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export class EngineServer extends http.Server implements ServerEvents {
+  /** @internal */
+  readonly custom: CustomMessages;
+  /** @internal Headers that must not be sent twice, by the symbol Node looks for. */
+  readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
+  /** @internal */
+  readonly optimizesEmptyRequests: boolean;
+
+  readonly #isThreaded: boolean;
+  #native: NativeServer | undefined;
+  #listening: AsyncResource | undefined;
+  /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
+  #counted = 0;
+  #isClosing = false;
+  #isAnnouncing = false;
+  #isReconfiguring = false;
+  #afterTick: EngineResponse[] = [];
+
+  constructor(options: ServerOptions, listener?: RequestListener) {
+    super(options, listener);
+    const { IncomingMessage, ServerResponse } = options ?? {};
+    this.custom = { request: IncomingMessage, response: ServerResponse } as never;
+    this.optimizesEmptyRequests =
+      (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
+    this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
+    const key = symbolOf(this, 'kUniqueHeaders');
+    const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
+    if (key && names) this.uniqueHeaders = [key, names];
+
+    // Node's own listener serves what the user emits as a connection: any duplex stream.
+    const [serve] = this.listeners('connection') as ConnectionListener[];
+    this.removeAllListeners('connection');
+    super.on('connection', (socket: Socket) => {
+      if (!(socket instanceof ConnectionSocket)) serve!.call(this, socket);
+    });
+  }
+
+  // net.Server counts its connections here; the engine's are not among those.
+  get _connections(): number {
+    return (this.#native?.connectionCount() ?? 0) + this.#counted;
+  }
+  set _connections(value: number) {
+    // The constructor of net.Server writes before this class has its fields.
+    if (#counted in this) this.#counted = value - (this.#native?.connectionCount() ?? 0);
+  }
+
+  // net.Server.listen ends here, once names are resolved.
+  _listen2(...[address, port, addressType, backlog, fd, flags]: Parameters<Listen2>): void {
+    if (this._handle === null) {
+      const bound = bindHandle(address, port, addressType, fd, flags);
+      ({ address, addressType } = bound);
+      this._handle = bound.handle;
+    }
+    this.#listening = new AsyncResource('HTTPSERVER');
+    listenThrough(this._handle!, (descriptor, length) => {
+      this.#isAnnouncing = this.listenerCount('connection') > 1;
+      const settings = settingsOf(this, this.#isAnnouncing);
+      const native = openPort(this.#isThreaded).listen(
+        { fd: descriptor, backlog: length | 0 },
+        settings,
+        this,
+      );
+      if (typeof native !== 'number') this.#native = native;
+      return native;
+    });
+    nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#isClosing = true;
+    return super.close(callback);
+  }
+
+  /** @internal Node's emits "close" whenever it is called; the engine has more occasions to call it. */
+  _emitCloseIfDrained(): void {
+    if (!(#isClosing in this) || !this.#isClosing) return;
+    if (this._handle !== null || this._connections > 0) return;
+    this.#isClosing = false;
+    nodeEmitClose.call(this);
+  }
+
+  override closeIdleConnections(): void {
+    super.closeIdleConnections();
+    // Answers of this turn may not have left yet: until then their connections are not idle.
+    if (this.#native !== undefined) openPort(this.#isThreaded).flush();
+    this.#native?.closeIdle();
+  }
+
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    this.#native?.closeAll();
+  }
+
+  override on(event: string | symbol, listener: Listener): this {
+    super.on(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override addListener(event: string | symbol, listener: Listener): this {
+    super.addListener(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override once(event: string | symbol, listener: Listener): this {
+    super.once(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override prependListener(event: string | symbol, listener: Listener): this {
+    super.prependListener(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override prependOnceListener(event: string | symbol, listener: Listener): this {
+    super.prependOnceListener(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  /** @internal The engine tells of connections only where somebody listens. */
+  _noticeListener(event: string | symbol): void {
+    // The constructor of http.Server listens before this class has its fields.
+    if (event !== 'connection' || !(#native in this)) return;
+    if (this.#native === undefined || this.#isAnnouncing) return;
+    this.#isAnnouncing = true;
+    this.#native.configure({ announceConnections: true });
+  }
+
+  /** @internal Tells the engine of changed properties, once for all that change together. */
+  reconfigure(): void {
+    if (!(#native in this) || this.#native === undefined || this.#isReconfiguring) return;
+    this.#isReconfiguring = true;
+    queueMicrotask(() => {
+      this.#isReconfiguring = false;
+      this.#native?.configure(settingsOf(this, this.#isAnnouncing));
+    });
+  }
+
+  /** @internal One tick for all responses that nobody listens to. */
+  afterTick(response: EngineResponse): void {
+    if (this.#afterTick.push(response) === 1) process.nextTick(continueResponses, this);
+  }
+
+  /** @internal */
+  takeAfterTick(): EngineResponse[] {
+    const responses = this.#afterTick;
+    this.#afterTick = [];
+    return responses;
+  }
+
+  /** @internal See `keepAnswer` of the package. */
+  keepAnswer(url: string, head: string, body: Uint8Array, ttlMs: number): boolean {
+    this.#native?.keep(url, head, body, ttlMs);
+    return this.#native !== undefined;
+  }
+
+  /** @internal */
+  forgetAnswer(url: string): void {
+    this.#native?.forget(url);
+  }
+
+  /** @internal A connection has become Node's. */
+  countDetached(): void {
+    this.#counted += 1;
+  }
+
+  /** @internal */
+  onOpen(native: NativeConnection): void {
+    const connection = this.#connectionOf(native);
+    connection.runInAsyncScope(announce, undefined, this, connection);
+  }
+
+  /** @internal */
+  onRequest(
+    native: NativeConnection,
+    sequence: number,
+    method: string,
+    url: string,
+    flags: number,
+    headers: HeaderBlock,
+    body: Buffer | undefined,
+  ): void {
+    const connection = (native.owner as HttpConnection | undefined) ?? this.#connectionOf(native);
+    connection.runInAsyncScope(
+      receive,
+      undefined,
+      connection,
+      sequence,
+      method,
+      url,
+      flags,
+      headers,
+      body,
+    );
+  }
+
+  /** @internal */
+  onBody(native: NativeConnection, _sequence: number, chunk: Buffer): void {
+    const connection = native.owner as HttpConnection;
+    if (connection.incoming !== null) {
+      connection.runInAsyncScope(pushBody, undefined, connection, chunk);
+    }
+  }
+
+  /** @internal */
+  onBodyEnd(native: NativeConnection, _sequence: number, trailers: string[]): void {
+    const connection = native.owner as HttpConnection;
+    if (connection.incoming !== null) {
+      connection.runInAsyncScope(completeBody, undefined, connection, trailers);
+    }
+  }
+
+  /** @internal */
+  onDrain(native: NativeConnection): void {
+    (native.owner as HttpConnection | undefined)?.onDrain();
+  }
+
+  /** @internal */
+  onClientError(native: NativeConnection, found: ClientError): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined && this.listenerCount('clientError') === 0) {
+      native.writeRaw(answerTo(found.code));
+      native.closeSoon();
+      return;
+    }
+    const { code, reason, bytesParsed, rawPacket } = found;
+    const error =
+      code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? requestTimeout()
+        : parseError(code, reason, bytesParsed, rawPacket);
+    const target = connection ?? this.#connectionOf(native);
+    target.runInAsyncScope(fail, undefined, target, error);
+  }
+
+  /** @internal */
+  onTimeout(native: NativeConnection): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined && this.listenerCount('timeout') === 0) {
+      native.destroy();
+      return;
+    }
+    const target = connection ?? this.#connectionOf(native);
+    target.runInAsyncScope(target.onTimeout, target);
+  }
+
+  /** @internal The client has ended its side, and `httpAllowHalfOpen` leaves ours open. */
+  onEnd(native: NativeConnection): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined) native.closeSoon();
+    else connection.runInAsyncScope(connection.onEnd, connection);
+  }
+
+  /** @internal */
+  onClose(native: NativeConnection, errno: number): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined) this._emitCloseIfDrained();
+    else connection.runInAsyncScope(connection.onClose, connection, errno);
+  }
+
+  /** @internal */
+  onDrop(remote: SocketAddress, local: SocketAddress): void {
+    this.emit('drop', {
+      localAddress: local.address,
+      localPort: local.port,
+      localFamily: local.family,
+      remoteAddress: remote.address,
+      remotePort: remote.port,
+      remoteFamily: remote.family,
+    });
+  }
+
+  /** @internal */
+  onStopped(): void {
+    this._emitCloseIfDrained();
+  }
+
+  #connectionOf(native: NativeConnection): HttpConnection {
+    lookForHttpObserver();
+    // As with Node, requests begin in the context of who called listen.
+    const connection = this.#listening!.runInAsyncScope(() => new HttpConnection(native, this));
+    native.owner = connection;
+    return connection;
+  }
+}
+
+// What programs print.
+Object.defineProperty(EngineServer, 'name', { value: 'Server' });
+defineSettings(EngineServer.prototype);
+
+function announce(server: EngineServer, connection: HttpConnection): void {
+  server.emit('connection', connection.socket());
+}
+
+function receive(
+  connection: HttpConnection,
+  sequence: number,
+  method: string,
+  url: string,
+  flags: number,
+  headers: HeaderBlock,
+  body: Buffer | undefined,
+): void {
+  if (exceedsHeaderCount(headers.raw.length, connection.server.maxHeadersCount)) {
+    fail(connection, parseError('HPE_HEADER_OVERFLOW', 'Header overflow', 0, undefined));
+    return;
+  }
+  const request = createRequest(connection, method, url, flags, headers);
+  if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
+    upgrade(request, connection);
+    return;
+  }
+  const response = createResponse(request, connection, sequence, flags);
+  connection.incoming = request;
+  connection.enqueue(response);
+  const hasBody = (flags & BODY_NONE) === 0;
+  if (!hasBody && connection.server.optimizesEmptyRequests) skipEmptyBody(request);
+  try {
+    dispatch(connection, request, response, flags);
+  } finally {
+    if (!hasBody) completeBodyless(request);
+    if (body !== undefined) pushBody(connection, body);
+    if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
+  }
+}
+
+/** Names and values together. Node's limit, where `maxHeadersCount` says nothing, is a thousand headers. */
+function exceedsHeaderCount(length: number, maxHeadersCount: number | null): boolean {
+  const limit = maxHeadersCount ?? 1000;
+  return limit > 0 && length > limit * 2;
+}
+
+function fail(connection: HttpConnection, error: Error): void {
+  failConnection(connection.socket(), error);
+}
+
+function continueResponses(server: EngineServer): void {
+  for (const response of server.takeAfterTick()) continueResponse(response);
+}

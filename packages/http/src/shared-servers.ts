@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { ListenOptions } from 'node:net';
+
+type Listen = (...args: unknown[]) => Server;
+
+/** Between looks at connections that have become idle since the server stopped listening. */
+const IDLE_CHECK_MS = 100;
+
+let isShared = false;
+const listening = new Set<Server>();
+
+/** From here on the servers of this thread share their ports, and can be closed together. */
+export function shareServers(): void {
+  isShared = true;
+}
+
+/** A server of this thread, right after it was made. */
+export function noteServer(server: Server): void {
+  if (!isShared) return;
+  const listen = server.listen.bind(server) as Listen;
+  server.listen = ((...args: unknown[]) => listen(...withReusePort(args))) as never;
+  server.on('listening', () => listening.add(server));
+  server.on('close', () => listening.delete(server));
+}
+
+/** Stops listening, and resolves when all that was begun is answered. */
+export async function closeServers(): Promise<void> {
+  await Promise.all([...listening].map((server) => close(server)));
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  if (server.listening) server.close();
+  // A connection whose answer was due when the server closed is kept by its client.
+  const check = setInterval(() => server.closeIdleConnections?.(), IDLE_CHECK_MS);
+  await closed;
+  clearInterval(check);
+}
+
+/** The forms of `listen` that name a port: (port, host, backlog, callback) and (options, callback). */
+function withReusePort(args: unknown[]): unknown[] {
+  const [first, ...rest] = args;
+  const callback = rest.findLast((value) => typeof value === 'function');
+  if (typeof first === 'number' || (typeof first === 'string' && /^\d+$/.test(first))) {
+    const options: ListenOptions = { port: Number(first), reusePort: true };
+    const host = rest.find((value) => typeof value === 'string');
+    const backlog = rest.find((value) => typeof value === 'number');
+    if (host !== undefined) options.host = host;
+    if (backlog !== undefined) options.backlog = backlog;
+    return [options, callback].filter((value) => value !== undefined);
+  }
+  if (typeof first === 'object' && first !== null && 'port' in first && first.port !== undefined) {
+    return [{ reusePort: true, ...first }, ...rest];
+  }
+  return args;
+}

@@ -1,0 +1,57 @@
+import { errorOf } from './errors.ts';
+
+export interface ThreadsOptions {
+  /** `workerData` of every thread. */
+  readonly workerData?: unknown;
+  /**
+   * How long a thread may take to answer what it has begun, in ms, before it is ended.
+   * @default 10000
+   */
+  readonly stopTimeoutMs?: number;
+  /**
+   * How long the first restart of a thread waits, in ms. Every further one waits twice as long.
+   * @default 100
+   */
+  readonly restartDelayMs?: number;
+  /**
+   * The longest wait before a restart, in ms. A thread that served for longer begins again at `restartDelayMs`.
+   * @default 30000
+   */
+  readonly maxRestartDelayMs?: number;
+  /**
+   * Signals that stop the threads, and then the process.
+   * @default ['SIGTERM', 'SIGINT']
+   */
+  readonly signals?: readonly NodeJS.Signals[];
+}
+
+export type ResolvedOptions = Required<ThreadsOptions>;
+
+export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
+  const {
+    workerData = undefined,
+    stopTimeoutMs = 10_000,
+    restartDelayMs = 100,
+    maxRestartDelayMs = 30_000,
+    signals = ['SIGTERM', 'SIGINT'],
+  } = options;
+  const durations = { stopTimeoutMs, restartDelayMs, maxRestartDelayMs };
+  for (const [name, value] of Object.entries(durations)) {
+    if (!Number.isFinite(value) || value < 0) {
+      throw errorOf(
+        'REDLINE_HTTP_INVALID_OPTION',
+        `${name} is ${value}: give milliseconds, 0 or more`,
+      );
+    }
+  }
+  return { workerData, ...durations, signals };
+}
+
+export function checkCount(count: number): void {
+  if (!Number.isInteger(count) || count < 1) {
+    throw errorOf(
+      'REDLINE_HTTP_INVALID_OPTION',
+      `The number of threads is ${count}: give 1 or more`,
+    );
+  }
+}

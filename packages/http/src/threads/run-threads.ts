@@ -1,0 +1,172 @@
+import { EventEmitter } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { errorOf } from './errors.ts';
+import {
+  checkCount,
+  resolveOptions,
+  type ResolvedOptions,
+  type ThreadsOptions,
+} from './options.ts';
+import { startThread, type Ended, type RunningThread } from './running-thread.ts';
+
+/** What happens to threads. `index` is 0 to n - 1 and stays with a thread's successors. */
+export interface ThreadsEvents {
+  /** The entry of a thread has run. */
+  start: [index: number];
+  /** A thread has ended: with its exit code, and with the error that ended it. */
+  exit: [index: number, exitCode: number, error: Error | undefined];
+  /** A thread that died starts again after `delayMs`. */
+  restart: [index: number, delayMs: number];
+  /** All threads have ended and none starts again. */
+  stopped: [];
+}
+
+/**
+ * Runs `entry` in `count` worker threads that serve one port together. In such a thread `listen` of this package's servers
+ * shares its port (`reusePort`), and the kernel spreads connections over the threads.
+ *
+ * A thread that dies is started again, later each time. On SIGTERM or SIGINT every thread stops listening, answers what it
+ * has begun and ends; then the process does. What an entry exports as `close` is called for that; without it the servers
+ * that `createServer` and `serverFactory` made are closed.
+ *
+ * @param count How many threads. One for each core that is to serve.
+ * @param entry A module: a path, relative to the working directory, or a URL.
+ * @throws REDLINE_HTTP_INVALID_OPTION
+ * @example
+ * // main.ts
+ * runThreads(availableParallelism(), new URL('server.ts', import.meta.url));
+ * // server.ts
+ * createServer((request, response) => response.end('hello')).listen(3000);
+ */
+export function runThreads(
+  count: number,
+  entry: string | URL,
+  options: ThreadsOptions = {},
+): Threads {
+  checkCount(count);
+  const url =
+    typeof entry === 'string' && !entry.startsWith('file:')
+      ? pathToFileURL(resolve(entry))
+      : new URL(entry);
+  return new Threads(count, url, resolveOptions(options));
+}
+
+/** Threads that serve together. Made by `runThreads`. */
+export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposable {
+  /** How many threads there are. */
+  readonly count: number;
+  /**
+   * Resolves when the entry has run in every thread.
+   *
+   * Rejects with REDLINE_HTTP_THREAD_NOT_STARTED when a thread dies before any has started: nothing is running then.
+   */
+  readonly started: Promise<void>;
+
+  readonly #entry: URL;
+  readonly #options: ResolvedOptions;
+  readonly #threads: (RunningThread | undefined)[];
+  readonly #failures: number[];
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  readonly #waitsForStart: Set<number>;
+  readonly #start = Promise.withResolvers<void>();
+  readonly #stop = Promise.withResolvers<void>();
+  readonly #onSignal = (signal: NodeJS.Signals): void => this.#stopBySignal(signal);
+  #hasStarted = false;
+  #isStopping = false;
+
+  /** @internal */
+  constructor(count: number, entry: URL, options: ResolvedOptions) {
+    super();
+    this.count = count;
+    this.#entry = entry;
+    this.#options = options;
+    this.#threads = Array.from({ length: count }, () => undefined);
+    this.#failures = Array.from({ length: count }, () => 0);
+    this.#waitsForStart = new Set(this.#threads.keys());
+    this.started = this.#start.promise;
+    for (const signal of options.signals) process.on(signal, this.#onSignal);
+    for (let index = 0; index < count; index += 1) this.#run(index);
+  }
+
+  /** Lets every thread answer what it has begun, and resolves when all have ended. */
+  stop(): Promise<void> {
+    if (!this.#isStopping) {
+      this.#isStopping = true;
+      for (const restart of this.#restarts) clearTimeout(restart);
+      this.#restarts.clear();
+      for (const thread of this.#threads) thread?.stop(this.#options.stopTimeoutMs);
+      this.#settle();
+    }
+    return this.#stop.promise;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #run(index: number): void {
+    const thread = startThread(this.#entry, this.#options.workerData);
+    this.#threads[index] = thread;
+    thread.started.then(
+      () => this.#onStart(index),
+      () => {},
+    );
+    thread.ended.then((ended) => this.#onEnd(index, ended));
+  }
+
+  #onStart(index: number): void {
+    this.#hasStarted = true;
+    this.#waitsForStart.delete(index);
+    this.emit('start', index);
+    if (this.#waitsForStart.size === 0) this.#start.resolve();
+  }
+
+  #onEnd(index: number, { exitCode, error, livedMs }: Ended): void {
+    this.#threads[index] = undefined;
+    this.emit('exit', index, exitCode, error);
+    if (!this.#isStopping && !this.#hasStarted) this.#giveUp(index, exitCode, error);
+    // A thread that ends with 0 had nothing left to do.
+    if (this.#isStopping || exitCode === 0) this.#settle();
+    else this.#restart(index, livedMs, error);
+  }
+
+  #giveUp(index: number, exitCode: number, error: Error | undefined): void {
+    const reason = error?.message ?? `it exited with ${exitCode}`;
+    const message = `Thread ${index} did not start ${this.#entry.href}: ${reason}`;
+    this.#start.reject(errorOf('REDLINE_HTTP_THREAD_NOT_STARTED', message, error));
+    void this.stop();
+  }
+
+  #restart(index: number, livedMs: number, error: Error | undefined): void {
+    const { restartDelayMs, maxRestartDelayMs } = this.#options;
+    if (livedMs > maxRestartDelayMs) this.#failures[index] = 0;
+    const delayMs = Math.min(restartDelayMs * 2 ** this.#failures[index]!, maxRestartDelayMs);
+    this.#failures[index]! += 1;
+    if (this.listenerCount('exit') === 0) {
+      const reason = error?.stack ?? 'without an error';
+      process.emitWarning(`Thread ${index} ended and starts again in ${delayMs} ms: ${reason}`);
+    }
+    this.emit('restart', index, delayMs);
+    const restart = setTimeout(() => {
+      this.#restarts.delete(restart);
+      this.#run(index);
+    }, delayMs);
+    this.#restarts.add(restart);
+  }
+
+  #settle(): void {
+    if (this.#restarts.size > 0 || this.#threads.some(Boolean)) return;
+    this.#isStopping = true;
+    for (const signal of this.#options.signals) process.off(signal, this.#onSignal);
+    this.#start.resolve();
+    this.#stop.resolve();
+    this.emit('stopped');
+  }
+
+  #stopBySignal(signal: NodeJS.Signals): void {
+    // The second time it is meant.
+    if (this.#isStopping) for (const thread of this.#threads) thread?.terminate();
+    void this.stop().then(() => process.kill(process.pid, signal));
+  }
+}

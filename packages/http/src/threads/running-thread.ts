@@ -1,0 +1,51 @@
+import { extname } from 'node:path';
+import { MessageChannel, Worker } from 'node:worker_threads';
+
+/** How a thread came to its end. */
+export interface Ended {
+  readonly exitCode: number;
+  readonly error: Error | undefined;
+  readonly livedMs: number;
+}
+
+export interface RunningThread {
+  /** The entry has run. Rejects when the thread ends before. */
+  readonly started: Promise<void>;
+  readonly ended: Promise<Ended>;
+  /** Asks for the end, and forces it after so many ms. */
+  stop(timeoutMs: number): void;
+  terminate(): void;
+}
+
+const main = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
+
+export function startThread(entry: URL, workerData: unknown): RunningThread {
+  const began = performance.now();
+  const { port1, port2 } = new MessageChannel();
+  const worker = new Worker(main, { workerData });
+  // Not by workerData: that is the application's.
+  worker.postMessage({ entry: entry.href, port: port2 }, [port2]);
+
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<Ended>();
+  let error: Error | undefined;
+  port1.once('message', () => started.resolve());
+  worker.once('error', (thrown) => {
+    error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  });
+  worker.once('exit', (exitCode) => {
+    port1.close();
+    started.reject(error ?? new Error(`The thread exited with ${exitCode}`));
+    ended.resolve({ exitCode, error, livedMs: performance.now() - began });
+  });
+  return {
+    started: started.promise,
+    ended: ended.promise,
+    stop(timeoutMs) {
+      port1.postMessage('stop');
+      const force = setTimeout(() => void worker.terminate(), timeoutMs);
+      void ended.promise.then(() => clearTimeout(force));
+    },
+    terminate: () => void worker.terminate(),
+  };
+}

@@ -1,0 +1,9 @@
+/** Where the engine is stricter than Node on purpose: behaviour, then the reason. */
+export const exceptions: Record<string, string> = {
+  'no version': 'HTTP/0.9 has no headers, so nothing can be told apart; the engine refuses it.',
+  'version 0.9': 'Node answers a version without meaning; the engine refuses it.',
+  'version 2.0': 'HTTP/2 is not spoken in this form; Node answers it as if it were 1.1.',
+  'ICE and SOURCE':
+    'Node answers the protocol of Icecast as if it were HTTP; the engine refuses it.',
+  RTSP: 'Node answers RTSP as if it were HTTP; the engine refuses it.',
+};

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { engine, runThreads } from '../../src/index.ts';
+import { threadErrors } from '../../src/threads/errors.ts';
+import { readFileSync } from 'node:fs';
+
+const entry = new URL('entry.ts', import.meta.url);
+const restartDelayMs = 1;
+
+describe('runThreads:', { timeout: 60_000 }, () => {
+  test('several threads serve one port', async () => {
+    const port = await freePort();
+    await using threads = runThreads(2, entry, { workerData: { port } });
+    await threads.started;
+    const seen = new Set<string>();
+    while (seen.size < 2) seen.add(await get(port, '/'));
+    assert.equal(seen.size, 2);
+  });
+
+  test('a thread that dies starts again', async () => {
+    const port = await freePort();
+    await using threads = runThreads(1, entry, { workerData: { port }, restartDelayMs });
+    await threads.started;
+    const before = await get(port, '/');
+    const exited = once(threads, 'exit');
+    const startedAgain = once(threads, 'start');
+    await get(port, '/die').catch(() => {});
+    const [index, exitCode, error] = await exited;
+    assert.deepEqual([index, exitCode, (error as Error).message], [0, 1, 'as asked']);
+    await startedAgain;
+    assert.notEqual(await get(port, '/'), before);
+  });
+
+  test('each further restart waits twice as long', async () => {
+    const port = await freePort();
+    await using threads = runThreads(1, entry, { workerData: { port }, restartDelayMs });
+    await threads.started;
+    const delays: number[] = [];
+    threads.on('restart', (_, delayMs) => delays.push(delayMs));
+    threads.on('exit', () => {});
+    for (let death = 0; death < 3; death += 1) {
+      const startedAgain = once(threads, 'start');
+      await get(port, '/die').catch(() => {});
+      await startedAgain;
+    }
+    assert.deepEqual(delays, [1, 2, 4]);
+  });
+
+  test('an entry that fails rejects `started`, and nothing is left running', async () => {
+    const threads = runThreads(2, new URL('failing-entry.ts', import.meta.url));
+    const stopped = once(threads, 'stopped');
+    await assert.rejects(threads.started, {
+      code: 'REDLINE_HTTP_THREAD_NOT_STARTED',
+      message: /^Thread [01] did not start file:.*: This entry fails$/,
+    });
+    await stopped;
+  });
+
+  test('stop() lets an answer that has begun end', async () => {
+    const port = await freePort();
+    const threads = runThreads(2, entry, { workerData: { port } });
+    await threads.started;
+    const { response, body } = await begin(port, '/slow');
+    await once(response, 'readable');
+    await threads.stop();
+    assert.equal(await body, 'begun and ended');
+    await assert.rejects(get(port, '/'), { code: 'ECONNREFUSED' });
+  });
+
+  test('SIGTERM ends the threads, then the process', async () => {
+    const port = await freePort();
+    const main = new URL('main.ts', import.meta.url).pathname;
+    const child = spawn(process.execPath, [main, String(port)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const { response, body } = await begin(port, '/slow');
+    await once(response, 'readable');
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    assert.equal(await body, 'begun and ended');
+    assert.deepEqual(await exited, [null, 'SIGTERM']);
+  });
+
+  test('what cannot be meant is refused', () => {
+    for (const count of [0, -1, 1.5, Number.NaN]) {
+      assert.throws(() => runThreads(count, entry), { code: 'REDLINE_HTTP_INVALID_OPTION' });
+    }
+    assert.throws(() => runThreads(1, entry, { stopTimeoutMs: -1 }), {
+      code: 'REDLINE_HTTP_INVALID_OPTION',
+      message: 'stopTimeoutMs is -1: give milliseconds, 0 or more',
+    });
+  });
+
+  test('the README names every error', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const named = new Set(readme.match(/REDLINE_HTTP_\w+/g));
+    assert.deepEqual([...named].sort(), Object.keys(threadErrors).sort());
+  });
+
+  test('the threads have the engine of this thread', () => {
+    assert.ok(['native', 'node'].includes(engine().name));
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function get(port: number, path: string): Promise<string> {
+  return await (
+    await begin(port, path)
+  ).body;
+}
+
+async function begin(
+  port: number,
+  path: string,
+): Promise<{ response: http.IncomingMessage; body: Promise<string> }> {
+  const request = http.get({ port, path, host: '127.0.0.1', agent: false });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const body = (async () => {
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    return text;
+  })();
+  return { response, body };
+}

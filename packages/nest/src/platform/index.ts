@@ -1,0 +1,3 @@
+export { PlatformError, type PlatformErrorCode } from './errors.ts';
+export type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
+export { RedlineFactory } from './redline-factory.ts';

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { Body, Controller, Get, Module, Param, Post, Res, StreamableFile } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { NestFactory } from '@nestjs/core';
+import { engine, serverFactory } from '@redline/http';
+import { PlatformError, RedlineFactory } from '@redline/nest';
+
+@Controller()
+class ThingController {
+  @Get('things/:id')
+  find(@Param('id') id: string): object {
+    return { id };
+  }
+
+  @Post('things')
+  add(@Body() body: object): object {
+    return { added: body };
+  }
+
+  @Get('fails')
+  fails(): never {
+    throw new Error('not for the client');
+  }
+
+  @Get('file')
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.alloc(200_000, 'f'));
+  }
+
+  @Get('slow')
+  async slow(): Promise<string> {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return 'drained';
+  }
+
+  @Get('raw')
+  raw(@Res() response: { status: (code: number) => { send: (body: string) => void } }): void {
+    response.status(418).send('raw');
+  }
+}
+
+@Module({ controllers: [ThingController] })
+class ThingModule {}
+
+const isServedByEngine = (server: Server): boolean =>
+  server.constructor !== createServer().constructor;
+
+const listen = async (app: INestApplication): Promise<string> => {
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+};
+
+const ask = async (url: string, init: RequestInit = {}): Promise<unknown> => {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return [
+    response.status,
+    response.headers.get('content-type'),
+    text.length > 500 ? text.length : text,
+  ];
+};
+
+const askAll = async (app: INestApplication): Promise<unknown> => {
+  try {
+    const base = await listen(app);
+    const headers = { 'content-type': 'application/json' };
+    return [
+      await ask(`${base}/things/7?a=b`),
+      await ask(`${base}/things`, { method: 'POST', headers, body: '{"a":[1,2]}' }),
+      await ask(`${base}/things`, { method: 'POST', headers, body: '{' }),
+      await ask(`${base}/things/7`, { method: 'HEAD' }),
+      await ask(`${base}/fails`),
+      await ask(`${base}/nowhere`),
+      await ask(`${base}/file`),
+      await ask(`${base}/raw`),
+    ];
+  } finally {
+    await app.close();
+  }
+};
+
+describe('RedlineFactory.create', () => {
+  const quiet = { logger: false } as const;
+
+  it('answers as Nest on Fastify does', async () => {
+    const expected = await askAll(
+      await NestFactory.create(ThingModule, new FastifyAdapter(), quiet),
+    );
+    const app = await RedlineFactory.create(ThingModule, quiet);
+    assert.equal(isServedByEngine(app.getHttpServer()), engine().name === 'native');
+    assert.deepEqual(await askAll(app), expected);
+  });
+
+  it('answers as Nest on Express does, with adapter: express', async () => {
+    const expected = await askAll(await NestFactory.create(ThingModule, quiet));
+    const app = await RedlineFactory.create<INestApplication>(ThingModule, {
+      ...quiet,
+      adapter: 'express',
+    });
+    assert.equal(isServedByEngine(app.getHttpServer()), engine().name === 'native');
+    assert.deepEqual(await askAll(app), expected);
+  });
+
+  it('hands options to Fastify', async () => {
+    const app = await RedlineFactory.create(ThingModule, {
+      ...quiet,
+      fastify: { bodyLimit: 10, keepAliveTimeout: 4_321 },
+    });
+    const base = await listen(app);
+    const [status] = (await ask(`${base}/things`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"more":"than ten bytes"}',
+    })) as [number];
+    assert.equal(status, 413);
+    assert.equal((app.getHttpServer() as Server).keepAliveTimeout, 4_321);
+    await app.close();
+  });
+
+  it('puts an adapter of one’s own on the engine by its serverFactory', async () => {
+    const adapter = new FastifyAdapter({ serverFactory } as never);
+    const app = await NestFactory.create(ThingModule, adapter, quiet);
+    assert.equal(isServedByEngine(app.getHttpServer()), engine().name === 'native');
+    assert.deepEqual(await ask(`${await listen(app)}/raw`), [
+      418,
+      'text/plain; charset=utf-8',
+      'raw',
+    ]);
+    await app.close();
+  });
+
+  for (const adapter of ['fastify', 'express'] as const) {
+    it(`drains on close: ${adapter}`, async () => {
+      const app = await RedlineFactory.create<INestApplication>(ThingModule, { ...quiet, adapter });
+      const base = await listen(app);
+      const arrived = once(app.getHttpServer(), 'request');
+      const answer = once(get(`${base}/slow`, { agent: false }), 'response');
+      await arrived;
+      const closed = app.close();
+      const [response] = (await answer) as [IncomingMessage];
+      let body = '';
+      for await (const chunk of response) body += String(chunk);
+      assert.equal(body, 'drained');
+      await closed;
+    });
+
+    it(`forceCloseConnections ends what is idle: ${adapter}`, async () => {
+      const app = await RedlineFactory.create<INestApplication>(ThingModule, {
+        ...quiet,
+        adapter,
+        forceCloseConnections: true,
+      });
+      const { port } = new URL(await listen(app));
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      const ended = new Promise((resolve) => socket.on('close', resolve));
+      socket.on('error', () => {}).resume();
+      socket.write('GET /things/1 HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket, 'data');
+      await app.close();
+      await ended;
+    });
+  }
+
+  it('refuses an adapter it does not know', async () => {
+    await assert.rejects(
+      RedlineFactory.create(ThingModule, { adapter: 'koa' as never }),
+      (error: unknown) =>
+        error instanceof PlatformError &&
+        error.code === 'ERR_REDLINE_PLATFORM_OPTION' &&
+        /'koa'/.test(error.message),
+    );
+  });
+});

@@ -27,11 +27,14 @@ export interface JavaProgram {
 }
 
 /**
+ * The program that runs a server from Maven, or the sentence that says why not.
+ *
  * The jars of `jars/NAME/pom.xml`, from the cache folder; Maven puts them there the first time and checks each
  * against its checksum.
  */
 export async function obtainJavaProgram(
   name: 'kafka' | 'elasticmq',
+  onDownload: () => void = () => {},
 ): Promise<JavaProgram | { missing: string }> {
   const java = findOnPath('java');
   if (java === undefined) return { missing: lacks('java', 'default-jre-headless') };
@@ -47,6 +50,7 @@ export async function obtainJavaProgram(
   if (known !== undefined) return { java, classPath: known };
   const mvn = findOnPath('mvn');
   if (mvn === undefined) return { missing: lacks('mvn', 'maven') };
+  onDownload();
   const fresh = `${list}.${process.pid}`;
   try {
     await mkdir(folder, { recursive: true });

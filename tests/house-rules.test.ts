@@ -13,7 +13,10 @@ cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
 describe('imports run down only:', () => {
   const cases: [from: string, imported: string, allowed: boolean][] = [
     ['packages/nest/src/a.ts', '@redline/response-cache', true],
+    ['packages/nest/src/a.ts', '@redline/defer', true],
     ['packages/nest/src/a.ts', '@redline/lab', false],
+    ['packages/defer/src/a.ts', '@redline/response-cache', false],
+    ['packages/defer/src/a.ts', 'node:fs', true],
     ['packages/nest/src/a.ts', '@redline/response-cache/dist/seal.js', false],
     ['packages/response-cache/src/a.ts', '@redline/nest', false],
     ['packages/response-cache/src/a.ts', 'node:fs', true],

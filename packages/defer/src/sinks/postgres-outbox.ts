@@ -222,18 +222,20 @@ class PostgresOutbox implements Outbox {
       context: row.context === null ? undefined : JSON.parse(row.context),
       options: row.options === null ? undefined : JSON.parse(row.options),
     };
-    host.deliver(job).then(
-      () => {
-        this.#delivered.push(row.position);
-        this.#wake.abort();
-      },
-      (error: unknown) => {
-        held.delete(row.position);
-        if (!this.#closing.signal.aborted) {
-          host.warn(`The outbox could not pass on "${row.job}" ${row.id}; its row stays.`, error);
-        }
-      },
-    );
+    void this.#passOn(row, job, host);
+  }
+
+  async #passOn(row: Row, job: OutboxJob, host: OutboxHost): Promise<void> {
+    try {
+      await host.deliver(job);
+      this.#delivered.push(row.position);
+      this.#wake.abort();
+    } catch (error) {
+      // What the closing relay still holds it releases itself.
+      if (this.#closing.signal.aborted) return;
+      this.#held.get(row.sink)!.delete(row.position);
+      host.warn(`The outbox could not pass on "${row.job}" ${row.id}; its row stays.`, error);
+    }
   }
 
   /** Removes the rows of what has arrived. */

@@ -87,6 +87,12 @@ export interface SinkHost {
 export interface Sink {
   /** What kind it is, for messages and metrics: `'bullmq'`, `'kafka'`. */
   readonly kind: string;
+  /**
+   * True when jobs are run by this process, within `delivery.run()`: only then is the caller's AsyncLocalStorage
+   * kept for them.
+   * @default false
+   */
+  readonly runsHere?: boolean;
   /** The most jobs one `send` takes. @default what the options of the lane say, 500 */
   readonly maxJobs?: number;
   /** The most bytes (UTF-16 length of `json`, summed) one `send` takes. @default what the options of the lane say, 1 MiB */

@@ -174,12 +174,13 @@ class BullMQSink implements Sink {
   ): Promise<readonly DeliveryResult[] | undefined> {
     const entries = batch.map((delivery) => this.#entryOf(delivery));
     try {
-      await untilAborted(this.#queue.addBulk(entries), signal);
-      return undefined;
+      const jobs = await untilAborted(this.#queue.addBulk(entries), signal);
+      const results = jobs.map(({ id }) => refusal(id));
+      return results.some((result) => result !== undefined) ? results : undefined;
     } catch (error) {
       if (signal.aborted || isConnectionError(error)) throw error;
     }
-    // One job's options are wrong, or its parent is gone. Alone each says which.
+    // Some job's options are wrong. Alone each says whether it is the one.
     return Promise.all(
       entries.map(async ({ name, data, opts }) => {
         try {
@@ -208,6 +209,13 @@ class BullMQSink implements Sink {
   }
 }
 
+/** `addBulk` returns the code of a failure as if it were the id of a job, and throws nothing: the job is not there. */
+function refusal(id: unknown): DeliveryResult {
+  if (!(Number(id) < 0)) return undefined;
+  const reason = Number(id) === -5 ? 'its parent is not there' : `the code is ${String(id)}`;
+  return dead(new Error(`BullMQ did not take the job: ${reason}.`));
+}
+
 /** BullMQ 5 has it on the queue, 6 on the queue's backend. */
 function clientOf(queue: Queue): Promise<Redis> {
   const { client } = 'client' in queue ? (queue as { client: unknown }) : queue.getBackend();
@@ -217,7 +225,7 @@ function clientOf(queue: Queue): Promise<Redis> {
 /** BullMQ takes no id with a colon and none that looks like a number. */
 function jobIdOf(delivery: Delivery): string {
   const key = dedupeKey(delivery);
-  return delivery.key !== undefined && !/^[\w.-]*[a-z_.-][\w.-]*$/i.test(key)
+  return delivery.key !== undefined && !/^[\w.-]*[a-z_][\w.-]*$/i.test(key)
     ? `key~${encodeURIComponent(key)}`
     : key;
 }

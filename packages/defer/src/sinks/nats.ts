@@ -1,4 +1,9 @@
-import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
+import {
+  jetstream,
+  JetStreamApiError,
+  JetStreamNotEnabled,
+  type JetStreamClient,
+} from '@nats-io/jetstream';
 import {
   connect,
   headers,
@@ -104,13 +109,15 @@ class NatsSink implements Sink {
   }
 
   async #publish(client: JetStreamClient, delivery: Delivery, signal: AbortSignal): Promise<void> {
-    const { subject } = this.#options;
-    const acknowledged = client.publish(
-      typeof subject === 'string' ? subject : subject(delivery),
-      delivery.json,
-      { msgID: dedupeKey(delivery), headers: toHeaders(headersOf(delivery)) },
-    );
-    await untilAborted(acknowledged, signal);
+    const { subject: given } = this.#options;
+    const subject = typeof given === 'string' ? given : given(delivery);
+    const options = { msgID: dedupeKey(delivery), headers: toHeaders(headersOf(delivery)) };
+    try {
+      await untilAborted(client.publish(subject, delivery.json, options), signal);
+    } catch (error) {
+      if (!(error instanceof JetStreamNotEnabled)) throw error;
+      throw new Error(`No JetStream stream listens to "${subject}".`, { cause: error });
+    }
   }
 
   #obtainClient(): Promise<JetStreamClient> {

@@ -14,6 +14,8 @@ describe('imports run down only:', () => {
   const cases: [from: string, imported: string, allowed: boolean][] = [
     ['packages/nest/src/a.ts', '@redline/response-cache', true],
     ['packages/nest/src/a.ts', '@redline/defer', true],
+    ['packages/nest/src/a.ts', '@redline/defer/fastify', true],
+    ['packages/nest/src/a.ts', '@redline/defer/dist/fastify.js', false],
     ['packages/nest/src/a.ts', '@redline/lab', false],
     ['packages/defer/src/a.ts', '@redline/response-cache', false],
     ['packages/defer/src/a.ts', 'node:fs', true],
@@ -26,6 +28,8 @@ describe('imports run down only:', () => {
     ['packages/lab/src/report/a.ts', '@redline/services', false],
     ['examples/cached-api/src/a.ts', '@redline/nest', true],
     ['examples/cached-api/src/a.ts', '../../../packages/nest/src/index.ts', false],
+    ['examples/deferred-work/src/a.ts', '@redline/defer/sinks/bullmq', true],
+    ['examples/deferred-work/src/a.ts', '@redline/defer/dist/scope.js', false],
     ['tests/a.ts', '@redline/lab', true],
     ['tests/a.ts', '../packages/lab/src/cli.ts', false],
     ['benchmarks/a.ts', '@redline/lab/dist/cli.js', false],

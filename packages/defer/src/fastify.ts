@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from './deferrer.ts';
 import { traceOf } from './request-facts.ts';
@@ -22,6 +22,8 @@ declare module 'fastify' {
 
 const scopeOf = Symbol('redline.defer.scope');
 
+type Scoped = FastifyRequest & { [scopeOf]?: Scope };
+
 class FastifyHost implements ScopeHost {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -40,27 +42,38 @@ class FastifyHost implements ScopeHost {
   }
 }
 
-const plugin: FastifyPluginAsync<FastifyDeferOptions> = async (app, options) => {
-  const { deferrer, closeWithApp = true } = options;
-  app.decorate('deferrer', deferrer);
+/** Adds the hooks to an instance on the spot, for who cannot register a plugin: before any route is added. */
+export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
   app.decorateRequest(scopeOf as never, undefined as never);
 
   app.addHook('onRequest', (request, reply, next) => {
     const scope = new Scope(deferrer, new FastifyHost(request, reply));
-    (request as unknown as Record<symbol, Scope>)[scopeOf] = scope;
+    (request as Scoped)[scopeOf] = scope;
     scopes.run(scope, next);
+  });
+
+  // A body is read, and a hook goes on, in a context that is not the request's.
+  app.addHook('preValidation', (request, _reply, next) => {
+    const scope = (request as Scoped)[scopeOf];
+    if (scope === undefined || scopes.getStore() === scope) next();
+    else scopes.run(scope, next);
   });
 
   // The payload is made and nothing has left: the last place to wait for a write.
   app.addHook('onSend', (request, reply, payload, next) => {
-    const scope = (request as unknown as Record<symbol, Scope | undefined>)[scopeOf];
+    const scope = (request as Scoped)[scopeOf];
     if (scope === undefined || !scope.isInvolved) return next(null, payload);
     scope.hold(reply.statusCode, (error) => {
       if (error === undefined) next(null, payload);
       else next(error as Error);
     });
   });
+}
 
+const plugin: FastifyPluginAsync<FastifyDeferOptions> = async (app, options) => {
+  const { deferrer, closeWithApp = true } = options;
+  app.decorate('deferrer', deferrer);
+  attachToFastify(app, deferrer);
   if (closeWithApp) app.addHook('onClose', () => deferrer.close());
   await deferrer.ready();
 };

@@ -53,7 +53,7 @@ export class Scope implements Acknowledgement {
 
   /** True when the reply has something to wait for, or jobs that depend on its status. */
   get isInvolved(): boolean {
-    return this.#jobs.length > 0 || this.#waiting > 0;
+    return this.#jobs.length > 0 || this.#waiting > 0 || this.#failure !== undefined;
   }
 
   suits(when: When): boolean {

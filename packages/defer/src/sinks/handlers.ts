@@ -66,6 +66,7 @@ export function handlers(
 
 class HandlersSink implements Sink {
   readonly kind = 'handlers';
+  readonly runsHere = true;
   readonly #table: ReadonlyMap<string, Handler | BatchHandler>;
   readonly #concurrency: number;
   #ordered = false;

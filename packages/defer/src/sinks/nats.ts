@@ -1,9 +1,4 @@
-import {
-  jetstream,
-  JetStreamApiError,
-  JetStreamNotEnabled,
-  type JetStreamClient,
-} from '@nats-io/jetstream';
+import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
 import {
   connect,
   headers,
@@ -115,7 +110,8 @@ class NatsSink implements Sink {
     try {
       await untilAborted(client.publish(subject, delivery.json, options), signal);
     } catch (error) {
-      if (!(error instanceof JetStreamNotEnabled)) throw error;
+      // The client calls it "jetstream is not enabled", and exports no class for it.
+      if ((error as Error).name !== 'JetStreamNotEnabled') throw error;
       throw new Error(`No JetStream stream listens to "${subject}".`, { cause: error });
     }
   }

@@ -82,6 +82,7 @@ interface Waiting {
 
 class RepliesSink implements Replies {
   readonly kind = 'replies';
+  readonly runsHere = true;
   readonly #retainMs: number;
   readonly #recheckMs: number;
   readonly #workers: Sink;

@@ -78,6 +78,14 @@ interface Waiting {
   text: string;
   expiresAtMs: number;
   isTaken: boolean;
+  /** On its way to a socket. */
+  sending?: Promise<void> | undefined;
+}
+
+interface Place {
+  socket: ReplySocket;
+  /** Who waits for the socket to take something hears here that it never will. */
+  onClose: Set<() => void>;
 }
 
 class RepliesSink implements Replies {
@@ -86,7 +94,7 @@ class RepliesSink implements Replies {
   readonly #retainMs: number;
   readonly #recheckMs: number;
   readonly #workers: Sink;
-  readonly #sockets = new Map<string, ReplySocket>();
+  readonly #places = new Map<string, Place>();
   /** Results that are made, by the job's id. */
   readonly #made = new Map<string, Waiting>();
   #sweepAtMs = 0;
@@ -132,9 +140,11 @@ class RepliesSink implements Replies {
   }
 
   attach(client: string, socket: ReplySocket): void {
-    this.#sockets.set(client, socket);
+    const place: Place = { socket, onClose: new Set() };
+    this.#places.set(client, place);
     socket.on('close', () => {
-      if (this.#sockets.get(client) === socket) this.#sockets.delete(client);
+      this.#detach(client, socket);
+      for (const tell of place.onClose) tell();
     });
     for (const waiting of this.#made.values()) {
       if (waiting.client === client && !waiting.isTaken) void this.#push(waiting);
@@ -207,24 +217,15 @@ class RepliesSink implements Replies {
     return dead(away);
   }
 
-  async #push(waiting: Waiting): Promise<void> {
-    const socket = this.#sockets.get(waiting.client);
-    if (socket === undefined) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    socket.on('close', resolve);
-    try {
-      socket.send(waiting.text, (error) => {
-        if (error === undefined || error === null) waiting.isTaken = true;
-        resolve();
-      });
-    } catch {
-      resolve();
-    }
-    await promise;
+  #push(waiting: Waiting): Promise<void> {
+    const place = this.#places.get(waiting.client);
+    if (place === undefined) return Promise.resolve();
+    waiting.sending ??= sendOver(place, waiting).finally(() => (waiting.sending = undefined));
+    return waiting.sending;
   }
 
   #detach(client: string, socket: ReplySocket): void {
-    if (this.#sockets.get(client) === socket) this.#sockets.delete(client);
+    if (this.#places.get(client)?.socket === socket) this.#places.delete(client);
   }
 
   /** Results whose jobs went elsewhere, to the dead letters after too many tries, are not kept for ever. */
@@ -236,4 +237,19 @@ class RepliesSink implements Replies {
       if (expiresAtMs + this.#retainMs < now) this.#made.delete(id);
     }
   }
+}
+
+/** Resolves when the socket has taken it, or will not. */
+function sendOver({ socket, onClose }: Place, waiting: Waiting): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onClose.add(resolve);
+  try {
+    socket.send(waiting.text, (error) => {
+      if (error === undefined || error === null) waiting.isTaken = true;
+      resolve();
+    });
+  } catch {
+    resolve();
+  }
+  return promise.finally(() => onClose.delete(resolve));
 }

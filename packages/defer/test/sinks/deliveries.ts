@@ -71,6 +71,9 @@ export async function bringAll(
     for (let part = open.splice(0, 50); part.length > 0; part = open.splice(0, 50)) {
       try {
         const results = await sink.send(part, AbortSignal.timeout(3_000));
+        if (results?.some((result) => result?.kind === 'retry') === true) {
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
         for (const [index, each] of part.entries()) {
           const result = results?.[index];
           if (result?.kind === 'retry') open.push(again(each));

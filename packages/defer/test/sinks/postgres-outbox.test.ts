@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { startPostgres } from '@redline/services';
-import pg from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import type { Outbox, OutboxHost, OutboxJob } from '../../src/outbox.ts';
 import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
 
@@ -15,9 +15,9 @@ interface Relay extends OutboxHost {
 }
 
 describe('postgresOutbox', { skip: missing ?? false }, () => {
-  let pool: pg.Pool;
+  let pool: Pool;
   before(() => {
-    pool = new pg.Pool({ connectionString: server!.url, max: 8 });
+    pool = new Pool({ connectionString: server!.url, max: 8 });
     pool.on('error', () => {});
   });
   after(() => pool.end());
@@ -194,7 +194,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
 
   async function inTransaction(
     end: 'commit' | 'rollback',
-    work: (client: pg.PoolClient) => Promise<void>,
+    work: (client: PoolClient) => Promise<void>,
   ): Promise<void> {
     const client = await pool.connect();
     try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { startPostgres } from '@redline/services';
-import pg from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { postgres } from '../../src/sinks/postgres.ts';
 import { delivery, host } from './deliveries.ts';
 import { sinkContract } from './sink-contract.ts';
@@ -11,9 +11,9 @@ const { server, missing } = await startPostgres();
 after(() => server?.stop());
 
 describe('postgres', { skip: missing ?? false }, () => {
-  let pool: pg.Pool;
+  let pool: Pool;
   before(() => {
-    pool = new pg.Pool({ connectionString: server!.url, max: 4 });
+    pool = new Pool({ connectionString: server!.url, max: 4 });
     pool.on('error', () => {});
   });
   after(() => pool.end());

@@ -48,7 +48,7 @@ describe('rabbitmq', { skip: missing ?? false }, () => {
       Array.from(results ?? [], (result) => result?.kind),
       [undefined, 'retry', undefined],
     );
-    assert.match(String((results?.[1] as { error: unknown }).error), /NO_ROUTE/);
+    assert.match(String((results![1] as { error: unknown }).error), /NO_ROUTE/);
     assert.equal((await read(queue)).length, 2);
   });
 

@@ -21,3 +21,4 @@ export type {
   RedisClient,
   RedisStoreOptions,
 } from '@redline/response-cache';
+export * from './defer/index.ts';

@@ -55,7 +55,9 @@ export function AfterResponse<Arguments extends any[]>(
   return (_target, name, descriptor) => {
     const original = descriptor.value as DeferredMethod['original'];
     const method: DeferredMethod = { options, original };
-    const deferred = function (this: object, ...args: unknown[]): void {
+    // Callers of an async method may wait for it; what they wait for is that it is deferred.
+    const isAsync = original.constructor.name === 'AsyncFunction';
+    const deferred = function (this: object, ...args: unknown[]): unknown {
       const schedule = schedules.get(this) ?? lastSchedule;
       if (schedule === undefined) {
         throw new DeferModuleError(
@@ -64,6 +66,7 @@ export function AfterResponse<Arguments extends any[]>(
         );
       }
       schedule(method, this, args);
+      return isAsync ? Promise.resolve() : undefined;
     };
     // Other decorators may have been here first: routes, guards, Swagger.
     for (const key of Reflect.getMetadataKeys(original)) {
@@ -71,6 +74,6 @@ export function AfterResponse<Arguments extends any[]>(
     }
     Reflect.defineMetadata(afterResponseMetadata, method, deferred);
     Object.defineProperty(deferred, 'name', { value: original.name, configurable: true });
-    descriptor.value = deferred as typeof descriptor.value;
+    descriptor.value = deferred as unknown as typeof descriptor.value;
   };
 }

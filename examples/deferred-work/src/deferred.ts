@@ -1,0 +1,33 @@
+// Ours: the job is deferred from the handler, and leaves after the reply, in batches. What it survives is its level.
+import { Controller, Get } from '@nestjs/common';
+import { defer, type Level } from '@redline/defer';
+import { DeferModule } from '@redline/nest';
+import { accessRecord, orders, writeAccess } from './access-record.ts';
+import type { Variant } from './variant.ts';
+import { WatchedQueue } from './watched-queue.ts';
+
+@Controller()
+class OrdersController {
+  @Get('orders')
+  list(): typeof orders {
+    defer(writeAccess, accessRecord());
+    return orders;
+  }
+}
+
+export function deferred(level: Level, directory: string | undefined): Variant {
+  return {
+    controllers: [OrdersController],
+    imports: [
+      DeferModule.forRootAsync({
+        inject: [WatchedQueue],
+        useFactory: (queue: WatchedQueue) => ({
+          level,
+          sinks: { access: queue.sink() },
+          sink: 'access',
+          ...(directory === undefined ? {} : { journal: { directory } }),
+        }),
+      }),
+    ],
+  };
+}

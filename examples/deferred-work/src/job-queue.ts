@@ -18,9 +18,13 @@ export interface JobQueue {
 /** `SINK`: `delay5` and the like take so many milliseconds for each record; anything else is a BullMQ queue in `REDIS_URL`. */
 export function openQueue(): JobQueue {
   const delay = /^delay(\d+)$/.exec(process.env.SINK ?? '')?.[1];
-  return delay === undefined
-    ? redisQueue(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379')
-    : delayQueue(Number(delay));
+  return delay === undefined ? redisQueue(redisUrl()) : delayQueue(Number(delay));
+}
+
+/** `REDIS_URL`, or what the variable says that `REDIS_URL_FROM` names. */
+function redisUrl(): string {
+  const { REDIS_URL_FROM: from, REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
+  return (from === undefined ? undefined : process.env[from]) ?? REDIS_URL;
 }
 
 function delayQueue(delayMs: number): JobQueue {

@@ -1,5 +1,5 @@
 import { inOrder } from '../delivery/outcomes.ts';
-import { untilAborted } from '../delivery/until-aborted.ts';
+import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import { DeferError } from '../errors.ts';
 import { dead, retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
 
@@ -96,7 +96,10 @@ class HandlersSink implements Sink {
     batch: readonly Delivery[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryResult[] | undefined> {
-    if (this.#ordered) return inOrder(batch, (delivery) => this.#attempt(delivery, signal));
+    const inTime = abortable(signal);
+    if (this.#ordered) {
+      return inOrder(batch, (delivery) => this.#attempt(delivery, signal, inTime));
+    }
     const results: DeliveryResult[] = Array.from({ length: batch.length });
     const singles: number[] = [];
     const groups = new Map<BatchHandler, number[]>();
@@ -107,9 +110,10 @@ class HandlersSink implements Sink {
         groups.get(handler as BatchHandler)!.push(index);
       else groups.set(handler as BatchHandler, [index]);
     }
+    let next = 0;
     const runNext = async (): Promise<void> => {
-      for (let index = singles.shift(); index !== undefined; index = singles.shift()) {
-        results[index] = await this.#attempt(batch[index]!, signal);
+      for (let index = singles[next++]; index !== undefined; index = singles[next++]) {
+        results[index] = await this.#attempt(batch[index]!, signal, inTime);
       }
     };
     const lanes = Math.min(this.#concurrency, singles.length);
@@ -124,7 +128,11 @@ class HandlersSink implements Sink {
     return results.some((result) => result !== undefined) ? results : undefined;
   }
 
-  async #attempt(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+  async #attempt(
+    delivery: Delivery,
+    signal: AbortSignal,
+    inTime: Abortable,
+  ): Promise<DeliveryResult> {
     const handler = this.#table.get(delivery.job);
     if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
     // Begun after the time is over, it could not be told from one that hangs.
@@ -136,7 +144,7 @@ class HandlersSink implements Sink {
       const work = delivery.run(() =>
         (handler as Handler)(JSON.parse(delivery.json), delivery, signal),
       );
-      if (isPromise(work)) await untilAborted(Promise.resolve(work), signal);
+      if (isPromise(work)) await inTime.race(Promise.resolve(work));
       return undefined;
     } catch (error) {
       return verdict(error);

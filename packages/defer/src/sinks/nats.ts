@@ -11,7 +11,7 @@ import {
 import { dedupeKey } from '../delivery/dedupe-key.ts';
 import { headersOf } from '../delivery/headers.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
-import { untilAborted } from '../delivery/until-aborted.ts';
+import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import {
   dead,
   retry,
@@ -76,16 +76,17 @@ class NatsSink implements Sink {
   ): Promise<readonly DeliveryResult[] | undefined> {
     const client = await untilAborted(this.#obtainClient(), signal);
     if (this.#isDown) throw new Error('NATS is not there: the connection is being made again.');
+    const inTime = abortable(signal);
     if (this.#host?.ordered !== true) {
       const outcomes = await Promise.allSettled(
-        batch.map((delivery) => this.#publish(client, delivery, signal)),
+        batch.map((delivery) => this.#publish(client, delivery, inTime)),
       );
       return resultsOf(outcomes, verdict);
     }
     let isFirst = true;
     return inOrder(batch, async (delivery) => {
       try {
-        await this.#publish(client, delivery, signal);
+        await this.#publish(client, delivery, inTime);
         isFirst = false;
         return undefined;
       } catch (error) {
@@ -103,12 +104,12 @@ class NatsSink implements Sink {
     await this.#connection?.close();
   }
 
-  async #publish(client: JetStreamClient, delivery: Delivery, signal: AbortSignal): Promise<void> {
+  async #publish(client: JetStreamClient, delivery: Delivery, inTime: Abortable): Promise<void> {
     const { subject: given } = this.#options;
     const subject = typeof given === 'string' ? given : given(delivery);
     const options = { msgID: dedupeKey(delivery), headers: toHeaders(headersOf(delivery)) };
     try {
-      await untilAborted(client.publish(subject, delivery.json, options), signal);
+      await inTime.race(client.publish(subject, delivery.json, options));
     } catch (error) {
       // The client calls it "jetstream is not enabled", and exports no class for it.
       if ((error as Error).name !== 'JetStreamNotEnabled') throw error;

@@ -1,7 +1,7 @@
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
 import { headersOf } from '../delivery/headers.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
-import { untilAborted } from '../delivery/until-aborted.ts';
+import { abortable, untilAborted } from '../delivery/until-aborted.ts';
 import {
   dead,
   retry,
@@ -83,8 +83,9 @@ class RabbitMQSink implements Sink {
   ): Promise<readonly DeliveryResult[] | undefined> {
     if (this.#host?.ordered === true) return this.#oneByOne(batch, signal);
     const line = await untilAborted(this.#obtainLine(), signal);
+    const inTime = abortable(signal);
     const outcomes = await Promise.allSettled(
-      batch.map((delivery) => untilAborted(this.#publish(line, delivery), signal)),
+      batch.map((delivery) => inTime.race(this.#publish(line, delivery))),
     );
     const closedByOne =
       (line.closedBy as { code?: number } | undefined)?.code === preconditionFailed;

@@ -3,6 +3,8 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { WatchedQueue } from './watched-queue.ts';
 
 const mostMs = 20_000;
+/** A lane has no more to give when nothing has arrived for so long: longer than a batch waits, and than the slowest sink takes. */
+const settledMs = 60;
 
 /**
  * For benchmarks. Answers when the queue has taken everything, so that no variant's leftovers disturb the next one's
@@ -18,8 +20,7 @@ export class ProbeController {
     const takenAtStart = this.queue.taken;
     let { taken } = this.queue;
     let drainedAt = start;
-    // A lane has no more to give when nothing has arrived for a while.
-    while (performance.now() - drainedAt < 150 && performance.now() - start < mostMs) {
+    while (performance.now() - drainedAt < settledMs && performance.now() - start < mostMs) {
       await sleep(5);
       if (this.queue.taken === taken) continue;
       ({ taken } = this.queue);

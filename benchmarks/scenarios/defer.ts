@@ -6,11 +6,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig, type RedlineConfig } from '@redline/lab';
-import { startRedis } from '@redline/services';
+import { freePort, startRedis } from '@redline/services';
 
 type Variant = RedlineConfig['variants'][number];
 
 const example = join(import.meta.dirname, '../../examples/deferred-work');
+const producer = join(import.meta.dirname, '../contenders/defer-producer.ts');
 const proxy = join(import.meta.dirname, '../delay-proxy.ts');
 
 const sinks: Record<string, { title: string; roundTripMs?: number }> = {
@@ -30,6 +31,13 @@ const ways: Record<string, string> = {
   disk: 'deferred, level disk',
 };
 const connections = [10, 50, 100];
+const producers: Record<string, string> = {
+  add: "BullMQ's add, 500 at a time",
+  addBulk: "BullMQ's addBulk of 500",
+  bulk: 'deferred, through addBulk',
+  lane: 'deferred, one call for a batch',
+  streams: 'deferred, to a Redis stream',
+};
 const grid = Object.keys(sinks).flatMap((sink) => connections.map((count) => ({ sink, count })));
 
 export default defineConfig({
@@ -38,25 +46,55 @@ export default defineConfig({
   requests: ['/orders'],
   precision: { restarts: 3, blocks: 4, sliceMs: 1_000, warmupMs: 1_500, latencyMs: 500 },
   quick: { restarts: 1, blocks: 2, sliceMs: 300, warmupMs: 500, latencyMs: 200 },
-  groups: Object.fromEntries(
-    grid.map(({ sink, count }) => [
-      groupOf(sink, count),
-      {
-        title: `${sinks[sink]!.title}, ${count} connections`,
-        load: { connections: count },
-        baseline: `express-interceptor/${sink}/c${count}`,
-      },
-    ]),
-  ),
-  variants: grid.flatMap(({ sink, count }) => [
-    ...platforms.flatMap((platform) =>
-      Object.entries(ways).map(([way, note]) => toVariant(platform, way, note, sink, count)),
+  groups: {
+    ...Object.fromEntries(
+      grid.map(({ sink, count }) => [
+        groupOf(sink, count),
+        {
+          title: `${sinks[sink]!.title}, ${count} connections`,
+          load: { connections: count },
+          baseline: `express-interceptor/${sink}/c${count}`,
+        },
+      ]),
     ),
-    // What a job costs is told from a route that has none.
-    ...(sink === 'redis-local'
-      ? platforms.map((platform) => toVariant(platform, 'plain', 'no job', sink, count))
-      : []),
-  ]),
+    producers: {
+      title: '500 jobs to Redis for each request',
+      requests: ['/'],
+      load: { connections: 4 },
+      baseline: 'add/producers',
+    },
+    outage: {
+      title: 'BullMQ, no Redis there, 100 connections',
+      load: { connections: 100 },
+      baseline: 'express-interceptor/outage/c100',
+    },
+  },
+  variants: [
+    ...grid.flatMap(({ sink, count }) => [
+      ...platforms.flatMap((platform) =>
+        Object.entries(ways).map(([way, note]) => toVariant(platform, way, note, sink, count)),
+      ),
+      // What a job costs is told from a route that has none.
+      ...(sink === 'redis-local'
+        ? platforms.map((platform) => toVariant(platform, 'plain', 'no job', sink, count))
+        : []),
+    ]),
+    ...Object.entries(producers).map(([name, note]) => ({
+      name: `${name}/producers`,
+      group: 'producers',
+      note,
+      command: ['node', producer],
+      env: { PRODUCER: name, REDIS_URL_FROM: urlName('redis-local') },
+      probe: '/probe',
+    })),
+    // Blocking has no answer to give here.
+    ...platforms.flatMap((platform) =>
+      ['interceptor', 'memory', 'process', 'disk'].map((way) => ({
+        ...toVariant(platform, way, ways[way]!, 'outage', 100),
+        group: 'outage',
+      })),
+    ),
+  ],
 
   async setup() {
     const redis = await startRedis();
@@ -70,6 +108,7 @@ export default defineConfig({
         roundTripMs === 0 ? redis.port : await startProxy(proxies, redis.port, roundTripMs);
       env[urlName(sink)] = `redis://127.0.0.1:${port}`;
     }
+    env[urlName('outage')] = `redis://127.0.0.1:${await freePort()}`;
     const needRedis = grid.filter(({ sink }) => sinks[sink]!.roundTripMs !== undefined);
     const skipped = needRedis.flatMap(({ sink, count }) =>
       platforms.flatMap((platform) =>
@@ -81,7 +120,16 @@ export default defineConfig({
     );
     return {
       env,
-      skip: redis === undefined ? Object.fromEntries(skipped) : {},
+      skip:
+        redis === undefined
+          ? Object.fromEntries([
+              ...skipped,
+              ...Object.keys(producers).map((name) => [
+                `${name}/producers`,
+                'needs a redis-server',
+              ]),
+            ])
+          : {},
       async stop() {
         for (const each of proxies) each.kill();
         await redis?.stop();

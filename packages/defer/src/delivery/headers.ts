@@ -1,4 +1,4 @@
-import type { Delivery } from '../sink.ts';
+import type { DeferContext, Delivery } from '../sink.ts';
 
 /** What a message carries beside its body, under the names every sink uses; consumers find their trace by it. */
 export function headersOf(delivery: Delivery): Record<string, string> {
@@ -8,8 +8,15 @@ export function headersOf(delivery: Delivery): Record<string, string> {
     'defer-at': String(delivery.deferredAtMs),
   };
   if (delivery.key !== undefined) headers['defer-key'] = delivery.key;
-  for (const [name, value] of Object.entries(delivery.context ?? {})) {
-    if (value !== undefined) headers[contextName(name)] = value;
+  for (const [name, value] of contextHeaders(delivery.context ?? {})) headers[name] = value;
+  return headers;
+}
+
+export function contextHeaders(context: DeferContext): [name: string, value: string][] {
+  const headers: [string, string][] = [];
+  for (const name in context) {
+    const value = context[name];
+    if (value !== undefined) headers.push([contextName(name), value]);
   }
   return headers;
 }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { headersOf } from '../delivery/headers.ts';
+import { contextHeaders } from '../delivery/headers.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { appendScript } from '../redis/append-script.ts';
 import { RedisLink } from '../redis/redis-link.ts';
@@ -80,11 +80,10 @@ class RedisStreamsSink implements Sink {
     signal: AbortSignal,
   ): Promise<DeliveryResult[] | undefined> {
     const words: (string | number)[] = [bound];
-    for (const delivery of batch) {
-      const lengthAt = words.push(0) - 1;
-      const headers = headersOf(delivery);
-      for (const name in headers) words.push(name, headers[name]!);
-      words.push('data', delivery.json);
+    for (const { id, job, deferredAtMs, json, key, context } of batch) {
+      const lengthAt = words.push(id, job, deferredAtMs, json, 0) - 1;
+      if (key !== undefined) words.push('defer-key', key);
+      if (context !== undefined) words.push(...contextHeaders(context).flat());
       words[lengthAt] = words.length - lengthAt - 1;
     }
     const [count, refusal] = await untilAborted(this.#append!(stream, ...words), signal);

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import { deferGrid, deferSummary } from './defer-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -23,6 +24,12 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const tables = spawnTables(spawn, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
+}
+// The same: a quarter of an hour.
+if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
+  const deferred: BenchResult = readJson('benchmarks/results/defer.json');
+  replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
+  replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
 }
 
 if (stale.length > 0) {

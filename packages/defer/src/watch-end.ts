@@ -5,7 +5,6 @@ import type { Scope } from './scope.ts';
 export function watchEnd(response: ServerResponse, scope: Scope): void {
   const end = (): void => scope.end(response.statusCode, response.writableFinished);
   if (response.writableFinished || response.destroyed) return end();
-  response.once('finish', end);
-  // The one event there is when the client goes away.
+  // Comes behind 'finish', and is the one event there is when the client goes away.
   response.once('close', end);
 }

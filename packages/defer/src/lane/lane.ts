@@ -58,6 +58,7 @@ export class Lane {
   /** Jobs in memory: queued, parked, waiting for a retry, on their way. */
   #loaded = 0;
   #loadedLength = 0;
+  #sendingLength = 0;
   /** Jobs of requests that have not ended. */
   #reserved = 0;
   /** Jobs being put with the dead letters. */
@@ -316,7 +317,8 @@ export class Lane {
   #gatherMs(now: number): number {
     const { batchJobs, batchBytes, batchWaitMs } = this.options;
     if (this.#isUrgent || this.#isDraining || batchWaitMs === 0) return 0;
-    if (this.#queue.length >= batchJobs || this.#loadedLength >= batchBytes) return 0;
+    if (this.#queue.length >= batchJobs) return 0;
+    if (this.#loadedLength - this.#sendingLength >= batchBytes) return 0;
     this.#gatheringSinceMs ??= now;
     return Math.max(0, this.#gatheringSinceMs + batchWaitMs - now);
   }
@@ -346,6 +348,9 @@ export class Lane {
     const { sink, sendTimeoutMs } = this.options;
     const { clock } = this.#host;
     this.#onTheirWay.add(batch);
+    let sendingLength = 0;
+    for (const job of batch) sendingLength += job.length;
+    this.#sendingLength += sendingLength;
     this.#breaker.began();
     this.stats.batches++;
     const abort = new AbortController();
@@ -368,6 +373,7 @@ export class Lane {
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
     this.#onTheirWay.delete(batch);
+    this.#sendingLength -= sendingLength;
     if (failure === undefined) this.#arrived(batch, results ?? undefined);
     else this.#failed(batch, failure.error);
     this.#schedule();

@@ -45,7 +45,7 @@ export default defineConfig({
   title: 'A job for every request',
   requests: ['/orders'],
   precision: { restarts: 3, blocks: 4, sliceMs: 1_000, warmupMs: 1_500, latencyMs: 500 },
-  quick: { restarts: 1, blocks: 2, sliceMs: 300, warmupMs: 500, latencyMs: 200 },
+  quick: { restarts: 1, blocks: 2, sliceMs: 400, warmupMs: 2_000, latencyMs: 200 },
   groups: {
     ...Object.fromEntries(
       grid.map(({ sink, count }) => [

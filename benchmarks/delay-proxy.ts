@@ -8,8 +8,13 @@ const oneWayMs = roundTripMs! / 2;
 /** A timer comes up to a millisecond late: what is due within it goes along. */
 const earlyMs = 0.3;
 
-const server = createServer({ noDelay: true }, (near) => {
-  const far = connect({ port: targetPort!, host: '127.0.0.1', noDelay: true });
+const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
+  const far = connect({
+    port: targetPort!,
+    host: '127.0.0.1',
+    noDelay: true,
+    allowHalfOpen: true,
+  });
   pass(near, far);
   pass(far, near);
 });

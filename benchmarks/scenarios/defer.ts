@@ -89,10 +89,13 @@ export default defineConfig({
     })),
     // Blocking has no answer to give here.
     ...platforms.flatMap((platform) =>
-      ['interceptor', 'memory', 'process', 'disk'].map((way) => ({
-        ...toVariant(platform, way, ways[way]!, 'outage', 100),
-        group: 'outage',
-      })),
+      ['interceptor', 'memory', 'process', 'disk'].map((way) => {
+        const variant = toVariant(platform, way, ways[way]!, 'outage', 100);
+        // Without a journal the oldest have to go.
+        const env = { ...variant.env };
+        if (way === 'memory') env['OVERFLOW'] = 'drop-oldest';
+        return { ...variant, group: 'outage', env };
+      }),
     ),
   ],
 

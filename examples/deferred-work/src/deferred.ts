@@ -1,6 +1,6 @@
 // Ours: the job is deferred from the handler, and leaves after the reply, in batches. What it survives is its level.
 import { Controller, Get } from '@nestjs/common';
-import { defer, type Level } from '@redline/defer';
+import { defer, type Level, type Overflow } from '@redline/defer';
 import { DeferModule } from '@redline/nest';
 import { accessRecord, orders, writeAccess } from './access-record.ts';
 import type { Variant } from './variant.ts';
@@ -16,6 +16,9 @@ class OrdersController {
 }
 
 export function deferred(level: Level, directory: string | undefined): Variant {
+  // Where there is no disk to spill to a reply waits for room: nothing is lost, and nobody refused.
+  const overflow = (process.env.OVERFLOW ??
+    (directory === undefined ? 'block' : 'spill')) as Overflow;
   return {
     controllers: [OrdersController],
     imports: [
@@ -23,7 +26,7 @@ export function deferred(level: Level, directory: string | undefined): Variant {
         inject: [WatchedQueue],
         useFactory: (queue: WatchedQueue) => ({
           level,
-          sinks: { access: queue.sink() },
+          sinks: { access: { ...queue.sink(), overflow } },
           sink: 'access',
           ...(directory === undefined ? {} : { journal: { directory } }),
         }),

@@ -41,6 +41,8 @@ function delayQueue(delayMs: number): JobQueue {
 function redisQueue(url: string): JobQueue {
   const client = new Redis(url, { maxRetriesPerRequest: null });
   const queue = new Queue<AccessRecord>('access', { connection: client });
+  // Both try again by themselves, and would print each try.
+  for (const each of [client, queue]) each.on('error', () => {});
   return {
     add: (record) => queue.add('write-access', record),
     sink: () => ({ sink: bullmq(queue) }),

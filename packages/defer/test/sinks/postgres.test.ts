@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { startPostgres } from '@redline/services';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { postgres } from '../../src/sinks/postgres.ts';
 import { delivery, host } from './deliveries.ts';
 import { sinkContract } from './sink-contract.ts';

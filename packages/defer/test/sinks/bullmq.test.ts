@@ -84,8 +84,8 @@ for (const { version, library } of versions) {
 
     it('leaves a paused queue paused, and a full one waiting', async (t) => {
       for (const prepare of [
-        (queue: current.Queue) => queue.pause(),
-        (queue: current.Queue) => queue.setGlobalConcurrency(0),
+        async (queue: current.Queue) => void (await queue.pause()),
+        async (queue: current.Queue) => void (await queue.setGlobalConcurrency(0)),
       ]) {
         const [mine, theirs] = [openQueue(t, library), openQueue(t, library)];
         await Promise.all([mine, theirs].map(prepare));
@@ -182,7 +182,7 @@ for (const { version, library } of versions) {
       const type = await client.type(key);
       if (type === 'string') return client.get(key);
       if (type === 'list') return client.lrange(key, 0, -1);
-      if (type === 'zset') return client.zrange(key, 0, -1, 'WITHSCORES');
+      if (type === 'zset') return client.zrange(key, '0', '-1', 'WITHSCORES');
       if (type === 'stream') return (await client.xrange(key, '-', '+')).map(([, words]) => words);
       const hash = await client.hgetall(key);
       return hash['opts'] === undefined ? hash : { ...hash, opts: JSON.parse(hash['opts']) };

@@ -17,7 +17,7 @@ describe('http', () => {
 
   sinkContract({
     dedupes: false,
-    poison: { data: { n: -1 } },
+    poison: { json: '{"n":-1}' },
     async open() {
       const messages: Message[] = [];
       const path = `/${paths.size}`;

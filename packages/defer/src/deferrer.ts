@@ -220,8 +220,7 @@ export class Deferrer implements LaneHost {
       if (job.place === undefined) job.lane.drop(job, 'exit');
       return;
     }
-    const isJournaled = job.level === 'process' || job.level === 'disk';
-    if (isJournaled && job.place === undefined) this.#journal(job);
+    if (job.isJournaled && job.place === undefined) this.#journal(job);
     this.#deliver(job);
   }
 
@@ -335,7 +334,7 @@ export class Deferrer implements LaneHost {
     const { lane, level } = job;
     // Jobs whose outcome is open are kept in memory until then; only the reply's own status decides on them.
     const isCertain = runsNow || job.when === 'always';
-    const journals = level === 'process' || level === 'disk';
+    const journals = job.isJournaled;
     if (!journals && lane.isFull) {
       if (!this.#makeRoom(job)) return job;
     } else if (level === 'memory') {
@@ -429,8 +428,8 @@ export class Deferrer implements LaneHost {
         this.#isWatchingQuota = false;
         while (this.#quotaBlocked.length > 0 && this.#root!.hasRoom()) {
           const job = this.#quotaBlocked.shift()!;
-          if (!job.isAcknowledged && !job.isUnderway) this.#journal(job);
-          else job.acknowledge(undefined);
+          if (job.isFinished) job.acknowledge(undefined);
+          else if (!job.isAcknowledged) this.#journal(job);
         }
         this.#watchQuota();
       },

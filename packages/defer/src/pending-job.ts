@@ -49,6 +49,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   dueAtMs = 0;
   /** On its way to its lane, or there. */
   isUnderway = false;
+  /** At its sink, or with the dead letters. */
+  isFinished = false;
   /** Counted by its lane as a job of a request that has not ended. */
   isReserved = false;
   /** Came out of an outbox, which keeps it until it is delivered. */
@@ -111,6 +113,11 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
 
   get sink(): string {
     return this.lane.name;
+  }
+
+  /** True when its level is the journal's to reach. */
+  get isJournaled(): boolean {
+    return this.level === 'process' || this.level === 'disk';
   }
 
   get length(): number {

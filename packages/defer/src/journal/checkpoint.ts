@@ -21,13 +21,17 @@ export interface CheckpointedSegment {
 /* One line of JSON behind its checksum. */
 export function encodeCheckpoint(checkpoint: Checkpoint): string {
   const json = JSON.stringify({ version: 1, ...checkpoint });
+  return frame(json);
+}
+
+function frame(json: string): string {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
 /** Undefined when the text is not what was written. */
 export function decodeCheckpoint(text: string): Checkpoint | undefined {
   const json = text.slice(9, -1);
-  if (text.slice(0, 8) !== crc32(json).toString(16).padStart(8, '0')) return undefined;
+  if (text !== frame(json)) return undefined;
   return JSON.parse(json);
 }
 

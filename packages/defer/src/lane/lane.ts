@@ -423,7 +423,8 @@ export class Lane {
       else journal.done(place);
     }
     this.#finish(job);
-    job.acknowledge(undefined);
+    // A level below is reached when the journal says so, even where the sink was faster.
+    if (!job.isJournaled) job.acknowledge(undefined);
   }
 
   #dies(job: PendingJob, error: unknown): void {
@@ -444,13 +445,10 @@ export class Lane {
       )
       .finally(() => {
         this.#dying--;
-        job.acknowledge(
-          new DeferError(
-            'ERR_REDLINE_DEFER_DEAD',
-            `The job ${job.id} (${job.job}) cannot be done by the sink ${this.name}.`,
-            cause,
-          ),
-        );
+        if (!job.isJournaled) {
+          const sentence = `The job ${job.id} (${job.job}) cannot be done by the sink ${this.name}.`;
+          job.acknowledge(new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, cause));
+        }
         this.#tellIdle();
       });
   }
@@ -475,6 +473,7 @@ export class Lane {
 
   /** The job is not in memory any more. */
   #finish(job: PendingJob): void {
+    job.isFinished = true;
     this.#unload(job);
     this.#passKey(job);
   }

@@ -33,9 +33,10 @@ export interface HandlersOptions {
 const batchHandlers = new WeakSet<object>();
 
 /** Marks a handler that takes all jobs of its name at once: one insert, one HTTP call. It runs outside of any request's context. */
-export function batched(handler: BatchHandler): BatchHandler {
+export function batched(handler: BatchHandler): Handler {
   batchHandlers.add(handler);
-  return handler;
+  // One type for the whole table, or the parameters of a plain handler would have none.
+  return handler as unknown as Handler;
 }
 
 /**
@@ -51,7 +52,7 @@ export function batched(handler: BatchHandler): BatchHandler {
  * ```
  */
 export function handlers(
-  table: Readonly<Record<string, Handler | BatchHandler>>,
+  table: Readonly<Record<string, Handler>>,
   options: HandlersOptions = {},
 ): Sink {
   const { concurrency = 16 } = options;
@@ -67,11 +68,11 @@ export function handlers(
 class HandlersSink implements Sink {
   readonly kind = 'handlers';
   readonly runsHere = true;
-  readonly #table: ReadonlyMap<string, Handler | BatchHandler>;
+  readonly #table: ReadonlyMap<string, Handler>;
   readonly #concurrency: number;
   #ordered = false;
 
-  constructor(table: Readonly<Record<string, Handler | BatchHandler>>, concurrency: number) {
+  constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
       if (typeof handler === 'function') continue;
       throw new DeferError(
@@ -106,9 +107,9 @@ class HandlersSink implements Sink {
     for (const [index, { job }] of batch.entries()) {
       const handler = this.#table.get(job);
       if (handler === undefined || !batchHandlers.has(handler)) singles.push(index);
-      else if (groups.has(handler as BatchHandler))
-        groups.get(handler as BatchHandler)!.push(index);
-      else groups.set(handler as BatchHandler, [index]);
+      else if (groups.has(handler as unknown as BatchHandler))
+        groups.get(handler as unknown as BatchHandler)!.push(index);
+      else groups.set(handler as unknown as BatchHandler, [index]);
     }
     let next = 0;
     const runNext = async (): Promise<void> => {
@@ -139,11 +140,9 @@ class HandlersSink implements Sink {
     if (signal.aborted) return retry(signal.reason);
     try {
       if (batchHandlers.has(handler)) {
-        return (await attemptTogether(handler as BatchHandler, [delivery], signal))[0];
+        return (await attemptTogether(handler as unknown as BatchHandler, [delivery], signal))[0];
       }
-      const work = delivery.run(() =>
-        (handler as Handler)(JSON.parse(delivery.json), delivery, signal),
-      );
+      const work = delivery.run(() => handler(JSON.parse(delivery.json), delivery, signal));
       if (isPromise(work)) await inTime.race(Promise.resolve(work));
       return undefined;
     } catch (error) {

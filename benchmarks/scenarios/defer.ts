@@ -44,7 +44,7 @@ export default defineConfig({
   name: 'defer',
   title: 'A job for every request',
   requests: ['/orders'],
-  precision: { restarts: 3, blocks: 4, sliceMs: 1_000, warmupMs: 1_500, latencyMs: 500 },
+  precision: { restarts: 2, blocks: 3, sliceMs: 600, warmupMs: 2_000, latencyMs: 300 },
   quick: { restarts: 1, blocks: 2, sliceMs: 400, warmupMs: 2_000, latencyMs: 200 },
   groups: {
     ...Object.fromEntries(

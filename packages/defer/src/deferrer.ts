@@ -359,7 +359,8 @@ export class Deferrer implements LaneHost {
     if (overflow === 'spill' && job.level === 'memory') {
       this.#journal(job);
       job.acknowledge(undefined);
-      return true;
+      if (job.place !== undefined) return true;
+      // The journal cannot take it, and memory must not.
     }
     if (overflow === 'drop-oldest') {
       if (!lane.dropOldest()) {

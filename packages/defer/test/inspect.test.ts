@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
 import { defineJob } from '../src/job.ts';
 import { dead } from '../src/sink.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { temporaryFolder, TestSink, turns, until } from './harness.ts';
 
 const cli = join(import.meta.dirname, '../src/inspect/cli.ts');
 
@@ -59,6 +59,8 @@ test('lists, exports, requeues and removes, also while the app runs', async (t) 
     'the job',
     () => sink.data.filter((data) => (data as { to: string }).to === 'ada').length === 2,
   );
+  await until('its mark', () => app.lanes.get('mail')!.depth === 0);
+  await turns();
   assert.match(run('inspect', directory).stdout, /0 jobs/);
 
   sink.answer = (batch) => batch.map(() => dead('no'));

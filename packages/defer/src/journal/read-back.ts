@@ -77,17 +77,11 @@ export class ReadBack {
     }
   }
 
-  /** Gives up on waiting jobs that a whole pass has not found in what is written. Returns how many there were. */
-  dropUnreadable(): number {
-    let dropped = 0;
+  /** Gives up on waiting jobs that a whole pass has not found in what is written. */
+  dropUnreadable(): void {
     for (const segment of this.journal.segments) {
-      dropped += segment.move(
-        jobStates.waiting,
-        jobStates.absent,
-        (_, sink) => sink === this.#sink,
-      );
+      segment.move(jobStates.waiting, jobStates.absent, (_, sink) => sink === this.#sink);
     }
-    return dropped;
   }
 
   #nextSegment(): Segment | undefined {

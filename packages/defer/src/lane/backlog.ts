@@ -65,7 +65,9 @@ export class Backlog {
       this.#reader.rewind();
       return this.take(maxJobs, maxLength);
     }
-    const lost = this.#reader.dropUnreadable();
+    // Nothing was added since a whole pass began: what was counted is not there, or was never written.
+    this.#reader.dropUnreadable();
+    const lost = this.waiting;
     this.waiting = 0;
     this.#hasRewound = false;
     return { jobs, lost };

@@ -159,6 +159,8 @@ export class Lane {
       this.#schedule();
       return;
     }
+    // The journal could not take it, and memory has no room: nobody may count on it, and nothing grows for it.
+    if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
     if (job.level === 'sink') this.#isUrgent = true;
     this.#load(job);
     this.#queue.push(job);
@@ -514,11 +516,23 @@ export class Lane {
     const { maxPending, maxPendingBytes } = this.options;
     const jobs = Math.min(mostReadAtOnce, Math.floor(maxPending / 2) - this.#loaded, maxPending);
     const length = maxPendingBytes / 2 - this.#loadedLength;
-    const backlog = this.#backlogs.find(({ waiting }) => waiting > 0);
+    const backlog = this.#oldestBacklog();
     if (backlog === undefined || length <= 0) return;
     if (jobs <= 0 && this.#loaded > 0) return;
     this.#reading = true;
     void this.#takeFrom(backlog, Math.max(1, jobs), length);
+  }
+
+  /* What another process left has no known age: it goes first. */
+  #oldestBacklog(): Backlog | undefined {
+    let oldest: Backlog | undefined;
+    for (const backlog of this.#backlogs) {
+      if (backlog.waiting === 0) continue;
+      if (oldest === undefined || (backlog.oldestAtMs ?? 0) < (oldest.oldestAtMs ?? 0)) {
+        oldest = backlog;
+      }
+    }
+    return oldest;
   }
 
   async #takeFrom(backlog: Backlog, maxJobs: number, maxLength: number): Promise<void> {

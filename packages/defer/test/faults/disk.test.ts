@@ -81,6 +81,60 @@ describe('a full disk', () => {
     assert.match(logger.lines.join('\n'), /ENOSPC/);
   });
 
+  test('has what spilled to it counted as lost, and the lane goes on', async (t) => {
+    let isFull = false;
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync(...args) {
+        if (isFull) throw new Error('ENOSPC');
+        return nodeFs.writeSync(...args);
+      },
+    };
+    const sink = new TestSink();
+    const lane = { sink, maxPending: 2, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+    const deferrer = createDefer<string>({
+      sinks: { test: lane },
+      journal: { directory: temporaryFolder(t), fs },
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => deferrer.close());
+    await deferrer.defer(job, 0, { level: 'process' }).acknowledged();
+    await until('the first', () => sink.data.length === 1);
+    sink.isPaused = true;
+    isFull = true;
+    for (const n of [1, 2, 3, 4]) deferrer.defer(job, n);
+    await new Promise((resolve) => setImmediate(resolve));
+    isFull = false;
+    sink.resume();
+    const { stats } = deferrer.lanes.get('test')!;
+    await until('the count', () => stats.dropped.unreadable === 2);
+    deferrer.defer(job, 5);
+    await until('the next', () => sink.data.includes(5));
+    assert.deepEqual(sink.data, [0, 1, 2, 5]);
+  });
+
+  test('makes memory grow for nobody: what has no room there is refused', async (t) => {
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync() {
+        throw new Error('ENOSPC');
+      },
+    };
+    const { deferrer, sink } = start(t, temporaryFolder(t), fs);
+    sink.isPaused = true;
+    const lane = deferrer.lanes.get('test')!;
+    for (let n = 0; n < 10_000; n++) deferrer.defer(job, n);
+    assert.throws(() => deferrer.defer(job, 'more'), { code: 'ERR_REDLINE_DEFER_FULL' });
+    await assert.rejects(
+      deferrer.defer(job, 'more', { level: 'process' }).acknowledged(),
+      /ENOSPC/,
+    );
+    assert.equal(lane.loaded, 10_000);
+    assert.equal(lane.stats.dropped.overflow, 1);
+    sink.resume();
+  });
+
   test('of the kernel: a process at its limit acknowledges only what is written', async (t) => {
     if (process.platform === 'win32') return t.skip('There is no ulimit.');
     const directory = temporaryFolder(t);

@@ -60,6 +60,12 @@ describe('kafka', { skip: missing ?? false }, () => {
   async function createTopic(partitions: number): Promise<string> {
     const topic = randomUUID();
     await admin.createTopics({ topics: [topic], partitions, replicas: 1 });
+    // It is of use when each partition has a leader who knows it.
+    const probe = new Producer({ clientId, bootstrapBrokers, serializers: stringSerializers, acks: -1, retries: 0 });
+    for (let partition = 0; partition < partitions; partition++) {
+      await until(() => probe.send({ messages: [{ topic, partition, value: 'null' }] }));
+    }
+    await probe.close(true);
     return topic;
   }
 

@@ -617,7 +617,7 @@ export class Deferrer implements LaneHost {
     if (captured === undefined) {
       if (facts === undefined) return undefined;
       const { traceparent, requestId } = facts;
-      return traceparent === undefined && requestId === undefined ? undefined : { ...facts };
+      return traceparent === undefined && requestId === undefined ? undefined : facts;
     }
     return { ...facts, ...captured };
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deferrer } from './deferrer.ts';
 import { holdResponse } from './hold-response.ts';
-import { traceOf } from './request-facts.ts';
+import { factsOf } from './request-facts.ts';
 import { watchEnd } from './watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
 
@@ -36,7 +36,7 @@ class ResponseHost implements ScopeHost {
   }
 
   facts(): RequestFacts {
-    return { ...traceOf(this.#request.headers), requestId: this.#requestId(this.#request) };
+    return factsOf(this.#request.headers, this.#requestId(this.#request));
   }
 
   watch(scope: Scope): void {

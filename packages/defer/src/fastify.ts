@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from './deferrer.ts';
-import { traceOf } from './request-facts.ts';
+import { factsOf } from './request-facts.ts';
 import { watchEnd } from './watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
 
@@ -34,7 +34,7 @@ class FastifyHost implements ScopeHost {
   }
 
   facts(): RequestFacts {
-    return { ...traceOf(this.#request.headers), requestId: this.#request.id };
+    return factsOf(this.#request.headers, this.#request.id);
   }
 
   watch(scope: Scope): void {

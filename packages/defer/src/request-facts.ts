@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestFacts } from './scope.ts';
 
-/** The trace a request belongs to, as W3C Trace Context writes it. */
-export function traceOf(headers: IncomingHttpHeaders): {
-  traceparent: string | undefined;
-  tracestate: string | undefined;
-} {
-  const { traceparent, tracestate } = headers;
-  return { traceparent: single(traceparent), tracestate: single(tracestate) };
+/** What a job takes along of its request: its id, and its trace as W3C Trace Context writes it. */
+export function factsOf(
+  { traceparent, tracestate }: IncomingHttpHeaders,
+  requestId: string | undefined,
+): RequestFacts {
+  return { traceparent: single(traceparent), tracestate: single(tracestate), requestId };
 }
 
 function single(value: string | string[] | undefined): string | undefined {

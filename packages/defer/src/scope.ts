@@ -5,14 +5,15 @@ import type { When } from './level.ts';
 import type { Acknowledgement, PendingJob } from './pending-job.ts';
 
 /** What of a request its jobs take along. */
-export interface RequestFacts {
+export type RequestFacts = {
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
   readonly requestId: string | undefined;
-}
+};
 
 /** What a framework's adapter knows of its request, asked only when a job is deferred. */
 export interface ScopeHost {
+  /** A new object with each call. */
   facts(): RequestFacts;
   /** The request has a job now: its end must be heard of. Called once. */
   watch(scope: Scope): void;

@@ -48,7 +48,9 @@ export async function startRabbit(): Promise<Started<RabbitServer>> {
         RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
       }),
       async prepare({ folder }) {
-        await writeFile(join(folder, 'rabbitmq.conf'), 'loopback_users.guest = true\n');
+        // A limit that a test can reach.
+        const settings = ['loopback_users.guest = true', 'max_message_size = 2097152', ''];
+        await writeFile(join(folder, 'rabbitmq.conf'), settings.join('\n'));
         await writeFile(join(folder, 'enabled_plugins'), '[].\n');
       },
       // The port opens before the node takes connections: only an answer to the protocol header says that it does.

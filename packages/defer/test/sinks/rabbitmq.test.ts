@@ -14,6 +14,7 @@ const url = server?.url ?? '';
 describe('rabbitmq', { skip: missing ?? false }, () => {
   sinkContract({
     dedupes: false,
+    poison: { json: JSON.stringify('x'.repeat(3_000_000)) },
     async open() {
       const queue = randomUUID();
       return {

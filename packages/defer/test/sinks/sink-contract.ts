@@ -125,7 +125,10 @@ export function sinkContract(traits: Traits): void {
           kinds,
           batch.map((_, index) => (index === 4 ? 'dead' : undefined)),
         );
-        assert.deepEqual(numbers(await destination.received()), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        const there = numbers(await destination.received());
+        assert.deepEqual(unique(there), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        // A server that closes the connection over it had taken some of the others, and said so to nobody.
+        if (dedupes) assert.equal(there.length, 9);
       },
     );
 

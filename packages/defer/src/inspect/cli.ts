@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { DeferError } from '../errors.ts';
 import { runInspect, type InspectOptions } from './inspect.ts';

@@ -72,6 +72,7 @@ class BullMQSink implements Sink {
   #link: Promise<RedisLink> | undefined;
   #lane: Lane | undefined;
   #isOrdered = false;
+  #isClosed = false;
   #keys: string[] = [];
 
   constructor(queue: Queue, wantsLane: boolean) {
@@ -103,13 +104,16 @@ class BullMQSink implements Sink {
     this.#keys = ['wait', 'meta', 'id', 'active', 'events', 'marker'].map((name) => keys[name]!);
     // Until the queue is connected there is nothing to connect like.
     this.#link = clientOf(this.#queue).then((client) => {
+      if (this.#isClosed) throw new Error('The sink was closed before its queue was connected.');
       const link = new RedisLink(client, host);
       link.client.defineCommand('deferLane', { numberOfKeys: this.#keys.length, lua: laneScript });
       this.#lane = (...words) =>
         (link.client as unknown as { deferLane: Lane }).deferLane(...words);
       return link;
     });
-    this.#link.catch((error: unknown) => host.warn('The BullMQ queue is closed.', error));
+    this.#link.catch((error: unknown) => {
+      if (!this.#isClosed) host.warn('The BullMQ queue is closed.', error);
+    });
   }
 
   async send(
@@ -136,6 +140,7 @@ class BullMQSink implements Sink {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     // One that never came up has nothing to close, and would be waited for without end.
     if (this.#lane !== undefined) await (await this.#link)?.close();
   }

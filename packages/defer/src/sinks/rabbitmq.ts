@@ -31,6 +31,7 @@ export interface RabbitMQOptions {
 
 /** The server closed the channel over one message. */
 const preconditionFailed = 406;
+const connectTimeoutMs = 10_000;
 
 /**
  * Each job one persistent message, confirmed by the server; one that no queue takes is tried again. `messageId` is the
@@ -165,7 +166,8 @@ class RabbitMQSink implements Sink {
 
   async #openLine(forget: () => void): Promise<Line> {
     const how = this.#options.connect;
-    const model = typeof how === 'string' ? await connect(how) : await how();
+    const model =
+      typeof how === 'string' ? await connect(how, { timeout: connectTimeoutMs }) : await how();
     model.on('error', forget);
     model.on('close', forget);
     try {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
 import type { JobRecord } from '../journal/job-record.ts';
@@ -33,6 +33,24 @@ export interface Listing {
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, ERR_REDLINE_DEFER_JOURNAL_VERSION
  */
 export async function readDirectory(directory: string): Promise<Listing> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await look(directory);
+    } catch (error) {
+      // The app has renamed a folder or removed a segment meanwhile.
+      if (attempt === mostLooks || !isGone(error) || !existsSync(directory)) throw error;
+    }
+  }
+}
+
+const mostLooks = 10;
+
+function isGone(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  return code === 'ENOENT' || (cause !== undefined && isGone(cause));
+}
+
+async function look(directory: string): Promise<Listing> {
   const journals: ListedJournal[] = [];
   const jobs: ListedJob[] = [];
   for (const name of readdirSync(directory).sort()) {

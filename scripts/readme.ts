@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpSummary, httpTables } from './http-tables.ts';
+import { deferGrid, deferSummary } from './defer-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -29,6 +30,12 @@ if (existsSync(join(root, 'benchmarks/results/http.json'))) {
   const http: BenchResult = readJson('benchmarks/results/http.json');
   replaceBlock('packages/http/README.md', 'http', httpTables(http));
   replaceBlock('README.md', 'http', httpSummary(http));
+}
+// The same: a quarter of an hour.
+if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
+  const deferred: BenchResult = readJson('benchmarks/results/defer.json');
+  replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
+  replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
 }
 
 if (stale.length > 0) {

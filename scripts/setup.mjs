@@ -1,8 +1,9 @@
 // Brings a fresh clone to where it can run: npm packages, the build, and the two programs a benchmark needs.
 // Runs before anything is installed, on any Node from 20 on, so it is plain JavaScript without dependencies.
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const forTests = process.argv.includes('--for-tests');
@@ -33,6 +34,7 @@ const tools = [
           brew: '--cask chromium',
           without: 'the tests that open the report are skipped',
         },
+        ...sinkServers(),
       ]
     : []),
 ];
@@ -45,6 +47,7 @@ build();
 // The ladder needs one of the engines: nobody waits for the others before they have seen it.
 buildNative(forTests || process.argv.includes('--native') ? [] : ['http_node']);
 installTools();
+if (forTests) await obtainJars();
 
 function installPackages() {
   const installed = modifiedAt('node_modules/.package-lock.json');
@@ -95,6 +98,59 @@ function installTools() {
         ? `brew install ${brew}`
         : `sudo apt-get install ${debian}, or your system's own package`;
     step(`There is no ${programs[0]}: ${without}. To have it: ${command}`);
+  }
+}
+
+/** What the sinks of deferred work are tested on, beside Redis. */
+function sinkServers() {
+  const needs = (what) => `the tests of its ${what} are skipped`;
+  return [
+    {
+      programs: ['rabbitmq-server'],
+      debian: 'rabbitmq-server',
+      brew: 'rabbitmq',
+      without: needs('sink'),
+    },
+    {
+      programs: ['nats-server'],
+      debian: 'nats-server',
+      brew: 'nats-server',
+      without: needs('sink'),
+    },
+    {
+      programs: ['initdb'],
+      // Debian keeps them off the PATH.
+      isNamed:
+        existsSync('/usr/lib/postgresql') &&
+        readdirSync('/usr/lib/postgresql').some((version) =>
+          existsSync(join('/usr/lib/postgresql', version, 'bin', 'initdb')),
+        ),
+      debian: 'postgresql',
+      brew: 'postgresql',
+      without: needs('sink and of the outbox'),
+    },
+    {
+      programs: ['java'],
+      debian: 'default-jre-headless',
+      brew: 'openjdk',
+      without: 'the tests of the sinks for Kafka and SQS are skipped',
+    },
+    {
+      programs: ['mvn'],
+      debian: 'maven',
+      brew: 'maven',
+      without: 'the tests of the sinks for Kafka and SQS are skipped',
+    },
+  ];
+}
+
+/** Kafka and ElasticMQ come from Maven, into the user's cache folder; here once, so that no test waits for it. */
+async function obtainJars() {
+  const services = join(root, 'scripts', 'services', 'dist', 'index.js');
+  const { obtainJavaProgram } = await import(pathToFileURL(services).href);
+  for (const name of ['kafka', 'elasticmq']) {
+    const { missing } = await obtainJavaProgram(name, () => step(`Fetching the jars of ${name}`));
+    if (missing !== undefined) step(`${missing} The tests that need ${name} are skipped.`);
   }
 }
 

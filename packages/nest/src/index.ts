@@ -22,3 +22,4 @@ export type {
   RedisStoreOptions,
 } from '@redline/response-cache';
 export * from './platform/index.ts';
+export * from './defer/index.ts';

@@ -1,4 +1,12 @@
+export type { Daemon } from './daemon.ts';
+export { startElasticMq, type ElasticMqServer } from './elasticmq-server.ts';
 export { findOnPath } from './find-on-path.ts';
 export { freePort } from './free-port.ts';
+export { obtainJavaProgram, type JavaProgram } from './java.ts';
+export { startKafka, type KafkaServer } from './kafka-server.ts';
+export { startNats, type NatsServer } from './nats-server.ts';
 export { obtainRedis, type ObtainedRedis } from './obtain-redis.ts';
-export { startRedis, type RedisServer } from './redis-server.ts';
+export { startPostgres, type PostgresServer } from './postgres-server.ts';
+export { startRabbit, type RabbitServer } from './rabbitmq-server.ts';
+export { startRedis, type RedisServer, type RedisServerOptions } from './redis-server.ts';
+export type { Started } from './started.ts';

@@ -1,0 +1,187 @@
+// The article's grid: where its job goes × how many connections × what does it, on Nest with Express and with Fastify.
+// The servers are those of examples/deferred-work.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineConfig, type RedlineConfig } from '@redline/lab';
+import { freePort, startRedis } from '@redline/services';
+
+type Variant = RedlineConfig['variants'][number];
+
+const example = join(import.meta.dirname, '../../examples/deferred-work');
+const producer = join(import.meta.dirname, '../contenders/defer-producer.ts');
+const proxy = join(import.meta.dirname, '../delay-proxy.ts');
+
+const sinks: Record<string, { title: string; roundTripMs?: number }> = {
+  delay5: { title: 'a sink that takes 5 ms' },
+  delay25: { title: 'a sink that takes 25 ms' },
+  'redis-local': { title: 'BullMQ, local Redis', roundTripMs: 0 },
+  'redis-2ms': { title: 'BullMQ, Redis 2 ms away', roundTripMs: 2 },
+  'redis-10ms': { title: 'BullMQ, Redis 10 ms away', roundTripMs: 10 },
+  'redis-25ms': { title: 'BullMQ, Redis 25 ms away', roundTripMs: 25 },
+};
+const platforms = ['express', 'fastify'] as const;
+const ways: Record<string, string> = {
+  blocking: 'awaited in the controller',
+  interceptor: "the article's",
+  memory: 'deferred, level memory',
+  process: 'deferred, level process',
+  disk: 'deferred, level disk',
+};
+const connections = [10, 50, 100];
+const producers: Record<string, string> = {
+  add: "BullMQ's add, 500 at a time",
+  addBulk: "BullMQ's addBulk of 500",
+  bulk: 'deferred, through addBulk',
+  lane: 'deferred, one call for a batch',
+  streams: 'deferred, to a Redis stream',
+};
+const grid = Object.keys(sinks).flatMap((sink) => connections.map((count) => ({ sink, count })));
+
+export default defineConfig({
+  name: 'defer',
+  title: 'A job for every request',
+  requests: ['/orders'],
+  precision: { restarts: 2, blocks: 3, sliceMs: 600, warmupMs: 2_000, latencyMs: 300 },
+  quick: { restarts: 1, blocks: 2, sliceMs: 400, warmupMs: 2_000, latencyMs: 200 },
+  groups: {
+    ...Object.fromEntries(
+      grid.map(({ sink, count }) => [
+        groupOf(sink, count),
+        {
+          title: `${sinks[sink]!.title}, ${count} connections`,
+          load: { connections: count },
+          baseline: `express-interceptor/${sink}/c${count}`,
+        },
+      ]),
+    ),
+    producers: {
+      title: '500 jobs to Redis for each request',
+      requests: ['/'],
+      load: { connections: 4 },
+      baseline: 'add/producers',
+    },
+    outage: {
+      title: 'BullMQ, no Redis there, 100 connections',
+      load: { connections: 100 },
+      baseline: 'express-interceptor/outage/c100',
+    },
+  },
+  variants: [
+    ...grid.flatMap(({ sink, count }) => [
+      ...platforms.flatMap((platform) =>
+        Object.entries(ways).map(([way, note]) => toVariant(platform, way, note, sink, count)),
+      ),
+      // What a job costs is told from a route that has none.
+      ...(sink === 'redis-local'
+        ? platforms.map((platform) => toVariant(platform, 'plain', 'no job', sink, count))
+        : []),
+    ]),
+    ...Object.entries(producers).map(([name, note]) => ({
+      name: `${name}/producers`,
+      group: 'producers',
+      note,
+      command: ['node', producer],
+      env: { PRODUCER: name, REDIS_URL_FROM: urlName('redis-local') },
+      probe: '/probe',
+    })),
+    // Blocking has no answer to give here.
+    ...platforms.flatMap((platform) =>
+      ['interceptor', 'memory', 'process', 'disk'].map((way) => {
+        const variant = toVariant(platform, way, ways[way]!, 'outage', 100);
+        // Without a journal the oldest have to go.
+        const env = { ...variant.env };
+        if (way === 'memory') env['OVERFLOW'] = 'drop-oldest';
+        return { ...variant, group: 'outage', env };
+      }),
+    ),
+  ],
+
+  async setup() {
+    const redis = await startRedis();
+    const journals = await mkdtemp(join(tmpdir(), 'redline-defer-'));
+    const proxies: ChildProcess[] = [];
+    // Servers make a folder of their own in it.
+    const env: Record<string, string> = { TMPDIR: journals };
+    for (const [sink, { roundTripMs }] of Object.entries(sinks)) {
+      if (redis === undefined || roundTripMs === undefined) continue;
+      const port =
+        roundTripMs === 0 ? redis.port : await startProxy(proxies, redis.port, roundTripMs);
+      env[urlName(sink)] = `redis://127.0.0.1:${port}`;
+    }
+    env[urlName('outage')] = `redis://127.0.0.1:${await freePort()}`;
+    const needRedis = grid.filter(({ sink }) => sinks[sink]!.roundTripMs !== undefined);
+    const skipped = needRedis.flatMap(({ sink, count }) =>
+      platforms.flatMap((platform) =>
+        [...Object.keys(ways), 'plain'].map((way) => [
+          nameOf(platform, way, sink, count),
+          'needs a redis-server',
+        ]),
+      ),
+    );
+    return {
+      env,
+      skip:
+        redis === undefined
+          ? Object.fromEntries([
+              ...skipped,
+              ...Object.keys(producers).map((name) => [
+                `${name}/producers`,
+                'needs a redis-server',
+              ]),
+            ])
+          : {},
+      async stop() {
+        for (const each of proxies) each.kill();
+        await redis?.stop();
+        await rm(journals, { recursive: true, force: true });
+      },
+    };
+  },
+});
+
+function toVariant(
+  platform: (typeof platforms)[number],
+  way: string,
+  note: string,
+  sink: string,
+  count: number,
+): Variant {
+  return {
+    name: nameOf(platform, way, sink, count),
+    group: groupOf(sink, count),
+    note,
+    command: ['node', 'dist/main.js'],
+    cwd: example,
+    env: { VARIANT: way, PLATFORM: platform, SINK: sink, REDIS_URL_FROM: urlName(sink) },
+    probe: '/probe',
+  };
+}
+
+function nameOf(platform: string, way: string, sink: string, count: number): string {
+  return `${platform}-${way}/${sink}/c${count}`;
+}
+
+function groupOf(sink: string, count: number): string {
+  return `${sink}-c${count}`;
+}
+
+/** Ports are known only after the set-up, and are the same for all variants: each server reads its own. */
+function urlName(sink: string): string {
+  return `${sink.toUpperCase().replaceAll('-', '_')}_URL`;
+}
+
+async function startProxy(
+  proxies: ChildProcess[],
+  port: number,
+  roundTripMs: number,
+): Promise<number> {
+  const child = spawn(process.execPath, [proxy, String(port), String(roundTripMs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  proxies.push(child);
+  const [line] = await once(child.stdout, 'data');
+  return Number(String(line));
+}

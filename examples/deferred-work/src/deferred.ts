@@ -1,0 +1,36 @@
+// Ours: the job is deferred from the handler, and leaves after the reply, in batches. What it survives is its level.
+import { Controller, Get } from '@nestjs/common';
+import { defer, type Level, type Overflow } from '@redline/defer';
+import { DeferModule } from '@redline/nest';
+import { accessRecord, orders, writeAccess } from './access-record.ts';
+import type { Variant } from './variant.ts';
+import { WatchedQueue } from './watched-queue.ts';
+
+@Controller()
+class OrdersController {
+  @Get('orders')
+  list(): typeof orders {
+    defer(writeAccess, accessRecord());
+    return orders;
+  }
+}
+
+export function deferred(level: Level, directory: string | undefined): Variant {
+  // Where there is no disk to spill to a reply waits for room: nothing is lost, and nobody refused.
+  const overflow = (process.env.OVERFLOW ??
+    (directory === undefined ? 'block' : 'spill')) as Overflow;
+  return {
+    controllers: [OrdersController],
+    imports: [
+      DeferModule.forRootAsync({
+        inject: [WatchedQueue],
+        useFactory: (queue: WatchedQueue) => ({
+          level,
+          sinks: { access: { ...queue.sink(), overflow } },
+          sink: 'access',
+          ...(directory === undefined ? {} : { journal: { directory } }),
+        }),
+      }),
+    ],
+  };
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LaneOptions } from '@redline/defer';
+import { bullmq } from '@redline/defer/sinks/bullmq';
+import { handlers } from '@redline/defer/sinks/handlers';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { AccessRecord } from './access-record.ts';
+
+/** Where records go: one at a time as the article sends them, and as a sink of ours. */
+export interface JobQueue {
+  add(record: AccessRecord): Promise<unknown>;
+  sink(): LaneOptions;
+  /** Throws away what has arrived: nobody works on it here. */
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `SINK`: `delay5` and the like take so many milliseconds for each record; anything else is a BullMQ queue in `REDIS_URL`. */
+export function openQueue(): JobQueue {
+  const delay = /^delay(\d+)$/.exec(process.env.SINK ?? '')?.[1];
+  return delay === undefined ? redisQueue(redisUrl()) : delayQueue(Number(delay));
+}
+
+/** `REDIS_URL`, or what the variable says that `REDIS_URL_FROM` names. */
+function redisUrl(): string {
+  const { REDIS_URL_FROM: from, REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
+  return (from === undefined ? undefined : process.env[from]) ?? REDIS_URL;
+}
+
+function delayQueue(delayMs: number): JobQueue {
+  const add = (): Promise<void> => sleep(delayMs);
+  return {
+    add,
+    // As many at a time as the interceptor would have: it sets itself no bound.
+    sink: () => ({ sink: handlers({ 'write-access': add }, { concurrency: 500 }) }),
+    empty: async () => {},
+    close: async () => {},
+  };
+}
+
+function redisQueue(url: string): JobQueue {
+  const client = new Redis(url, { maxRetriesPerRequest: null });
+  const queue = new Queue<AccessRecord>('access', { connection: client });
+  // Both try again by themselves, and would print each try.
+  for (const each of [client, queue]) each.on('error', () => {});
+  return {
+    add: (record) => queue.add('write-access', record),
+    sink: () => ({ sink: bullmq(queue) }),
+    empty: async () => void (await client.flushall('ASYNC')),
+    async close() {
+      await queue.close();
+      await client.quit();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// No job at all: what the others are held against.
+import { Controller, Get } from '@nestjs/common';
+import { orders } from './access-record.ts';
+import type { Variant } from './variant.ts';
+
+@Controller()
+class OrdersController {
+  @Get('orders')
+  list(): typeof orders {
+    return orders;
+  }
+}
+
+export const plain: Variant = { controllers: [OrdersController] };

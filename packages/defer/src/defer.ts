@@ -1,0 +1,37 @@
+import type { AfterOptions, DeferCallOptions } from './deferrer.ts';
+import { onlyInstance } from './instances.ts';
+import type { JobDefinition } from './job.ts';
+import type { Deferred } from './pending-job.ts';
+import { scopes } from './scope.ts';
+
+interface Defer {
+  /**
+   * Takes a job to its sink after the reply of the request this is called in, from any depth of its code, or at once
+   * where there is no request. The reply waits for the job's level by itself.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE,
+   * _REFUSED, _LEVEL, _FULL, _CLOSED, _OPTION: nothing was kept then
+   * @example
+   * ```ts
+   * defer(sendMail, { to: user.mail }, { key: order.id, level: 'disk', when: 'success' });
+   * ```
+   */
+  <Data>(job: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred;
+  (job: JobDefinition<undefined>): Deferred;
+  /**
+   * Runs a closure after the reply. It lives in memory alone, so any other level is a type error.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _FULL, _CLOSED, _LEVEL
+   */
+  after(work: () => unknown, options?: AfterOptions): void;
+}
+
+export const defer: Defer = Object.assign(
+  <Data>(job: JobDefinition<Data>, data?: Data, options?: DeferCallOptions): Deferred =>
+    (scopes.getStore()?.deferrer ?? onlyInstance()).defer(job, data as Data, options),
+  {
+    after(work: () => unknown, options?: AfterOptions): void {
+      (scopes.getStore()?.deferrer ?? onlyInstance()).after(work, options);
+    },
+  },
+);

@@ -1,0 +1,28 @@
+import type { DeferContext, Delivery } from '../sink.ts';
+
+/** What a message carries beside its body, under the names every sink uses; consumers find their trace by it. */
+export function headersOf(delivery: Delivery): Record<string, string> {
+  const headers: Record<string, string> = {
+    'defer-id': delivery.id,
+    'defer-job': delivery.job,
+    'defer-at': String(delivery.deferredAtMs),
+  };
+  if (delivery.key !== undefined) headers['defer-key'] = delivery.key;
+  for (const [name, value] of contextHeaders(delivery.context ?? {})) headers[name] = value;
+  return headers;
+}
+
+export function contextHeaders(context: DeferContext): [name: string, value: string][] {
+  const headers: [string, string][] = [];
+  for (const name in context) {
+    const value = context[name];
+    if (value !== undefined) headers.push([contextName(name), value]);
+  }
+  return headers;
+}
+
+/** W3C names stay as they are; what is the app's own cannot take the place of ours. */
+function contextName(name: string): string {
+  if (name === 'traceparent' || name === 'tracestate') return name;
+  return name === 'requestId' ? 'request-id' : `context-${name}`;
+}

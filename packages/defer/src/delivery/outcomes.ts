@@ -1,0 +1,38 @@
+import { retry, type DeliveryResult } from '../sink.ts';
+
+export type Outcome = PromiseSettledResult<unknown>;
+
+/**
+ * Results of jobs that went out side by side. When none arrived and none is to blame for it, the sink is not there:
+ * thrown, so that nobody loses an attempt.
+ */
+export function resultsOf(
+  outcomes: readonly Outcome[],
+  classify: (error: unknown) => DeliveryResult,
+): DeliveryResult[] | undefined {
+  const results = outcomes.map((outcome) =>
+    outcome.status === 'fulfilled' ? undefined : classify(outcome.reason),
+  );
+  if (results.every((result) => result === undefined)) return undefined;
+  if (results.every((result) => result?.kind === 'retry')) throw results[0]!.error;
+  return results;
+}
+
+/** One after the other up to the first that fails; those behind it wait. */
+export async function inOrder<T>(
+  jobs: readonly T[],
+  send: (job: T) => Promise<DeliveryResult>,
+): Promise<DeliveryResult[]> {
+  const results: DeliveryResult[] = [];
+  for (const job of jobs) {
+    const result = await send(job);
+    results.push(result);
+    if (result?.kind === 'retry') break;
+  }
+  while (results.length < jobs.length) results.push(retry(behind()));
+  return results;
+}
+
+function behind(): Error {
+  return new Error('A job before this one failed, and they are to stay in order.');
+}

@@ -1,0 +1,66 @@
+export type DeferErrorCode =
+  | 'ERR_REDLINE_DEFER_OPTION'
+  | 'ERR_REDLINE_DEFER_NO_INSTANCE'
+  | 'ERR_REDLINE_DEFER_UNKNOWN_JOB'
+  | 'ERR_REDLINE_DEFER_UNKNOWN_SINK'
+  | 'ERR_REDLINE_DEFER_UNSERIALISABLE'
+  | 'ERR_REDLINE_DEFER_TOO_LARGE'
+  | 'ERR_REDLINE_DEFER_REFUSED'
+  | 'ERR_REDLINE_DEFER_LEVEL'
+  | 'ERR_REDLINE_DEFER_FULL'
+  | 'ERR_REDLINE_DEFER_CLOSED'
+  | 'ERR_REDLINE_DEFER_WITHDRAWN'
+  | 'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED'
+  | 'ERR_REDLINE_DEFER_JOURNAL'
+  | 'ERR_REDLINE_DEFER_JOURNAL_VERSION'
+  | 'ERR_REDLINE_DEFER_DAMAGED'
+  | 'ERR_REDLINE_DEFER_TIMEOUT'
+  | 'ERR_REDLINE_DEFER_DEAD';
+
+/** Every code this package throws or logs, with the sentence the README gives for it. */
+export const deferErrorDocs: Readonly<Record<DeferErrorCode, string>> = {
+  ERR_REDLINE_DEFER_OPTION: 'An option has a value that cannot work.',
+  ERR_REDLINE_DEFER_NO_INSTANCE:
+    '`defer()` was called where no request and no single `createDefer()` says which one is meant.',
+  ERR_REDLINE_DEFER_UNKNOWN_JOB: 'The job was not made by `defineJob`.',
+  ERR_REDLINE_DEFER_UNKNOWN_SINK: 'No sink of this name was given to `createDefer`.',
+  ERR_REDLINE_DEFER_UNSERIALISABLE: 'The data cannot be made JSON.',
+  ERR_REDLINE_DEFER_TOO_LARGE: 'The job is larger than `maxJobBytes`, or than its sink takes.',
+  ERR_REDLINE_DEFER_REFUSED: 'The sink cannot take this job; the message has its reason.',
+  ERR_REDLINE_DEFER_LEVEL:
+    'The level needs something that is not there: a journal, an outbox, a transaction.',
+  ERR_REDLINE_DEFER_FULL: 'The lane or the journal is full, and `overflow` says to refuse.',
+  ERR_REDLINE_DEFER_CLOSED: 'The deferrer is closed.',
+  ERR_REDLINE_DEFER_WITHDRAWN: 'The outcome of the request is not the one `when` asked for.',
+  ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED:
+    'The level was not reached, so the reply must not claim it: answered as 503.',
+  ERR_REDLINE_DEFER_JOURNAL:
+    'The journal could not be read, written or synced; `cause` has the reason.',
+  ERR_REDLINE_DEFER_JOURNAL_VERSION:
+    'A journal was written by a newer version of this package. It is left as it is.',
+  ERR_REDLINE_DEFER_DAMAGED:
+    'Bytes of a journal are not what was written. What can be read is delivered.',
+  ERR_REDLINE_DEFER_TIMEOUT: 'The sink did not answer within `sendTimeoutMs`.',
+  ERR_REDLINE_DEFER_DEAD:
+    'The job cannot be done, and lies with the dead letters; `cause` has the reason.',
+};
+
+/** An error of this package. `code` is stable; the message may change. */
+export class DeferError extends Error {
+  readonly code: DeferErrorCode;
+  /** What Fastify and Express answer with when it reaches them. */
+  readonly statusCode: number;
+
+  constructor(code: DeferErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DeferError';
+    this.code = code;
+    this.statusCode = unavailable.has(code) ? 503 : 500;
+  }
+}
+
+const unavailable: ReadonlySet<DeferErrorCode> = new Set([
+  'ERR_REDLINE_DEFER_FULL',
+  'ERR_REDLINE_DEFER_CLOSED',
+  'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+]);

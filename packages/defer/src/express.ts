@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Deferrer } from './deferrer.ts';
+import { holdResponse } from './hold-response.ts';
+import { factsOf } from './request-facts.ts';
+import { watchEnd } from './watch-end.ts';
+import { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
+
+export interface ExpressDeferOptions {
+  /**
+   * The id of a request, for its jobs' context.
+   * @default request.id, where something has set it
+   */
+  requestId?: (request: IncomingMessage) => string | undefined;
+}
+
+/** What Express, Connect and `node:http` itself call. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+class ResponseHost implements ScopeHost {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #requestId: (request: IncomingMessage) => string | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: (request: IncomingMessage) => string | undefined,
+  ) {
+    this.#request = request;
+    this.#response = response;
+    this.#requestId = requestId;
+  }
+
+  facts(): RequestFacts {
+    return factsOf(this.#request.headers, this.#requestId(this.#request));
+  }
+
+  watch(scope: Scope): void {
+    const response = this.#response;
+    watchEnd(response, scope);
+    holdResponse(response, scope);
+  }
+}
+
+/**
+ * Gives every request a scope: what is deferred in it goes when its reply has gone, and the reply waits for the
+ * levels of its jobs. Use it before everything that defers; close the deferrer when the server is closed.
+ *
+ * @example
+ * ```ts
+ * app.use(expressDefer(deferrer));
+ * ```
+ */
+export function expressDefer(deferrer: Deferrer, options: ExpressDeferOptions = {}): Middleware {
+  const { requestId = idOf } = options;
+  return (request, response, next) => {
+    const scope = new Scope(deferrer, new ResponseHost(request, response, requestId));
+    scopes.run(scope, next);
+  };
+}
+
+function idOf(request: IncomingMessage): string | undefined {
+  const { id } = request as { id?: unknown };
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import type { Deferrer } from './deferrer.ts';
+import { factsOf } from './request-facts.ts';
+import { watchEnd } from './watch-end.ts';
+import { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
+
+export interface FastifyDeferOptions {
+  deferrer: Deferrer;
+  /**
+   * Close the deferrer with the app: drain, then journal the rest.
+   * @default true
+   */
+  closeWithApp?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    deferrer: Deferrer;
+  }
+}
+
+const scopeOf = Symbol('redline.defer.scope');
+
+type Scoped = FastifyRequest & { [scopeOf]?: Scope };
+
+class FastifyHost implements ScopeHost {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  facts(): RequestFacts {
+    return factsOf(this.#request.headers, this.#request.id);
+  }
+
+  watch(scope: Scope): void {
+    watchEnd(this.#reply.raw, scope);
+  }
+}
+
+/** Adds the hooks to an instance on the spot, for who cannot register a plugin: before any route is added. */
+export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
+  app.decorateRequest(scopeOf as never, undefined as never);
+
+  app.addHook('onRequest', (request, reply, next) => {
+    const scope = new Scope(deferrer, new FastifyHost(request, reply));
+    (request as Scoped)[scopeOf] = scope;
+    scopes.run(scope, next);
+  });
+
+  // A body is read, and a hook goes on, in a context that is not the request's.
+  app.addHook('preValidation', (request, _reply, next) => {
+    const scope = (request as Scoped)[scopeOf];
+    if (scope === undefined || scopes.getStore() === scope) next();
+    else scopes.run(scope, next);
+  });
+
+  // The payload is made and nothing has left: the last place to wait for a write.
+  app.addHook('onSend', (request, reply, payload, next) => {
+    const scope = (request as Scoped)[scopeOf];
+    if (scope === undefined || !scope.isInvolved) return next(null, payload);
+    scope.hold(reply.statusCode, (error) => {
+      if (error === undefined) next(null, payload);
+      else next(error as Error);
+    });
+  });
+}
+
+const plugin: FastifyPluginAsync<FastifyDeferOptions> = async (app, options) => {
+  const { deferrer, closeWithApp = true } = options;
+  app.decorate('deferrer', deferrer);
+  attachToFastify(app, deferrer);
+  if (closeWithApp) app.addHook('onClose', () => deferrer.close());
+  await deferrer.ready();
+};
+
+/**
+ * Gives every request a scope: what is deferred in it goes when its reply has gone, and the reply waits for the
+ * levels of its jobs. `app.deferrer` is the deferrer.
+ *
+ * @example
+ * ```ts
+ * await app.register(fastifyDefer, { deferrer: createDefer({ … }) });
+ * ```
+ */
+export const fastifyDefer: FastifyPluginAsync<FastifyDeferOptions> = fastifyPlugin(plugin, {
+  fastify: '5.x',
+  name: '@redline/defer',
+});
+export default fastifyDefer;

@@ -1,0 +1,29 @@
+export type { Clock, Timer } from './clock.ts';
+export { createDefer } from './create-defer.ts';
+export type { DeadLetters } from './dead-letter-office.ts';
+export { defer } from './defer.ts';
+export type { AfterOptions, DeferCallOptions, Deferrer } from './deferrer.ts';
+export { DeferError, deferErrorDocs, type DeferErrorCode } from './errors.ts';
+export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job.ts';
+export type { DeadLetter } from './journal/dead-letters.ts';
+export type { JobRecord } from './journal/job-record.ts';
+export { nodeFs, type JournalFs } from './journal/journal-fs.ts';
+export type { LaneOptions } from './lane/lane-options.ts';
+export type { DropReason, LaneStats } from './lane/lane-stats.ts';
+export type { Level, Overflow, When } from './level.ts';
+export { prometheusMetrics } from './prometheus.ts';
+export type { ContextOptions, DeferLogger, DeferOptions, JournalOptions } from './options.ts';
+export type { Outbox, OutboxHost, OutboxJob } from './outbox.ts';
+export type { Deferred } from './pending-job.ts';
+export { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
+export {
+  dead,
+  retry,
+  type DeadResult,
+  type DeferContext,
+  type Delivery,
+  type DeliveryResult,
+  type RetryResult,
+  type Sink,
+  type SinkHost,
+} from './sink.ts';

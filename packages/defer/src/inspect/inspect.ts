@@ -1,0 +1,173 @@
+import { join } from 'node:path';
+import { DeferError } from '../errors.ts';
+import { FileDeadLetters } from '../journal/dead-letters.ts';
+import { oneOf, wholeNumber } from '../validate.ts';
+import { readDirectory, type ListedJob, type Listing } from './read-directory.ts';
+import { requeue } from './requeue.ts';
+
+export interface InspectOptions {
+  export?: boolean;
+  requeue?: boolean;
+  remove?: boolean;
+  all?: boolean;
+  json?: boolean;
+  state?: string;
+  id?: string[];
+  job?: string;
+  sink?: string;
+  limit?: string;
+}
+
+/** Does what the command was asked for; returns its exit status. */
+export async function runInspect(
+  directory: string,
+  options: InspectOptions,
+  write: (text: string) => void,
+): Promise<number> {
+  const actions = (['export', 'requeue', 'remove'] as const).filter((action) => options[action]);
+  if (actions.length > 1) {
+    throw wrongCall(`--${actions.join(' and --')} exclude each other.`);
+  }
+  if (options.state !== undefined) oneOf('--state', options.state, ['waiting', 'sent', 'dead']);
+  const limit = wholeNumber('--limit', Number(options.limit ?? 50));
+  const listing = await read(directory);
+  const isMeant = chooser(options);
+  switch (actions[0]) {
+    case 'export':
+      for (const job of listing.jobs.filter(isMeant)) write(`${JSON.stringify(exported(job))}\n`);
+      return 0;
+    case 'requeue':
+      return requeueJobs(directory, listing, options, write);
+    case 'remove':
+      return removeLetters(directory, listing, options, write);
+    default:
+      if (options.json === true) write(`${JSON.stringify(asJson(listing, isMeant), null, 2)}\n`);
+      else list(listing, isMeant, limit, write);
+      return listing.journals.some(({ damages }) => damages.some(({ kind }) => kind !== 'torn'))
+        ? 1
+        : 0;
+  }
+}
+
+async function requeueJobs(
+  directory: string,
+  { jobs }: Listing,
+  options: InspectOptions,
+  write: (text: string) => void,
+): Promise<number> {
+  const { state = options.id === undefined ? 'dead' : undefined } = options;
+  if (state === 'waiting')
+    throw wrongCall('Jobs that wait are done anyway: there is nothing to requeue.');
+  const isMeant = chooser({ ...options, ...(state !== undefined && { state }) });
+  const meant = jobs.filter((job) => job.state !== 'waiting' && isMeant(job));
+  const records = meant.map(({ record }) => record);
+  if (records.length > 0) await requeue(directory, records, true);
+  write(
+    `${count(records.length)} requeued${records.length > 0 ? '; a running app takes them within seconds, else the next one' : ''}.\n`,
+  );
+  return records.length === 0 && options.id !== undefined ? 1 : 0;
+}
+
+async function removeLetters(
+  directory: string,
+  { jobs }: Listing,
+  options: InspectOptions,
+  write: (text: string) => void,
+): Promise<number> {
+  const { id, job, sink, all } = options;
+  if (id === undefined && job === undefined && sink === undefined && all !== true) {
+    throw wrongCall('--remove throws jobs away: say which, with --id, --job or --sink, or --all.');
+  }
+  const letters = new FileDeadLetters(join(directory, 'dead'), 0);
+  const isMeant = chooser({ ...options, state: 'dead' });
+  let removed = 0;
+  for (const { record } of jobs.filter(isMeant)) if (await letters.remove(record.id)) removed++;
+  write(`${removed} dead ${removed === 1 ? 'letter' : 'letters'} removed.\n`);
+  return removed === 0 && id !== undefined ? 1 : 0;
+}
+
+function list(
+  { journals, jobs }: Listing,
+  isMeant: (job: ListedJob) => boolean,
+  limit: number,
+  write: (text: string) => void,
+): void {
+  if (journals.length === 0) write('No journals.\n');
+  for (const { id, owner, bytes, damages } of journals) {
+    const own = jobs.filter(({ journal }) => journal === id);
+    const waiting = own.filter(({ state }) => state === 'waiting').length;
+    write(
+      `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${own.length - waiting} sent, ${(bytes / 1_024).toFixed(0)} KiB\n`,
+    );
+    for (const { file, offset, bytes: length, kind } of damages) {
+      write(`  ${kind}: ${length} bytes at ${offset} of ${file}\n`);
+    }
+  }
+  const meant = jobs.filter(isMeant);
+  const shown = limit === 0 ? meant : meant.slice(0, limit);
+  write(`${count(meant.length)}\n`);
+  for (const { state, record, reason } of shown) {
+    const { id, sink, job, key, deferredAtMs, json } = record;
+    const at = new Date(deferredAtMs).toISOString();
+    const keyText = key === undefined ? '' : `  key ${key}`;
+    write(`${state.padEnd(7)}  ${id}  ${at}  ${sink}  ${job}${keyText}  ${shorten(json, 60)}\n`);
+    if (reason !== undefined) write(`         ${shorten(reason.split('\n')[0]!, 110)}\n`);
+  }
+  if (shown.length < meant.length) write(`… ${meant.length - shown.length} more: --limit 0\n`);
+}
+
+const describeOwner = {
+  running: 'its process runs',
+  free: 'nobody has it',
+  gone: 'its process is gone',
+  elsewhere: 'of another container or host',
+};
+
+function asJson({ journals, jobs }: Listing, isMeant: (job: ListedJob) => boolean): object {
+  return { journals, jobs: jobs.filter(isMeant).map(exported) };
+}
+
+/* Flat, with the data as JSON and not as text. */
+function exported({ state, journal, reason, record }: ListedJob): object {
+  const { json, ...rest } = record;
+  return {
+    state,
+    ...rest,
+    data: JSON.parse(json),
+    journal,
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+function chooser({ state, id, job, sink }: InspectOptions): (listed: ListedJob) => boolean {
+  return ({ state: itsState, record }) =>
+    (state === undefined || state === itsState) &&
+    (id === undefined || id.includes(record.id)) &&
+    (job === undefined || job === record.job) &&
+    (sink === undefined || sink === record.sink);
+}
+
+async function read(directory: string): Promise<Listing> {
+  try {
+    return await readDirectory(directory);
+  } catch (cause) {
+    if (cause instanceof DeferError) throw cause;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_JOURNAL',
+      `${directory} cannot be read: ${(cause as Error).message}.`,
+      { cause },
+    );
+  }
+}
+
+function wrongCall(sentence: string): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
+}
+
+function count(jobs: number): string {
+  return `${jobs} ${jobs === 1 ? 'job' : 'jobs'}`;
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}

@@ -1,0 +1,108 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
+import type { JobRecord } from '../journal/job-record.ts';
+import { freeOwner, isAlive, parseFolderName } from '../journal/owner.ts';
+import { recoverJournal, type Damage } from '../journal/recover.ts';
+import { jobStates } from '../journal/segment.ts';
+
+export type ListedState = 'waiting' | 'sent' | 'dead';
+
+export interface ListedJob {
+  readonly state: ListedState;
+  readonly record: JobRecord;
+  /** The journal's id; `dead` for dead letters. */
+  readonly journal: string;
+  readonly reason: string | undefined;
+}
+
+export interface ListedJournal {
+  readonly id: string;
+  readonly owner: 'running' | 'free' | 'gone' | 'elsewhere';
+  readonly bytes: number;
+  readonly damages: readonly Damage[];
+}
+
+export interface Listing {
+  readonly journals: readonly ListedJournal[];
+  readonly jobs: readonly ListedJob[];
+}
+
+/**
+ * Looks into a journal directory without touching it, also while its processes run.
+ * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, ERR_REDLINE_DEFER_JOURNAL_VERSION
+ */
+export async function readDirectory(directory: string): Promise<Listing> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await look(directory);
+    } catch (error) {
+      // The app has renamed a folder or removed a segment meanwhile.
+      if (attempt === mostLooks || !isGone(error) || !existsSync(directory)) throw error;
+    }
+  }
+}
+
+const mostLooks = 10;
+
+function isGone(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  return code === 'ENOENT' || (cause !== undefined && isGone(cause));
+}
+
+async function look(directory: string): Promise<Listing> {
+  const journals: ListedJournal[] = [];
+  const jobs: ListedJob[] = [];
+  for (const name of readdirSync(directory).sort()) {
+    const parsed = parseFolderName(name);
+    if (parsed === undefined) continue;
+    const folder = join(directory, name);
+    const { id, owner } = parsed;
+    const records = new Map<number, JobRecord>();
+    const names = readdirSync(folder);
+    const { segments, damages } = await recoverJournal(id, folder, names, 0, (number, record) => {
+      records.set(number, record);
+    });
+    for (const segment of segments) {
+      for (let at = 0; at < segment.length; at++) {
+        const number = segment.firstJob + at;
+        const state = segment.stateOf(number);
+        if (state !== jobStates.waiting && state !== jobStates.sent) continue;
+        jobs.push({
+          state: state === jobStates.sent ? 'sent' : 'waiting',
+          record: records.get(number)!,
+          journal: id,
+          reason: undefined,
+        });
+      }
+    }
+    journals.push({ id, owner: ownerOf(owner), bytes: bytesOf(folder, names), damages });
+  }
+  for (const { record, reason } of await readDeadLetters(directory)) {
+    jobs.push({ state: 'dead', record, journal: 'dead', reason });
+  }
+  return { journals, jobs };
+}
+
+export async function readDeadLetters(directory: string): Promise<DeadLetter[]> {
+  try {
+    return await new FileDeadLetters(join(directory, 'dead'), 0).list();
+  } catch {
+    return []; // There were none yet.
+  }
+}
+
+function ownerOf(owner: string): ListedJournal['owner'] {
+  if (owner === freeOwner) return 'free';
+  const alive = isAlive(owner);
+  if (alive === undefined) return 'elsewhere';
+  return alive ? 'running' : 'gone';
+}
+
+function bytesOf(folder: string, names: readonly string[]): number {
+  let bytes = 0;
+  for (const name of names) {
+    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return bytes;
+}

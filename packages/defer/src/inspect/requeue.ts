@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { systemClock } from '../clock.ts';
+import type { DeferError } from '../errors.ts';
+import { FileDeadLetters } from '../journal/dead-letters.ts';
+import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
+import { nodeFs } from '../journal/journal-fs.ts';
+import { Journal } from '../journal/journal.ts';
+import { freeOwner, makeJournalId, thisOwner } from '../journal/owner.ts';
+
+/**
+ * Gives jobs back to the app: writes a journal of its own and leaves it as an orphan, which a running process of the
+ * app adopts within `adoptEveryMs`, and the next one at its start. Dead letters are removed once that is on disk.
+ */
+export async function requeue(
+  directory: string,
+  records: readonly JobRecord[],
+  removeLetters: boolean,
+): Promise<void> {
+  const id = makeJournalId(systemClock.wall());
+  const folder = join(directory, `${id}~${thisOwner}`);
+  nodeFs.mkdirSync(folder);
+  let trouble: DeferError | undefined;
+  const journal = new Journal(id, folder, {
+    fs: nodeFs,
+    clock: systemClock,
+    segmentBytes: 16 << 20,
+    replayWindowMs: 0,
+    trouble: (error) => {
+      trouble = error;
+    },
+    recovered: () => {},
+  });
+  for (const record of records) {
+    journal.append(record.sink, encodeJobRecord({ ...record, attempt: 1 }));
+  }
+  await journal.settled();
+  journal.release();
+  nodeFs.renameSync(folder, join(directory, `${id}~${freeOwner}`));
+  if (trouble !== undefined) throw trouble;
+  if (!removeLetters) return;
+  const letters = new FileDeadLetters(join(directory, 'dead'), 0);
+  for (const record of records) await letters.remove(record.id);
+}

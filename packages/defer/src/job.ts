@@ -1,0 +1,62 @@
+import { DeferError } from './errors.ts';
+import { levels, whens, type Level, type When } from './level.ts';
+import { oneOf } from './validate.ts';
+
+export interface JobOptions {
+  /** Where its jobs go. @default the `sink` of `createDefer` */
+  sink?: string;
+  /** @default the `level` of `createDefer` */
+  level?: Level;
+  /** @default 'always' */
+  when?: When;
+}
+
+declare const dataType: unique symbol;
+
+/** A kind of job: its name, and the type of its data. Made by `defineJob`. */
+export interface JobDefinition<Data> {
+  readonly name: string;
+  readonly sink: string | undefined;
+  readonly level: Level | undefined;
+  readonly when: When | undefined;
+  /** Never there: it only carries the type. */
+  readonly [dataType]?: (data: Data) => void;
+}
+
+/** What JSON cannot carry at all: no job can have it as its data. */
+export type Unserialisable = ((...args: never[]) => unknown) | symbol | bigint;
+
+const known = new WeakSet<object>();
+
+/**
+ * Names a kind of job and the type of its data.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
+ * @example
+ * ```ts
+ * export const sendMail = defineJob<{ to: string }>('send-mail', { sink: 'mail', level: 'disk', when: 'success' });
+ * ```
+ */
+export function defineJob<Data = undefined>(
+  name: Data extends Unserialisable ? never : string,
+  options: JobOptions = {},
+): JobDefinition<Data> {
+  if (typeof name !== 'string' || name === '') {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The name of a job must be a string with at least one character, and is ${String(name)}.`,
+    );
+  }
+  const definition: JobDefinition<Data> = Object.freeze({
+    name,
+    sink: options.sink,
+    level: options.level && oneOf('level', options.level, levels),
+    when: options.when && oneOf('when', options.when, whens),
+  });
+  known.add(definition);
+  return definition;
+}
+
+export function isJob(value: unknown): value is JobDefinition<unknown> {
+  return typeof value === 'object' && value !== null && known.has(value);
+}

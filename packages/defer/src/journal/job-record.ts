@@ -1,0 +1,52 @@
+import type { DeferContext } from '../sink.ts';
+
+/** A job as the journal keeps it. */
+export interface JobRecord {
+  readonly id: string;
+  readonly sink: string;
+  readonly job: string;
+  readonly key: string | undefined;
+  readonly json: string;
+  readonly deferredAtMs: number;
+  readonly attempt: number;
+  readonly context: DeferContext | undefined;
+  readonly options: Readonly<Record<string, unknown>> | undefined;
+}
+
+/* Two lines: what the core knows as a JSON array, then the data as it came. JSON text has no raw line break. */
+export function encodeJobRecord(record: JobRecord): string {
+  const { id, sink, job, key, json, deferredAtMs, attempt, context, options } = record;
+  const extra =
+    context === undefined && options === undefined
+      ? ''
+      : `,${context === undefined ? 'null' : JSON.stringify(context)},${options === undefined ? 'null' : JSON.stringify(options)}`;
+  return `["${id}",${JSON.stringify(sink)},${JSON.stringify(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
+}
+
+/** @throws {SyntaxError} when the text is no record, which the checksum rules out for what this package wrote. */
+export function decodeJobRecord(text: string): JobRecord {
+  const lineEnd = text.indexOf('\n');
+  const [id, sink, job, key, deferredAtMs, attempt, context, options] = JSON.parse(
+    text.slice(0, lineEnd),
+  ) as [
+    string,
+    string,
+    string,
+    string | null,
+    number,
+    number,
+    DeferContext?,
+    Record<string, unknown>?,
+  ];
+  return {
+    id,
+    sink,
+    job,
+    key: key ?? undefined,
+    json: text.slice(lineEnd + 1),
+    deferredAtMs,
+    attempt,
+    context: context ?? undefined,
+    options: options ?? undefined,
+  };
+}

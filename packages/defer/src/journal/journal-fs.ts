@@ -1,0 +1,47 @@
+import fs from 'node:fs';
+
+/** The file system calls of the journal: a seam, so that tests can fill the disk and fail a sync. */
+export interface JournalFs {
+  mkdirSync(path: string): void;
+  readdirSync(path: string): string[];
+  openSync(path: string, flags: string): number;
+  closeSync(fd: number): void;
+  /** Appends; may write less than asked for. */
+  writeSync(fd: number, bytes: Uint8Array, offset: number, length: number): number;
+  ftruncateSync(fd: number, length: number): void;
+  renameSync(from: string, to: string): void;
+  unlinkSync(path: string): void;
+  rmdirSync(path: string): void;
+  fdatasync(fd: number, callback: (error: Error | null) => void): void;
+  fdatasyncSync(fd: number): void;
+  readFileSync(path: string): Buffer;
+  read(
+    fd: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<number>;
+}
+
+export const nodeFs: JournalFs = {
+  mkdirSync: (path) => void fs.mkdirSync(path, { recursive: true }),
+  readdirSync: (path) => fs.readdirSync(path),
+  openSync: (path, flags) => fs.openSync(path, flags, 0o600),
+  closeSync: (fd) => fs.closeSync(fd),
+  writeSync: (fd, bytes, offset, length) => fs.writeSync(fd, bytes, offset, length, null),
+  ftruncateSync: (fd, length) => fs.ftruncateSync(fd, length),
+  renameSync: (from, to) => fs.renameSync(from, to),
+  unlinkSync: (path) => fs.unlinkSync(path),
+  rmdirSync: (path) => fs.rmdirSync(path),
+  fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
+  fdatasyncSync: (fd) => fs.fdatasyncSync(fd),
+  readFileSync: (path) => fs.readFileSync(path),
+  read: (fd, bytes, offset, length, position) =>
+    new Promise((resolve, reject) => {
+      fs.read(fd, bytes, offset, length, position, (error, bytesRead) => {
+        if (error) reject(error);
+        else resolve(bytesRead);
+      });
+    }),
+};

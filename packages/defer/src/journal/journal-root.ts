@@ -1,0 +1,300 @@
+import { readSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Timer } from '../clock.ts';
+import { DeferError } from '../errors.ts';
+import { FileDeadLetters } from './dead-letters.ts';
+import { segmentHeaderBytes } from './frame.ts';
+import { Journal, type JournalSettings } from './journal.ts';
+import {
+  freeOwner,
+  giveLifeSign,
+  isAlive,
+  lifeSign,
+  makeJournalId,
+  parseFolderName,
+  thisOwner,
+} from './owner.ts';
+import { checkVersion, recoverJournal, segmentNumbers, type Damage } from './recover.ts';
+
+export interface JournalRootHost {
+  /** A journal whose process is gone has its jobs here now. */
+  adopted(journal: Journal): void;
+  /** Nothing of an adopted journal is needed any more. */
+  finished(journal: Journal): void;
+  damaged(damage: Damage): void;
+  warn(error: DeferError): void;
+}
+
+export interface JournalRootSettings extends JournalSettings {
+  readonly directory: string;
+  /** How often other processes' folders are looked at, milliseconds. */
+  readonly adoptEveryMs: number;
+  /** How long a folder of another container or host must show no life before it counts as orphaned. */
+  readonly strangerTimeoutMs: number;
+  /** Bytes of all journals of this process, own and adopted. */
+  readonly maxBytes: number;
+}
+
+const lifeSignEveryMs = 5_000;
+const settleEveryMs = 500;
+
+/** The directory of journals: this process's own, those it has adopted, and the dead letters of all. */
+export class JournalRoot {
+  readonly own: Journal;
+  readonly deadLetters: FileDeadLetters;
+  readonly #settings: JournalRootSettings;
+  readonly #host: JournalRootHost;
+  readonly #adopted: Journal[] = [];
+  readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
+  readonly #refused = new Set<string>();
+  readonly #timers = new Set<Timer>();
+  #scanning: Promise<void> | undefined;
+  #isClosed = false;
+
+  /**
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: the directory cannot be made or written
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
+   */
+  constructor(settings: JournalRootSettings, host: JournalRootHost) {
+    this.#settings = settings;
+    this.#host = host;
+    const { fs, directory, clock } = settings;
+    const id = makeJournalId(clock.wall());
+    const folder = join(directory, `${id}~${thisOwner}`);
+    const deadFolder = join(directory, 'dead');
+    try {
+      fs.mkdirSync(directory);
+      for (const name of this.#folders()) this.#checkVersion(join(directory, name));
+      fs.mkdirSync(deadFolder);
+      fs.mkdirSync(folder);
+      const dead = fs.readdirSync(deadFolder).filter((name) => name.endsWith('.dead'));
+      this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
+    } catch (cause) {
+      if (cause instanceof DeferError) throw cause;
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_JOURNAL',
+        `The journal's directory ${directory} cannot be used: ${(cause as Error).message}.`,
+        { cause },
+      );
+    }
+    this.own = new Journal(id, folder, settings);
+    this.#every(settleEveryMs, () => this.#settle());
+    this.#every(lifeSignEveryMs, () => this.#giveLifeSigns());
+    this.#every(settings.adoptEveryMs, () => void this.adoptOrphans());
+  }
+
+  get journals(): readonly Journal[] {
+    return [this.own, ...this.#adopted];
+  }
+
+  get bytes(): number {
+    let { bytes } = this.own;
+    for (const journal of this.#adopted) bytes += journal.bytes;
+    return bytes;
+  }
+
+  /** False when the quota is used up, even after the replay windows are given up for it. */
+  hasRoom(): boolean {
+    if (this.bytes < this.#settings.maxBytes) return true;
+    for (const journal of this.journals) {
+      if (journal.settleOldest()) this.#settle();
+    }
+    return this.bytes < this.#settings.maxBytes;
+  }
+
+  /** Throws away the oldest jobs of the sink that are on disk alone, a segment's worth. */
+  dropOldest(sink: string): { journal: Journal; jobs: number } | undefined {
+    for (const journal of [...this.#adopted, this.own]) {
+      const jobs = journal.dropOldest(sink);
+      if (jobs > 0) return { journal, jobs };
+    }
+    return undefined;
+  }
+
+  /** Takes over every journal whose process is gone. Resolves when they are read. */
+  adoptOrphans(): Promise<void> {
+    this.#scanning ??= this.#adoptOrphans().finally(() => {
+      this.#scanning = undefined;
+    });
+    return this.#scanning;
+  }
+
+  /** Lets go of everything: what is finished is removed, the rest is for the next process. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#scanning;
+    await Promise.all(this.journals.map((journal) => journal.settled()));
+    this.releaseSync();
+  }
+
+  /** The same on the spot, for the exit of the process. */
+  releaseSync(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    for (const journal of this.journals) this.#release(journal);
+  }
+
+  #release(journal: Journal): void {
+    const { fs, directory } = this.#settings;
+    try {
+      if (journal.release()) fs.rmdirSync(journal.folder);
+      else fs.renameSync(journal.folder, join(directory, `${journal.id}~${freeOwner}`));
+    } catch (cause) {
+      this.#warn(`The journal ${journal.folder} cannot be released`, cause);
+    }
+  }
+
+  async #adoptOrphans(): Promise<void> {
+    let names: string[];
+    try {
+      names = this.#folders();
+    } catch (cause) {
+      return this.#warn(`The journal's directory cannot be read`, cause);
+    }
+    for (const name of names) {
+      if (this.#isClosed) return;
+      if (this.#refused.has(name) || !this.#isOrphan(name)) continue;
+      try {
+        await this.#adopt(name);
+      } catch (error) {
+        this.#refused.add(name);
+        if (error instanceof DeferError) this.#host.warn(error);
+        else this.#warn(`The journal ${name} cannot be adopted`, error);
+      }
+    }
+  }
+
+  async #adopt(name: string): Promise<void> {
+    const { fs, directory, clock } = this.#settings;
+    // First, so that a newer journal stays free for a newer process.
+    this.#checkVersion(join(directory, name));
+    const { id } = parseFolderName(name)!;
+    const folder = join(directory, `${id}~${thisOwner}`);
+    try {
+      fs.renameSync(join(directory, name), folder);
+    } catch {
+      return; // Another process was faster.
+    }
+    giveLifeSign(folder);
+    const names = fs.readdirSync(folder);
+    const found = await recoverJournal(id, folder, names, clock.now());
+    for (const damage of found.damages) {
+      this.#host.damaged(damage);
+      // What is damaged is kept for people to look at: the segment itself goes when its jobs are done.
+      if (damage.kind === 'damaged' || damage.kind === 'header') {
+        await keepDamaged(damage.file, directory, id);
+      }
+    }
+    const journal = new Journal(id, folder, this.#settings, found);
+    this.#adopted.push(journal);
+    if (this.#isClosed) return this.#release(journal);
+    this.#host.adopted(journal);
+    if (journal.isFinished) this.#drop(journal);
+  }
+
+  #isOrphan(name: string): boolean {
+    const { owner, id } = parseFolderName(name)!;
+    if (this.journals.some((journal) => journal.id === id)) return false;
+    const alive = isAlive(owner);
+    if (alive !== undefined) return !alive;
+    const sign = lifeSign(join(this.#settings.directory, name));
+    const now = this.#settings.clock.now();
+    const seen = this.#strangers.get(name);
+    if (seen === undefined || seen.sign !== sign) {
+      this.#strangers.set(name, { sign, sinceMs: now });
+      return false;
+    }
+    if (now - seen.sinceMs < this.#settings.strangerTimeoutMs) return false;
+    this.#strangers.delete(name);
+    return true;
+  }
+
+  #settle(): void {
+    for (const journal of this.journals) journal.settle();
+    for (const journal of this.#adopted.filter((each) => each.isFinished)) this.#drop(journal);
+  }
+
+  #drop(journal: Journal): void {
+    this.#adopted.splice(this.#adopted.indexOf(journal), 1);
+    this.#host.finished(journal);
+    // Its marks may be being written; nothing of them is needed any more.
+    journal.settled().then(
+      () => this.#release(journal),
+      () => this.#release(journal),
+    );
+  }
+
+  #giveLifeSigns(): void {
+    for (const journal of this.journals) {
+      try {
+        giveLifeSign(journal.folder);
+      } catch (cause) {
+        this.#warn(`The journal ${journal.folder} is not where it was`, cause);
+      }
+    }
+  }
+
+  #folders(): string[] {
+    return this.#settings.fs
+      .readdirSync(this.#settings.directory)
+      .filter((name) => parseFolderName(name) !== undefined)
+      .sort();
+  }
+
+  #checkVersion(folder: string): void {
+    const { fs } = this.#settings;
+    let names: string[];
+    try {
+      names = fs.readdirSync(folder);
+    } catch {
+      return; // Its process has just finished with it.
+    }
+    for (const name of names.filter((each) => segmentNumbers([each]).length > 0)) {
+      const file = join(folder, name);
+      const header = Buffer.alloc(segmentHeaderBytes);
+      try {
+        const fd = fs.openSync(file, 'r');
+        readSync(fd, header);
+        fs.closeSync(fd);
+      } catch {
+        continue; // As above; what cannot be read is told when the journal is adopted.
+      }
+      checkVersion(header, file);
+    }
+  }
+
+  #every(ms: number, work: () => void): void {
+    let timer: Timer;
+    const again = (): void => {
+      this.#timers.delete(timer);
+      if (this.#isClosed) return;
+      timer = this.#settings.clock.after(
+        ms,
+        () => {
+          work();
+          again();
+        },
+        false,
+      );
+      this.#timers.add(timer);
+    };
+    again();
+  }
+
+  #warn(sentence: string, cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#host.warn(
+      new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause }),
+    );
+  }
+}
+
+async function keepDamaged(file: string, directory: string, id: string): Promise<void> {
+  try {
+    await copyFile(file, join(directory, `damaged-${id}-${basename(file)}`));
+  } catch {
+    // No room for it; the damage itself was told.
+  }
+}

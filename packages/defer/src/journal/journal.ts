@@ -1,0 +1,447 @@
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { DeferError } from '../errors.ts';
+import { encodeCheckpoint, encodeStates, type Checkpoint } from './checkpoint.ts';
+import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
+import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
+import type { JournalFs } from './journal-fs.ts';
+import { formatRanges } from './number-ranges.ts';
+import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
+
+export interface JournalSettings {
+  readonly fs: JournalFs;
+  readonly clock: Clock;
+  readonly segmentBytes: number;
+  /** How long what a sink acknowledged is kept, in case its server comes back without it; 0 for not at all. */
+  readonly replayWindowMs: number;
+  /** Told of every failure to write or sync, and when writing works again. */
+  trouble(error: DeferError): void;
+  recovered(): void;
+}
+
+/** Where a job lies in a journal. */
+export interface JobPlace {
+  readonly journal: Journal;
+  readonly segment: Segment;
+  readonly number: number;
+}
+
+interface OpenSegment extends CommitTarget {
+  readonly segment: Segment;
+}
+
+const checkpointEveryMs = 1_000;
+/** Time enough to keep small what a replay sends again, and files few. */
+const windowsPerSegment = 2;
+
+/** One folder of segments: this process's own, or one it has adopted. Appends, keeps account, forgets what is done. */
+export class Journal {
+  readonly id: string;
+  folder: string;
+  readonly segments: Segment[];
+  readonly sinks: string[] = [];
+  /** The last life of each sink's server that acknowledged something. */
+  readonly generations: Record<string, string>;
+  readonly settings: JournalSettings;
+  readonly #commit: GroupCommit;
+  #open: (OpenSegment & { bytes: number }) | undefined;
+  #nextJob: number;
+  #nextSegment: number;
+  #unwrittenJobs: { segment: Segment; first: number; last: number } | undefined;
+  #doneMarks: number[] = [];
+  readonly #sentMarks = new Map<number, number[]>();
+  readonly #replayedMarks = new Set<number>();
+  #inTrouble = false;
+  #openIsBroken = false;
+  #checkpointing = false;
+  #checkpointedAtMs = -Infinity;
+  #isReleased = false;
+
+  constructor(
+    id: string,
+    folder: string,
+    settings: JournalSettings,
+    found: {
+      segments: Segment[];
+      sinks: string[];
+      generations: Record<string, string>;
+      nextJob: number;
+      nextSegment: number;
+    } = {
+      segments: [],
+      sinks: [],
+      generations: {},
+      nextJob: 1,
+      nextSegment: 1,
+    },
+  ) {
+    this.id = id;
+    this.folder = folder;
+    this.settings = settings;
+    this.segments = found.segments;
+    this.sinks.push(...found.sinks);
+    this.generations = found.generations;
+    this.#nextJob = found.nextJob;
+    this.#nextSegment = found.nextSegment;
+    this.#commit = new GroupCommit(settings.fs, {
+      target: () => this.#target(),
+      beforeWrite: () => this.#addMarks(),
+      writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
+      syncFailed: (error) => this.#syncFailed(error),
+      worked: () => this.#worked(),
+    });
+  }
+
+  /** Bytes of its segments. Those that are finished do not count: they are about to go. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const segment of this.segments) if (segment.unfinished > 0) bytes += segment.bytes;
+    return bytes;
+  }
+
+  /** Jobs that are not done, those sent and within their replay window among them. */
+  get unfinished(): number {
+    let unfinished = 0;
+    for (const segment of this.segments) unfinished += segment.unfinished;
+    return unfinished;
+  }
+
+  get hasUnwritten(): boolean {
+    return this.#commit.hasUnwritten;
+  }
+
+  sinkIndex(sink: string): number {
+    const known = this.sinks.indexOf(sink);
+    if (known !== -1) return known;
+    if (this.sinks.length === maxSinksOfAJournal) {
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_OPTION',
+        `A journal keeps jobs of at most ${maxSinksOfAJournal} sinks.`,
+      );
+    }
+    return this.sinks.push(sink) - 1;
+  }
+
+  /**
+   * Adds one job, which its lane has in memory too.
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
+   */
+  append(sink: string, record: string): JobPlace {
+    const index = this.sinkIndex(sink);
+    const number = this.#nextJob;
+    this.#commit.add(frameKinds.job, number, record);
+    const { segment } = this.#open!;
+    this.#nextJob++;
+    segment.add(number, index, jobStates.loaded);
+    // One buffer goes to one segment.
+    this.#unwrittenJobs ??= { segment, first: number, last: number };
+    this.#unwrittenJobs.last = number;
+    return { journal: this, segment, number };
+  }
+
+  /** Tells when what was appended last is as safe as `level` says. */
+  wait(level: 'process' | 'disk', waiter: CommitWaiter): void {
+    this.#commit.wait(level, waiter);
+  }
+
+  /** The job's lane has no room for it: it is read back later. */
+  unload({ segment, number }: JobPlace): void {
+    if (segment.stateOf(number) === jobStates.loaded) segment.set(number, jobStates.waiting);
+  }
+
+  /** Nobody needs the job any more: it was delivered, withdrawn, dropped, or lies with the dead letters. */
+  done({ segment, number }: JobPlace): void {
+    const state = segment.stateOf(number);
+    if (state === jobStates.absent || state === jobStates.done) return;
+    segment.set(number, jobStates.done);
+    this.#doneMarks.push(number);
+    this.#commit.schedule();
+  }
+
+  /** The sink has the job, in the life of its server that `generations` names. */
+  sent({ segment, number }: JobPlace): void {
+    if (segment.stateOf(number) !== jobStates.loaded) return;
+    segment.set(number, jobStates.sent);
+    segment.lastSentAtMs = this.settings.clock.now();
+    const sink = segment.sinkOf(number);
+    const marks = this.#sentMarks.get(sink);
+    if (marks === undefined) this.#sentMarks.set(sink, [number]);
+    else marks.push(number);
+    this.#commit.schedule();
+  }
+
+  /** The sink's server has a new life: what it acknowledged within the window waits again. Returns how much that is. */
+  replay(sink: string): number {
+    const index = this.sinks.indexOf(sink);
+    if (index === -1) return 0;
+    let replayed = 0;
+    for (const segment of this.segments) {
+      replayed += segment.move(jobStates.sent, jobStates.waiting, (_, of) => of === index);
+    }
+    if (replayed === 0) return 0;
+    // Marks of this turn are overtaken: they must not come behind the replay.
+    this.#sentMarks.delete(index);
+    this.#replayedMarks.add(index);
+    this.#commit.schedule();
+    return replayed;
+  }
+
+  /** Lets go of what was sent longer ago than the window, and of the segments nobody needs. */
+  settle(): void {
+    const { clock, replayWindowMs } = this.settings;
+    const now = clock.now();
+    for (const segment of this.segments) {
+      if (now - segment.lastSentAtMs < replayWindowMs) continue;
+      segment.move(jobStates.sent, jobStates.done, () => true);
+    }
+    this.#checkpointWhenDue(now);
+  }
+
+  /** Gives up the replay window of the oldest segment that has one, to make room. False when there is none. */
+  settleOldest(): boolean {
+    for (const segment of this.segments) {
+      const settled = segment.move(jobStates.sent, jobStates.done, () => true);
+      if (settled > 0 && segment.unfinished === 0) return true;
+    }
+    return false;
+  }
+
+  /** Throws away what waits for the sink in the oldest segment that has some. Returns how many jobs that were. */
+  dropOldest(sink: string): number {
+    const index = this.sinks.indexOf(sink);
+    for (const segment of this.segments) {
+      const { waiting, done } = jobStates;
+      const dropped = segment.move(waiting, done, (_, of) => of === index);
+      if (dropped > 0) return dropped;
+    }
+    return 0;
+  }
+
+  /** Resolves when everything so far is written and synced, or has failed. */
+  settled(): Promise<void> {
+    return this.#commit.settled();
+  }
+
+  /** True when nothing of the journal is needed any more. */
+  get isFinished(): boolean {
+    return this.segments.every((segment) => segment.unfinished === 0);
+  }
+
+  /**
+   * Writes, syncs and closes on the spot. Of a journal that is finished the files are removed, and true is returned:
+   * its folder is empty.
+   */
+  release(): boolean {
+    if (this.#isReleased) return false;
+    this.#isReleased = true;
+    const { fs } = this.settings;
+    if (this.isFinished) {
+      this.#commit.close();
+      this.#closeOpen();
+      for (const segment of this.segments) remove(fs, this.pathOf(segment));
+      for (const name of ['checkpoint', 'checkpoint.new']) remove(fs, join(this.folder, name));
+      return true;
+    }
+    this.#commit.flushSync();
+    this.#commit.close();
+    this.#closeOpen();
+    return false;
+  }
+
+  pathOf(segment: Segment): string {
+    return join(this.folder, segmentName(segment.number));
+  }
+
+  #target(): OpenSegment {
+    const { clock, segmentBytes, replayWindowMs } = this.settings;
+    const open = this.#open;
+    if (open !== undefined && !this.#openIsBroken) {
+      const isFull = open.bytes >= segmentBytes;
+      const isOld =
+        replayWindowMs > 0 &&
+        open.segment.length > 0 &&
+        clock.now() - open.segment.openedAtMs >= replayWindowMs / windowsPerSegment;
+      if (!isFull && !isOld) return open;
+    }
+    return this.#rotate();
+  }
+
+  #rotate(): OpenSegment {
+    const { fs, clock } = this.settings;
+    const number = this.#nextSegment;
+    const segment = new Segment(number, segmentSalt(this.id, number), clock.now());
+    const header = encodeSegmentHeader();
+    const path = this.pathOf(segment);
+    let fd: number | undefined;
+    try {
+      fd = fs.openSync(path, 'ax');
+      for (let at = 0; at < header.length;) at += fs.writeSync(fd, header, at, header.length - at);
+    } catch (error) {
+      if (fd !== undefined) {
+        fs.closeSync(fd);
+        remove(fs, path);
+      }
+      throw this.#trouble(`The segment ${path} cannot be opened`, error);
+    }
+    this.#nextSegment++;
+    const before = this.#open;
+    segment.bytes = segmentHeaderBytes;
+    this.segments.push(segment);
+    this.#open = {
+      fd,
+      salt: segment.salt,
+      segment,
+      get bytes() {
+        return segment.bytes;
+      },
+      set bytes(bytes) {
+        segment.bytes = bytes;
+      },
+    };
+    this.#openIsBroken = false;
+    if (before !== undefined) this.#commit.retire(before.fd);
+    this.#commit.use(fd);
+    this.#commit.folderChanged(this.folder);
+    return this.#open;
+  }
+
+  /* What became of jobs goes into the same write as new ones. It is never synced for: a mark that is lost is a job sent twice. */
+  #addMarks(): void {
+    if (
+      this.#replayedMarks.size === 0 &&
+      this.#doneMarks.length === 0 &&
+      this.#sentMarks.size === 0
+    )
+      return;
+    try {
+      for (const sink of this.#replayedMarks) {
+        this.#commit.add(frameKinds.replayed, 0, JSON.stringify({ sink: this.sinks[sink] }));
+      }
+      this.#replayedMarks.clear();
+      if (this.#doneMarks.length > 0) {
+        this.#commit.add(frameKinds.done, 0, formatRanges(this.#doneMarks));
+        this.#doneMarks = [];
+      }
+      for (const [index, jobs] of this.#sentMarks) {
+        const sink = this.sinks[index]!;
+        const mark = { sink, generation: this.generations[sink], jobs: formatRanges(jobs) };
+        this.#commit.add(frameKinds.sent, 0, JSON.stringify(mark));
+      }
+      this.#sentMarks.clear();
+    } catch {
+      // No segment can be opened; that was told. The marks stay for the next turn that writes, and for the checkpoint.
+    }
+  }
+
+  #writeFailed(error: unknown, segmentIsBroken: boolean): void {
+    this.#openIsBroken ||= segmentIsBroken;
+    const lost = this.#unwrittenJobs;
+    this.#unwrittenJobs = undefined;
+    if (lost !== undefined) {
+      for (let job = lost.first; job <= lost.last; job++) {
+        if (lost.segment.stateOf(job) !== jobStates.absent) lost.segment.set(job, jobStates.absent);
+      }
+    }
+    this.#trouble(`The journal ${this.folder} cannot be written`, error);
+  }
+
+  /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
+     is written behind them: a new segment begins, and who waited is told that the level was not reached. */
+  #syncFailed(error: unknown): void {
+    this.#openIsBroken = true;
+    this.#trouble(`The journal ${this.folder} cannot be synced`, error);
+  }
+
+  #worked(): void {
+    this.#unwrittenJobs = undefined;
+    if (!this.#inTrouble || this.#openIsBroken) return;
+    this.#inTrouble = false;
+    this.settings.recovered();
+  }
+
+  #trouble(sentence: string, cause: unknown): DeferError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const error = new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause });
+    if (!this.#inTrouble) this.settings.trouble(error);
+    this.#inTrouble = true;
+    return error;
+  }
+
+  #checkpointWhenDue(now: number): void {
+    if (this.#checkpointing || now - this.#checkpointedAtMs < checkpointEveryMs) return;
+    const finished = this.segments.filter(
+      (segment) => segment !== this.#open?.segment && segment.unfinished === 0,
+    );
+    if (finished.length === 0 || this.#commit.hasUnwritten) return;
+    this.#checkpointedAtMs = now;
+    this.#checkpointing = true;
+    this.#checkpoint(finished)
+      .catch((error: unknown) => {
+        this.#trouble(`The journal ${this.folder} has no new checkpoint`, error);
+      })
+      .finally(() => {
+        this.#checkpointing = false;
+      });
+  }
+
+  /* Marks lie in segments other than their jobs': before any is removed, what they say must be kept elsewhere. */
+  async #checkpoint(finished: readonly Segment[]): Promise<void> {
+    const { fs } = this.settings;
+    const kept = this.segments.filter((segment) => !finished.includes(segment));
+    const last = this.segments.at(-1)!;
+    const checkpoint: Checkpoint = {
+      segment: last.number,
+      offset: last.bytes,
+      generations: this.generations,
+      segments: kept.filter(({ length }) => length > 0).map(encodeStates),
+    };
+    const path = join(this.folder, 'checkpoint');
+    remove(fs, `${path}.new`);
+    const fd = fs.openSync(`${path}.new`, 'ax');
+    try {
+      const bytes = Buffer.from(encodeCheckpoint(checkpoint));
+      for (let at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
+      await new Promise<void>((resolve, reject) => {
+        fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+      });
+    } finally {
+      fs.closeSync(fd);
+    }
+    if (this.#isReleased) return;
+    fs.renameSync(`${path}.new`, path);
+    await syncFolder(fs, this.folder);
+    if (this.#isReleased) return;
+    for (const segment of finished) {
+      this.segments.splice(this.segments.indexOf(segment), 1);
+      remove(fs, this.pathOf(segment));
+    }
+  }
+
+  #closeOpen(): void {
+    if (this.#open !== undefined) this.settings.fs.closeSync(this.#open.fd);
+    this.#open = undefined;
+  }
+}
+
+export function segmentName(number: number): string {
+  return `${String(number).padStart(8, '0')}.seg`;
+}
+
+function remove(fs: JournalFs, path: string): void {
+  try {
+    fs.unlinkSync(path);
+  } catch {
+    // Not there.
+  }
+}
+
+async function syncFolder(fs: JournalFs, path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, 'r');
+  } catch {
+    return;
+  }
+  await new Promise<void>((resolve) => fs.fdatasync(fd, () => resolve()));
+  fs.closeSync(fd);
+}

@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, readlinkSync, statSync, utimesSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/*
+ * A journal's folder is called ID~OWNER, and that name is its lock: to take it over is to rename it, which succeeds
+ * for one process alone. OWNER is `free`, or PID-START-REALM. Within one realm (boot, pid namespace, host) process
+ * id and start time say whether the owner lives; a stranger from another container or host is alive as long as
+ * the time stamp of its folder moves.
+ */
+export const freeOwner = 'free';
+
+export interface FolderName {
+  readonly id: string;
+  readonly owner: string;
+}
+
+/** Undefined for a name that is no journal's. */
+export function parseFolderName(name: string): FolderName | undefined {
+  const [, id, owner] = /^([0-9a-z-]+)~(free|\d+-\d+-[0-9a-f]+)$/.exec(name) ?? [];
+  return id === undefined ? undefined : { id, owner: owner! };
+}
+
+/** Sorts by time, and no two are alike: also what job ids begin with. */
+export function makeJournalId(wallMs: number): string {
+  return `${Math.max(0, Math.floor(wallMs)).toString(36)}-${randomBytes(5).toString('hex')}`;
+}
+
+export const thisRealm: string = createHash('sha256')
+  .update([readOr('/proc/sys/kernel/random/boot_id'), pidNamespace(), hostname()].join('\n'))
+  .digest('hex')
+  .slice(0, 12);
+
+export const thisOwner: string = `${process.pid}-${startOf(process.pid) ?? 0}-${thisRealm}`;
+
+/** Undefined when it cannot be told from here. */
+export function isAlive(owner: string): boolean | undefined {
+  if (owner === freeOwner) return false;
+  const [pid, start, realm] = owner.split('-') as [string, string, string];
+  if (realm !== thisRealm) return undefined;
+  if (owner === thisOwner) return true;
+  const startNow = startOf(Number(pid));
+  if (startNow !== undefined) return startNow === Number(start);
+  // Without /proc a process id alone has to do, and may have been reused: then its journal waits for that process to end.
+  return process.platform === 'linux' ? false : answersSignals(Number(pid));
+}
+
+/** Changes with every sign of life of the owner. */
+export function lifeSign(folder: string): number | undefined {
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+export function giveLifeSign(folder: string): void {
+  const now = new Date();
+  utimesSync(folder, now, now);
+}
+
+/* Clock ticks since boot: with the process id, a name no other process of this boot has. */
+function startOf(pid: number): number | undefined {
+  const stat = readOr(`/proc/${pid}/stat`);
+  // The second field is the program's name in parentheses, which may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // A zombie was killed, and its parent has not asked yet.
+  if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  return Number(fields[19]);
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function answersSignals(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

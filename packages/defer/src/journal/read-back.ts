@@ -1,0 +1,122 @@
+import { DeferError } from '../errors.ts';
+import {
+  claimedFrameBytes,
+  findFrame,
+  frameHeaderBytes,
+  frameKinds,
+  readFrame,
+  segmentHeaderBytes,
+} from './frame.ts';
+import type { JobPlace, Journal } from './journal.ts';
+import { decodeJobRecord, type JobRecord } from './job-record.ts';
+import { jobStates, type Segment } from './segment.ts';
+
+const chunkBytes = 256 << 10;
+
+export interface ReadBackJob {
+  readonly place: JobPlace;
+  readonly record: JobRecord;
+}
+
+/** Reads one sink's waiting jobs back from one journal, oldest first, a bounded number at a time. */
+export class ReadBack {
+  readonly journal: Journal;
+  readonly #sink: number;
+  #segment = 0;
+  #offset = segmentHeaderBytes;
+
+  constructor(journal: Journal, sink: string) {
+    this.journal = journal;
+    this.#sink = journal.sinkIndex(sink);
+  }
+
+  /** Begins at the oldest segment again: jobs behind the place where reading stood are waiting once more. */
+  rewind(): void {
+    this.#segment = 0;
+    this.#offset = segmentHeaderBytes;
+  }
+
+  /** Up to `maxJobs` jobs and about `maxLength` characters. None: there are none from here to the end of what is written. */
+  async read(maxJobs: number, maxLength: number): Promise<ReadBackJob[]> {
+    const jobs: ReadBackJob[] = [];
+    let length = 0;
+    for (;;) {
+      const segment = this.#nextSegment();
+      if (segment === undefined) return jobs;
+      const bytes = await this.#readChunk(segment);
+      if (bytes.length === 0) {
+        // The end of what is written. Only the last segment grows.
+        if (segment === this.journal.segments.at(-1)) return jobs;
+        this.#segment = segment.number + 1;
+        this.#offset = segmentHeaderBytes;
+        continue;
+      }
+      let at = 0;
+      while (at < bytes.length) {
+        const frame = readFrame(bytes, at, segment.salt) ?? findFrame(bytes, at, segment.salt);
+        if (frame === undefined) {
+          // The rest of the chunk is half a frame, or damage.
+          if (at === 0) at = bytes.length;
+          break;
+        }
+        at = frame.end;
+        if (frame.kind !== frameKinds.job) continue;
+        if (segment.stateOf(frame.number) !== jobStates.waiting) continue;
+        if (segment.sinkOf(frame.number) !== this.#sink) continue;
+        const text = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+        segment.set(frame.number, jobStates.loaded);
+        const place = { journal: this.journal, segment, number: frame.number };
+        jobs.push({ place, record: decodeJobRecord(text) });
+        length += text.length;
+        if (jobs.length >= maxJobs || length >= maxLength) {
+          this.#offset += at;
+          return jobs;
+        }
+      }
+      this.#offset += at;
+    }
+  }
+
+  /** Gives up on waiting jobs that a whole pass has not found in what is written. */
+  dropUnreadable(): void {
+    for (const segment of this.journal.segments) {
+      segment.move(jobStates.waiting, jobStates.absent, (_, sink) => sink === this.#sink);
+    }
+  }
+
+  #nextSegment(): Segment | undefined {
+    for (const segment of this.journal.segments) {
+      if (segment.number < this.#segment) continue;
+      if (segment.number > this.#segment) {
+        this.#segment = segment.number;
+        this.#offset = segmentHeaderBytes;
+      }
+      if (segment.count(jobStates.waiting) > 0) return segment;
+      if (segment === this.journal.segments.at(-1)) return undefined;
+    }
+    return undefined;
+  }
+
+  async #readChunk(segment: Segment): Promise<Buffer> {
+    const { fs } = this.journal.settings;
+    const available = segment.bytes - this.#offset;
+    if (available <= 0) return Buffer.alloc(0);
+    const path = this.journal.pathOf(segment);
+    let fd: number | undefined;
+    try {
+      fd = fs.openSync(path, 'r');
+      let bytes = Buffer.allocUnsafeSlow(Math.min(available, chunkBytes));
+      let length = await fs.read(fd, bytes, 0, bytes.length, this.#offset);
+      const claimed = claimedFrameBytes(bytes.subarray(0, length), 0) ?? 0;
+      if (claimed > length && claimed <= available) {
+        bytes = Buffer.allocUnsafeSlow(claimed);
+        length = await fs.read(fd, bytes, 0, claimed, this.#offset);
+      }
+      return bytes.subarray(0, length);
+    } catch (cause) {
+      throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${path} cannot be read back.`, { cause });
+    } finally {
+      if (fd !== undefined) fs.closeSync(fd);
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DeferError } from '../errors.ts';
+import { decodeCheckpoint, decodeStates, type Checkpoint } from './checkpoint.ts';
+import {
+  findFrame,
+  frameHeaderBytes,
+  frameKinds,
+  journalVersion,
+  readFrame,
+  readSegmentVersion,
+  segmentHeaderBytes,
+  segmentSalt,
+  type FrameSpan,
+} from './frame.ts';
+import { decodeJobRecord, type JobRecord } from './job-record.ts';
+import { parseRanges } from './number-ranges.ts';
+import { jobStates, Segment, type JobState } from './segment.ts';
+
+/** Bytes that are not what was written, behind which reading went on. */
+export interface Damage {
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+  /** `'torn'`: nothing readable follows, as after a crash in the middle of a write. */
+  readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint';
+}
+
+export interface RecoveredJournal {
+  readonly segments: Segment[];
+  readonly sinks: string[];
+  readonly generations: Record<string, string>;
+  readonly nextJob: number;
+  readonly nextSegment: number;
+  readonly damages: Damage[];
+}
+
+/** What a look into a journal sees of one job. */
+export interface FoundJob {
+  readonly number: number;
+  readonly state: JobState;
+  readonly record: JobRecord;
+}
+
+/**
+ * Reads a journal as a crash has left it. Never fails for damaged bytes: they are in `damages`.
+ * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
+ * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: a file cannot be read at all
+ */
+export async function recoverJournal(
+  id: string,
+  folder: string,
+  names: readonly string[],
+  now: number,
+  visit?: (number: number, record: JobRecord) => void,
+): Promise<RecoveredJournal> {
+  const damages: Damage[] = [];
+  const checkpoint = await readCheckpoint(folder, names, damages);
+  const generations: Record<string, string> = { ...checkpoint?.generations };
+  const sinks: string[] = [];
+  const segments: Segment[] = [];
+  const marks: { position: [number, number]; apply: () => void }[] = [];
+  let lastJob = 0;
+
+  for (const number of segmentNumbers(names)) {
+    const segment = new Segment(number, segmentSalt(id, number), now);
+    segment.lastSentAtMs = now;
+    const file = join(folder, nameOf(names, number));
+    const bytes = await read(file);
+    segment.bytes = bytes.length;
+    checkHeader(bytes, file, damages);
+    for (const frame of framesOf(bytes, file, segment.salt, damages)) {
+      const payload = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+      if (frame.kind === frameKinds.job) {
+        if (frame.number <= lastJob) continue;
+        lastJob = frame.number;
+        const record = decodeJobRecord(payload);
+        let sink = sinks.indexOf(record.sink);
+        if (sink === -1) sink = sinks.push(record.sink) - 1;
+        segment.add(frame.number, sink, jobStates.waiting);
+        visit?.(frame.number, record);
+      } else {
+        const apply = readMark(frame, payload);
+        marks.push({ position: [number, frame.start], apply });
+      }
+    }
+    segments.push(segment);
+  }
+
+  if (checkpoint !== undefined) {
+    for (const kept of checkpoint.segments) {
+      for (const [job, state] of decodeStates(kept)) mark(segments, job, state);
+      lastJob = Math.max(lastJob, kept.firstJob);
+    }
+  }
+  for (const { position, apply } of marks) {
+    const isKnown =
+      checkpoint !== undefined &&
+      (position[0] < checkpoint.segment ||
+        (position[0] === checkpoint.segment && position[1] < checkpoint.offset));
+    if (!isKnown) apply();
+  }
+  return {
+    segments,
+    sinks,
+    generations,
+    nextJob: lastJob + 1,
+    nextSegment: Math.max(checkpoint?.segment ?? 0, ...segments.map(({ number }) => number)) + 1,
+    damages,
+  };
+
+  function readMark({ kind }: FrameSpan, payload: string): () => void {
+    if (kind === frameKinds.done) return () => markAll(segments, payload, jobStates.done);
+    const { sink, generation, jobs } = JSON.parse(payload) as {
+      sink: string;
+      generation?: string;
+      jobs?: string;
+    };
+    if (kind === frameKinds.replayed) {
+      return () => {
+        const index = sinks.indexOf(sink);
+        for (const segment of segments) {
+          segment.move(jobStates.sent, jobStates.waiting, (_, of) => of === index);
+        }
+      };
+    }
+    return () => {
+      if (generation !== undefined) generations[sink] = generation;
+      markAll(segments, jobs ?? '', jobStates.sent);
+    };
+  }
+}
+
+/** The version a folder's first readable header names, without reading more of it. */
+export function checkVersion(bytes: Buffer, file: string): void {
+  const version = readSegmentVersion(bytes);
+  if (version === undefined || version <= journalVersion) return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_JOURNAL_VERSION',
+    `${file} has the format ${version}, and this package reads up to ${journalVersion}: update @redline/defer, or move the folder away. Nothing in it was touched.`,
+  );
+}
+
+export function segmentNumbers(names: readonly string[]): number[] {
+  return names
+    .filter((name) => /^\d+\.seg$/.test(name))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((a, b) => a - b);
+}
+
+/** Every frame that is whole; what lies between them goes to `damages`. */
+export function* framesOf(
+  bytes: Buffer,
+  file: string,
+  salt: number,
+  damages: Damage[],
+): Generator<FrameSpan> {
+  for (let at = segmentHeaderBytes; at < bytes.length;) {
+    const frame = readFrame(bytes, at, salt);
+    if (frame !== undefined) {
+      yield frame;
+      at = frame.end;
+      continue;
+    }
+    const next = findFrame(bytes, at + 1, salt);
+    const end = next?.start ?? bytes.length;
+    damages.push({ file, offset: at, bytes: end - at, kind: next ? 'damaged' : 'torn' });
+    at = end;
+  }
+}
+
+function checkHeader(bytes: Buffer, file: string, damages: Damage[]): void {
+  checkVersion(bytes, file);
+  if (readSegmentVersion(bytes) !== undefined) return;
+  const isTorn = bytes.length <= segmentHeaderBytes;
+  damages.push({
+    file,
+    offset: 0,
+    bytes: Math.min(bytes.length, segmentHeaderBytes),
+    kind: isTorn ? 'torn' : 'header',
+  });
+}
+
+async function readCheckpoint(
+  folder: string,
+  names: readonly string[],
+  damages: Damage[],
+): Promise<Checkpoint | undefined> {
+  if (!names.includes('checkpoint')) return undefined;
+  const file = join(folder, 'checkpoint');
+  const bytes = await read(file);
+  const checkpoint = decodeCheckpoint(bytes.toString());
+  if (checkpoint === undefined) {
+    damages.push({ file, offset: 0, bytes: bytes.length, kind: 'checkpoint' });
+  }
+  return checkpoint;
+}
+
+function markAll(segments: readonly Segment[], ranges: string, state: JobState): void {
+  for (const [first, last] of parseRanges(ranges)) {
+    for (let job = first; job <= last; job++) mark(segments, job, state);
+  }
+}
+
+function mark(segments: readonly Segment[], job: number, state: JobState): void {
+  const segment = segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= job);
+  if (segment === undefined) return;
+  const before = segment.stateOf(job);
+  if (before === jobStates.waiting || (before === jobStates.sent && state === jobStates.done)) {
+    segment.set(job, state);
+  }
+}
+
+function nameOf(names: readonly string[], number: number): string {
+  return names.find((name) => /^\d+\.seg$/.test(name) && Number.parseInt(name, 10) === number)!;
+}
+
+async function read(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${file} cannot be read.`, { cause });
+  }
+}

@@ -1,0 +1,98 @@
+/** Where a job of the journal stands. The order is the order of its life; a replay goes back from sent to waiting. */
+export const jobStates = {
+  /** No such job: its frame was damaged, or was never written. */
+  absent: 0,
+  /** On disk alone. */
+  waiting: 1,
+  /** On disk, and in the memory of its lane. */
+  loaded: 2,
+  /** The sink has it, and may yet come back without it. */
+  sent: 3,
+  done: 4,
+} as const;
+export type JobState = (typeof jobStates)[keyof typeof jobStates];
+
+const stateBits = 3;
+const stateMask = (1 << stateBits) - 1;
+/** As many as 16 bits hold beside the state. */
+export const maxSinksOfAJournal: number = 1 << (16 - stateBits);
+
+/** One file of a journal, and where each of its jobs stands: two bytes for a job. */
+export class Segment {
+  readonly number: number;
+  readonly salt: number;
+  readonly openedAtMs: number;
+  /** What `write` has taken; nothing behind it is read. */
+  bytes = 0;
+  /** Number of the first job; -1 while there is none. */
+  firstJob = -1;
+  /** Jobs up to the last one, absent ones counted. */
+  length = 0;
+  readonly #counts = [0, 0, 0, 0, 0];
+  #states = new Uint16Array(256);
+  lastSentAtMs = 0;
+
+  constructor(number: number, salt: number, openedAtMs: number) {
+    this.number = number;
+    this.salt = salt;
+    this.openedAtMs = openedAtMs;
+  }
+
+  /** How many of its jobs are in `state`. */
+  count(state: JobState): number {
+    return this.#counts[state]!;
+  }
+
+  get unfinished(): number {
+    const { waiting, loaded, sent } = jobStates;
+    return this.#counts[waiting]! + this.#counts[loaded]! + this.#counts[sent]!;
+  }
+
+  stateOf(job: number): JobState {
+    const at = job - this.firstJob;
+    if (this.firstJob < 0 || at < 0 || at >= this.length) return jobStates.absent;
+    return (this.#states[at]! & stateMask) as JobState;
+  }
+
+  sinkOf(job: number): number {
+    return this.#states[job - this.firstJob]! >>> stateBits;
+  }
+
+  /** Jobs come in the order of their numbers, possibly with gaps. */
+  add(job: number, sink: number, state: JobState): void {
+    if (this.firstJob < 0) this.firstJob = job;
+    const at = job - this.firstJob;
+    if (at >= this.#states.length) this.#grow(at + 1);
+    this.#states[at] = (sink << stateBits) | state;
+    this.#counts[state]!++;
+    this.length = at + 1;
+  }
+
+  set(job: number, state: JobState): void {
+    const at = job - this.firstJob;
+    const word = this.#states[at]!;
+    this.#counts[word & stateMask]!--;
+    this.#counts[state]!++;
+    this.#states[at] = (word & ~stateMask) | state;
+  }
+
+  /** Moves every job that is in `from` and for which `isMeant` to `to`, and returns how many there were. */
+  move(from: JobState, to: JobState, isMeant: (job: number, sink: number) => boolean): number {
+    if (this.#counts[from] === 0) return 0;
+    let moved = 0;
+    for (let at = 0; at < this.length; at++) {
+      const word = this.#states[at]!;
+      const job = this.firstJob + at;
+      if ((word & stateMask) !== from || !isMeant(job, word >>> stateBits)) continue;
+      this.set(job, to);
+      moved++;
+    }
+    return moved;
+  }
+
+  #grow(length: number): void {
+    const states = new Uint16Array(Math.max(length, this.#states.length * 2));
+    states.set(this.#states);
+    this.#states = states;
+  }
+}

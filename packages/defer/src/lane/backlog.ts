@@ -1,0 +1,75 @@
+import type { Journal } from '../journal/journal.ts';
+import { ReadBack, type ReadBackJob } from '../journal/read-back.ts';
+import { jobStates } from '../journal/segment.ts';
+
+/** A journal's jobs for one lane that are on disk alone. */
+export class Backlog {
+  readonly journal: Journal;
+  waiting = 0;
+  /** Wall clock of the oldest of them, as far as it is known. */
+  oldestAtMs: number | undefined = undefined;
+  /** Some of them may have been at the sink before. */
+  isReplayed = false;
+  readonly #reader: ReadBack;
+  #hasRewound = false;
+
+  constructor(journal: Journal, sink: string) {
+    this.journal = journal;
+    this.#reader = new ReadBack(journal, sink);
+    const index = journal.sinkIndex(sink);
+    for (const segment of journal.segments) {
+      for (let at = 0; at < segment.length; at++) {
+        const job = segment.firstJob + at;
+        if (segment.stateOf(job) === jobStates.waiting && segment.sinkOf(job) === index) {
+          this.waiting++;
+        }
+      }
+    }
+    // Of a process that is gone nobody knows what it had sent already.
+    this.isReplayed = this.waiting > 0;
+  }
+
+  /** One more job is on disk alone. */
+  add(deferredAtMs: number): void {
+    if (this.waiting++ === 0) this.oldestAtMs = deferredAtMs;
+    this.#hasRewound = false;
+  }
+
+  /** Jobs behind the place where reading stands wait again. */
+  replayed(jobs: number): void {
+    this.waiting += jobs;
+    this.isReplayed = true;
+    this.#hasRewound = false;
+    this.#reader.rewind();
+  }
+
+  /** Some jobs, oldest first. None, when what is left is not written yet; `lost` counts what cannot be read. */
+  async take(maxJobs: number, maxLength: number): Promise<{ jobs: ReadBackJob[]; lost: number }> {
+    // What becomes readable meanwhile proves nothing about a pass that began before.
+    const mayMiss = this.journal.hasUnwritten;
+    const jobs = await this.#reader.read(maxJobs, maxLength);
+    this.waiting -= jobs.length;
+    if (jobs.length > 0) {
+      this.#hasRewound = false;
+      this.oldestAtMs = this.waiting > 0 ? jobs.at(-1)!.record.deferredAtMs : undefined;
+      if (this.waiting === 0) this.isReplayed = false;
+      return { jobs, lost: 0 };
+    }
+    if (this.waiting === 0) return { jobs, lost: 0 };
+    if (mayMiss || this.journal.hasUnwritten) {
+      this.#reader.rewind();
+      return { jobs, lost: 0 };
+    }
+    if (!this.#hasRewound) {
+      this.#hasRewound = true;
+      this.#reader.rewind();
+      return this.take(maxJobs, maxLength);
+    }
+    // Nothing was added since a whole pass began: what was counted is not there, or was never written.
+    this.#reader.dropUnreadable();
+    const lost = this.waiting;
+    this.waiting = 0;
+    this.#hasRewound = false;
+    return { jobs, lost };
+  }
+}

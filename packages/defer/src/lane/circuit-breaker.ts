@@ -1,0 +1,57 @@
+import { backoffMs, type Backoff } from './backoff.ts';
+
+/** Stops sends to a sink that is not there, and lets one batch at a time find out whether it is back. */
+export class CircuitBreaker {
+  readonly #failuresToOpen: number;
+  readonly #backoff: Backoff;
+  readonly #random: () => number;
+  #failures = 0;
+  #retryAtMs = 0;
+  #isProbing = false;
+  #isAvailable = true;
+
+  constructor(failuresToOpen: number, backoff: Backoff, random: () => number) {
+    this.#failuresToOpen = failuresToOpen;
+    this.#backoff = backoff;
+    this.#random = random;
+  }
+
+  get isOpen(): boolean {
+    return !this.#isAvailable || this.#failures >= this.#failuresToOpen;
+  }
+
+  /** Milliseconds until a batch may go; 0 for now; undefined: when the probe or the sink itself says so. */
+  waitMs(now: number): number | undefined {
+    if (!this.#isAvailable) return undefined;
+    if (this.#failures === 0) return 0;
+    if (this.#failures >= this.#failuresToOpen && this.#isProbing) return undefined;
+    return Math.max(0, this.#retryAtMs - now);
+  }
+
+  /** A batch leaves. */
+  began(): void {
+    if (this.#failures >= this.#failuresToOpen) this.#isProbing = true;
+  }
+
+  /** True when this closes the breaker. */
+  succeeded(): boolean {
+    const wasOpen = this.#failures >= this.#failuresToOpen;
+    this.#failures = 0;
+    this.#isProbing = false;
+    return wasOpen;
+  }
+
+  /** True when this opens the breaker. */
+  failed(now: number): boolean {
+    this.#failures++;
+    this.#isProbing = false;
+    this.#retryAtMs = now + backoffMs(this.#backoff, this.#failures, this.#random);
+    return this.#failures === this.#failuresToOpen;
+  }
+
+  /** What the sink says of itself. Once it is back, the next batch goes at once. */
+  setAvailable(isAvailable: boolean): void {
+    this.#isAvailable = isAvailable;
+    if (isAvailable) this.#retryAtMs = 0;
+  }
+}

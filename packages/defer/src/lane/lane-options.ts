@@ -1,0 +1,154 @@
+import { DeferError } from '../errors.ts';
+import { overflows, type Overflow } from '../level.ts';
+import type { Sink } from '../sink.ts';
+import { oneOf, positive, positiveInteger, wholeNumber } from '../validate.ts';
+import type { Backoff } from './backoff.ts';
+
+/** A sink, and how jobs go to it. */
+export interface LaneOptions {
+  sink: Sink;
+  /** A batch leaves when it is full, or when its first job has waited. */
+  batch?: {
+    /** @default 500 */
+    jobs?: number;
+    /** Characters of JSON. @default 1_048_576 */
+    bytes?: number;
+    /** Milliseconds. Jobs of level `sink` do not wait. @default 5 */
+    waitMs?: number;
+  };
+  /**
+   * Batches on their way at the same time.
+   * @default 4, and 1 where `ordered` is true
+   */
+  inFlight?: number;
+  /**
+   * `true`: jobs reach the sink in the order they were deferred in, one batch at a time; a job that fails holds up
+   * those behind it. `'key'`: jobs of the same key do.
+   * @default false
+   */
+  ordered?: boolean | 'key';
+  /** How often, and when, a job that failed is tried again before it is a dead letter. */
+  retry?: {
+    /** The first one counted. @default 10 */
+    attempts?: number;
+    /** Milliseconds. @default 250 */
+    minMs?: number;
+    /** Milliseconds. @default 60_000 */
+    maxMs?: number;
+    /** @default 2 */
+    factor?: number;
+  };
+  /** When the sink itself is not there: how long it is left alone. Jobs wait; none of them is counted as failed. */
+  breaker?: {
+    /** Failures in a row until one batch at a time probes. @default 3 */
+    failures?: number;
+    /** Milliseconds. @default 100 */
+    minMs?: number;
+    /** Milliseconds. @default 5_000 */
+    maxMs?: number;
+  };
+  /** No more than so many jobs in so much time. @default unlimited */
+  rate?: { jobs: number; perMs: number };
+  /**
+   * How long the sink may take for one batch, in milliseconds. Then it counts as not there.
+   * @default 30_000
+   */
+  sendTimeoutMs?: number;
+  /**
+   * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or the journal is full: `'spill'`, it
+   * is kept in the journal alone, and refused when that is full too; `'block'`, its reply is held until there is
+   * room; `'drop-oldest'`, the oldest job of the sink that is not on its way goes; `'reject'`, the call throws.
+   * @default 'spill' with a journal, else 'reject'
+   */
+  overflow?: Overflow;
+  /** Jobs in memory. @default 10_000 */
+  maxPending?: number;
+  /** Characters of JSON in memory. @default 16_777_216 */
+  maxPendingBytes?: number;
+}
+
+export interface ResolvedLane {
+  readonly name: string;
+  readonly sink: Sink;
+  readonly batchJobs: number;
+  readonly batchBytes: number;
+  readonly batchWaitMs: number;
+  readonly inFlight: number;
+  readonly ordered: boolean | 'key';
+  readonly attempts: number;
+  readonly retry: Backoff;
+  readonly breakerFailures: number;
+  readonly breaker: Backoff;
+  readonly rate: { readonly jobs: number; readonly perMs: number } | undefined;
+  readonly sendTimeoutMs: number;
+  readonly overflow: Overflow;
+  readonly maxPending: number;
+  readonly maxPendingBytes: number;
+  readonly maxJobBytes: number;
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function resolveLane(
+  name: string,
+  given: Sink | LaneOptions,
+  hasJournal: boolean,
+): ResolvedLane {
+  const options: LaneOptions = 'sink' in given ? given : { sink: given };
+  const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
+  const at = `sinks.${name}`;
+  if (typeof sink?.send !== 'function') {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The option ${at} must be a sink, or an object with one as its sink; it has no send().`,
+    );
+  }
+  if (ordered === true && (options.inFlight ?? 1) !== 1) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The option ${at}.inFlight must be 1 where ordered is true, and is ${options.inFlight}.`,
+    );
+  }
+  const overflow = oneOf(
+    `${at}.overflow`,
+    options.overflow ?? (hasJournal ? 'spill' : 'reject'),
+    overflows,
+  );
+  if (overflow === 'spill' && !hasJournal) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The option ${at}.overflow is 'spill', which needs the option journal.`,
+    );
+  }
+  const jobs = positiveInteger(`${at}.batch.jobs`, batch.jobs ?? 500);
+  const bytes = positive(`${at}.batch.bytes`, batch.bytes ?? 1 << 20);
+  return {
+    name,
+    sink,
+    batchJobs: Math.min(jobs, sink.maxJobs ?? jobs),
+    batchBytes: Math.min(bytes, sink.maxBytes ?? bytes),
+    batchWaitMs: wholeNumber(`${at}.batch.waitMs`, batch.waitMs ?? 5),
+    inFlight: positiveInteger(`${at}.inFlight`, options.inFlight ?? (ordered === true ? 1 : 4)),
+    ordered: oneOf(`${at}.ordered`, ordered, [true, false, 'key'] as const),
+    attempts: positiveInteger(`${at}.retry.attempts`, retry.attempts ?? 10),
+    retry: {
+      minMs: positive(`${at}.retry.minMs`, retry.minMs ?? 250),
+      maxMs: positive(`${at}.retry.maxMs`, retry.maxMs ?? 60_000),
+      factor: positive(`${at}.retry.factor`, retry.factor ?? 2),
+    },
+    breakerFailures: positiveInteger(`${at}.breaker.failures`, breaker.failures ?? 3),
+    breaker: {
+      minMs: positive(`${at}.breaker.minMs`, breaker.minMs ?? 100),
+      maxMs: positive(`${at}.breaker.maxMs`, breaker.maxMs ?? 5_000),
+      factor: 2,
+    },
+    rate: rate && {
+      jobs: positive(`${at}.rate.jobs`, rate.jobs),
+      perMs: positive(`${at}.rate.perMs`, rate.perMs),
+    },
+    sendTimeoutMs: positive(`${at}.sendTimeoutMs`, options.sendTimeoutMs ?? 30_000),
+    overflow,
+    maxPending: positiveInteger(`${at}.maxPending`, options.maxPending ?? 10_000),
+    maxPendingBytes: positive(`${at}.maxPendingBytes`, options.maxPendingBytes ?? 16 << 20),
+    maxJobBytes: sink.maxJobBytes ?? Infinity,
+  };
+}

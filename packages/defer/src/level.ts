@@ -1,0 +1,23 @@
+/**
+ * What the reply waits for, and so what the job survives once the reply has left:
+ *
+ * - `memory`: nothing; survives a SIGTERM within `drainMs`, and with a journal every orderly exit
+ * - `process`: one `write()` per turn of the event loop; survives kill -9, out of memory, an outage of the sink
+ * - `disk`: `fdatasync`; survives a power failure
+ * - `sink`: the acknowledgement of the sink; survives what the sink survives
+ * - `outbox`: the commit of the caller's own transaction; survives what the database survives
+ */
+export type Level = 'memory' | 'process' | 'disk' | 'sink' | 'outbox';
+
+/**
+ * For which outcome of the request a job is meant: `'success'`, the whole reply left with a status below 400;
+ * `'aborted'`, the client went away before; `'always'`.
+ */
+export type When = 'success' | 'always' | 'aborted';
+
+/** What is done with a job when there is no room for it. */
+export type Overflow = 'spill' | 'block' | 'drop-oldest' | 'reject';
+
+export const levels: readonly Level[] = ['memory', 'process', 'disk', 'sink', 'outbox'];
+export const whens: readonly When[] = ['success', 'always', 'aborted'];
+export const overflows: readonly Overflow[] = ['spill', 'block', 'drop-oldest', 'reject'];

@@ -1,0 +1,143 @@
+import type { Attributes, Context, Meter, Observable, TextMapPropagator } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
+import type { Deferrer } from './deferrer.ts';
+import type { Lane } from './lane/lane.ts';
+import type { ContextOptions } from './options.ts';
+
+/**
+ * The active trace context goes with every job, and is active again where the job runs: for `createDefer`'s option
+ * `context`. Sinks that carry headers pass `traceparent` on to their workers.
+ *
+ * @example
+ * ```ts
+ * const deferrer = createDefer({ sinks, context: openTelemetryContext() });
+ * ```
+ */
+export function openTelemetryContext(propagator?: TextMapPropagator): ContextOptions {
+  const inject = (active: Context, carrier: Record<string, string>): void => {
+    if (propagator === undefined) propagation.inject(active, carrier);
+    else propagator.inject(active, carrier, setter);
+  };
+  const extract = (carrier: object): Context =>
+    propagator === undefined
+      ? propagation.extract(ROOT_CONTEXT, carrier)
+      : propagator.extract(ROOT_CONTEXT, carrier, getter);
+  return {
+    capture() {
+      const carrier: Record<string, string> = {};
+      inject(context.active(), carrier);
+      return carrier;
+    },
+    restore: (captured, work) => context.with(extract(captured), work),
+  };
+}
+
+const setter = {
+  set: (carrier: Record<string, string>, name: string, value: string): void => {
+    carrier[name] = value;
+  },
+};
+
+const getter = {
+  get: (carrier: Record<string, string>, name: string): string | undefined => carrier[name],
+  keys: (carrier: object): string[] => Object.keys(carrier),
+};
+
+/**
+ * Has the meter observe the deferrer. Returns what ends it.
+ *
+ * `redline.defer.depth`, `.oldest.age` (s), `.deferred`, `.sent`, `.retried`, `.resent`, `.replayed`, `.dead`,
+ * `.dropped` (by `reason`), `.spilled`, `.rejected`, `.failures`, `.lag` (mean since the last look, s),
+ * `.dead_letters`, `.journal.size` (By); all but the last two by `sink`.
+ *
+ * @example
+ * ```ts
+ * const stop = observeDefer(deferrer, metrics.getMeter('shop'));
+ * ```
+ */
+export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
+  const lanes = (): Lane[] => [...deferrer.lanes.values(), deferrer.afterLane];
+  const ends: (() => void)[] = [];
+  const observe = (
+    instrument: Observable<Attributes>,
+    values: () => Iterable<[value: number, attributes: Attributes]>,
+  ): void => {
+    const callback: Parameters<typeof instrument.addCallback>[0] = (result) => {
+      for (const [value, attributes] of values()) result.observe(value, attributes);
+    };
+    instrument.addCallback(callback);
+    ends.push(() => instrument.removeCallback(callback));
+  };
+  const each = function* (value: (lane: Lane) => number): Generator<[number, Attributes]> {
+    for (const lane of lanes()) yield [value(lane), { sink: lane.name }];
+  };
+  const counter = (name: string, description: string, value: (lane: Lane) => number): void => {
+    const instrument = meter.createObservableCounter(`redline.defer.${name}`, { description });
+    observe(instrument, () => each(value));
+  };
+  const gauge = (
+    name: string,
+    description: string,
+    unit: string,
+    value: (lane: Lane) => number,
+  ): void => {
+    const instrument = meter.createObservableGauge(`redline.defer.${name}`, { description, unit });
+    observe(instrument, () => each(value));
+  };
+
+  gauge('depth', 'Jobs not at their sink yet.', '{job}', (lane) => lane.depth);
+  gauge('oldest.age', 'Age of the oldest job not at its sink yet.', 's', ({ oldestAtMs }) =>
+    oldestAtMs === undefined ? 0 : Math.max(0, deferrer.clock.wall() - oldestAtMs) / 1_000,
+  );
+  gauge('lag', 'Mean time from the call to the acknowledgement of the sink.', 's', meanLag());
+  counter('deferred', 'Jobs on their way.', ({ stats }) => stats.deferred);
+  counter('sent', 'Jobs the sink has taken.', ({ stats }) => stats.sent);
+  counter('retried', 'Jobs that failed, tried again.', ({ stats }) => stats.retried);
+  counter('resent', 'Jobs sent again because the sink was not there.', ({ stats }) => stats.resent);
+  counter(
+    'replayed',
+    'Jobs sent again because the server of the sink began anew.',
+    ({ stats }) => stats.replayed,
+  );
+  counter('dead', 'Jobs that cannot be done.', ({ stats }) => stats.dead);
+  counter('spilled', 'Jobs kept on disk alone.', ({ stats }) => stats.spilled);
+  counter('rejected', 'Jobs refused for want of room.', ({ stats }) => stats.rejected);
+  counter('failures', 'Batches that found the sink not there.', ({ stats }) => stats.failures);
+  observe(
+    meter.createObservableCounter('redline.defer.dropped', { description: 'Jobs lost.' }),
+    () =>
+      lanes().flatMap((lane) =>
+        Object.entries(lane.stats.dropped).map(([reason, count]): [number, Attributes] => [
+          count,
+          { sink: lane.name, reason },
+        ]),
+      ),
+  );
+  observe(
+    meter.createObservableGauge('redline.defer.dead_letters', {
+      description: 'Dead letters there are.',
+    }),
+    () => [[deferrer.deadLetters.size, {}]],
+  );
+  observe(
+    meter.createObservableGauge('redline.defer.journal.size', {
+      description: 'Bytes of the journals of this process.',
+      unit: 'By',
+    }),
+    () => (deferrer.journalBytes === undefined ? [] : [[deferrer.journalBytes, {}]]),
+  );
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/* An observable histogram there is not; the buckets are in the Prometheus text. */
+function meanLag(): (lane: Lane) => number {
+  const seen = new WeakMap<Lane, { sum: number; sent: number }>();
+  return (lane) => {
+    const { lagSumSeconds: sum, sent } = lane.stats;
+    const before = seen.get(lane) ?? { sum: 0, sent: 0 };
+    seen.set(lane, { sum, sent });
+    return sent === before.sent ? 0 : (sum - before.sum) / (sent - before.sent);
+  };
+}

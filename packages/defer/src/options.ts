@@ -1,0 +1,214 @@
+import { systemClock, type Clock } from './clock.ts';
+import { DeferError } from './errors.ts';
+import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
+import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-options.ts';
+import { levels, type Level } from './level.ts';
+import type { Outbox } from './outbox.ts';
+import type { DeferContext, Sink } from './sink.ts';
+import { oneOf, positive, wholeNumber } from './validate.ts';
+
+/** Takes what goes wrong and what is well again. `console` is one. */
+export interface DeferLogger {
+  warn(message: string, error?: unknown): void;
+  log(message: string): void;
+}
+
+export interface JournalOptions {
+  /**
+   * Where journals lie: on a local disk, the same for every process of the app on this host. Each process has a
+   * folder of its own in it, and takes over those of processes that are gone.
+   */
+  directory: string;
+  /**
+   * Bytes this process's journals may take. When they do, `overflow` of the job's sink decides.
+   * @default 1 GiB
+   */
+  maxBytes?: number;
+  /**
+   * Bytes after which a new file begins. A file goes when all its jobs are done.
+   * @default 16 MiB
+   */
+  segmentBytes?: number;
+  /**
+   * How long what a sink acknowledged is kept, in case its server comes back with less (a Redis without AOF, or
+   * with `everysec`), in milliseconds; 0 for not at all. Only sinks that tell one life of their server from another.
+   * @default 60_000
+   */
+  replayWindowMs?: number;
+  /**
+   * What a job of level `process` or `disk` is when the journal cannot be written: `'reject'`, not acknowledged (the
+   * reply is a 503); `'degrade'`, kept in memory and acknowledged.
+   * @default 'reject'
+   */
+  onFailure?: 'reject' | 'degrade';
+  /**
+   * How often folders of processes that are gone are looked for, in milliseconds.
+   * @default 5_000
+   */
+  adoptEveryMs?: number;
+  /**
+   * How long the folder of a process of another container or host must show no sign of life until it is taken over,
+   * in milliseconds. Whether a process of this one lives is known at once.
+   * @default 30_000
+   */
+  strangerTimeoutMs?: number;
+  /** The calls to the file system, for tests. @default node:fs */
+  fs?: JournalFs;
+}
+
+export interface ContextOptions {
+  /** Called with each `defer()`: what of the request's context a job takes along. Strings alone. */
+  capture?: () => Readonly<Record<string, string | undefined>> | undefined;
+  /** Runs `work` with what was captured; called where the process that captured it is gone. */
+  restore?: <T>(context: DeferContext, work: () => T) => T;
+}
+
+export interface DeferOptions<SinkName extends string = string> {
+  /** Where jobs go: a sink, or a sink with the options of its lane. */
+  sinks?: Readonly<Record<SinkName, Sink | LaneOptions>>;
+  /**
+   * Where a job goes that names no sink, neither at the call nor in `defineJob`.
+   * @default the only one there is
+   */
+  sink?: NoInfer<SinkName>;
+  /**
+   * The level of a job that names none.
+   * @default 'memory'
+   */
+  level?: Level;
+  /** Needed by the levels `process` and `disk`, and by `overflow: 'spill'`. */
+  journal?: JournalOptions;
+  /** Needed by the level `outbox`. */
+  outbox?: Outbox;
+  /** What of the request's context goes along with a job beside its trace context and its id. */
+  context?: ContextOptions;
+  /**
+   * The largest job, in characters of its JSON.
+   * @default 1_048_576
+   */
+  maxJobBytes?: number;
+  /**
+   * How long `sink` level, and `overflow: 'block'`, may hold a reply, in milliseconds. Then it is a 503, and the job
+   * may be delivered all the same.
+   * @default 5_000
+   */
+  acknowledgeTimeoutMs?: number;
+  /**
+   * How long `close()`, a SIGTERM and a SIGINT wait for sinks to take what is there, in milliseconds.
+   * @default 10_000
+   */
+  drainMs?: number;
+  /**
+   * Drain on SIGTERM and SIGINT. When nobody else listens to the signal, the process ends by it afterwards.
+   * @default true
+   */
+  handleSignals?: boolean;
+  /**
+   * Dead letters kept; the oldest go first.
+   * @default 10_000
+   */
+  maxDeadLetters?: number;
+  /**
+   * Where trouble is told; false for nowhere.
+   * @default console
+   */
+  logger?: DeferLogger | false;
+  /** For tests. @default the system's */
+  clock?: Clock;
+  /** For tests: the jitter. @default Math.random */
+  random?: () => number;
+}
+
+export interface ResolvedOptions {
+  readonly lanes: ReadonlyMap<string, ResolvedLane>;
+  readonly sink: string | undefined;
+  readonly level: Level;
+  readonly journal: Required<JournalOptions> | undefined;
+  readonly outbox: Outbox | undefined;
+  readonly context: ContextOptions;
+  readonly maxJobBytes: number;
+  readonly acknowledgeTimeoutMs: number;
+  readonly drainMs: number;
+  readonly handleSignals: boolean;
+  readonly maxDeadLetters: number;
+  readonly logger: DeferLogger;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export function resolveOptions(options: DeferOptions): ResolvedOptions {
+  const lanes = new Map<string, ResolvedLane>();
+  const journal = options.journal && resolveJournal(options.journal);
+  for (const [name, lane] of Object.entries(options.sinks ?? {})) {
+    lanes.set(name, resolveLane(name, lane, journal !== undefined));
+  }
+  if (options.sink !== undefined && !lanes.has(options.sink)) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_UNKNOWN_SINK',
+      `The option sink names "${options.sink}"; there is ${listSinks(lanes)}.`,
+    );
+  }
+  const level = oneOf('level', options.level ?? 'memory', levels);
+  checkLevel(level, journal !== undefined, options.outbox !== undefined);
+  return {
+    lanes,
+    sink: options.sink ?? (lanes.size === 1 ? lanes.keys().next().value : undefined),
+    level,
+    journal,
+    outbox: options.outbox,
+    context: options.context ?? {},
+    maxJobBytes: positive('maxJobBytes', options.maxJobBytes ?? 1 << 20),
+    acknowledgeTimeoutMs: positive('acknowledgeTimeoutMs', options.acknowledgeTimeoutMs ?? 5_000),
+    drainMs: wholeNumber('drainMs', options.drainMs ?? 10_000),
+    handleSignals: options.handleSignals ?? true,
+    maxDeadLetters: positive('maxDeadLetters', options.maxDeadLetters ?? 10_000),
+    logger: options.logger === false ? silent : (options.logger ?? console),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_LEVEL */
+export function checkLevel(level: Level, hasJournal: boolean, hasOutbox: boolean): void {
+  if ((level === 'process' || level === 'disk') && !hasJournal) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_LEVEL',
+      `The level ${level} needs a journal: give createDefer the option journal with a directory.`,
+    );
+  }
+  if (level === 'outbox' && !hasOutbox) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_LEVEL',
+      'The level outbox needs one: give createDefer the option outbox.',
+    );
+  }
+}
+
+export function listSinks(lanes: ReadonlyMap<string, unknown>): string {
+  const names = [...lanes.keys()].map((name) => `"${name}"`);
+  return names.length === 0 ? 'none' : names.join(', ');
+}
+
+function resolveJournal(options: JournalOptions): Required<JournalOptions> {
+  if (typeof options.directory !== 'string' || options.directory === '') {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The option journal.directory must be a path, and is ${String(options.directory)}.`,
+    );
+  }
+  const maxBytes = positive('journal.maxBytes', options.maxBytes ?? 1 << 30);
+  const segmentBytes = positive('journal.segmentBytes', options.segmentBytes ?? 16 << 20);
+  return {
+    directory: options.directory,
+    maxBytes,
+    // Room is made by whole segments: a quota of one or two would never have any.
+    segmentBytes: Math.min(segmentBytes, Math.ceil(maxBytes / 8)),
+    replayWindowMs: wholeNumber('journal.replayWindowMs', options.replayWindowMs ?? 60_000),
+    onFailure: oneOf('journal.onFailure', options.onFailure ?? 'reject', ['reject', 'degrade']),
+    adoptEveryMs: positive('journal.adoptEveryMs', options.adoptEveryMs ?? 5_000),
+    strangerTimeoutMs: positive('journal.strangerTimeoutMs', options.strangerTimeoutMs ?? 30_000),
+    fs: options.fs ?? nodeFs,
+  };
+}
+
+const silent: DeferLogger = { warn: () => {}, log: () => {} };

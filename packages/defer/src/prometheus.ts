@@ -1,0 +1,119 @@
+import type { Deferrer } from './deferrer.ts';
+import type { Lane } from './lane/lane.ts';
+import { lagBuckets } from './lane/lane-stats.ts';
+
+/**
+ * The metrics as Prometheus reads them (text format 0.0.4), for the app's own `/metrics`.
+ *
+ * @example
+ * ```ts
+ * app.get('/metrics', () => prometheusMetrics(deferrer));
+ * ```
+ */
+export function prometheusMetrics(deferrer: Deferrer): string {
+  const lanes = [...deferrer.lanes.values(), deferrer.afterLane];
+  const nowMs = deferrer.clock.wall();
+  const text: string[] = [];
+  const write = (
+    name: string,
+    type: 'counter' | 'gauge' | 'histogram',
+    help: string,
+    lines: string[],
+  ): void => {
+    text.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines);
+  };
+  const each = (name: string, value: (lane: Lane) => number): string[] =>
+    lanes.map((lane) => `${name}{sink="${escape(lane.name)}"} ${value(lane)}`);
+  const counter = (name: string, help: string, value: (lane: Lane) => number): void => {
+    write(name, 'counter', help, each(name, value));
+  };
+  const gauge = (name: string, help: string, value: (lane: Lane) => number): void => {
+    write(name, 'gauge', help, each(name, value));
+  };
+  gauge('redline_defer_depth', 'Jobs not at their sink yet.', (lane) => lane.depth);
+  gauge('redline_defer_loaded', 'Of these, jobs in memory.', (lane) => lane.loaded);
+  gauge(
+    'redline_defer_oldest_age_seconds',
+    'Age of the oldest job not at its sink yet.',
+    ({ oldestAtMs }) => (oldestAtMs === undefined ? 0 : Math.max(0, nowMs - oldestAtMs) / 1_000),
+  );
+  gauge('redline_defer_breaker_open', '1 while the sink is not there.', (lane) =>
+    Number(lane.isBreakerOpen),
+  );
+  counter('redline_defer_deferred_total', 'Jobs on their way.', ({ stats }) => stats.deferred);
+  counter('redline_defer_sent_total', 'Jobs the sink has taken.', ({ stats }) => stats.sent);
+  counter(
+    'redline_defer_retried_total',
+    'Jobs that failed, tried again.',
+    ({ stats }) => stats.retried,
+  );
+  counter(
+    'redline_defer_resent_total',
+    'Jobs sent again because the sink was not there.',
+    ({ stats }) => stats.resent,
+  );
+  counter(
+    'redline_defer_replayed_total',
+    'Jobs sent again because the server of the sink began anew.',
+    ({ stats }) => stats.replayed,
+  );
+  counter('redline_defer_dead_total', 'Jobs that cannot be done.', ({ stats }) => stats.dead);
+  counter('redline_defer_spilled_total', 'Jobs kept on disk alone.', ({ stats }) => stats.spilled);
+  counter(
+    'redline_defer_rejected_total',
+    'Jobs refused for want of room.',
+    ({ stats }) => stats.rejected,
+  );
+  write(
+    'redline_defer_dropped_total',
+    'counter',
+    'Jobs lost.',
+    lanes.flatMap((lane) =>
+      Object.entries(lane.stats.dropped).map(
+        ([reason, count]) =>
+          `redline_defer_dropped_total{sink="${escape(lane.name)}",reason="${reason}"} ${count}`,
+      ),
+    ),
+  );
+  counter('redline_defer_batches_total', 'Batches sent.', ({ stats }) => stats.batches);
+  counter(
+    'redline_defer_failures_total',
+    'Batches that found the sink not there.',
+    ({ stats }) => stats.failures,
+  );
+  write(
+    'redline_defer_lag_seconds',
+    'histogram',
+    'From the call to the acknowledgement of the sink.',
+    lanes.flatMap(lagLines),
+  );
+  write('redline_defer_dead_letters', 'gauge', 'Dead letters there are.', [
+    `redline_defer_dead_letters ${deferrer.deadLetters.size}`,
+  ]);
+  if (deferrer.journalBytes !== undefined) {
+    write('redline_defer_journal_bytes', 'gauge', 'Bytes of the journals of this process.', [
+      `redline_defer_journal_bytes ${deferrer.journalBytes}`,
+    ]);
+  }
+  return `${text.join('\n')}\n`;
+}
+
+function lagLines(lane: Lane): string[] {
+  const sink = `sink="${escape(lane.name)}"`;
+  const { lag, lagSumSeconds } = lane.stats;
+  let count = 0;
+  const lines = lag.map((jobs, bucket) => {
+    count += jobs;
+    const le = lagBuckets[bucket] ?? '+Inf';
+    return `redline_defer_lag_seconds_bucket{${sink},le="${le}"} ${count}`;
+  });
+  return [
+    ...lines,
+    `redline_defer_lag_seconds_sum{${sink}} ${lagSumSeconds}`,
+    `redline_defer_lag_seconds_count{${sink}} ${count}`,
+  ];
+}
+
+function escape(label: string): string {
+  return label.replace(/["\\\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`));
+}

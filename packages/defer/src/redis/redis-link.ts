@@ -1,0 +1,80 @@
+import type { Redis, RedisOptions } from 'ioredis';
+import { untilAborted } from '../delivery/until-aborted.ts';
+import type { SinkHost } from '../sink.ts';
+
+/**
+ * A command waits in no queue and is never sent twice by the client: the core keeps the jobs, counts the attempts and
+ * knows when to try again. ioredis would do all three behind its back.
+ */
+const failAtOnce: Partial<RedisOptions> = {
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  enableAutoPipelining: false,
+  lazyConnect: true,
+  retryStrategy: (times) => Math.min(times * 50, 2_000),
+};
+
+/** A connection of the sink's own, made like one of the user's. */
+export class RedisLink {
+  readonly client: Redis;
+  readonly #host: SinkHost;
+  #isClosed = false;
+  /** Settles when the newest connection has said which server it is. */
+  #introduced: Promise<void>;
+  #introduce!: () => void;
+
+  constructor(like: Redis, host: SinkHost) {
+    this.#host = host;
+    this.client = like.duplicate(failAtOnce);
+    this.#introduced = this.#awaitIntroduction();
+    let lastError: unknown;
+    this.client.on('error', (error: unknown) => (lastError = error));
+    this.client.on('ready', () => void this.#meet());
+    this.client.on('close', () => {
+      if (this.#isClosed) return;
+      this.#introduced = this.#awaitIntroduction();
+      host.available(false);
+      if (lastError !== undefined) host.warn('The connection to Redis was lost.', lastError);
+      lastError = undefined;
+    });
+    // It reports the failure as its own 'error' event, and goes on trying.
+    this.client.connect().catch(() => {});
+  }
+
+  /** Resolves when commands can be sent; at once where they cannot. */
+  async ready(signal: AbortSignal): Promise<void> {
+    const { status } = this.client;
+    if (status !== 'ready' && status !== 'connecting' && status !== 'connect') {
+      throw new Error(`Redis is not there: the connection is "${status}".`);
+    }
+    await untilAborted(this.#introduced, signal);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.client.status === 'ready') await this.client.quit().catch(() => {});
+    this.client.disconnect();
+  }
+
+  async #meet(): Promise<void> {
+    try {
+      const info = await this.client.info('server');
+      const runId = /^run_id:(\w+)/m.exec(info)?.[1];
+      if (runId !== undefined) this.#host.generation(runId);
+    } catch (error) {
+      // A server that hides INFO is one whose restarts nobody can tell.
+      this.#host.warn('Redis does not say which run it is: its restarts go unseen.', error);
+    }
+    this.#introduce();
+    this.#host.available(true);
+  }
+
+  #awaitIntroduction(): Promise<void> {
+    const before = this.#introduce as (() => void) | undefined;
+    const next = new Promise<void>((resolve) => (this.#introduce = resolve));
+    // Who waits for the connection that was lost finds out with its first command.
+    before?.();
+    return next;
+  }
+}

@@ -1,0 +1,139 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Deferrer } from './deferrer.ts';
+import { DeferError } from './errors.ts';
+import type { When } from './level.ts';
+import type { Acknowledgement, PendingJob } from './pending-job.ts';
+
+/** What of a request its jobs take along. */
+export type RequestFacts = {
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+  readonly requestId: string | undefined;
+};
+
+/** What a framework's adapter knows of its request, asked only when a job is deferred. */
+export interface ScopeHost {
+  /** A new object with each call. */
+  facts(): RequestFacts;
+  /** The request has a job now: its end must be heard of. Called once. */
+  watch(scope: Scope): void;
+}
+
+/** A request, as far as its jobs go: from its arrival to the end of its reply. */
+export class Scope implements Acknowledgement {
+  readonly deferrer: Deferrer;
+  readonly #host: ScopeHost;
+  /** Not yet decided on: the request's outcome is theirs. */
+  #jobs: PendingJob[] = [];
+  /** Jobs whose level the reply must wait for. */
+  #waiting = 0;
+  #failure: unknown;
+  #isWatched = false;
+  #hasReplied = false;
+  #outcome: Exclude<When, 'always'> | 'failure' | undefined;
+  #release: ((error: unknown) => void) | undefined;
+
+  constructor(deferrer: Deferrer, host: ScopeHost) {
+    this.deferrer = deferrer;
+    this.#host = host;
+  }
+
+  get facts(): RequestFacts {
+    return this.#host.facts();
+  }
+
+  /** True once the reply, or the client, is gone. */
+  get hasEnded(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  /** True while the reply can still be held. */
+  get canHold(): boolean {
+    return !this.#hasReplied && this.#outcome === undefined;
+  }
+
+  /** True when the reply has something to wait for, or jobs that depend on its status. */
+  get isInvolved(): boolean {
+    return this.#jobs.length > 0 || this.#waiting > 0 || this.#failure !== undefined;
+  }
+
+  suits(when: When): boolean {
+    return when === 'always' || when === this.#outcome;
+  }
+
+  /** The job shares the request's outcome. */
+  add(job: PendingJob): void {
+    this.#jobs.push(job);
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.#host.watch(this);
+  }
+
+  /** The reply must not leave before the job is acknowledged. */
+  await(job: PendingJob): void {
+    this.#waiting++;
+    job.tell(this);
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.#host.watch(this);
+  }
+
+  /**
+   * The reply is about to leave with this status. Calls `release` when everything it claims is true, at once where
+   * there is nothing to wait for; with an error when it is not, and the reply must say so.
+   */
+  hold(status: number, release: (error: unknown) => void): void {
+    if (status < 400 && this.canHold) {
+      for (const job of this.#jobs) if (job.when === 'success') job.lane.home.secure(job, this);
+    }
+    if (this.#waiting > 0) {
+      this.#release = release;
+      return;
+    }
+    this.#answer(release);
+  }
+
+  acknowledged(error: unknown): void {
+    this.#waiting--;
+    this.#failure ??= error;
+    if (this.#waiting > 0 || this.#release === undefined) return;
+    const release = this.#release;
+    this.#release = undefined;
+    this.#answer(release);
+  }
+
+  /** The reply is gone, as a whole or not: its jobs are free to go. */
+  end(status: number, isComplete: boolean): void {
+    if (this.#outcome !== undefined) return;
+    if (!isComplete) this.#outcome = 'aborted';
+    else this.#outcome = status < 400 ? 'success' : 'failure';
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    for (const job of jobs) {
+      if (this.suits(job.when)) job.lane.home.dispatch(job);
+      else job.lane.home.withdraw(job);
+    }
+  }
+
+  #answer(release: (error: unknown) => void): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    // An answer that says so is the reply then, and is not held again.
+    if (failure === undefined) return this.#letGo(release);
+    this.#hasReplied = true;
+    release(
+      new DeferError(
+        'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+        `What this request deferred is not safe: ${failure instanceof Error ? failure.message : String(failure)}`,
+        { cause: failure },
+      ),
+    );
+  }
+
+  #letGo(release: (error: unknown) => void): void {
+    this.#hasReplied = true;
+    release(undefined);
+  }
+}
+
+export const scopes: AsyncLocalStorage<Scope> = new AsyncLocalStorage();

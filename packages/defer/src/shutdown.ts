@@ -1,0 +1,56 @@
+/** What the end of the process does with a deferrer. */
+interface Closable {
+  drain(): Promise<void>;
+  close(): Promise<void>;
+  closeSync(): void;
+}
+
+const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+const open = new Set<Closable>();
+const onSignal = new Set<Closable>();
+let isEnding = false;
+
+/** Journals what is left when the process exits, and with `handlesSignals` drains when it is told to end. */
+export function watchExit(deferrer: Closable, handlesSignals: boolean): void {
+  if (open.size === 0) process.on('exit', closeAllNow);
+  open.add(deferrer);
+  if (!handlesSignals) return;
+  if (onSignal.size === 0) for (const signal of signals) process.on(signal, handle);
+  onSignal.add(deferrer);
+}
+
+export function unwatchExit(deferrer: Closable): void {
+  open.delete(deferrer);
+  if (open.size === 0) process.off('exit', closeAllNow);
+  if (!onSignal.delete(deferrer) || onSignal.size > 0) return;
+  // While a signal is being handled the listener must stay: without any, the next one would kill at once.
+  if (!isEnding) for (const signal of signals) process.off(signal, handle);
+}
+
+function closeAllNow(): void {
+  for (const deferrer of open) deferrer.closeSync();
+}
+
+/* Whoever else listens decides on the end of the process, and closes the deferrer when its requests are answered;
+   until then it drains. When nobody does, the process ends by the signal as it would have without us. */
+function handle(signal: NodeJS.Signals): void {
+  const isAlone = process.listenerCount(signal) === 1;
+  if (isEnding && isAlone) {
+    // Asked twice: no more waiting. The journal takes what is left.
+    closeAllNow();
+    return endBy(signal);
+  }
+  if (!isAlone) {
+    for (const deferrer of onSignal) void deferrer.drain();
+    return;
+  }
+  isEnding = true;
+  void Promise.allSettled([...onSignal].map((deferrer) => deferrer.close())).then(() =>
+    endBy(signal),
+  );
+}
+
+function endBy(signal: NodeJS.Signals): void {
+  for (const each of signals) process.off(each, handle);
+  process.kill(process.pid, signal);
+}

@@ -1,0 +1,281 @@
+import type { JobsOptions, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { dedupeKey } from '../delivery/dedupe-key.ts';
+import { untilAborted } from '../delivery/until-aborted.ts';
+import { DeferError } from '../errors.ts';
+import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
+import { RedisLink } from '../redis/redis-link.ts';
+import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
+
+export interface BullMQOptions {
+  /**
+   * `'auto'`: plain jobs of a batch are written in one call, where the version of BullMQ is one this was tested with.
+   * `'bulk'`: always through the queue's own `addBulk`.
+   * @default 'auto'
+   */
+  lane?: 'auto' | 'bulk';
+}
+
+/** What a plain job may have, and the name BullMQ stores it under. Anything else has `addBulk` do it. */
+const plainOptions: Readonly<Record<string, string>> = {
+  attempts: 'attempts',
+  backoff: 'backoff',
+  keepLogs: 'kl',
+  removeOnComplete: 'removeOnComplete',
+  removeOnFail: 'removeOnFail',
+  stackTraceLimit: 'stackTraceLimit',
+};
+const ownOptions = new Set([
+  'jobId',
+  'timestamp',
+  'telemetry',
+  'repeat',
+  'repeatJobKey',
+  'prevMillis',
+]);
+
+type Lane = (...words: (string | number)[]) => Promise<number>;
+interface Entry {
+  name: string;
+  data: unknown;
+  opts: JobsOptions;
+}
+
+/**
+ * Jobs go to a BullMQ queue, for any stock worker to do. The job's key, or else its id, becomes BullMQ's `jobId`: while
+ * a job of that id is in the queue, a second is left out. `options` of `defer()` are BullMQ's own: `delay`, `priority`,
+ * `attempts`, `parent`…
+ *
+ * @param queue Stays the user's: the sink reads its settings, has a connection of its own, and does not close it.
+ * @example
+ * ```ts
+ * const sink = bullmq(new Queue('mail', { connection }));
+ * defer(sendMail, { to }, { key: order.id, options: { attempts: 3 } });
+ * ```
+ */
+export function bullmq(queue: Queue, options: BullMQOptions = {}): Sink {
+  const { lane = 'auto' } = options;
+  if (lane !== 'auto' && lane !== 'bulk') {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `lane is ${JSON.stringify(lane)}: it must be "auto" or "bulk".`,
+    );
+  }
+  return new BullMQSink(queue, lane === 'auto');
+}
+
+class BullMQSink implements Sink {
+  readonly kind = 'bullmq';
+  readonly #queue: Queue;
+  readonly #hasLane: boolean;
+  readonly #optionsText = new Map<string, string>();
+  #link: Promise<RedisLink> | undefined;
+  #lane: Lane | undefined;
+  #isOrdered = false;
+  #isClosed = false;
+  #keys: string[] = [];
+
+  constructor(queue: Queue, wantsLane: boolean) {
+    this.#queue = queue;
+    const [library, version = ''] = (queue.metaValues['version'] as string).split(':');
+    this.#hasLane =
+      wantsLane &&
+      library === 'bullmq' &&
+      testedBullMQ.has(version) &&
+      isPlain({ ...queue.defaultJobOptions });
+  }
+
+  refuses(
+    _job: string,
+    options: Readonly<Record<string, unknown>> | undefined,
+  ): string | undefined {
+    for (const name in options) {
+      if (!ownOptions.has(name)) continue;
+      return name === 'jobId'
+        ? "BullMQ's jobId is made of the key: give { key } instead of { options: { jobId } }"
+        : `the option "${name}" of BullMQ is not for deferred jobs`;
+    }
+    return undefined;
+  }
+
+  open(host: SinkHost): void {
+    this.#isOrdered = host.ordered === true;
+    const { keys } = this.#queue;
+    this.#keys = ['wait', 'meta', 'id', 'active', 'events', 'marker'].map((name) => keys[name]!);
+    // Until the queue is connected there is nothing to connect like.
+    this.#link = clientOf(this.#queue).then((client) => {
+      if (this.#isClosed) throw new Error('The sink was closed before its queue was connected.');
+      const link = new RedisLink(client, host);
+      link.client.defineCommand('deferLane', { numberOfKeys: this.#keys.length, lua: laneScript });
+      this.#lane = (...words) =>
+        (link.client as unknown as { deferLane: Lane }).deferLane(...words);
+      return link;
+    });
+    this.#link.catch((error: unknown) => {
+      if (!this.#isClosed) host.warn('The BullMQ queue is closed.', error);
+    });
+  }
+
+  async send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    const link = await untilAborted(this.#link!, signal);
+    await link.ready(signal);
+    if (!this.#hasLane) return this.#addBulk(batch, signal);
+    const plain = batch.filter(({ options }) => isPlain(options));
+    if (plain.length === batch.length) return this.#writeLane(batch, signal);
+    const results = new Map<Delivery, DeliveryResult>();
+    for (const part of this.#isOrdered
+      ? runs(batch)
+      : [plain, batch.filter((d) => !isPlain(d.options))]) {
+      if (part.length === 0) continue;
+      if (isPlain(part[0]!.options)) await this.#writeLane(part, signal);
+      else {
+        const outcome = await this.#addBulk(part, signal);
+        for (const [index, result] of outcome?.entries() ?? []) results.set(part[index]!, result);
+      }
+    }
+    return results.size === 0 ? undefined : batch.map((delivery) => results.get(delivery));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // One that never came up has nothing to close, and would be waited for without end.
+    if (this.#lane !== undefined) await (await this.#link)?.close();
+  }
+
+  async #writeLane(batch: readonly Delivery[], signal: AbortSignal): Promise<undefined> {
+    const words: (string | number)[] = [...this.#keys, this.#queue.keys['']!];
+    for (const delivery of batch) {
+      words.push(
+        jobIdOf(delivery),
+        delivery.job,
+        delivery.json,
+        delivery.deferredAtMs,
+        this.#textOf(delivery),
+      );
+    }
+    await untilAborted(this.#lane!(...words), signal);
+    return undefined;
+  }
+
+  /** The job's options as BullMQ stores them, without its id, which opens the text and is put there by the script. */
+  #textOf({ options, context, deferredAtMs }: Delivery): string {
+    const known = options === undefined ? '' : JSON.stringify(options);
+    let text = this.#optionsText.get(known);
+    if (text === undefined) {
+      text = encode({ attempts: 0, ...this.#queue.defaultJobOptions, ...options });
+      if (this.#optionsText.size < 100) this.#optionsText.set(known, text);
+    }
+    const trace = traceOf(context);
+    const more = trace === undefined ? '' : `,"tm":${JSON.stringify(trace)}`;
+    return `"timestamp":${deferredAtMs}${more},${text}`;
+  }
+
+  async #addBulk(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    const entries = batch.map((delivery) => this.#entryOf(delivery));
+    try {
+      const jobs = await untilAborted(this.#queue.addBulk(entries), signal);
+      const results = jobs.map(({ id }) => refusal(id));
+      return results.some((result) => result !== undefined) ? results : undefined;
+    } catch (error) {
+      if (signal.aborted || isConnectionError(error)) throw error;
+    }
+    // Some job's options are wrong. Alone each says whether it is the one.
+    return Promise.all(
+      entries.map(async ({ name, data, opts }) => {
+        try {
+          await untilAborted(this.#queue.add(name, data, opts), signal);
+          return undefined;
+        } catch (error) {
+          if (signal.aborted || isConnectionError(error)) throw error;
+          return dead(error);
+        }
+      }),
+    );
+  }
+
+  #entryOf(delivery: Delivery): Entry {
+    const trace = traceOf(delivery.context);
+    return {
+      name: delivery.job,
+      data: JSON.parse(delivery.json),
+      opts: {
+        ...delivery.options,
+        jobId: jobIdOf(delivery),
+        timestamp: delivery.deferredAtMs,
+        ...(trace === undefined ? {} : { telemetry: { metadata: trace } }),
+      },
+    };
+  }
+}
+
+/** `addBulk` returns the code of a failure as if it were the id of a job, and throws nothing: the job is not there. */
+function refusal(id: unknown): DeliveryResult {
+  if (!(Number(id) < 0)) return undefined;
+  const reason = Number(id) === -5 ? 'its parent is not there' : `the code is ${String(id)}`;
+  return dead(new Error(`BullMQ did not take the job: ${reason}.`));
+}
+
+/** BullMQ 5 has it on the queue, 6 on the queue's backend. */
+function clientOf(queue: Queue): Promise<Redis> {
+  const { client } = 'client' in queue ? (queue as { client: unknown }) : queue.getBackend();
+  return client as Promise<Redis>;
+}
+
+/** BullMQ takes no id with a colon and none that looks like a number. */
+function jobIdOf(delivery: Delivery): string {
+  const key = dedupeKey(delivery);
+  return delivery.key !== undefined && !/^[\w.-]*[a-z_][\w.-]*$/i.test(key)
+    ? `key~${encodeURIComponent(key)}`
+    : key;
+}
+
+/** As BullMQ's telemetry for OpenTelemetry reads it, on the worker's side. */
+function traceOf(context: Delivery['context']): string | undefined {
+  if (context?.traceparent === undefined) return undefined;
+  const { traceparent, tracestate } = context;
+  return JSON.stringify(tracestate === undefined ? { traceparent } : { traceparent, tracestate });
+}
+
+function isPlain(options: Readonly<Record<string, unknown>> | undefined): boolean {
+  for (const name in options) if (!(name in plainOptions)) return false;
+  return true;
+}
+
+function encode(options: Readonly<Record<string, unknown>>): string {
+  const stored: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    const isDelay = name === 'backoff' && typeof value === 'number' && value > 0;
+    stored[plainOptions[name]!] = isDelay ? { type: 'fixed', delay: value } : value;
+  }
+  return JSON.stringify(stored).slice(1);
+}
+
+/** Neighbours that go the same way, together. */
+function runs(batch: readonly Delivery[]): Delivery[][] {
+  const parts: Delivery[][] = [];
+  for (const delivery of batch) {
+    const last = parts.at(-1);
+    if (last !== undefined && isPlain(last[0]!.options) === isPlain(delivery.options)) {
+      last.push(delivery);
+    } else parts.push([delivery]);
+  }
+  return parts;
+}
+
+function isConnectionError(error: unknown): boolean {
+  const { name, message = '', code } = error as { name?: string; message?: string; code?: string };
+  return (
+    code?.startsWith('E') === true ||
+    name === 'MaxRetriesPerRequestError' ||
+    name === 'AbortError' ||
+    /^(Connection is closed|OOM|READONLY|LOADING|MISCONF|CLUSTERDOWN|MASTERDOWN|NOAUTH|NOPERM|Stream isn't writeable)/.test(
+      message,
+    )
+  );
+}

@@ -1,0 +1,182 @@
+import { inOrder } from '../delivery/outcomes.ts';
+import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
+import { DeferError } from '../errors.ts';
+import { dead, retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+
+/**
+ * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
+ * The signal aborts when `sendTimeoutMs` is over: what is not done then is tried again.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- the data is what the job's definition says
+export type Handler = (data: any, delivery: Delivery, signal: AbortSignal) => unknown;
+
+/** Does all jobs of one name that a batch holds. It may return one result for each, made by `retry()` and `dead()`. */
+export type BatchHandler = (
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  data: any[],
+  deliveries: readonly Delivery[],
+  signal: AbortSignal,
+) =>
+  | Promise<readonly DeliveryResult[] | undefined | void>
+  | readonly DeliveryResult[]
+  | undefined
+  | void;
+
+export interface HandlersOptions {
+  /**
+   * How many handlers of a batch run at a time.
+   * @default 16
+   */
+  concurrency?: number;
+}
+
+const batchHandlers = new WeakSet<object>();
+
+/** Marks a handler that takes all jobs of its name at once: one insert, one HTTP call. It runs outside of any request's context. */
+export function batched(handler: BatchHandler): Handler {
+  batchHandlers.add(handler);
+  // One type for the whole table, or the parameters of a plain handler would have none.
+  return handler as unknown as Handler;
+}
+
+/**
+ * Jobs done by functions of this process, each in the context of the request that deferred it. No server is needed;
+ * with a journal what was not done when the process died is done by the next one.
+ *
+ * @example
+ * ```ts
+ * const sink = handlers({
+ *   'send-mail': (data: { to: string }) => mailer.send(data.to),
+ *   'log': batched((lines) => logApi.post(lines)),
+ * });
+ * ```
+ */
+export function handlers(
+  table: Readonly<Record<string, Handler>>,
+  options: HandlersOptions = {},
+): Sink {
+  const { concurrency = 16 } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `concurrency is ${String(concurrency)}: it must be a whole number above 0.`,
+    );
+  }
+  return new HandlersSink(table, concurrency);
+}
+
+class HandlersSink implements Sink {
+  readonly kind = 'handlers';
+  readonly runsHere = true;
+  readonly #table: ReadonlyMap<string, Handler>;
+  readonly #concurrency: number;
+  #ordered = false;
+
+  constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
+    for (const [job, handler] of Object.entries(table)) {
+      if (typeof handler === 'function') continue;
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_OPTION',
+        `The handler of "${job}" is ${typeof handler}: it must be a function.`,
+      );
+    }
+    this.#table = new Map(Object.entries(table));
+    this.#concurrency = concurrency;
+  }
+
+  open({ ordered }: { ordered: boolean | 'key' }): void {
+    this.#ordered = ordered === true;
+  }
+
+  refuses(job: string): string | undefined {
+    if (this.#table.has(job)) return undefined;
+    return `there is no handler for "${job}", only for ${[...this.#table.keys()].join(', ') || 'none'}`;
+  }
+
+  async send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    const inTime = abortable(signal);
+    if (this.#ordered) {
+      return inOrder(batch, (delivery) => this.#attempt(delivery, signal, inTime));
+    }
+    const results: DeliveryResult[] = Array.from({ length: batch.length });
+    const singles: number[] = [];
+    const groups = new Map<BatchHandler, number[]>();
+    for (const [index, { job }] of batch.entries()) {
+      const handler = this.#table.get(job);
+      if (handler === undefined || !batchHandlers.has(handler)) singles.push(index);
+      else if (groups.has(handler as unknown as BatchHandler))
+        groups.get(handler as unknown as BatchHandler)!.push(index);
+      else groups.set(handler as unknown as BatchHandler, [index]);
+    }
+    let next = 0;
+    const runNext = async (): Promise<void> => {
+      for (let index = singles[next++]; index !== undefined; index = singles[next++]) {
+        results[index] = await this.#attempt(batch[index]!, signal, inTime);
+      }
+    };
+    const lanes = Math.min(this.#concurrency, singles.length);
+    await Promise.all([
+      ...Array.from({ length: lanes }, runNext),
+      ...[...groups].map(async ([handler, indexes]) => {
+        const own = indexes.map((index) => batch[index]!);
+        const outcome = await attemptTogether(handler, own, signal);
+        for (const [place, index] of indexes.entries()) results[index] = outcome[place];
+      }),
+    ]);
+    return results.some((result) => result !== undefined) ? results : undefined;
+  }
+
+  async #attempt(
+    delivery: Delivery,
+    signal: AbortSignal,
+    inTime: Abortable,
+  ): Promise<DeliveryResult> {
+    const handler = this.#table.get(delivery.job);
+    if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
+    // Begun after the time is over, it could not be told from one that hangs.
+    if (signal.aborted) return retry(signal.reason);
+    try {
+      if (batchHandlers.has(handler)) {
+        return (await attemptTogether(handler as unknown as BatchHandler, [delivery], signal))[0];
+      }
+      const work = delivery.run(() => handler(JSON.parse(delivery.json), delivery, signal));
+      if (isPromise(work)) await inTime.race(Promise.resolve(work));
+      return undefined;
+    } catch (error) {
+      return verdict(error);
+    }
+  }
+}
+
+async function attemptTogether(
+  handler: BatchHandler,
+  deliveries: readonly Delivery[],
+  signal: AbortSignal,
+): Promise<readonly DeliveryResult[]> {
+  try {
+    const data = deliveries.map(({ json }): unknown => JSON.parse(json));
+    const results = await untilAborted(
+      Promise.resolve().then(() => handler(data, deliveries, signal)),
+      signal,
+    );
+    if (!Array.isArray(results)) return [];
+    if (results.length === deliveries.length) return results as DeliveryResult[];
+    throw new TypeError(
+      `A batched handler returned ${results.length} results for ${deliveries.length} jobs.`,
+    );
+  } catch (error) {
+    return deliveries.map(() => verdict(error));
+  }
+}
+
+function verdict(error: unknown): DeliveryResult {
+  const isFinal = (error as { retryable?: unknown } | undefined)?.retryable === false;
+  return isFinal ? dead(error) : retry(error);
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
+}

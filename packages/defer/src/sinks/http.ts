@@ -1,0 +1,124 @@
+import { isolate } from '../delivery/isolate.ts';
+import { DeferError } from '../errors.ts';
+import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+
+export interface HttpOptions {
+  /** Where batches are posted to. */
+  url: string | URL;
+  /** Added to every request, e.g. `authorization`; a function is asked each time. */
+  headers?:
+    | Record<string, string>
+    | (() => Record<string, string> | Promise<Record<string, string>>);
+  /**
+   * `'json'`: one array. `'ndjson'`: a line for each job.
+   * @default 'json'
+   */
+  format?: 'json' | 'ndjson';
+}
+
+/** Statuses that speak of the server and not of what was sent. */
+const passing = new Set([401, 403, 404, 407, 408, 421, 425, 429]);
+
+/**
+ * Batches posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same where it had to
+ * be sent again. Any 2xx takes the whole batch. A 429 or 503 with `retry-after` is obeyed; other 4xx blame a job, which
+ * is found by halves; all else means that the server is down.
+ *
+ * @example
+ * ```ts
+ * const sink = http({ url: 'https://logs.example.com/batch', headers: { authorization: `Bearer ${token}` } });
+ * ```
+ */
+export function http(options: HttpOptions): Sink {
+  const { format = 'json' } = options;
+  if (!URL.canParse(String(options.url))) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `url is "${String(options.url)}": it must be a URL.`,
+    );
+  }
+  if (format !== 'json' && format !== 'ndjson') {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `format is ${JSON.stringify(format)}: it must be "json" or "ndjson".`,
+    );
+  }
+  return new HttpSink(options);
+}
+
+class RefusedError extends Error {}
+
+class PauseError extends Error {
+  readonly afterMs: number;
+
+  constructor(message: string, afterMs: number) {
+    super(message);
+    this.afterMs = afterMs;
+  }
+}
+
+class HttpSink implements Sink {
+  readonly kind = 'http';
+  readonly #options: HttpOptions;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+  }
+
+  async send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    try {
+      return await isolate(
+        batch,
+        (part) => this.#post(part, signal),
+        (error) => error instanceof RefusedError,
+      );
+    } catch (error) {
+      if (error instanceof PauseError) return batch.map(() => retry(error, error.afterMs));
+      throw error;
+    }
+  }
+
+  async #post(part: readonly Delivery[], signal: AbortSignal): Promise<void> {
+    const { url, headers = {}, format = 'json' } = this.#options;
+    const lines = part.map(toJson);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': format === 'json' ? 'application/json' : 'application/x-ndjson',
+        ...(typeof headers === 'function' ? await headers() : headers),
+      },
+      body: format === 'json' ? `[${lines.join(',')}]` : `${lines.join('\n')}\n`,
+      redirect: 'manual',
+      signal,
+    });
+    // Read to its end, so that the connection can be used again.
+    const said = (await answer.text()).slice(0, 200);
+    if (answer.ok) return;
+    const message = `${String(url)} answered ${answer.status} ${said}`.trim();
+    const afterMs = waitAsked(answer.headers.get('retry-after'));
+    if (afterMs !== undefined && (answer.status === 429 || answer.status === 503)) {
+      throw new PauseError(message, afterMs);
+    }
+    if (answer.status >= 400 && answer.status < 500 && !passing.has(answer.status)) {
+      throw new RefusedError(message);
+    }
+    throw new Error(message);
+  }
+}
+
+/** The data is JSON already, and stays the text it is. */
+function toJson({ id, job, key, deferredAtMs, context, json }: Delivery): string {
+  const envelope = JSON.stringify({ id, job, key, at: deferredAtMs, context });
+  return `${envelope.slice(0, -1)},"data":${json}}`;
+}
+
+/** Seconds, or a date. */
+function waitAsked(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const afterMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1_000;
+  return Number.isNaN(afterMs) ? undefined : Math.max(0, afterMs);
+}

@@ -1,0 +1,94 @@
+import {
+  findErrorBy,
+  Producer,
+  stringSerializers,
+  type ProducerOptions,
+} from '@platformatic/kafka';
+import { headersOf } from '../delivery/headers.ts';
+import { isolate } from '../delivery/isolate.ts';
+import { untilAborted } from '../delivery/until-aborted.ts';
+import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+
+type StringOptions = ProducerOptions<string, string, string, string>;
+
+export interface KafkaOptions {
+  /** The topic, or what says which topic a job goes to. */
+  topic: string | ((delivery: Delivery) => string);
+  /** Of the producer, which is the sink's own: `bootstrapBrokers`, `clientId`, `sasl`, `acks` (all, if left out)… */
+  producer: Omit<StringOptions, 'serializers' | 'registry' | 'transactionalId' | 'retries'>;
+  /**
+   * The longest message the topic takes, in characters of JSON.
+   * @default 900_000, below the broker's own 1 MB
+   */
+  maxJobBytes?: number;
+}
+
+/** What a broker says about one record, and not about itself. */
+const faultsOfJob = [
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TOPIC_EXCEPTION',
+];
+
+/**
+ * Each job one message of a Kafka topic, acknowledged by all in-sync replicas. Jobs with a key go to the key's
+ * partition and stay in order there. Consumers dedupe by the header `defer-id`.
+ *
+ * @example
+ * ```ts
+ * const sink = kafka({ topic: 'audit', producer: { clientId: 'shop', bootstrapBrokers: ['kafka:9092'] } });
+ * ```
+ */
+export function kafka(options: KafkaOptions): Sink {
+  return new KafkaSink(options);
+}
+
+class KafkaSink implements Sink {
+  readonly kind = 'kafka';
+  readonly maxBytes = 900_000;
+  readonly maxJobBytes: number;
+  readonly #options: KafkaOptions;
+  #producer: Producer<string, string, string, string> | undefined;
+
+  constructor(options: KafkaOptions) {
+    this.#options = options;
+    this.maxJobBytes = options.maxJobBytes ?? 900_000;
+  }
+
+  open(): void {
+    this.#producer = new Producer({
+      acks: -1,
+      ...this.#options.producer,
+      serializers: stringSerializers,
+      // The core tries again, and knows when.
+      retries: 0,
+    });
+  }
+
+  send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    const { topic } = this.#options;
+    const produce = (part: readonly Delivery[]): Promise<unknown> => {
+      const messages = part.map((delivery) => ({
+        topic: typeof topic === 'string' ? topic : topic(delivery),
+        ...(delivery.key === undefined ? {} : { key: delivery.key }),
+        value: delivery.json,
+        headers: headersOf(delivery),
+        timestamp: BigInt(delivery.deferredAtMs),
+      }));
+      return untilAborted(this.#producer!.send({ messages }), signal);
+    };
+    return isolate(batch, produce, isFaultOfJob);
+  }
+
+  async close(): Promise<void> {
+    await this.#producer?.close(true);
+  }
+}
+
+function isFaultOfJob(error: unknown): boolean {
+  return faultsOfJob.some((id) => findErrorBy(error as Error, 'apiId', id) !== null);
+}

@@ -1,0 +1,164 @@
+import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
+import {
+  connect,
+  headers,
+  InvalidArgumentError,
+  InvalidSubjectError,
+  type ConnectionOptions,
+  type MsgHdrs,
+  type NatsConnection,
+} from '@nats-io/transport-node';
+import { dedupeKey } from '../delivery/dedupe-key.ts';
+import { headersOf } from '../delivery/headers.ts';
+import { inOrder, resultsOf } from '../delivery/outcomes.ts';
+import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
+import {
+  dead,
+  retry,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+  type SinkHost,
+} from '../sink.ts';
+
+export interface NatsOptions {
+  /** How to reach the server. The connection is the sink's own, and stays up by itself. */
+  connect: ConnectionOptions;
+  /** A subject that a JetStream stream listens to, or what says which one a job goes to. */
+  subject: string | ((delivery: Delivery) => string);
+  /**
+   * The longest message the server takes (its `max_payload`), in characters of JSON.
+   * @default 1_000_000
+   */
+  maxJobBytes?: number;
+}
+
+/** A stream's "message size exceeds maximum allowed". */
+const messageTooLarge = 10_054;
+
+/**
+ * Each job one message of a JetStream stream, acknowledged by it. The message's id is the job's key, or else its id:
+ * within the stream's `duplicate_window` a second one of that id is dropped by the server.
+ *
+ * @example
+ * ```ts
+ * const sink = nats({ connect: { servers: process.env.NATS_URL }, subject: ({ job }) => `jobs.${job}` });
+ * ```
+ */
+export function nats(options: NatsOptions): Sink {
+  return new NatsSink(options);
+}
+
+class NatsSink implements Sink {
+  readonly kind = 'nats';
+  readonly maxJobBytes: number;
+  readonly #options: NatsOptions;
+  #host: SinkHost | undefined;
+  #connection: NatsConnection | undefined;
+  #connecting: Promise<JetStreamClient> | undefined;
+  #isDown = false;
+
+  constructor(options: NatsOptions) {
+    this.#options = options;
+    this.maxJobBytes = options.maxJobBytes ?? 1_000_000;
+  }
+
+  open(host: SinkHost): void {
+    this.#host = host;
+    this.#obtainClient().catch(() => {
+      // The first `send` says so.
+    });
+  }
+
+  async send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    const client = await untilAborted(this.#obtainClient(), signal);
+    if (this.#isDown) throw new Error('NATS is not there: the connection is being made again.');
+    const inTime = abortable(signal);
+    if (this.#host?.ordered !== true) {
+      const outcomes = await Promise.allSettled(
+        batch.map((delivery) => this.#publish(client, delivery, inTime)),
+      );
+      return resultsOf(outcomes, verdict);
+    }
+    let isFirst = true;
+    return inOrder(batch, async (delivery) => {
+      try {
+        await this.#publish(client, delivery, inTime);
+        isFirst = false;
+        return undefined;
+      } catch (error) {
+        const result = verdict(error);
+        if (isFirst && result?.kind === 'retry') throw error;
+        return result;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    const connecting = this.#connecting;
+    this.#connecting = undefined;
+    await connecting?.catch(() => {});
+    await this.#connection?.close();
+  }
+
+  async #publish(client: JetStreamClient, delivery: Delivery, inTime: Abortable): Promise<void> {
+    const { subject: given } = this.#options;
+    const subject = typeof given === 'string' ? given : given(delivery);
+    const options = { msgID: dedupeKey(delivery), headers: toHeaders(headersOf(delivery)) };
+    try {
+      await inTime.race(client.publish(subject, delivery.json, options));
+    } catch (error) {
+      // The client calls it "jetstream is not enabled", and exports no class for it.
+      if ((error as Error).name !== 'JetStreamNotEnabled') throw error;
+      throw new Error(`No JetStream stream listens to "${subject}".`, { cause: error });
+    }
+  }
+
+  #obtainClient(): Promise<JetStreamClient> {
+    if (this.#connecting === undefined || this.#connection?.isClosed() === true) {
+      const fresh = this.#connect();
+      this.#connecting = fresh;
+      fresh.catch(() => {
+        if (this.#connecting === fresh) this.#connecting = undefined;
+      });
+    }
+    return this.#connecting!;
+  }
+
+  async #connect(): Promise<JetStreamClient> {
+    const connection = await connect({
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 200,
+      ...this.#options.connect,
+    });
+    this.#connection = connection;
+    this.#isDown = false;
+    void this.#watch(connection);
+    return jetstream(connection);
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type !== 'disconnect' && status.type !== 'reconnect') continue;
+      this.#isDown = status.type === 'disconnect';
+      this.#host?.available(!this.#isDown);
+    }
+  }
+}
+
+function verdict(error: unknown): DeliveryResult {
+  const isFault =
+    error instanceof InvalidArgumentError ||
+    error instanceof InvalidSubjectError ||
+    (error instanceof JetStreamApiError && error.code === messageTooLarge);
+  return isFault ? dead(error) : retry(error);
+}
+
+function toHeaders(values: Record<string, string>): MsgHdrs {
+  const result = headers();
+  for (const name in values) result.set(name, values[name]!.replaceAll(/[\r\n]/g, ' '));
+  return result;
+}

@@ -1,0 +1,291 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeferError } from '../errors.ts';
+import type { Outbox, OutboxHost, OutboxJob } from '../outbox.ts';
+import { outboxTable } from '../postgres/outbox-table.ts';
+import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
+
+export { outboxTable } from '../postgres/outbox-table.ts';
+
+export interface PostgresOutboxOptions {
+  /** What the relay reads with. Stays the user's. */
+  pool: PostgresPool;
+  /**
+   * With or without a schema.
+   * @default 'defer_outbox'
+   */
+  table?: string;
+  /**
+   * Whether the table is created where there is none; `outboxTable()` has the statement for a migration.
+   * @default true
+   */
+  createTable?: boolean;
+  /**
+   * How often the relay looks when there was nothing, in milliseconds. After an `enqueue` of this process it looks
+   * sooner.
+   * @default 200
+   */
+  pollMs?: number;
+  /**
+   * How many jobs the relay has on their way at a time.
+   * @default 1_000
+   */
+  inFlight?: number;
+  /**
+   * For how long a relay holds the rows it took, in milliseconds. It holds them longer while it lives; when it dies,
+   * another takes them after this time.
+   * @default 30_000
+   */
+  leaseMs?: number;
+}
+
+/** How soon, and for how long, the relay looks again after an `enqueue`: the commit must be near. */
+const eagerPollMs = 5;
+const eagerForMs = 100;
+
+/**
+ * Level `outbox`: the job is a row of the caller's own transaction. What is rolled back was never deferred; what is
+ * committed reaches its sink, from this process or, when it dies, from another on the same table.
+ *
+ * @example
+ * ```ts
+ * const deferrer = createDefer({ sinks, outbox: postgresOutbox({ pool }) });
+ * await client.query('begin');
+ * await client.query('insert into orders …');
+ * await deferrer.defer(sendMail, { to }, { level: 'outbox', transaction: client }).acknowledged();
+ * await client.query('commit');
+ * ```
+ */
+export function postgresOutbox(options: PostgresOutboxOptions): Outbox {
+  return new PostgresOutbox(options);
+}
+
+interface Row {
+  position: string;
+  id: string;
+  sink: string;
+  job: string;
+  key: string | null;
+  data: string;
+  deferred_at_ms: string;
+  context: string | null;
+  options: string | null;
+}
+
+class PostgresOutbox implements Outbox {
+  readonly #pool: PostgresPool;
+  readonly #table: string;
+  readonly #creates: string | undefined;
+  readonly #pollMs: number;
+  readonly #leaseMs: number;
+  readonly #mostInFlight: number;
+  /** Rows this relay holds, by sink: one that is down must not take all places. */
+  readonly #held = new Map<string, Set<string>>();
+  readonly #delivered: string[] = [];
+  readonly #closing = new AbortController();
+  #wake = new AbortController();
+  #eagerUntilMs = 0;
+  #running: Promise<void> | undefined;
+  #flushing: Promise<void> | undefined;
+  #created: Promise<unknown> | undefined;
+
+  constructor(options: PostgresOutboxOptions) {
+    const { table = 'defer_outbox', pollMs = 200, leaseMs = 30_000, inFlight = 1_000 } = options;
+    for (const [name, value] of Object.entries({ pollMs, leaseMs, inFlight })) {
+      if (Number.isFinite(value) && value > 0) continue;
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_OPTION',
+        `${name} of the outbox is ${String(value)}: it must be a number above 0.`,
+      );
+    }
+    this.#pool = options.pool;
+    this.#table = quoteTable(table);
+    this.#creates = options.createTable === false ? undefined : outboxTable(table);
+    this.#pollMs = pollMs;
+    this.#leaseMs = leaseMs;
+    this.#mostInFlight = inFlight;
+  }
+
+  async enqueue(transaction: unknown, job: OutboxJob): Promise<void> {
+    const client = transaction as PostgresClient | undefined;
+    if (typeof client?.query !== 'function') {
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_LEVEL',
+        `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
+      );
+    }
+    // Outside of the transaction: one that is rolled back would take the table with it.
+    await this.#createTable();
+    await client.query(
+      `insert into ${this.#table} (id, sink, job, key, data, deferred_at_ms, context, options)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [
+        job.id,
+        job.sink,
+        job.job,
+        job.key ?? null,
+        job.json,
+        job.deferredAtMs,
+        job.context === undefined ? null : JSON.stringify(job.context),
+        job.options === undefined ? null : JSON.stringify(job.options),
+      ],
+    );
+    this.#eagerUntilMs = performance.now() + eagerForMs;
+    this.#wake.abort();
+  }
+
+  open(host: OutboxHost): void {
+    this.#running = this.#relay(host);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake.abort();
+    await this.#running;
+    await this.#flush();
+  }
+
+  async #createTable(): Promise<void> {
+    if (this.#creates === undefined) return;
+    // Two sessions that create it at the same moment collide in the catalogue; the second then finds it.
+    this.#created ??= this.#pool
+      .query(this.#creates)
+      .catch(() => this.#pool.query(this.#creates!))
+      .catch((error: unknown) => {
+        this.#created = undefined;
+        throw error;
+      });
+    await this.#created;
+  }
+
+  async #relay(host: OutboxHost): Promise<void> {
+    let hasFailed = false;
+    let renewAtMs = performance.now() + this.#leaseMs / 3;
+    while (!this.#closing.signal.aborted) {
+      let taken = 0;
+      try {
+        await this.#createTable();
+        await this.#flush();
+        if (performance.now() > renewAtMs) {
+          await this.#renew();
+          renewAtMs = performance.now() + this.#leaseMs / 3;
+        }
+        taken = await this.#take(host);
+        hasFailed = false;
+      } catch (error) {
+        if (!hasFailed) host.warn('The outbox cannot be read. Its rows wait.', error);
+        hasFailed = true;
+      }
+      if (taken === 0) await this.#rest();
+    }
+    await this.#release().catch((error: unknown) => {
+      host.warn('What the outbox held stays held until its lease is over.', error);
+    });
+  }
+
+  /** Takes rows nobody holds and sends them off. Returns how many. */
+  async #take(host: OutboxHost): Promise<number> {
+    const count = [...this.#held.values()].reduce((sum, held) => sum + held.size, 0);
+    const room = this.#mostInFlight - count;
+    if (room <= 0) return 0;
+    const full = [...this.#held]
+      .filter(([, held]) => held.size >= this.#mostInFlight / 2)
+      .map(([sink]) => sink);
+    const { rows } = await this.#pool.query(
+      `update ${this.#table} set claimed_until = now() + $1 * interval '1 millisecond'
+       where position in (
+         select position from ${this.#table}
+         where (claimed_until is null or claimed_until < now()) and sink <> all($3)
+         order by position limit $2 for update skip locked)
+       returning position, id, sink, job, key, data, deferred_at_ms, context, options`,
+      [this.#leaseMs, Math.min(room, Math.ceil(this.#mostInFlight / 2)), full],
+    );
+    const taken = (rows as Row[]).toSorted((a, b) =>
+      Number(BigInt(a.position) - BigInt(b.position)),
+    );
+    for (const row of taken) this.#deliver(row, host);
+    return taken.length;
+  }
+
+  #deliver(row: Row, host: OutboxHost): void {
+    let held = this.#held.get(row.sink);
+    if (held === undefined) this.#held.set(row.sink, (held = new Set()));
+    // Held already: the lease ran out while this very relay was at it.
+    if (held.has(row.position)) return;
+    held.add(row.position);
+    const job: OutboxJob = {
+      id: row.id,
+      sink: row.sink,
+      job: row.job,
+      key: row.key ?? undefined,
+      json: row.data,
+      deferredAtMs: Number(row.deferred_at_ms),
+      context: row.context === null ? undefined : JSON.parse(row.context),
+      options: row.options === null ? undefined : JSON.parse(row.options),
+    };
+    void this.#passOn(row, job, host);
+  }
+
+  async #passOn(row: Row, job: OutboxJob, host: OutboxHost): Promise<void> {
+    try {
+      await host.deliver(job);
+      this.#delivered.push(row.position);
+      this.#wake.abort();
+    } catch (error) {
+      // What the closing relay still holds it releases itself.
+      if (this.#closing.signal.aborted) return;
+      this.#held.get(row.sink)!.delete(row.position);
+      host.warn(`The outbox could not pass on "${row.job}" ${row.id}; its row stays.`, error);
+    }
+  }
+
+  /** Removes the rows of what has arrived. */
+  async #flush(): Promise<void> {
+    await this.#flushing;
+    const positions = this.#delivered.splice(0);
+    if (positions.length === 0) return;
+    this.#flushing = this.#remove(positions).finally(() => (this.#flushing = undefined));
+    await this.#flushing;
+  }
+
+  async #remove(positions: string[]): Promise<void> {
+    try {
+      await this.#pool.query(`delete from ${this.#table} where position = any($1::bigint[])`, [
+        positions,
+      ]);
+    } catch (error) {
+      this.#delivered.push(...positions);
+      throw error;
+    }
+    for (const held of this.#held.values()) for (const each of positions) held.delete(each);
+  }
+
+  async #renew(): Promise<void> {
+    const positions = [...this.#held.values()].flatMap((held) => [...held]);
+    if (positions.length === 0) return;
+    await this.#pool.query(
+      `update ${this.#table} set claimed_until = now() + $1 * interval '1 millisecond'
+       where position = any($2::bigint[])`,
+      [this.#leaseMs, positions],
+    );
+  }
+
+  /** What was taken and did not arrive is free for others at once. */
+  async #release(): Promise<void> {
+    await this.#flush();
+    const positions = [...this.#held.values()].flatMap((held) => [...held]);
+    if (positions.length === 0) return;
+    await this.#pool.query(
+      `update ${this.#table} set claimed_until = null where position = any($1::bigint[])`,
+      [positions],
+    );
+  }
+
+  async #rest(): Promise<void> {
+    const isEager = performance.now() < this.#eagerUntilMs;
+    this.#wake = new AbortController();
+    if (this.#closing.signal.aborted || this.#delivered.length > 0) return;
+    await sleep(isEager ? eagerPollMs : this.#pollMs, undefined, {
+      signal: this.#wake.signal,
+    }).catch(() => {});
+  }
+}

@@ -1,0 +1,92 @@
+import { dedupeKey } from '../delivery/dedupe-key.ts';
+import { isolate } from '../delivery/isolate.ts';
+import { untilAborted } from '../delivery/until-aborted.ts';
+import { quoteTable, type PostgresPool } from '../postgres/pool.ts';
+import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+
+export interface PostgresOptions {
+  /** Stays the user's: the sink does not end it. */
+  pool: PostgresPool;
+  /**
+   * Where the jobs go, with or without a schema.
+   * @default 'deferred_jobs'
+   */
+  table?: string;
+  /**
+   * Whether the table is created where there is none; `postgresTable()` has the statement for a migration.
+   * @default true
+   */
+  createTable?: boolean;
+}
+
+/** The statement that makes the table the sink writes to. */
+export function postgresTable(table = 'deferred_jobs'): string {
+  return `create table if not exists ${quoteTable(table)} (
+  position bigint generated always as identity primary key,
+  key text not null unique,
+  job text not null,
+  data jsonb not null,
+  deferred_at timestamptz not null,
+  context jsonb
+)`;
+}
+
+/**
+ * Each job one row, a batch one statement. `key` is the job's key, or else its id: a second row of that key is left
+ * out, so that no job is there twice.
+ *
+ * @example
+ * ```ts
+ * const sink = postgres({ pool: new Pool({ connectionString: process.env.DATABASE_URL }) });
+ * ```
+ */
+export function postgres(options: PostgresOptions): Sink {
+  return new PostgresSink(options);
+}
+
+class PostgresSink implements Sink {
+  readonly kind = 'postgres';
+  readonly #pool: PostgresPool;
+  readonly #table: string;
+  readonly #insert: string;
+  #needsTable: boolean;
+
+  constructor({ pool, table = 'deferred_jobs', createTable = true }: PostgresOptions) {
+    this.#pool = pool;
+    this.#table = table;
+    this.#needsTable = createTable;
+    this.#insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
+      select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
+      from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
+        with ordinality as row(key, job, data, at, context, place)
+      order by place
+      on conflict (key) do nothing`;
+  }
+
+  send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    return isolate(batch, (part) => untilAborted(this.#write(part), signal), isFaultOfJob);
+  }
+
+  async #write(part: readonly Delivery[]): Promise<void> {
+    if (this.#needsTable) {
+      await this.#pool.query(postgresTable(this.#table));
+      this.#needsTable = false;
+    }
+    await this.#pool.query(this.#insert, [
+      part.map(dedupeKey),
+      part.map(({ job }) => job),
+      part.map(({ json }) => json),
+      part.map(({ deferredAtMs }) => deferredAtMs),
+      part.map(({ context }) => (context === undefined ? null : JSON.stringify(context))),
+    ]);
+  }
+}
+
+/** Data that no column can hold, a constraint of the table, a limit: classes 22, 23 and 54. All else is the server. */
+function isFaultOfJob(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^(22|23|54)...$/.test(code);
+}

@@ -1,0 +1,96 @@
+import type { Redis } from 'ioredis';
+import { contextHeaders } from '../delivery/headers.ts';
+import { untilAborted } from '../delivery/until-aborted.ts';
+import { appendScript } from '../redis/append-script.ts';
+import { RedisLink } from '../redis/redis-link.ts';
+import { retry, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
+
+export interface RedisStreamsOptions {
+  /** A client of the server; the sink makes a connection of its own like it, and leaves this one alone. */
+  client: Redis;
+  /** The stream, or what says which stream a job goes to. */
+  stream: string | ((delivery: Delivery) => string);
+  /**
+   * About how many entries a stream keeps; the oldest go.
+   * @default unbounded
+   */
+  maxLength?: number;
+}
+
+type Append = (stream: string, ...words: (string | number)[]) => Promise<[number, string?]>;
+
+/**
+ * Each job one entry of a Redis stream, in the order they were deferred. Its fields: `data`, the JSON; `defer-id`,
+ * which is the same where an entry had to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
+ * `defer-key`, `traceparent`.
+ *
+ * @example
+ * ```ts
+ * const sink = redisStreams({ client: new Redis(process.env.REDIS_URL), stream: 'audit' });
+ * ```
+ */
+export function redisStreams(options: RedisStreamsOptions): Sink {
+  return new RedisStreamsSink(options);
+}
+
+class RedisStreamsSink implements Sink {
+  readonly kind = 'redis-streams';
+  readonly #options: RedisStreamsOptions;
+  #link: RedisLink | undefined;
+  #append: Append | undefined;
+
+  constructor(options: RedisStreamsOptions) {
+    this.#options = options;
+  }
+
+  open(host: SinkHost): void {
+    this.#link = new RedisLink(this.#options.client, host);
+    this.#link.client.defineCommand('deferAppend', { numberOfKeys: 1, lua: appendScript });
+    const { client } = this.#link as unknown as { client: { deferAppend: Append } };
+    this.#append = (...words) => client.deferAppend(...words);
+  }
+
+  async send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    await this.#link!.ready(signal);
+    const { stream, maxLength = '' } = this.#options;
+    if (typeof stream === 'string') return this.#appendTo(stream, maxLength, batch, signal);
+    const streams = Map.groupBy(batch.keys(), (index) => stream(batch[index]!));
+    const results: DeliveryResult[] = Array.from({ length: batch.length });
+    await Promise.all(
+      [...streams].map(async ([name, indexes]) => {
+        const own = indexes.map((index) => batch[index]!);
+        const outcome = await this.#appendTo(name, maxLength, own, signal);
+        for (const [place, index] of indexes.entries()) results[index] = outcome?.[place];
+      }),
+    );
+    return results;
+  }
+
+  async close(): Promise<void> {
+    await this.#link?.close();
+  }
+
+  async #appendTo(
+    stream: string,
+    bound: number | '',
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<DeliveryResult[] | undefined> {
+    const words: (string | number)[] = [bound];
+    for (const { id, job, deferredAtMs, json, key, context } of batch) {
+      const lengthAt = words.push(id, job, deferredAtMs, json, 0) - 1;
+      if (key !== undefined) words.push('defer-key', key);
+      if (context !== undefined) words.push(...contextHeaders(context).flat());
+      words[lengthAt] = words.length - lengthAt - 1;
+    }
+    const [count, refusal] = await untilAborted(this.#append!(stream, ...words), signal);
+    if (refusal === undefined) return undefined;
+    const error = new Error(`Redis refused an entry of the stream "${stream}": ${refusal}`);
+    // Out of memory, read only, no stream under that name: it would refuse any other job as well.
+    if (count === 0) throw error;
+    return batch.map((_, index) => (index < count ? undefined : retry(error)));
+  }
+}

@@ -1,0 +1,255 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DeferError } from '../errors.ts';
+import { dead, retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import { handlers, type Handler } from './handlers.ts';
+
+export interface RepliesOptions {
+  /** What makes each job's result. It must be JSON; a throw has the job tried again, as with `handlers`. */
+  work: Readonly<Record<string, Handler>>;
+  /**
+   * How long a result waits for its client, from the `defer()` call on, in milliseconds. After that the job is dead.
+   * @default 300_000
+   */
+  retainMs?: number;
+  /**
+   * How often a result whose client is away is looked after, in milliseconds. A client that comes back gets what waits
+   * for it at once.
+   * @default 1_000
+   */
+  recheckMs?: number;
+}
+
+/** The part of a socket of `ws` that is used; anything like it will do. */
+export interface ReplySocket {
+  send(text: string, done: (error?: Error | null) => void): void;
+  on(event: 'close', listener: () => void): unknown;
+}
+
+/** What a client gets, as JSON text. */
+export interface Reply {
+  /** The job's key, where the caller gave one, else its id. */
+  id: string;
+  job: string;
+  /** What the work returned. */
+  result?: unknown;
+  /** The message of an error with `retryable: false`, which the work threw: there will be no result. */
+  error?: string;
+}
+
+export interface Replies extends Sink {
+  /**
+   * From now on results for `client` go to this socket, those that wait for it first. Its place ends with its `close`
+   * event, or with the next socket of the same client.
+   */
+  attach(client: string, socket: ReplySocket): void;
+  /**
+   * The same over plain HTTP: answers with an array of replies as soon as there is one, or an empty one after `waitMs`.
+   * @param waitMs default 25_000
+   */
+  poll(client: string, request: IncomingMessage, response: ServerResponse, waitMs?: number): void;
+}
+
+/**
+ * The client gets an answer at once, and its result later over a WebSocket, or over HTTP. Who it is for is the option
+ * `to` of the job. A result made is kept until a socket has taken it, and is not made twice while this process lives;
+ * a client may see it twice, and knows it by its `id`.
+ *
+ * @example
+ * ```ts
+ * const results = replies({ work: { report: (data) => buildReport(data) } });
+ * sockets.on('connection', (socket, request) => results.attach(clientOf(request), socket));
+ * defer(report, { month }, { sink: 'results', key: requestId, options: { to: clientId } });
+ * ```
+ */
+export function replies(options: RepliesOptions): Replies {
+  const { retainMs = 300_000, recheckMs = 1_000 } = options;
+  for (const [name, value] of Object.entries({ retainMs, recheckMs })) {
+    if (Number.isFinite(value) && value > 0) continue;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `${name} is ${String(value)}: it must be a number of milliseconds above 0.`,
+    );
+  }
+  return new RepliesSink(options.work, retainMs, recheckMs);
+}
+
+interface Waiting {
+  client: string;
+  text: string;
+  expiresAtMs: number;
+  isTaken: boolean;
+  /** On its way to a socket. */
+  sending?: Promise<void> | undefined;
+}
+
+interface Place {
+  socket: ReplySocket;
+  /** Who waits for the socket to take something hears here that it never will. */
+  onClose: Set<() => void>;
+}
+
+class RepliesSink implements Replies {
+  readonly kind = 'replies';
+  readonly runsHere = true;
+  readonly #retainMs: number;
+  readonly #recheckMs: number;
+  readonly #workers: Sink;
+  readonly #places = new Map<string, Place>();
+  /** Results that are made, by the job's id. */
+  readonly #made = new Map<string, Waiting>();
+  #sweepAtMs = 0;
+
+  constructor(work: Readonly<Record<string, Handler>>, retainMs: number, recheckMs: number) {
+    this.#retainMs = retainMs;
+    this.#recheckMs = recheckMs;
+    const entries = Object.entries(work).map(
+      ([job, handler]) => [job, this.#keepResult(handler)] as const,
+    );
+    this.#workers = handlers(Object.fromEntries(entries));
+  }
+
+  refuses(job: string, options: Readonly<Record<string, unknown>> | undefined): string | undefined {
+    const to = options?.['to'];
+    if (typeof to !== 'string' || to === '') {
+      return `it does not say which client the result is for: options.to is ${JSON.stringify(to)}`;
+    }
+    return this.#workers.refuses!(job, options);
+  }
+
+  async send(
+    batch: readonly Delivery[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryResult[] | undefined> {
+    this.#sweep();
+    const unmade = batch.filter(({ id }) => !this.#made.has(id));
+    const outcome = unmade.length === 0 ? [] : await this.#workers.send(unmade, signal);
+    const failed = new Map(unmade.map((delivery, index) => [delivery.id, outcome?.[index]]));
+    const results = await Promise.all(
+      batch.map(async (delivery): Promise<DeliveryResult> => {
+        const failure = failed.get(delivery.id);
+        if (failure?.kind === 'retry') return failure;
+        if (failure?.kind === 'dead') {
+          const error =
+            failure.error instanceof Error ? failure.error.message : String(failure.error);
+          this.#keep(delivery, { error });
+        }
+        return (await this.#hand(delivery)) ?? failure;
+      }),
+    );
+    return results.some((result) => result !== undefined) ? results : undefined;
+  }
+
+  attach(client: string, socket: ReplySocket): void {
+    const place: Place = { socket, onClose: new Set() };
+    this.#places.set(client, place);
+    socket.on('close', () => {
+      this.#detach(client, socket);
+      for (const tell of place.onClose) tell();
+    });
+    for (const waiting of this.#made.values()) {
+      if (waiting.client === client && !waiting.isTaken) void this.#push(waiting);
+    }
+  }
+
+  poll(client: string, request: IncomingMessage, response: ServerResponse, waitMs = 25_000): void {
+    const gathered: { text: string; done: (error?: Error) => void }[] = [];
+    let isOver = false;
+    const answer = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      this.#detach(client, socket);
+      const taken = gathered.splice(0);
+      response.setHeader('content-type', 'application/json; charset=utf-8');
+      response.end(`[${taken.map(({ text }) => text).join(',')}]`, () => {
+        for (const { done } of taken) done();
+      });
+      response.once('close', () => {
+        if (!response.writableFinished)
+          for (const { done } of taken) done(new Error('The client left.'));
+      });
+    };
+    const timer = setTimeout(answer, waitMs);
+    const socket: ReplySocket = {
+      send: (text, done) => {
+        if (isOver) {
+          done(new Error('This poll is answered.'));
+          return;
+        }
+        // All that is there goes along.
+        if (gathered.push({ text, done }) === 1) setImmediate(answer);
+      },
+      on: () => undefined,
+    };
+    request.once('close', () => {
+      if (!response.writableEnded && response.destroyed) answer();
+    });
+    this.attach(client, socket);
+  }
+
+  #keepResult(handler: Handler): Handler {
+    return async (data, delivery: Delivery, signal) => {
+      this.#keep(delivery, { result: await handler(data, delivery, signal) });
+    };
+  }
+
+  #keep(delivery: Delivery, outcome: { result: unknown } | { error: string }): void {
+    const reply = { id: delivery.key ?? delivery.id, job: delivery.job, ...outcome };
+    this.#made.set(delivery.id, {
+      client: String(delivery.options?.['to']),
+      text: JSON.stringify(reply),
+      expiresAtMs: delivery.deferredAtMs + this.#retainMs,
+      isTaken: false,
+    });
+  }
+
+  /** To the client, if it is here. */
+  async #hand(delivery: Delivery): Promise<DeliveryResult> {
+    const waiting = this.#made.get(delivery.id)!;
+    if (!waiting.isTaken) await this.#push(waiting);
+    if (waiting.isTaken) {
+      this.#made.delete(delivery.id);
+      return undefined;
+    }
+    const away = new Error(`The client "${waiting.client}" is away.`);
+    if (Date.now() < waiting.expiresAtMs) return retry(away, this.#recheckMs);
+    this.#made.delete(delivery.id);
+    return dead(away);
+  }
+
+  #push(waiting: Waiting): Promise<void> {
+    const place = this.#places.get(waiting.client);
+    if (place === undefined) return Promise.resolve();
+    waiting.sending ??= sendOver(place, waiting).finally(() => (waiting.sending = undefined));
+    return waiting.sending;
+  }
+
+  #detach(client: string, socket: ReplySocket): void {
+    if (this.#places.get(client)?.socket === socket) this.#places.delete(client);
+  }
+
+  /** Results whose jobs went elsewhere, to the dead letters after too many tries, are not kept for ever. */
+  #sweep(): void {
+    const now = Date.now();
+    if (now < this.#sweepAtMs) return;
+    this.#sweepAtMs = now + this.#retainMs;
+    for (const [id, { expiresAtMs }] of this.#made) {
+      if (expiresAtMs + this.#retainMs < now) this.#made.delete(id);
+    }
+  }
+}
+
+/** Resolves when the socket has taken it, or will not. */
+function sendOver({ socket, onClose }: Place, waiting: Waiting): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onClose.add(resolve);
+  try {
+    socket.send(waiting.text, (error) => {
+      if (error === undefined || error === null) waiting.isTaken = true;
+      resolve();
+    });
+  } catch {
+    resolve();
+  }
+  return promise.finally(() => onClose.delete(resolve));
+}

@@ -1,0 +1,52 @@
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
+import { AwsSink } from '../delivery/aws-sink.ts';
+import type { Delivery, Sink } from '../sink.ts';
+
+export interface SqsOptions {
+  /** Stays the user's: the sink does not close it. */
+  client: SQSClient;
+  /** One that ends in `.fifo` gets group and deduplication ids, made of the job's key and id. */
+  queueUrl: string;
+  /**
+   * The most bytes of a message and of a call, attributes included.
+   * @default 262_144
+   */
+  maxBytes?: number;
+}
+
+/**
+ * Each job one message of an SQS queue, ten in a call. A FIFO queue drops a second message of the same key, or id,
+ * within five minutes, and keeps the jobs of one key in order.
+ *
+ * @example
+ * ```ts
+ * const sink = sqs({ client: new SQSClient({}), queueUrl: process.env.QUEUE_URL! });
+ * ```
+ */
+export function sqs(options: SqsOptions): Sink {
+  return new SqsSink(options);
+}
+
+class SqsSink extends AwsSink {
+  readonly kind = 'sqs';
+  readonly #client: SQSClient;
+  readonly #queueUrl: string;
+  readonly #isFifo: boolean;
+
+  constructor({ client, queueUrl, maxBytes = 262_144 }: SqsOptions) {
+    super(maxBytes);
+    this.#client = client;
+    this.#queueUrl = queueUrl;
+    this.#isFifo = queueUrl.endsWith('.fifo');
+  }
+
+  protected call(part: readonly Delivery[], abortSignal: AbortSignal): Promise<AwsAnswer> {
+    const Entries = part.map((delivery, index) => ({
+      ...awsEntry(delivery, index, this.#isFifo),
+      MessageBody: delivery.json,
+    }));
+    const command = new SendMessageBatchCommand({ QueueUrl: this.#queueUrl, Entries });
+    return this.#client.send(command, { abortSignal });
+  }
+}

@@ -1,0 +1,33 @@
+import { DeferError } from './errors.ts';
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function positive(name: string, value: unknown): number {
+  if (typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER) return value;
+  throw wrong(name, 'a number above 0', value);
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function positiveInteger(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  throw wrong(name, 'a whole number above 0', value);
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function wholeNumber(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw wrong(name, 'a whole number, 0 or above', value);
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function oneOf<const T>(name: string, value: unknown, allowed: readonly T[]): T {
+  if (allowed.includes(value as T)) return value as T;
+  throw wrong(name, `one of ${allowed.map((each) => `'${String(each)}'`).join(', ')}`, value);
+}
+
+function wrong(name: string, what: string, value: unknown): DeferError {
+  const shown = typeof value === 'string' ? `'${value}'` : String(value);
+  return new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option ${name} must be ${what}, and is ${shown}.`,
+  );
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { createDefer } from '../../src/create-defer.ts';
+import type { Deferrer } from '../../src/deferrer.ts';
+import { defineJob } from '../../src/job.ts';
+import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
+import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
+
+const job = defineJob<unknown>('job');
+
+function start(
+  t: TestContext,
+  directory: string,
+  fs: JournalFs,
+  onFailure: 'reject' | 'degrade' = 'reject',
+): { deferrer: Deferrer; sink: TestSink; logger: TestLogger } {
+  const sink = new TestSink();
+  const logger = new TestLogger();
+  const deferrer = createDefer<string>({
+    sinks: { test: { sink, batch: { waitMs: 0 }, breaker: { minMs: 1, maxMs: 2 } } },
+    journal: { directory, fs, onFailure, adoptEveryMs: 5 },
+    handleSignals: false,
+    logger,
+  });
+  t.after(() => deferrer.close({ drainMs: 0 }));
+  return { deferrer, sink, logger };
+}
+
+describe('a full disk', () => {
+  for (const written of [0, 7, 'half'] as const) {
+    test(`that takes ${written} of a write: nothing is acknowledged, nothing before is lost`, async (t) => {
+      const directory = temporaryFolder(t);
+      let isFull = false;
+      const fs: JournalFs = {
+        ...nodeFs,
+        writeSync(fd, bytes, offset, length) {
+          if (!isFull) return nodeFs.writeSync(fd, bytes, offset, length);
+          const part = written === 'half' ? length >> 1 : written;
+          if (part > 0 && length > part) return nodeFs.writeSync(fd, bytes, offset, part);
+          throw Object.assign(new Error('ENOSPC: no space left on device, write'), {
+            code: 'ENOSPC',
+          });
+        },
+      };
+      const { deferrer, sink, logger } = start(t, directory, fs);
+      sink.answer = () => {
+        throw new Error('away');
+      };
+      await deferrer.defer(job, 'before', { level: 'disk' }).acknowledged();
+      isFull = true;
+      for (const level of ['process', 'disk'] as const) {
+        const refused = deferrer.defer(job, `full ${level}`, { level }).acknowledged();
+        await assert.rejects(refused, { code: 'ENOSPC' });
+      }
+      isFull = false;
+      await deferrer.defer(job, 'after', { level: 'disk' }).acknowledged();
+      await deferrer.close({ drainMs: 0 });
+      assert.match(logger.lines.join('\n'), /cannot be written: ENOSPC/);
+      assert.match(logger.lines.join('\n'), /can be written again/);
+
+      const next = start(t, directory, nodeFs);
+      await until('the jobs', () =>
+        ['before', 'after'].every((each) => next.sink.data.includes(each)),
+      );
+    });
+  }
+
+  test("is accepted by 'degrade': kept in memory, and told", async (t) => {
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync() {
+        throw new Error('ENOSPC');
+      },
+    };
+    const { deferrer, sink, logger } = start(t, temporaryFolder(t), fs, 'degrade');
+    await deferrer.defer(job, 1, { level: 'disk' }).acknowledged();
+    await until('the job', () => sink.data.length === 1);
+    assert.match(logger.lines.join('\n'), /ENOSPC/);
+  });
+
+  test('has what spilled to it counted as lost, and the lane goes on', async (t) => {
+    let isFull = false;
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync(...args) {
+        if (isFull) throw new Error('ENOSPC');
+        return nodeFs.writeSync(...args);
+      },
+    };
+    const sink = new TestSink();
+    const lane = { sink, maxPending: 2, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+    const deferrer = createDefer<string>({
+      sinks: { test: lane },
+      journal: { directory: temporaryFolder(t), fs },
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => deferrer.close());
+    await deferrer.defer(job, 0, { level: 'process' }).acknowledged();
+    await until('the first', () => sink.data.length === 1);
+    sink.isPaused = true;
+    isFull = true;
+    for (const n of [1, 2, 3, 4]) deferrer.defer(job, n);
+    await new Promise((resolve) => setImmediate(resolve));
+    isFull = false;
+    sink.resume();
+    const { stats } = deferrer.lanes.get('test')!;
+    await until('the count', () => stats.dropped.unreadable === 2);
+    deferrer.defer(job, 5);
+    await until('the next', () => sink.data.includes(5));
+    assert.deepEqual(sink.data, [0, 1, 2, 5]);
+  });
+
+  test('makes memory grow for nobody: what has no room there is refused', async (t) => {
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync() {
+        throw new Error('ENOSPC');
+      },
+    };
+    const { deferrer, sink } = start(t, temporaryFolder(t), fs);
+    sink.isPaused = true;
+    const lane = deferrer.lanes.get('test')!;
+    for (let n = 0; n < 10_000; n++) deferrer.defer(job, n);
+    assert.throws(() => deferrer.defer(job, 'more'), { code: 'ERR_REDLINE_DEFER_FULL' });
+    await assert.rejects(
+      deferrer.defer(job, 'more', { level: 'process' }).acknowledged(),
+      /ENOSPC/,
+    );
+    assert.equal(lane.loaded, 10_000);
+    assert.equal(lane.stats.dropped.overflow, 1);
+    sink.resume();
+  });
+
+  test('of the kernel: a process at its limit acknowledges only what is written', async (t) => {
+    if (process.platform === 'win32') return t.skip('There is no ulimit.');
+    const directory = temporaryFolder(t);
+    const source = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'));
+    const program = `
+      const { createDefer, defineJob } = await import(${source});
+      const away = { kind: 'away', send: () => Promise.reject(new Error('away')) };
+      const deferrer = createDefer({ sinks: { test: away }, journal: { directory: ${JSON.stringify(directory)} }, logger: false });
+      const job = defineJob('job');
+      let refused = 0;
+      for (let n = 0; refused < 20; n++) {
+        await deferrer.defer(job, n + 'x'.repeat(500), { level: 'process' }).acknowledged().then(
+          () => console.log('acknowledged', n),
+          () => refused++,
+        );
+      }
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    // Blocks of 512 bytes or of 1 KiB, as the shell has it; the signal would end the process.
+    const script = `trap '' XFSZ; ulimit -f 64; exec "$0" --input-type=module -e "$1"`;
+    const child = spawn('sh', ['-c', script, process.execPath, program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    await once(child, 'close');
+    const acknowledged = [...output.matchAll(/acknowledged (\d+)/g)].map(([, n]) => n!);
+    assert.ok(acknowledged.length > 10, output);
+    const { sink } = start(t, directory, nodeFs);
+    const received = (): Set<string> =>
+      new Set(sink.data.map((data) => /^\d+/.exec(data as string)![0]));
+    await until('all of them', () => acknowledged.every((n) => received().has(n)));
+  });
+});
+
+describe('a sync that fails', () => {
+  test('is not trusted again: its jobs are not acknowledged, and a new file begins', async (t) => {
+    const directory = temporaryFolder(t);
+    let isFailing = false;
+    const synced: number[] = [];
+    const fs: JournalFs = {
+      ...nodeFs,
+      fdatasync(fd, callback) {
+        if (isFailing) return setImmediate(callback, new Error('EIO: i/o error, fdatasync'));
+        synced.push(fd);
+        nodeFs.fdatasync(fd, callback);
+      },
+    };
+    const { deferrer, sink, logger } = start(t, directory, fs);
+    sink.answer = () => {
+      throw new Error('away');
+    };
+    await deferrer.defer(job, 'before', { level: 'disk' }).acknowledged();
+    isFailing = true;
+    const failed = deferrer.defer(job, 'failed', { level: 'disk' }).acknowledged();
+    await assert.rejects(failed, /EIO/);
+    isFailing = false;
+    const files = (): number => deferrer.journalBytes!;
+    const bytes = files();
+    await deferrer.defer(job, 'after', { level: 'disk' }).acknowledged();
+    assert.ok(files() > bytes);
+    assert.match(logger.lines.join('\n'), /cannot be synced: EIO/);
+    await deferrer.close({ drainMs: 0 });
+    const next = start(t, directory, nodeFs);
+    await until('the jobs', () =>
+      ['before', 'after'].every((each) => next.sink.data.includes(each)),
+    );
+  });
+
+  test('fails everybody who shared it, and nobody else', async (t) => {
+    let calls = 0;
+    const fs: JournalFs = {
+      ...nodeFs,
+      fdatasync(fd, callback) {
+        if (++calls === 1) return setImmediate(callback, new Error('EIO'));
+        nodeFs.fdatasync(fd, callback);
+      },
+    };
+    const { deferrer } = start(t, temporaryFolder(t), fs);
+    const outcomes = await Promise.allSettled(
+      ['process', 'disk', 'disk'].map((level) =>
+        deferrer.defer(job, 1, { level: level as 'disk' }).acknowledged(),
+      ),
+    );
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected'],
+    );
+  });
+});

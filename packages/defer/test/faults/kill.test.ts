@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis } from '@redline/services';
+import { Redis } from 'ioredis';
+import { temporaryFolder, until } from '../harness.ts';
+import type { AppSettings } from './app.ts';
+import { kill, KeyServer, Load, seededRandom, startApp } from './kill-trials.ts';
+
+// 100 kills in the test suite; `npm run test:faults` sets 1,000.
+const kills = Number(process.env.REDLINE_DEFER_KILLS ?? 100);
+const seed = Number(process.env.REDLINE_DEFER_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const moments = ['before', 'within', 'behind'] as const;
+/** Every Redis killed in one round must be within the replay window of all that was sent in it. */
+const killsPerRound = 10;
+const small = 16 << 10;
+
+describe(`of all that was acknowledged nothing is lost (seed ${seed})`, { concurrency: 2 }, () => {
+  const share = Math.ceil(kills * 0.3);
+  test(`in ${share} kills of the app at a random moment`, async (t) => {
+    await killApps(t, share, seed, (random) => ({ afterMs: random() * 250 }));
+  });
+
+  test(`in ${share} kills of the app at a call to the file system: sync, rotation, recovery`, async (t) => {
+    await killApps(t, share, seed + 1, (random) => ({
+      crash: {
+        call: 1 + Math.floor(random() ** 2 * 400),
+        moment: moments[Math.floor(random() * 3)]!,
+      },
+    }));
+  });
+
+  const rest = Math.max(killsPerRound, kills - 2 * share);
+  test(`in ${rest} kills of the app, of a Redis that keeps nothing, and of both`, async (t) => {
+    for (let round = 0; round * killsPerRound < rest; round++) {
+      if (!(await killWithRedis(t, seed + 2 + round))) return;
+    }
+  });
+});
+
+async function killApps(
+  t: TestContext,
+  count: number,
+  roundSeed: number,
+  next: (random: () => number) => { afterMs?: number; crash?: AppSettings['crash'] },
+): Promise<void> {
+  const random = seededRandom(roundSeed);
+  const directory = temporaryFolder(t);
+  const server = new KeyServer();
+  const settings = (level: 'process' | 'disk'): AppSettings => ({
+    directory,
+    level,
+    sink: { url },
+    segmentBytes: small,
+  });
+  const url = await server.listen();
+  t.after(() => server.close());
+  const acknowledged: Load[] = [];
+  for (let trial = 0; trial < count; trial++) {
+    const { afterMs = 600, crash } = next(random);
+    // Now and then the sink is away, so that recovery finds a backlog.
+    server.isUp = random() < 0.7;
+    const level = random() < 0.5 ? 'process' : 'disk';
+    const app = await startApp({ ...settings(level), ...(crash && { crash }) });
+    if (app === undefined) continue;
+    const load = new Load(app.url, 16);
+    acknowledged.push(load);
+    const ended = new Promise((resolve) => void app.child.once('exit', resolve));
+    if (app.child.exitCode === null && app.child.signalCode === null) {
+      await Promise.race([sleep(afterMs), ended]);
+    }
+    await kill(app);
+    await load.stop();
+  }
+  server.isUp = true;
+  const last = await startApp(settings('process'));
+  await findAll(t, acknowledged, async () => new Set(server.received.keys()));
+  await kill(last!);
+}
+
+async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean> {
+  const redis = await startRedis();
+  if (redis === undefined) {
+    t.skip('No redis-server or valkey-server on PATH.');
+    return false;
+  }
+  const random = seededRandom(roundSeed);
+  const directory = temporaryFolder(t);
+  const settings: AppSettings = {
+    directory,
+    level: 'process',
+    sink: { redis: redis.url },
+    segmentBytes: small,
+  };
+  const client = new Redis(redis.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  const acknowledged: Load[] = [];
+  try {
+    let app = (await startApp(settings))!;
+    for (let trial = 0; trial < killsPerRound; trial++) {
+      const load = new Load(app.url, 16);
+      acknowledged.push(load);
+      await sleep(20 + random() * 120);
+      const which = random();
+      if (which < 0.7) await redis.kill();
+      await sleep(random() * 40);
+      if (which > 0.35) {
+        await kill(app);
+        app = (await startApp(settings))!;
+      }
+      await load.stop();
+      if (which < 0.7) await redis.restart();
+    }
+    await findAll(t, acknowledged, async () => {
+      const entries = await client.xrange('jobs', '-', '+');
+      return new Set(
+        entries.map(([, fields]) => JSON.parse(fields[fields.indexOf('data') + 1]!).id),
+      );
+    });
+    await kill(app);
+  } finally {
+    client.disconnect();
+    await redis.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+  return true;
+}
+
+async function findAll(
+  t: TestContext,
+  loads: readonly Load[],
+  find: () => Promise<Set<string>>,
+): Promise<void> {
+  const all = loads.flatMap(({ acknowledged }) => [...acknowledged]);
+  assert.ok(all.length > 0, 'no request was answered at all');
+  let missing: string[] = all;
+  const isThere = async (): Promise<boolean> => {
+    const found = await find();
+    missing = all.filter((id) => !found.has(id));
+    return missing.length === 0;
+  };
+  await until('the acknowledged jobs', isThere).catch(() => {});
+  t.diagnostic(`${all.length} acknowledged, ${missing.length} lost`);
+  assert.deepEqual(missing, []);
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock, Timer } from '../src/clock.ts';
+import type { DeferLogger } from '../src/options.ts';
+import type { Delivery, DeliveryResult, Sink, SinkHost } from '../src/sink.ts';
+
+/** A folder of its own, gone after the test. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-defer-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
+    await sleep(2);
+  }
+}
+
+/** Keeps what was told. */
+export class TestLogger implements DeferLogger {
+  readonly lines: string[] = [];
+
+  warn(message: string): void {
+    this.lines.push(`warn ${message}`);
+  }
+
+  log(message: string): void {
+    this.lines.push(`log ${message}`);
+  }
+}
+
+type Answer = (batch: readonly Delivery[]) => readonly DeliveryResult[] | undefined | void;
+
+/** A sink in memory that answers what the test says. */
+export class TestSink implements Sink {
+  readonly kind = 'test';
+  readonly runsHere = true;
+  readonly batches: Delivery[][] = [];
+  host: SinkHost | undefined;
+  /** What the next sends answer; a throw is a sink that is not there. */
+  answer: Answer = () => undefined;
+  /** While true, sends wait. */
+  isPaused = false;
+  isClosed = false;
+  #resume: (() => void)[] = [];
+
+  open(host: SinkHost): void {
+    this.host = host;
+  }
+
+  async send(batch: readonly Delivery[]): Promise<readonly DeliveryResult[] | undefined | void> {
+    this.batches.push([...batch]);
+    if (this.isPaused) await new Promise<void>((resolve) => void this.#resume.push(resolve));
+    return this.answer(batch);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    for (const resolve of this.#resume.splice(0)) resolve();
+  }
+
+  /** The data of everything that was sent, in its order. */
+  get data(): unknown[] {
+    return this.batches.flat().map(({ json }) => JSON.parse(json));
+  }
+}
+
+/** Time that passes when the test says so. Immediates stay real. */
+export class TestClock implements Clock {
+  #now = 1_000;
+  wallMs = 1_800_000_000_000;
+  readonly #timers = new Set<{ atMs: number; callback: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  wall(): number {
+    return this.wallMs;
+  }
+
+  after(ms: number, callback: () => void): Timer {
+    const timer = { atMs: this.#now + ms, callback };
+    this.#timers.add(timer);
+    return { cancel: () => void this.#timers.delete(timer) };
+  }
+
+  /** Lets the time pass, and everything that is due happen, what that brings about among it. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await turns();
+    for (;;) {
+      const due = [...this.#timers]
+        .filter(({ atMs }) => atMs <= end)
+        .sort((a, b) => a.atMs - b.atMs)[0];
+      if (due === undefined) break;
+      this.wallMs += Math.max(0, due.atMs - this.#now);
+      this.#now = Math.max(this.#now, due.atMs);
+      this.#timers.delete(due);
+      due.callback();
+      await turns();
+    }
+    this.wallMs += end - this.#now;
+    this.#now = end;
+  }
+}
+
+/** A few turns of the event loop. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,291 @@
+// The same sentences for Fastify and Express.
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { describe, test, type TestContext } from 'node:test';
+import express, { type ErrorRequestHandler } from 'express';
+import fastify from 'fastify';
+import { createDefer } from '../src/create-defer.ts';
+import { defer } from '../src/defer.ts';
+import type { Deferrer } from '../src/deferrer.ts';
+import { expressDefer } from '../src/express.ts';
+import { fastifyDefer } from '../src/fastify.ts';
+import { defineJob } from '../src/job.ts';
+import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
+import type { DeferOptions } from '../src/options.ts';
+import { handlers } from '../src/sinks/handlers.ts';
+import { temporaryFolder, TestSink, until } from './harness.ts';
+
+const job = defineJob<string>('job');
+const user = new AsyncLocalStorage<string>();
+type Framework = 'fastify' | 'express';
+
+interface App {
+  readonly url: string;
+  readonly deferrer: Deferrer;
+  readonly sink: TestSink;
+  get(path: string): Promise<Response>;
+}
+
+/** What the handlers do, whatever the framework. */
+const routes = {
+  '/throws': async (): Promise<void> => {
+    await Promise.resolve();
+    defer(job, 'always');
+    defer(job, 'success', { when: 'success', level: 'process' });
+    throw new Error('as it is meant to');
+  },
+  '/deep': async (): Promise<object> => {
+    const deeper = async (): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      defer(job, 'deep');
+    };
+    await Promise.all([deeper(), deeper()]);
+    return {};
+  },
+  '/memory': (): object => levelled('memory'),
+  '/process': (): object => levelled('process'),
+  '/disk': (): object => levelled('disk'),
+  '/sink': (): object => levelled('sink'),
+};
+
+function levelled(level: 'memory' | 'process' | 'disk' | 'sink'): object {
+  defer(job, 'success', { level, when: 'success' });
+  defer(job, 'always', { level });
+  defer(job, 'aborted', { level, when: 'aborted' });
+  return { level };
+}
+
+const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
+  async fastify(deferrer) {
+    const app = fastify({ forceCloseConnections: true });
+    await app.register(fastifyDefer, { deferrer, closeWithApp: false });
+    for (const [path, handler] of Object.entries(routes)) app.get(path, async () => handler());
+    app.get('/hangs', () => {
+      levelled('process');
+      return new Promise(() => {});
+    });
+    app.get('/stream', () => {
+      defer(job, 'stream', { level: 'disk' });
+      return Readable.from(['one', 'two', 'three']);
+    });
+    app.get(
+      '/user',
+      () => user.run('ada', () => defer.after(() => seen.push(user.getStore()))) ?? {},
+    );
+    app.setNotFoundHandler((_, reply) => {
+      defer(job, 'lost');
+      return reply.code(404).send({});
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    return app.server;
+  },
+  async express(deferrer) {
+    const app = express();
+    app.use(expressDefer(deferrer));
+    for (const [path, handler] of Object.entries(routes)) {
+      app.get(path, async (_, response) => void response.json(await handler()));
+    }
+    app.get('/hangs', () => void levelled('process'));
+    app.get('/stream', (_, response) => {
+      defer(job, 'stream', { level: 'disk' });
+      Readable.from(['one', 'two', 'three']).pipe(response);
+    });
+    app.get('/user', (_, response) => {
+      user.run('ada', () => defer.after(() => seen.push(user.getStore())));
+      response.json({});
+    });
+    app.use((_, response) => {
+      defer(job, 'lost');
+      response.status(404).json({});
+    });
+    const onError: ErrorRequestHandler = (_error, _request, response, _next) => {
+      response.status(500).json({});
+    };
+    app.use(onError);
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  },
+};
+
+const seen: unknown[] = [];
+
+for (const framework of ['fastify', 'express'] as const) {
+  describe(framework, () => {
+    test('jobs go when the reply has gone, each as its outcome asks', async (t) => {
+      for (const level of ['memory', 'process', 'disk', 'sink']) {
+        const { get, sink } = await start(t, framework);
+        const reply = await get(`/${level}`);
+        assert.deepEqual(await reply.json(), { level });
+        await until(`the jobs of ${level}`, () => sink.data.length >= 2);
+        assert.deepEqual(sink.data.sort(), ['always', 'success'], level);
+      }
+    });
+
+    test('a handler that throws loses only what was meant for success', async (t) => {
+      const { get, sink } = await start(t, framework);
+      assert.equal((await get('/throws')).status, 500);
+      await get('/deep');
+      await until('the next request', () => sink.data.length >= 3);
+      assert.deepEqual(sink.data, ['always', 'deep', 'deep']);
+    });
+
+    test('a route that is not there has a request too', async (t) => {
+      const { get, sink } = await start(t, framework);
+      assert.equal((await get('/nowhere')).status, 404);
+      await until('the job', () => sink.data.length > 0);
+    });
+
+    test('a stream is held until its job is safe, and arrives whole', async (t) => {
+      const { get, sink } = await start(t, framework);
+      assert.equal(await (await get('/stream')).text(), 'onetwothree');
+      await until('the job', () => sink.data.length > 0);
+    });
+
+    test('a client that goes away has the jobs meant for it, and no others', async (t) => {
+      const { url, deferrer, sink } = await start(t, framework);
+      const call = request(`${url}/hangs`);
+      call.on('error', () => {});
+      call.end();
+      await until('the handler', () => deferrer.lanes.get('test')!.depth === 3);
+      call.destroy();
+      await until('the jobs', () => sink.data.length === 2);
+      assert.deepEqual(sink.data.sort(), ['aborted', 'always']);
+    });
+
+    test('nothing leaves before the write or the sync it claims', async (t) => {
+      for (const level of ['process', 'disk'] as const) {
+        let isWritten = false;
+        let sync: (() => void) | undefined;
+        const fs: JournalFs = {
+          ...nodeFs,
+          writeSync(...args) {
+            isWritten = true;
+            return nodeFs.writeSync(...args);
+          },
+          fdatasync(fd, callback) {
+            sync = () => nodeFs.fdatasync(fd, callback);
+          },
+        };
+        const { get } = await start(t, framework, {
+          journal: { directory: temporaryFolder(t), fs },
+        });
+        let isAnswered = false;
+        const reply = get(`/${level}`).finally(() => {
+          isAnswered = true;
+        });
+        if (level === 'disk') {
+          await until('the sync', () => sync !== undefined);
+          assert.equal(isAnswered, false);
+          sync!();
+          const again = setInterval(() => sync?.(), 1);
+          await reply;
+          clearInterval(again);
+        }
+        await reply;
+        assert.equal(isWritten, true);
+        fs.fdatasync = nodeFs.fdatasync;
+        sync?.();
+      }
+    });
+
+    test('a level that is not reached is a 503, and what was meant for success is withdrawn', async (t) => {
+      let isFull = false;
+      const fs: JournalFs = {
+        ...nodeFs,
+        writeSync(...args) {
+          if (isFull)
+            throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+          return nodeFs.writeSync(...args);
+        },
+      };
+      const { get, sink } = await start(t, framework, {
+        journal: { directory: temporaryFolder(t), fs },
+      });
+      await get('/process');
+      await until('the jobs', () => sink.data.length === 2);
+      isFull = true;
+      for (const level of ['process', 'disk']) {
+        const reply = await get(`/${level}`);
+        assert.equal(reply.status, 503);
+        const body = (await reply.json()) as { code: string; message: string };
+        assert.equal(body.code, 'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED');
+        assert.match(body.message, /ENOSPC/);
+      }
+      isFull = false;
+      assert.equal((await get('/disk')).status, 200);
+      await until('the jobs', () => sink.data.filter((data) => data === 'success').length >= 2);
+      assert.equal(sink.data.filter((data) => data === 'success').length, 2);
+    });
+
+    test('the context of the request is that of its work', async (t) => {
+      const { get } = await start(t, framework);
+      seen.length = 0;
+      await get('/user');
+      await until('the closure', () => seen.length > 0);
+      assert.deepEqual(seen, ['ada']);
+    });
+
+    test('a handler runs in the context it was deferred in, with the trace of its request', async (t) => {
+      const got: unknown[] = [];
+      const sink = handlers({
+        job: (data, { context }) => got.push([data, context?.traceparent, user.getStore()]),
+      });
+      const deferrer = createDefer({ sinks: { work: sink }, handleSignals: false });
+      const server = await starts[framework](deferrer);
+      t.after(async () => {
+        server.close();
+        server.closeAllConnections();
+        await deferrer.close();
+      });
+      const { port } = server.address() as AddressInfo;
+      const headers = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+      await fetch(`http://127.0.0.1:${port}/deep`, { headers });
+      await until('both', () => got.length === 2);
+      assert.deepEqual(got[0], ['deep', headers.traceparent, undefined]);
+    });
+
+    test('a slow sink makes no reply slower: they wait for it at level sink alone', async (t) => {
+      const { get, sink } = await start(t, framework);
+      sink.isPaused = true;
+      for (const level of ['memory', 'process', 'disk']) {
+        assert.equal((await get(`/${level}`)).status, 200);
+      }
+      sink.resume();
+    });
+
+    test('level sink gives up after acknowledgeTimeoutMs', async (t) => {
+      const { get, sink } = await start(t, framework, { acknowledgeTimeoutMs: 5 });
+      sink.isPaused = true;
+      assert.equal((await get('/sink')).status, 503);
+      sink.resume();
+    });
+  });
+}
+
+async function start(
+  t: TestContext,
+  framework: Framework,
+  options: Partial<DeferOptions> = {},
+): Promise<App> {
+  const sink = new TestSink();
+  const deferrer = createDefer<string>({
+    sinks: { test: { sink, batch: { waitMs: 0 } } },
+    journal: { directory: temporaryFolder(t) },
+    handleSignals: false,
+    logger: false,
+    ...options,
+  });
+  const server = await starts[framework](deferrer);
+  t.after(async () => {
+    server.close();
+    server.closeAllConnections();
+    await deferrer.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, deferrer, sink, get: (path) => fetch(url + path) };
+}

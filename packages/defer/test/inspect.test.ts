@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createDefer } from '../src/create-defer.ts';
+import { defineJob } from '../src/job.ts';
+import { dead } from '../src/sink.ts';
+import { temporaryFolder, TestSink, turns, until } from './harness.ts';
+
+const cli = join(import.meta.dirname, '../src/inspect/cli.ts');
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' });
+}
+
+test('lists, exports, requeues and removes, also while the app runs', async (t) => {
+  const directory = temporaryFolder(t);
+  const sink = new TestSink();
+  sink.answer = (batch) => {
+    if (batch.some(({ json }) => json.includes('away'))) throw new Error('away');
+    return batch.map(() => dead(new Error('no such mailbox')));
+  };
+  const start = (each: TestSink) =>
+    createDefer({
+      sinks: {
+        mail: { sink: each, batch: { waitMs: 0, jobs: 1 }, breaker: { minMs: 1, maxMs: 2 } },
+      },
+      journal: { directory, adoptEveryMs: 5 },
+      level: 'process',
+      handleSignals: false,
+      logger: false,
+    });
+  const app = start(sink);
+  const send = defineJob<{ to: string }>('send');
+  const letter = app.defer(send, { to: 'ada' }, { key: 'a' });
+  await letter.acknowledged();
+  await until('the letter', () => app.deadLetters.size === 1);
+  const waiting = app.defer(send, { to: 'away' });
+  await waiting.acknowledged();
+
+  const list = run('inspect', directory);
+  assert.equal(list.status, 0, list.stderr);
+  assert.match(list.stdout, /its process runs +1 waiting, 0 sent/);
+  assert.match(list.stdout, new RegExp(`waiting +${waiting.id} .* mail +send +\\{"to":"away"\\}`));
+  assert.match(
+    list.stdout,
+    new RegExp(`dead +${letter.id} .* key a +\\{"to":"ada"\\}\n +Error: no such mailbox`),
+  );
+
+  const exported = run('inspect', directory, '--export', '--state', 'dead');
+  assert.deepEqual(JSON.parse(exported.stdout).data, { to: 'ada' });
+  const json = JSON.parse(run('inspect', directory, '--json').stdout);
+  assert.equal(json.jobs.length, 2);
+
+  sink.answer = () => undefined;
+  const requeued = run('inspect', directory, '--requeue');
+  assert.match(requeued.stdout, /1 job requeued; a running app takes them/);
+  await until(
+    'the job',
+    () => sink.data.filter((data) => (data as { to: string }).to === 'ada').length === 2,
+  );
+  await until('its mark', () => app.lanes.get('mail')!.depth === 0);
+  await turns();
+  assert.match(run('inspect', directory).stdout, /0 jobs/);
+
+  sink.answer = (batch) => batch.map(() => dead('no'));
+  await app.defer(send, { to: 'bob' }).acknowledged();
+  await until(
+    'the letter',
+    () => !run('inspect', directory, '--state', 'dead').stdout.includes('\n0 jobs'),
+  );
+  assert.equal(run('inspect', directory, '--remove').status, 2, 'says which');
+  assert.match(
+    run('inspect', directory, '--remove', '--job', 'send').stdout,
+    /1 dead letter removed/,
+  );
+  await app.close();
+});
+
+test('says what is wrong with a call, and with a directory', (t) => {
+  const directory = temporaryFolder(t);
+  assert.equal(run().status, 2);
+  assert.equal(run('--help').status, 0);
+  assert.match(run('look', directory).stderr, /one command, inspect/);
+  assert.match(run('inspect').stderr, /One DIRECTORY/);
+  assert.equal(run('inspect', directory, '--state', 'alive').status, 2);
+  assert.equal(run('inspect', directory, '--wrong').status, 2);
+  const missing = run('inspect', join(directory, 'missing'));
+  assert.equal(missing.status, 1);
+  assert.match(missing.stderr, /ERR_REDLINE_DEFER_JOURNAL: .*missing cannot be read/);
+  assert.match(run('inspect', directory).stdout, /No journals\.\n0 jobs/);
+});

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createDefer } from '../../src/create-defer.ts';
+import type { Deferrer } from '../../src/deferrer.ts';
+import { defineJob } from '../../src/job.ts';
+import type { DeferOptions } from '../../src/options.ts';
+import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
+
+const job = defineJob<unknown>('job');
+
+interface Life {
+  readonly deferrer: Deferrer;
+  readonly sink: TestSink;
+  readonly logger: TestLogger;
+}
+
+function live(
+  directory: string,
+  options: Partial<DeferOptions> & { segmentBytes?: number } = {},
+): Life {
+  const sink = new TestSink();
+  const logger = new TestLogger();
+  const { segmentBytes = 1 << 20, ...rest } = options;
+  const deferrer = createDefer<string>({
+    sinks: { test: { sink, batch: { waitMs: 0 }, breaker: { minMs: 1, maxMs: 2 } } },
+    journal: { directory, adoptEveryMs: 5, segmentBytes },
+    level: 'process',
+    handleSignals: false,
+    logger,
+    ...rest,
+  });
+  return { deferrer, sink, logger };
+}
+
+/** What a life leaves that ends with its sink away. */
+async function leave(directory: string, data: unknown[], options = {}): Promise<void> {
+  const { deferrer, sink } = live(directory, options);
+  sink.answer = () => {
+    throw new Error('away');
+  };
+  await Promise.all(data.map((each) => deferrer.defer(job, each).acknowledged()));
+  await deferrer.close({ drainMs: 0 });
+}
+
+async function receive(t: TestContext, directory: string, count: number): Promise<Life> {
+  const life = live(directory);
+  t.after(() => life.deferrer.close());
+  await until('the jobs', () => life.sink.data.length >= count);
+  return life;
+}
+
+test('what one life leaves the next one does, and nothing of it stays', async (t) => {
+  const directory = temporaryFolder(t);
+  const data = Array.from({ length: 200 }, (_, n) => n);
+  await leave(directory, data, { segmentBytes: 2_000 });
+  const { deferrer, sink } = await receive(t, directory, 200);
+  assert.deepEqual(sink.data, data);
+  assert.ok(sink.batches.flat().every(({ redelivered }) => redelivered));
+  await deferrer.close();
+  assert.deepEqual(readdirSync(directory), ['dead']);
+});
+
+test('jobs of level memory are journaled by an orderly end', async (t) => {
+  const directory = temporaryFolder(t);
+  await leave(directory, ['a', 'b'], { level: 'memory' });
+  const { sink } = await receive(t, directory, 2);
+  assert.deepEqual(sink.data, ['a', 'b']);
+});
+
+test('an orphan is adopted by one of two lives, and while they run', async (t) => {
+  const directory = temporaryFolder(t);
+  const lives = [live(directory), live(directory)];
+  t.after(() => Promise.all(lives.map(({ deferrer }) => deferrer.close())));
+  const data = Array.from({ length: 50 }, (_, n) => n);
+  await leave(directory, data);
+  const received = (): unknown[] => lives.flatMap(({ sink }) => sink.data);
+  await until('the jobs', () => received().length >= 50);
+  assert.equal(received().length, 50);
+});
+
+test('a folder of another host is adopted when it shows no more signs of life', async (t) => {
+  const directory = temporaryFolder(t);
+  await leave(directory, [1]);
+  const name = readdirSync(directory).find((each) => each.endsWith('~free'));
+  const elsewhere = name!.replace('~free', '~1-1-0123456789ab');
+  renameSync(join(directory, name!), join(directory, elsewhere));
+  const { deferrer, sink } = live(directory);
+  await deferrer.ready();
+  assert.ok(readdirSync(directory).includes(elsewhere), 'not before the timeout');
+  await deferrer.close();
+  const later = live(directory, { journal: { directory, adoptEveryMs: 5, strangerTimeoutMs: 20 } });
+  t.after(() => later.deferrer.close());
+  await until('the job', () => later.sink.data.length === 1);
+  assert.deepEqual(sink.data, []);
+});
+
+test('jobs for a sink that is not there any more stay where they are, and are told', async (t) => {
+  const directory = temporaryFolder(t);
+  await leave(directory, [1], {
+    sinks: {
+      old: Object.assign(new TestSink(), { send: () => Promise.reject(new Error('away')) }),
+    },
+  });
+  const { deferrer, logger } = live(directory);
+  await deferrer.ready();
+  await deferrer.close();
+  assert.match(logger.lines.join(), /jobs for the sink "old", which there is not/);
+  const again = live(directory, { sinks: { old: new TestSink() } });
+  t.after(() => again.deferrer.close());
+  await until('the job', () => again.deferrer.lanes.get('old')!.stats.sent === 1);
+});
+
+test('a bad frame in the middle is told and kept, and everything else is delivered', async (t) => {
+  const directory = temporaryFolder(t);
+  await leave(directory, ['first', 'second', 'third']);
+  const name = readdirSync(directory).find((each) => each.endsWith('~free'));
+  const file = join(directory, name!, '00000001.seg');
+  const bytes = readFileSync(file);
+  bytes[bytes.indexOf('"second"') + 1]! ^= 1;
+  writeFileSync(file, bytes);
+  const { sink, logger } = await receive(t, directory, 2);
+  assert.deepEqual(sink.data, ['first', 'third']);
+  assert.match(logger.lines.join(), /not what was written; the jobs in them are lost/);
+  assert.ok(readdirSync(directory).some((each) => each.startsWith('damaged-')));
+});
+
+test('a checkpoint with any wrong byte costs no job', async (t) => {
+  const directory = temporaryFolder(t);
+  // Segments of a job or two: the finished ones go, and a checkpoint tells of their marks.
+  const first = live(directory, { segmentBytes: 300 });
+  first.sink.answer = (batch) => {
+    if (batch.some(({ json }) => json.includes('stays'))) throw new Error('away');
+  };
+  for (let n = 0; n < 20; n++) await first.deferrer.defer(job, `goes ${n}`).acknowledged();
+  await until('the first', () => first.sink.data.length >= 20);
+  await first.deferrer.defer(job, 'stays').acknowledged();
+  const folderOf = (): string => readdirSync(directory).find((each) => each.includes('~'))!;
+  await until('the checkpoint', () =>
+    readdirSync(join(directory, folderOf())).includes('checkpoint'),
+  );
+  await first.deferrer.close({ drainMs: 0 });
+  const folder = join(directory, folderOf());
+  const files = new Map(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]),
+  );
+  const whole = files.get('checkpoint')!;
+  const { recoverJournal } = await import('../../src/journal/recover.ts');
+  const { jobStates } = await import('../../src/journal/segment.ts');
+  for (let at = 0; at < whole.length; at++) {
+    const damaged = Buffer.from(whole);
+    damaged[at]! ^= 0x15;
+    writeFileSync(join(folder, 'checkpoint'), damaged);
+    const id = folderOf().split('~')[0]!;
+    const { segments, damages } = await recoverJournal(id, folder, [...files.keys()], 0);
+    assert.equal(damages.filter(({ kind }) => kind === 'checkpoint').length, 1, `byte ${at}`);
+    const waiting = segments.reduce((sum, segment) => sum + segment.count(jobStates.waiting), 0);
+    assert.ok(waiting >= 1, `byte ${at}`);
+  }
+});
+
+test('what a sink acknowledged is sent again when its server begins anew, across lives too', async (t) => {
+  const directory = temporaryFolder(t);
+  const first = live(directory);
+  await first.deferrer.ready();
+  first.sink.host!.generation('one');
+  for (const n of [1, 2, 3]) await first.deferrer.defer(job, n).acknowledged();
+  await until('the jobs', () => first.sink.data.length === 3);
+  first.sink.host!.generation('one');
+  first.sink.host!.generation('two');
+  await until('them again', () => first.sink.data.length === 6);
+  assert.deepEqual(first.sink.data, [1, 2, 3, 1, 2, 3]);
+  assert.equal(first.deferrer.lanes.get('test')!.stats.replayed, 3);
+  await first.deferrer.close();
+
+  const second = live(directory);
+  t.after(() => second.deferrer.close());
+  await second.deferrer.ready();
+  second.sink.host!.generation('two');
+  await second.deferrer.defer(job, 4).acknowledged();
+  await until('the new one', () => second.sink.data.length === 1);
+  second.sink.host!.generation('three');
+  await until('all of them', () => second.sink.data.length === 5);
+  assert.deepEqual(second.sink.data.slice(1).sort(), [1, 2, 3, 4]);
+});
+
+test('what is older than the replay window is not sent again, and leaves the disk', async (t) => {
+  const directory = temporaryFolder(t);
+  const { deferrer, sink } = live(directory, {
+    journal: { directory, replayWindowMs: 20, adoptEveryMs: 5 },
+  });
+  await deferrer.ready();
+  sink.host!.generation('one');
+  await deferrer.defer(job, 1).acknowledged();
+  await until('the job', () => sink.data.length === 1);
+  await until('the end of the window', () => deferrer.journalBytes === 0);
+  sink.host!.generation('two');
+  await deferrer.close();
+  assert.deepEqual(sink.data, [1]);
+  assert.deepEqual(readdirSync(directory), ['dead']);
+});
+
+test('dead letters lie in the directory, for whichever process asks', async (t) => {
+  const directory = temporaryFolder(t);
+  const first = live(directory);
+  first.sink.answer = (batch) => batch.map(() => ({ kind: 'dead', error: new Error('no') }));
+  await first.deferrer.defer(job, 'x').acknowledged();
+  await until('the letter', () => first.deferrer.deadLetters.size === 1);
+  await first.deferrer.close();
+  const second = live(directory);
+  t.after(() => second.deferrer.close());
+  assert.equal(second.deferrer.deadLetters.size, 1);
+  assert.equal(await second.deferrer.deadLetters.requeueAll(), 1);
+  await until('the job', () => second.sink.data.length === 1);
+  assert.deepEqual(readdirSync(join(directory, 'dead')), []);
+});
+
+test("a journal at its quota: 'reject' throws, 'drop-oldest' drops the oldest, counted", async (t) => {
+  for (const overflow of ['reject', 'drop-oldest'] as const) {
+    const directory = temporaryFolder(t);
+    const sink = new TestSink();
+    sink.isPaused = true;
+    const lane = { sink, overflow, maxPending: 4, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+    const deferrer = createDefer<string>({
+      sinks: { test: lane },
+      journal: { directory, maxBytes: 20_000 },
+      level: 'process',
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => {
+      sink.resume();
+      deferrer.closeSync();
+    });
+    let refused = 0;
+    for (let n = 0; n < 400; n++) {
+      try {
+        await deferrer.defer(job, 'x'.repeat(100)).acknowledged();
+      } catch (error) {
+        assert.equal((error as { code: string }).code, 'ERR_REDLINE_DEFER_FULL');
+        refused++;
+      }
+    }
+    const { stats } = deferrer.lanes.get('test')!;
+    assert.ok(deferrer.journalBytes! < 25_000, String(deferrer.journalBytes));
+    if (overflow === 'reject') assert.ok(refused > 200 && stats.rejected === refused);
+    else assert.ok(refused === 0 && stats.dropped.overflow > 200);
+  }
+});
+
+test('SIGTERM drains what the sink takes in time, and journals the rest', async (t) => {
+  const directory = temporaryFolder(t);
+  const program = `
+    const { createDefer, defineJob } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))});
+    const job = defineJob('job');
+    const sinks = {
+      fast: { kind: 'fast', async send(batch) { for (const { json } of batch) console.log('sent', json); } },
+      stuck: { kind: 'stuck', send: () => new Promise(() => {}) },
+    };
+    const options = { sinks, journal: { directory: ${JSON.stringify(directory)} }, drainMs: 50, logger: false };
+    const deferrer = createDefer({ ...options, sinks: { fast: { sink: sinks.fast, batch: { waitMs: 60_000 } }, stuck: sinks.stuck } });
+    deferrer.defer(job, 'fast', { sink: 'fast' });
+    deferrer.defer(job, 'stuck', { sink: 'stuck' });
+    console.log('ready');
+    setInterval(() => {}, 1_000);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  await until('the program', () => output.includes('ready'));
+  child.kill('SIGTERM');
+  const [, signal] = await once(child, 'exit');
+  assert.equal(signal, 'SIGTERM', 'the process ends as it would have without us');
+  assert.match(output, /sent "fast"/);
+  const stuck = new TestSink();
+  const next = live(directory, { sinks: { stuck, fast: new TestSink() } });
+  t.after(() => next.deferrer.close());
+  await until('the rest', () => stuck.data.length === 1);
+  assert.deepEqual(stuck.data, ['stuck']);
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { encodeJobRecord } from '../../src/journal/job-record.ts';
+import { nodeFs } from '../../src/journal/journal-fs.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import { recoverJournal } from '../../src/journal/recover.ts';
+import { temporaryFolder } from '../harness.ts';
+
+const id = 'abc-123';
+const jobs = ['one', 'zwei – mit Umlaut ü', 'three', 'four'];
+
+async function writeJournal(folder: string): Promise<void> {
+  const journal = new Journal(id, folder, {
+    fs: nodeFs,
+    clock: systemClock,
+    segmentBytes: 1 << 20,
+    replayWindowMs: 0,
+    trouble: assert.ifError,
+    recovered: () => {},
+  });
+  for (const [at, text] of jobs.entries()) {
+    const record = {
+      id: `${id}-${at}`,
+      sink: 'mail',
+      job: 'send',
+      key: undefined,
+      json: JSON.stringify(text),
+      deferredAtMs: 1,
+      attempt: 1,
+      context: undefined,
+      options: undefined,
+    };
+    journal.append('mail', encodeJobRecord(record));
+    // A write of its own for each.
+    await journal.settled();
+  }
+  journal.release();
+}
+
+async function read(folder: string): Promise<{ found: Map<number, string>; damages: unknown[] }> {
+  const found = new Map<number, string>();
+  const names = readdirSync(folder);
+  const { damages } = await recoverJournal(id, folder, names, 0, (number, { json }) => {
+    found.set(number, JSON.parse(json));
+  });
+  return { found, damages };
+}
+
+describe('a segment with one wrong byte', () => {
+  for (const [what, change] of [
+    ['one bit flipped', (byte: number) => byte ^ 1],
+    ['all bits flipped', (byte: number) => byte ^ 0xff],
+    ['zero', (byte: number) => (byte === 0 ? 0x5a : 0)],
+  ] as const) {
+    test(`is read but for the job it is in, and is reported, wherever the byte is: ${what}`, async (t) => {
+      const folder = temporaryFolder(t);
+      await writeJournal(folder);
+      const file = join(folder, '00000001.seg');
+      const whole = readFileSync(file);
+      assert.equal((await read(folder)).found.size, jobs.length);
+      assert.deepEqual((await read(folder)).damages, []);
+      for (let at = 0; at < whole.length; at++) {
+        const damaged = Buffer.from(whole);
+        damaged[at] = change(damaged[at]!);
+        writeFileSync(file, damaged);
+        const { found, damages } = await read(folder);
+        assert.equal(damages.length, 1, `byte ${at}`);
+        assert.equal(found.size, at < 16 ? jobs.length : jobs.length - 1, `byte ${at}`);
+        for (const [number, text] of found) assert.equal(text, jobs[number - 1], `byte ${at}`);
+      }
+    });
+  }
+});
+
+test('a segment cut off anywhere gives every job that is whole, and says what is torn', async (t) => {
+  const folder = temporaryFolder(t);
+  await writeJournal(folder);
+  const file = join(folder, '00000001.seg');
+  const whole = readFileSync(file);
+  const ends = new Set<number>([16]);
+  let expected = 0;
+  for (let length = 0; length <= whole.length; length++) {
+    writeFileSync(file, whole.subarray(0, length));
+    const { found, damages } = await read(folder);
+    assert.ok(found.size >= expected && found.size <= expected + 1, `length ${length}`);
+    if (found.size > expected) ends.add(length);
+    expected = found.size;
+    assert.equal(damages.length, ends.has(length) ? 0 : 1, `length ${length}`);
+  }
+  assert.equal(expected, jobs.length);
+});
+
+test('bytes that were never a journal are no jobs', async (t) => {
+  const folder = temporaryFolder(t);
+  const noise = Buffer.alloc(64 << 10);
+  for (let at = 0; at < noise.length; at++) noise[at] = (at * 7919 + (at >> 3)) & 0xff;
+  writeFileSync(join(folder, '00000001.seg'), noise);
+  const { found, damages } = await read(folder);
+  assert.equal(found.size, 0);
+  assert.ok(damages.length > 0);
+});

@@ -1,0 +1,424 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { inspect } from 'node:util';
+import { createDefer } from '../../src/create-defer.ts';
+import type { Deferrer } from '../../src/deferrer.ts';
+import { defineJob } from '../../src/job.ts';
+import type { LaneOptions } from '../../src/lane/lane-options.ts';
+import type { Lane } from '../../src/lane/lane.ts';
+import type { DeferOptions } from '../../src/options.ts';
+import { dead, retry } from '../../src/sink.ts';
+import { temporaryFolder, TestClock, TestLogger, TestSink, turns } from '../harness.ts';
+
+const job = defineJob<unknown>('job');
+
+interface Bench {
+  readonly deferrer: Deferrer;
+  readonly sink: TestSink;
+  readonly lane: Lane;
+  readonly clock: TestClock;
+  readonly logger: TestLogger;
+  add(...data: unknown[]): void;
+}
+
+function bench(
+  t: TestContext,
+  lane: Partial<LaneOptions> = {},
+  options: Partial<DeferOptions> = {},
+): Bench {
+  const sink = new TestSink();
+  const clock = new TestClock();
+  const logger = new TestLogger();
+  const deferrer = createDefer<string>({
+    sinks: { test: { sink, ...lane } },
+    clock,
+    logger,
+    random: () => 1,
+    handleSignals: false,
+    ...options,
+  });
+  t.after(async () => {
+    sink.resume();
+    sink.answer = () => undefined;
+    deferrer.closeSync();
+  });
+  return {
+    deferrer,
+    sink,
+    clock,
+    logger,
+    lane: deferrer.lanes.get('test')!,
+    add: (...data) => {
+      for (const each of data) deferrer.defer(job, each);
+    },
+  };
+}
+
+describe('a batch leaves', () => {
+  test('when its first job has waited', async (t) => {
+    const { sink, clock, add } = bench(t, { batch: { waitMs: 5 } });
+    add(1);
+    await clock.pass(3);
+    add(2);
+    assert.deepEqual(sink.data, []);
+    await clock.pass(2);
+    assert.deepEqual(sink.data, [1, 2]);
+    assert.equal(sink.batches.length, 1);
+  });
+
+  test('when it has enough jobs', async (t) => {
+    const { sink, add } = bench(t, { batch: { jobs: 3, waitMs: 1_000 } });
+    add(1, 2);
+    await turns();
+    assert.equal(sink.batches.length, 0);
+    add(3, 4);
+    await turns();
+    assert.deepEqual(
+      sink.batches.map((batch) => batch.length),
+      [3],
+    );
+  });
+
+  test('when it has enough bytes, and with no more than that', async (t) => {
+    const { sink, add } = bench(t, { batch: { bytes: 10, waitMs: 1_000 } });
+    add('12', '34', '56');
+    await turns();
+    assert.deepEqual(
+      sink.batches.map((batch) => batch.length),
+      [2],
+    );
+  });
+
+  test('with no more than the sink takes', async (t) => {
+    const sink = Object.assign(new TestSink(), { maxJobs: 2 });
+    const { clock, deferrer } = bench(t, {}, { sinks: { test: sink } });
+    for (let n = 0; n < 5; n++) deferrer.defer(job, n);
+    await clock.pass(10);
+    assert.deepEqual(
+      sink.batches.map((batch) => batch.length),
+      [2, 2, 1],
+    );
+  });
+
+  test('at once for the level sink', async (t) => {
+    const { sink, deferrer } = bench(t, { batch: { waitMs: 1_000 } });
+    await deferrer.defer(job, 1, { level: 'sink' }).acknowledged();
+    assert.deepEqual(sink.data, [1]);
+  });
+
+  test('while others are on their way, up to inFlight', async (t) => {
+    const { sink, clock, add } = bench(t, { inFlight: 2, batch: { jobs: 1, waitMs: 0 } });
+    sink.isPaused = true;
+    add(1, 2, 3);
+    await clock.pass(0);
+    assert.equal(sink.batches.length, 2);
+    sink.resume();
+    await turns();
+    assert.deepEqual(sink.data, [1, 2, 3]);
+  });
+});
+
+describe('a job that fails', () => {
+  test('is tried again after a growing wait, and is a dead letter in the end', async (t) => {
+    const { sink, clock, lane, deferrer, add } = bench(t, {
+      batch: { waitMs: 0 },
+      retry: { attempts: 3, minMs: 100, factor: 2 },
+    });
+    sink.answer = (batch) => batch.map(() => retry(new Error('not today')));
+    add('x');
+    await clock.pass(99);
+    assert.equal(sink.batches.length, 1);
+    await clock.pass(1);
+    assert.equal(sink.batches.length, 2);
+    await clock.pass(200);
+    assert.deepEqual(
+      sink.batches.flat().map(({ attempt, redelivered }) => [attempt, redelivered]),
+      [
+        [3, true],
+        [3, true],
+        [3, true],
+      ],
+      'one job, seen three times',
+    );
+    await clock.pass(10_000);
+    assert.equal(sink.batches.length, 3);
+    assert.equal(lane.stats.retried, 2);
+    assert.equal(lane.stats.dead, 1);
+    assert.equal(lane.depth, 0);
+    const [letter] = await deferrer.deadLetters.list();
+    assert.match(letter!.reason, /not today/);
+    assert.equal(letter!.record.json, '"x"');
+  });
+
+  test('waits as long as the sink asks for', async (t) => {
+    const { sink, clock, add } = bench(t, { batch: { waitMs: 0 }, retry: { minMs: 10 } });
+    sink.answer = (batch) =>
+      sink.batches.length === 1 ? batch.map(() => retry('busy', 5_000)) : undefined;
+    add('x');
+    await clock.pass(4_999);
+    assert.equal(sink.batches.length, 1);
+    await clock.pass(1);
+    assert.equal(sink.batches.length, 2);
+  });
+
+  test('for good is a dead letter at once, and the others of its batch are through', async (t) => {
+    const { sink, clock, lane, deferrer, add } = bench(t);
+    sink.answer = (batch) => batch.map(({ json }) => (json === '2' ? dead('refused') : undefined));
+    add(1, 2, 3);
+    await clock.pass(5);
+    assert.equal(lane.stats.sent, 2);
+    assert.equal(lane.stats.dead, 1);
+    assert.equal(deferrer.deadLetters.size, 1);
+  });
+
+  test('can be requeued, and removed', async (t) => {
+    const { sink, clock, deferrer, add } = bench(t);
+    sink.answer = (batch) => batch.map(() => dead('no'));
+    add(1, 2);
+    await clock.pass(5);
+    const letters = await deferrer.deadLetters.list();
+    assert.deepEqual(
+      letters.map(({ record }) => record.json),
+      ['1', '2'],
+    );
+    sink.answer = () => undefined;
+    assert.equal(await deferrer.deadLetters.remove(letters[0]!.record.id), true);
+    assert.equal(await deferrer.deadLetters.requeue(letters[0]!.record.id), false);
+    assert.equal(await deferrer.deadLetters.requeueAll({ job: 'job' }), 1);
+    await clock.pass(5);
+    assert.deepEqual(sink.data, [1, 2, 2]);
+    assert.deepEqual(await deferrer.deadLetters.list(), []);
+  });
+
+  test('rejects who waits for the level sink', async (t) => {
+    const { sink, deferrer } = bench(t);
+    sink.answer = (batch) => batch.map(() => dead(new Error('no such queue')));
+    await assert.rejects(deferrer.defer(job, 1, { level: 'sink' }).acknowledged(), {
+      code: 'ERR_REDLINE_DEFER_DEAD',
+      cause: new Error('no such queue'),
+    });
+  });
+
+  test('is no reason to keep more dead letters than maxDeadLetters', async (t) => {
+    const { sink, clock, lane, deferrer, add } = bench(t, {}, { maxDeadLetters: 10 });
+    sink.answer = (batch) => batch.map(() => dead('no'));
+    for (let n = 0; n < 30; n++) {
+      add(n);
+      await clock.pass(5);
+    }
+    assert.ok(deferrer.deadLetters.size <= 10);
+    assert.equal(lane.stats.dropped['dead-letters-full'], 30 - deferrer.deadLetters.size);
+    assert.equal((await deferrer.deadLetters.list()).at(-1)!.record.json, '29');
+  });
+});
+
+describe('a sink that is not there', () => {
+  test('costs no attempts, is left alone, and gets everything in order when it is back', async (t) => {
+    const { sink, clock, lane, logger, add } = bench(t, {
+      batch: { waitMs: 0 },
+      breaker: { failures: 2, minMs: 100, maxMs: 400 },
+      retry: { attempts: 1 },
+    });
+    sink.answer = () => {
+      throw new Error('connection refused');
+    };
+    add(1, 2);
+    await clock.pass(0);
+    await clock.pass(100);
+    assert.equal(lane.isBreakerOpen, true);
+    add(3);
+    await clock.pass(199);
+    assert.equal(sink.batches.length, 2, 'nothing is sent while the breaker is open');
+    await clock.pass(1);
+    assert.equal(sink.batches.length, 3, 'one probe');
+    sink.answer = () => undefined;
+    sink.batches.length = 0;
+    await clock.pass(400);
+    assert.deepEqual(sink.data, [1, 2, 3]);
+    assert.deepEqual(
+      sink.batches.flat().map(({ attempt }) => attempt),
+      [1, 1, 1],
+    );
+    assert.equal(lane.stats.dead, 0);
+    assert.equal(lane.stats.failures, 3);
+    assert.equal(lane.isBreakerOpen, false);
+    assert.equal(logger.lines.length, 2);
+    assert.match(logger.lines[0]!, /not there/);
+    assert.match(logger.lines[1]!, /is back/);
+  });
+
+  test('is not sent to while it says so itself', async (t) => {
+    const { sink, clock, add } = bench(t);
+    await turns();
+    sink.host!.available(false);
+    add(1);
+    await clock.pass(60_000);
+    assert.equal(sink.batches.length, 0);
+    sink.host!.available(true);
+    await clock.pass(5);
+    assert.deepEqual(sink.data, [1]);
+  });
+
+  test('is one that does not answer in time', async (t) => {
+    const { sink, clock, lane, add } = bench(t, { sendTimeoutMs: 1_000 });
+    sink.isPaused = true;
+    add(1);
+    await clock.pass(1_005);
+    assert.equal(lane.stats.failures, 1);
+    sink.resume();
+    await clock.pass(200);
+    assert.equal(lane.stats.sent, 1);
+    assert.equal(sink.batches[1]![0]!.redelivered, true);
+  });
+
+  test('is one that answers with the wrong number of results', async (t) => {
+    const { sink, clock, lane, add } = bench(t);
+    sink.answer = () => [undefined];
+    add(1, 2);
+    await clock.pass(5);
+    assert.equal(lane.stats.failures, 1);
+    assert.equal(lane.depth, 2);
+  });
+});
+
+test('a rate holds jobs back, and lets as many go as it says', async (t) => {
+  const { sink, clock, add } = bench(t, { batch: { waitMs: 0 }, rate: { jobs: 10, perMs: 1_000 } });
+  add(...Array.from({ length: 30 }, (_, n) => n));
+  await clock.pass(0);
+  assert.equal(sink.data.length, 10);
+  await clock.pass(1_000);
+  assert.ok(sink.data.length >= 19 && sink.data.length <= 20, String(sink.data.length));
+  await clock.pass(1_100);
+  assert.equal(sink.data.length, 30);
+});
+
+describe('order', () => {
+  test('true: one batch at a time, and a job that fails holds up those behind it', async (t) => {
+    const { sink, clock, add } = bench(t, {
+      ordered: true,
+      batch: { jobs: 2, waitMs: 0 },
+      retry: { minMs: 100 },
+    });
+    let failures = 1;
+    sink.answer = (batch) => {
+      if (!batch.some(({ json }) => json === '1') || failures-- === 0) return undefined;
+      return batch.map(() => retry('not yet'));
+    };
+    add(1, 2, 3, 4);
+    await clock.pass(99);
+    assert.deepEqual(sink.data, [1, 2]);
+    await clock.pass(1);
+    assert.deepEqual(sink.data, [1, 2, 1, 2, 3, 4]);
+    assert.deepEqual(
+      sink.batches[1]!.map(({ attempt }) => attempt),
+      [2, 1],
+    );
+  });
+
+  test("'key': jobs of one key keep theirs, others overtake", async (t) => {
+    const { sink, clock, deferrer, lane } = bench(t, {
+      ordered: 'key',
+      batch: { waitMs: 0 },
+      retry: { minMs: 100 },
+    });
+    let failures = 1;
+    sink.answer = (batch) =>
+      batch.map(({ json }) => (json === '"a1"' && failures-- > 0 ? retry('not yet') : undefined));
+    for (const data of ['a1', 'a2', 'b1', 'a3', 'b2']) deferrer.defer(job, data, { key: data[0]! });
+    await clock.pass(50);
+    assert.deepEqual(sink.data, ['a1', 'b1', 'b2']);
+    await clock.pass(50);
+    assert.deepEqual(sink.data, ['a1', 'b1', 'b2', 'a1', 'a2', 'a3']);
+    assert.equal(lane.depth, 0);
+  });
+});
+
+describe('a full lane', () => {
+  const full = { maxPending: 3, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+
+  test("'reject': the call throws, and is counted", async (t) => {
+    const { sink, lane, add } = bench(t, { ...full, overflow: 'reject' });
+    sink.isPaused = true;
+    add(1, 2, 3);
+    assert.throws(() => add(4), { code: 'ERR_REDLINE_DEFER_FULL' });
+    assert.equal(lane.stats.rejected, 1);
+    sink.resume();
+    await turns();
+    assert.deepEqual(sink.data, [1, 2, 3]);
+  });
+
+  test("'drop-oldest': the oldest that is not on its way goes, and is counted", async (t) => {
+    const { sink, lane, add } = bench(t, { ...full, overflow: 'drop-oldest' });
+    sink.isPaused = true;
+    add(1);
+    await turns();
+    add(2, 3, 4, 5);
+    sink.resume();
+    await turns();
+    await turns();
+    assert.deepEqual(sink.data, [1, 4, 5]);
+    assert.equal(lane.stats.dropped.overflow, 2);
+  });
+
+  test("'block': the acknowledgement waits for room", async (t) => {
+    const { sink, deferrer, add } = bench(t, { ...full, overflow: 'block' });
+    sink.isPaused = true;
+    add(1, 2, 3);
+    const last = deferrer.defer(job, 4).acknowledged();
+    await turns();
+    assert.match(inspect(last), /pending/);
+    sink.resume();
+    await last;
+    await turns();
+    assert.deepEqual(sink.data, [1, 2, 3, 4]);
+  });
+
+  test("'block': not for ever", async (t) => {
+    const { sink, clock, deferrer, add } = bench(t, { ...full, overflow: 'block' });
+    sink.isPaused = true;
+    add(1, 2, 3);
+    const last = deferrer.defer(job, 4).acknowledged();
+    const rejected = assert.rejects(last, { code: 'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED' });
+    await clock.pass(5_000);
+    await rejected;
+  });
+
+  test("'spill': the rest is on disk, and comes back in order", async (t) => {
+    const directory = temporaryFolder(t);
+    const { sink, lane, clock, add } = bench(
+      t,
+      { ...full, maxPending: 4, overflow: 'spill' },
+      { journal: { directory } },
+    );
+    sink.isPaused = true;
+    const all = Array.from({ length: 100 }, (_, n) => n);
+    add(...all);
+    await turns();
+    assert.equal(lane.depth, 100);
+    assert.equal(lane.loaded, 4);
+    assert.equal(lane.stats.spilled, 96);
+    sink.resume();
+    for (let pass = 0; pass < 2_000 && sink.data.length < 100; pass++) await clock.pass(1);
+    assert.deepEqual(sink.data, all);
+    assert.equal(lane.depth, 0);
+  });
+});
+
+test('the wall clock may be set at any moment: no wait and no age comes from it', async (t) => {
+  const { sink, clock, lane, add } = bench(t, { batch: { waitMs: 5 }, retry: { minMs: 100 } });
+  sink.answer = (batch) =>
+    sink.batches.length === 1 ? batch.map(() => retry('again')) : undefined;
+  add(1);
+  clock.wallMs -= 86_400_000;
+  await clock.pass(5);
+  assert.equal(sink.batches.length, 1);
+  clock.wallMs += 10 * 86_400_000;
+  await clock.pass(99);
+  assert.equal(sink.batches.length, 1);
+  clock.wallMs -= 20 * 86_400_000;
+  // Due now, and then gathered like any other.
+  await clock.pass(6);
+  assert.equal(sink.batches.length, 2);
+  assert.equal(lane.stats.sent, 1);
+  assert.ok(lane.stats.lagSumSeconds >= 0);
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, it } from 'node:test';
+import { retry } from '../../src/sink.ts';
+import { batched, handlers } from '../../src/sinks/handlers.ts';
+import { deliveries, delivery, host } from './deliveries.ts';
+import { sinkContract, type Message } from './sink-contract.ts';
+
+const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
+
+describe('handlers', () => {
+  sinkContract({
+    dedupes: false,
+    poison: { job: 'nobody does this' },
+    async open() {
+      const done: Message[] = [];
+      const note = async (
+        data: unknown,
+        {
+          job,
+          id,
+          context,
+        }: { job: string; id: string; context: { traceparent?: string } | undefined },
+      ): Promise<void> => {
+        await new Promise(setImmediate);
+        done.push({
+          job,
+          id,
+          data,
+          ...(context === undefined ? {} : { traceparent: context.traceparent }),
+        });
+      };
+      return {
+        sink: () => handlers({ 'send-mail': note, log: note }),
+        received: async () => done,
+      };
+    },
+  });
+
+  it('has what throws tried again, and what says it never will at the dead letters', async () => {
+    const sink = handlers({
+      passing: () => {
+        throw new Error('later');
+      },
+      final: async () => {
+        throw Object.assign(new Error('never'), { retryable: false });
+      },
+      good: () => 'ignored',
+    });
+    const batch = ['good', 'passing', 'final', 'good'].map((job) => delivery({ job }));
+    const results = await sink.send(batch, inTime());
+    assert.deepEqual(
+      results?.map((result) => result && [result.kind, (result.error as Error).message]),
+      [undefined, ['retry', 'later'], ['dead', 'never'], undefined],
+    );
+  });
+
+  it('runs a handler as the request did', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const sink = handlers({ 'send-mail': () => seen.push(storage.getStore()) });
+    const snapshot = storage.run('request 1', () => AsyncLocalStorage.snapshot());
+    await sink.send([delivery({ run: (work) => snapshot(work) }), delivery()], inTime());
+    assert.deepEqual(seen, ['request 1', undefined]);
+  });
+
+  it('runs no more at a time than it may', async () => {
+    let running = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+    };
+    await handlers({ 'send-mail': work }, { concurrency: 3 }).send(deliveries(20), inTime());
+    assert.equal(most, 3);
+  });
+
+  it('tells what was done when the time is over from what was not', async () => {
+    const never = Promise.withResolvers<void>();
+    const over = new AbortController();
+    const sink = handlers({
+      quick: () => {},
+      slow: () => {
+        over.abort(new Error('too slow'));
+        return never.promise;
+      },
+    });
+    const batch = ['quick', 'slow'].map((job) => delivery({ job }));
+    const results = await sink.send(batch, over.signal);
+    assert.deepEqual(
+      results?.map((result) => result?.kind),
+      [undefined, 'retry'],
+    );
+  });
+
+  it('stops at the first that fails where order was asked for', async () => {
+    const seen: number[] = [];
+    const sink = handlers({
+      'send-mail': ({ n }: { n: number }) => {
+        seen.push(n);
+        if (n === 2) throw new Error('not yet');
+      },
+    });
+    await sink.open!(host(true));
+    const results = await sink.send(deliveries(5), inTime());
+    assert.deepEqual(seen, [0, 1, 2]);
+    assert.deepEqual(
+      results?.map((result) => result?.kind),
+      [undefined, undefined, 'retry', 'retry', 'retry'],
+    );
+  });
+
+  it('hands all jobs of a name to a batched handler, and takes its word on each', async () => {
+    const calls: unknown[][] = [];
+    const sink = handlers({
+      log: batched((lines) => {
+        calls.push(lines);
+        return lines.map((_, index) => (index === 1 ? retry(new Error('that one')) : undefined));
+      }),
+      'send-mail': () => {},
+    });
+    const batch = ['log', 'send-mail', 'log', 'log'].map((job, n) =>
+      delivery({ job, data: { n } }),
+    );
+    const results = await sink.send(batch, inTime());
+    assert.deepEqual(calls, [[{ n: 0 }, { n: 2 }, { n: 3 }]]);
+    assert.deepEqual(
+      results?.map((result) => result?.kind),
+      [undefined, undefined, 'retry', undefined],
+    );
+  });
+
+  it('has the whole batch tried again when a batched handler throws or miscounts', async () => {
+    for (const handler of [
+      batched(() => {
+        throw new Error('down');
+      }),
+      batched(() => [undefined]),
+    ]) {
+      const results = await handlers({ 'send-mail': handler }).send(deliveries(2), inTime());
+      assert.deepEqual(
+        results?.map((result) => result?.kind),
+        ['retry', 'retry'],
+      );
+    }
+  });
+
+  it('refuses at the call what it has no handler for', () => {
+    const sink = handlers({ log: () => {} });
+    assert.equal(sink.refuses!('log', undefined), undefined);
+    assert.match(sink.refuses!('mail', undefined)!, /no handler for "mail", only for log/);
+    assert.match(sink.refuses!('toString', undefined)!, /no handler/);
+  });
+
+  it('takes no handler that is no function, and no concurrency that is no number', () => {
+    const code = 'ERR_REDLINE_DEFER_OPTION';
+    assert.throws(() => handlers({ mail: 'send' as never }), { code });
+    for (const concurrency of [0, -1, 1.5, Number.NaN]) {
+      assert.throws(() => handlers({}, { concurrency }), { code });
+    }
+  });
+});

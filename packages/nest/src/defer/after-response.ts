@@ -1,0 +1,79 @@
+import { DeferModuleError } from './errors.ts';
+import type { AfterResponseOptions } from './options.ts';
+
+export const afterResponseMetadata: unique symbol = Symbol('AfterResponse');
+
+/** What `@AfterResponse` leaves on a method. */
+export interface DeferredMethod {
+  readonly options: AfterResponseOptions<any[]>;
+  readonly original: (...args: unknown[]) => unknown;
+}
+
+/** Takes a call to where it waits for its reply. */
+export type ScheduleCall = (method: DeferredMethod, self: object, args: unknown[]) => void;
+
+const schedules = new WeakMap<object, ScheduleCall>();
+let lastSchedule: ScheduleCall | undefined;
+
+/** The instance's calls go to the module it lives under. */
+export function assignSchedule(instance: object, schedule: ScheduleCall): void {
+  schedules.set(instance, schedule);
+}
+
+/** Instances nobody knows, those of a request, go to the module that came last. */
+export function setLastSchedule(schedule: ScheduleCall | undefined): void {
+  lastSchedule = schedule;
+}
+
+/**
+ * Runs the method after the reply of the request it is called in, in that request's context; the call itself returns
+ * at once, with nothing. Works wherever the call comes from: a controller, a service, a guard, an exception filter.
+ *
+ * At level `memory` the arguments are passed as they are. Above, they are kept as JSON, and a call that a process
+ * did not live to run is run by the next one.
+ *
+ * @throws {DeferError} what `defer()` throws
+ * @throws {DeferModuleError} ERR_REDLINE_DEFER_NO_MODULE
+ * @example
+ * ```ts
+ * @Injectable()
+ * export class Audit {
+ *   @AfterResponse({ level: 'process', when: 'success' })
+ *   async record(entry: AuditEntry): Promise<void> {
+ *     await this.entries.insert(entry);
+ *   }
+ * }
+ * ```
+ */
+export function AfterResponse<Arguments extends any[]>(
+  options: AfterResponseOptions<Arguments> = {},
+): <Result extends void | Promise<void>>(
+  target: object,
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<(...args: Arguments) => Result>,
+) => void {
+  return (_target, name, descriptor) => {
+    const original = descriptor.value as DeferredMethod['original'];
+    const method: DeferredMethod = { options, original };
+    // Callers of an async method may wait for it; what they wait for is that it is deferred.
+    const isAsync = original.constructor.name === 'AsyncFunction';
+    const deferred = function (this: object, ...args: unknown[]): unknown {
+      const schedule = schedules.get(this) ?? lastSchedule;
+      if (schedule === undefined) {
+        throw new DeferModuleError(
+          'ERR_REDLINE_DEFER_NO_MODULE',
+          `${this.constructor.name}.${String(name)} has @AfterResponse, and no DeferModule is imported.`,
+        );
+      }
+      schedule(method, this, args);
+      return isAsync ? Promise.resolve() : undefined;
+    };
+    // Other decorators may have been here first: routes, guards, Swagger.
+    for (const key of Reflect.getMetadataKeys(original)) {
+      Reflect.defineMetadata(key, Reflect.getMetadata(key, original), deferred);
+    }
+    Reflect.defineMetadata(afterResponseMetadata, method, deferred);
+    Object.defineProperty(deferred, 'name', { value: original.name, configurable: true });
+    descriptor.value = deferred as unknown as typeof descriptor.value;
+  };
+}

@@ -1,0 +1,152 @@
+import {
+  Inject,
+  Logger,
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type ModuleMetadata,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
+import { createDefer, type Deferrer } from '@redline/defer';
+import { attachToAdapter } from './attach-to-adapter.ts';
+import { DeferService, deferrerToken } from './defer-service.ts';
+import { DeferredMethods } from './deferred-methods.ts';
+import { MethodCalls } from './method-calls.ts';
+import type { DeferModuleAsyncOptions, DeferModuleOptions } from './options.ts';
+
+/** The sink `@AfterResponse` uses above level memory. */
+export const methodsSink = 'methods';
+
+/**
+ * Work after the reply, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
+ * `@redline/defer` from any code of a request. Import it once, in the root module: it is global.
+ *
+ * It drains and closes in `onApplicationShutdown`, when the server has answered its last request.
+ *
+ * @example
+ * ```ts
+ * @Module({
+ *   imports: [
+ *     DeferModule.forRoot({
+ *       sinks: { mail: bullmqSink({ … }) },
+ *       journal: { directory: '/var/lib/shop/defer' },
+ *     }),
+ *   ],
+ * })
+ * export class AppModule {}
+ * ```
+ */
+@Module({})
+export class DeferModule implements OnModuleInit, OnApplicationShutdown {
+  readonly #deferrer: Deferrer;
+  readonly #host: HttpAdapterHost;
+  readonly #methods: DeferredMethods;
+  #isAttached = false;
+
+  constructor(
+    @Inject(deferrerToken) deferrer: Deferrer,
+    @Inject(HttpAdapterHost) host: HttpAdapterHost,
+    @Inject(DeferredMethods) methods: DeferredMethods,
+  ) {
+    this.#deferrer = deferrer;
+    this.#host = host;
+    this.#methods = methods;
+    this.#attach();
+  }
+
+  /** With options known beforehand. The deferrer itself is made with the app. */
+  static forRoot(options: DeferModuleOptions = {}): DynamicModule {
+    return define({ provide: optionsToken, useFactory: () => options });
+  }
+
+  /**
+   * With options that other providers make.
+   *
+   * @example
+   * ```ts
+   * DeferModule.forRootAsync({
+   *   inject: [Redis],
+   *   useFactory: (client: Redis) => ({ sinks: { audit: redisStreams({ client, stream: 'audit' }) } }),
+   * })
+   * ```
+   */
+  static forRootAsync({
+    imports = [],
+    inject = [],
+    useFactory,
+  }: DeferModuleAsyncOptions): DynamicModule {
+    return define({ provide: optionsToken, inject, useFactory }, imports);
+  }
+
+  // A testing module is made before it has an adapter; any other app already has one.
+  async onModuleInit(): Promise<void> {
+    this.#attach();
+    this.#methods.explore();
+    await this.#deferrer.ready();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#methods.forget();
+    await this.#deferrer.close();
+  }
+
+  #attach(): void {
+    const adapter = this.#host.httpAdapter;
+    const type: unknown = adapter?.getType?.();
+    if (this.#isAttached || typeof type !== 'string' || type === '') return;
+    this.#isAttached = true;
+    attachToAdapter(adapter, this.#deferrer);
+  }
+}
+
+const optionsToken = Symbol('DeferModuleOptions');
+
+function define(
+  options: FactoryProvider,
+  imports: NonNullable<ModuleMetadata['imports']> = [],
+): DynamicModule {
+  return {
+    module: DeferModule,
+    global: true,
+    imports: [DiscoveryModule, ...imports],
+    providers: [
+      options,
+      { provide: MethodCalls, useFactory: () => new MethodCalls() },
+      { provide: deferrerToken, inject: [optionsToken, MethodCalls], useFactory: makeDeferrer },
+      DeferredMethods,
+      DeferService,
+    ],
+    exports: [deferrerToken, DeferService],
+  };
+}
+
+function makeDeferrer(
+  { methods = {}, sinks = {}, sink, logger, ...options }: DeferModuleOptions,
+  calls: MethodCalls,
+): Deferrer {
+  const names = Object.keys(sinks);
+  const onlySink = names.length === 1 ? names[0] : undefined;
+  const defaultSink = sink ?? onlySink;
+  return createDefer<string>({
+    ...options,
+    ...(defaultSink !== undefined && { sink: defaultSink }),
+    sinks: { ...sinks, [methodsSink]: { ...methods, sink: calls } },
+    logger: logger ?? nestLogger(),
+  });
+}
+
+function nestLogger(): {
+  warn(message: string, error?: unknown): void;
+  log(message: string): void;
+} {
+  const logger = new Logger('Defer');
+  return {
+    warn: (message, error) => {
+      if (error instanceof Error) logger.warn(message, error.stack);
+      else logger.warn(message);
+    },
+    log: (message) => logger.log(message),
+  };
+}

@@ -1,0 +1,114 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { defineJob, type Deferrer, type JobDefinition } from '@redline/defer';
+import {
+  afterResponseMetadata,
+  assignSchedule,
+  setLastSchedule,
+  type DeferredMethod,
+  type ScheduleCall,
+} from './after-response.ts';
+import { deferrerToken } from './defer-service.ts';
+import { DeferModuleError } from './errors.ts';
+import { MethodCalls } from './method-calls.ts';
+
+/** Finds the methods with `@AfterResponse`, and takes their calls to the deferrer. */
+@Injectable()
+export class DeferredMethods {
+  readonly #deferrer: Deferrer;
+  readonly #calls: MethodCalls;
+  readonly #discovery: DiscoveryService;
+  readonly #scanner: MetadataScanner;
+  readonly #jobs = new Map<string, JobDefinition<unknown[]>>();
+
+  constructor(
+    @Inject(deferrerToken) deferrer: Deferrer,
+    @Inject(MethodCalls) calls: MethodCalls,
+    @Inject(DiscoveryService) discovery: DiscoveryService,
+    @Inject(MetadataScanner) scanner: MetadataScanner,
+  ) {
+    this.#deferrer = deferrer;
+    this.#calls = calls;
+    this.#discovery = discovery;
+    this.#scanner = scanner;
+    // Instances may call such methods while the app is being made.
+    setLastSchedule(this.#schedule);
+  }
+
+  /** @throws {DeferModuleError} ERR_REDLINE_DEFER_METHOD_NAME, ERR_REDLINE_DEFER_METHOD_SCOPE */
+  explore(): void {
+    const seen = new Set<object>();
+    const wrappers = [...this.#discovery.getProviders(), ...this.#discovery.getControllers()];
+    for (const wrapper of wrappers) {
+      const { instance, metatype } = wrapper;
+      const prototype: object | undefined = metatype?.prototype;
+      if (!prototype) continue;
+      const isStatic = wrapper.isDependencyTreeStatic();
+      const isKnown = typeof instance === 'object' && instance !== null && seen.has(instance);
+      if (isKnown) continue;
+      for (const name of this.#scanner.getAllMethodNames(prototype)) {
+        const method = methodOf(prototype, name);
+        if (method === undefined) continue;
+        if (isStatic) this.#register(instance, method);
+        else refuseRequestScope(prototype, method);
+      }
+      if (isStatic && instance) seen.add(instance);
+    }
+    this.#calls.complete();
+  }
+
+  forget(): void {
+    setLastSchedule(undefined);
+  }
+
+  #register(instance: object, method: DeferredMethod): void {
+    assignSchedule(instance, this.#schedule);
+    const name = nameOf(method, instance);
+    if (this.#calls.add(name, instance, method)) return;
+    throw new DeferModuleError(
+      'ERR_REDLINE_DEFER_METHOD_NAME',
+      `Two methods with @AfterResponse are called ${name}: give one of them a name, @AfterResponse({ name: '…' }).`,
+    );
+  }
+
+  readonly #schedule: ScheduleCall = (method, self, args) => {
+    const { level = 'memory', when = 'always', key } = method.options;
+    if (level === 'memory') {
+      this.#deferrer.after(() => method.original.apply(self, args), { when });
+      return;
+    }
+    const name = nameOf(method, self);
+    let job = this.#jobs.get(name);
+    if (job === undefined) {
+      job = defineJob<unknown[]>(name);
+      this.#jobs.set(name, job);
+    }
+    const keyOfCall = key?.(...args);
+    this.#deferrer.defer(job, args, {
+      level,
+      when,
+      sink: 'methods',
+      ...(keyOfCall !== undefined && { key: keyOfCall }),
+    });
+  };
+}
+
+function methodOf(prototype: object, name: string): DeferredMethod | undefined {
+  const value: unknown = (prototype as Record<string, unknown>)[name];
+  if (typeof value !== 'function') return undefined;
+  return Reflect.getMetadata(afterResponseMetadata, value) as DeferredMethod | undefined;
+}
+
+function nameOf({ options, original }: DeferredMethod, instance: object): string {
+  return options.name ?? `${instance.constructor.name}.${original.name}`;
+}
+
+/* Nobody could make the instance again when the request is gone. */
+function refuseRequestScope(prototype: object, { options, original }: DeferredMethod): void {
+  const { level = 'memory' } = options;
+  if (level === 'memory') return;
+  throw new DeferModuleError(
+    'ERR_REDLINE_DEFER_METHOD_SCOPE',
+    `${prototype.constructor.name}.${original.name} has @AfterResponse with the level ${level}, and its class is request-scoped: only memory can hold its calls.`,
+  );
+}

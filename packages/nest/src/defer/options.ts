@@ -1,0 +1,31 @@
+import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import type { DeferOptions, LaneOptions, Level, When } from '@redline/defer';
+
+export interface DeferModuleOptions extends DeferOptions {
+  /** How the methods marked with `@AfterResponse({ level })` are run: everything a lane has but its sink. */
+  methods?: Omit<LaneOptions, 'sink'>;
+}
+
+export interface DeferModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
+  inject?: FactoryProvider['inject'];
+  // oxlint-disable-next-line typescript/no-explicit-any -- what is injected is the caller's to type
+  useFactory: (...dependencies: any[]) => DeferModuleOptions | Promise<DeferModuleOptions>;
+}
+
+export interface AfterResponseOptions<Arguments extends unknown[] = unknown[]> {
+  /**
+   * What the call survives. Above `memory` its arguments must be JSON, and the method one of a provider or a
+   * controller that is not request-scoped: another process may have to run it.
+   * @default 'memory'
+   */
+  level?: Exclude<Level, 'outbox'>;
+  /** @default 'always' */
+  when?: When;
+  /** What tells one call from another, where the module's `methods` are `ordered: 'key'`. */
+  key?: (...args: Arguments) => string;
+  /**
+   * What the journal knows the method by: calls of a process that is gone are run by it.
+   * @default 'Class.method'
+   */
+  name?: string;
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, it } from 'node:test';
+import {
+  Body,
+  Controller,
+  ForbiddenException,
+  Get,
+  Inject,
+  Injectable,
+  Post,
+  Res,
+  Scope,
+  Sse,
+  UseGuards,
+  type CanActivate,
+  type MessageEvent,
+} from '@nestjs/common';
+import { createDefer, defer, defineJob } from '@redline/defer';
+import { AfterResponse, deferModuleErrorDocs, DeferService } from '@redline/nest';
+import { of, type Observable } from 'rxjs';
+import { onBothFrameworks, Received, startApp, until, type TestApp } from './harness.ts';
+
+interface RawResponse {
+  readonly headersSent: boolean;
+  readonly writableFinished: boolean;
+}
+
+const log: string[] = [];
+let response: RawResponse | undefined;
+const job = defineJob<{ n: number }>('job');
+
+@Injectable()
+class Audit {
+  @AfterResponse()
+  async note(what: string): Promise<void> {
+    log.push(`note ${what} ${response?.writableFinished}`);
+  }
+
+  @AfterResponse({ when: 'success' })
+  ifWell(what: string): void {
+    log.push(`well ${what}`);
+  }
+
+  @AfterResponse({ when: 'aborted' })
+  ifGone(what: string): void {
+    log.push(`gone ${what}`);
+  }
+
+  @AfterResponse({ level: 'disk', when: 'success' })
+  keep(entry: { n: number }): void {
+    log.push(`keep ${entry.n} ${this instanceof Audit}`);
+  }
+}
+
+@Injectable()
+class Refuse implements CanActivate {
+  @Inject(Audit) private readonly audit!: Audit;
+
+  canActivate(): boolean {
+    this.audit.note('refused');
+    throw new ForbiddenException();
+  }
+}
+
+@Controller()
+class Routes {
+  @Inject(Audit) private readonly audit!: Audit;
+  @Inject(DeferService) private readonly deferred!: DeferService;
+
+  @Get('well')
+  well(@Res({ passthrough: true }) reply: { raw?: RawResponse } & RawResponse): object {
+    response = reply.raw ?? reply;
+    this.audit.note('well');
+    this.audit.ifWell('well');
+    this.audit.ifGone('well');
+    log.push('handler');
+    return { ok: true };
+  }
+
+  @Get('throws')
+  async throws(): Promise<void> {
+    await Promise.resolve();
+    this.audit.note('throws');
+    this.audit.ifWell('throws');
+    throw new Error('as it is meant to');
+  }
+
+  @Get('refused')
+  @UseGuards(Refuse)
+  refused(): void {}
+
+  @Get('kept')
+  kept(): object {
+    this.audit.keep({ n: 7 });
+    return {};
+  }
+
+  @Post('body')
+  async body(@Body() { n }: { n: number }): Promise<object> {
+    await new Promise((resolve) => setImmediate(resolve));
+    defer(job, { n }, { level: 'process' });
+    this.deferred.after(() => log.push(`after ${n}`));
+    return {};
+  }
+
+  @Sse('events')
+  events(): Observable<MessageEvent> {
+    this.audit.note('events');
+    return of({ data: 'one' }, { data: 'two' }, { data: 'three' });
+  }
+
+  @Get('hangs')
+  hangs(): Promise<never> {
+    this.audit.ifGone('hangs');
+    this.audit.ifWell('hangs');
+    return new Promise(() => {});
+  }
+}
+
+onBothFrameworks('@AfterResponse', (framework) => {
+  let app: TestApp;
+  const received = new Received();
+  const directory = mkdtempSync(join(tmpdir(), 'redline-nest-defer-'));
+
+  before(async () => {
+    const options = { sinks: { received }, journal: { directory } };
+    app = await startApp(framework, [Routes], options, [Audit, Refuse]);
+  });
+  after(async () => {
+    await app.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    log.length = 0;
+    response = undefined;
+  });
+
+  it('runs the method when the reply is gone', async () => {
+    const reply = await fetch(`${app.url}/well`);
+    assert.deepEqual(await reply.json(), { ok: true });
+    await until('both', () => log.length === 3);
+    assert.deepEqual(log, ['handler', 'note well true', 'well well']);
+  });
+
+  it('runs it for a handler that throws, and one for success not', async () => {
+    assert.equal((await fetch(`${app.url}/throws`)).status, 500);
+    await fetch(`${app.url}/well`);
+    await until('the next request', () => log.includes('well well'));
+    assert.ok(log.includes('note throws undefined'));
+    assert.ok(!log.includes('well throws'));
+  });
+
+  it('runs it for a request that a guard refuses', async () => {
+    assert.equal((await fetch(`${app.url}/refused`)).status, 403);
+    await until('the note', () => log.includes('note refused undefined'));
+  });
+
+  it('runs it once for a stream of events', async () => {
+    assert.match(await (await fetch(`${app.url}/events`)).text(), /three/);
+    await until('the note', () => log.length > 0);
+    assert.deepEqual(log, ['note events undefined']);
+  });
+
+  it('runs what is meant for a client that goes away', async () => {
+    const call = request(`${app.url}/hangs`);
+    call.on('error', () => {});
+    call.end();
+    await until('the handler', () => app.defer.deferrer.afterLane.depth === 2);
+    call.destroy();
+    await until('the end', () => log.length > 0);
+    assert.deepEqual(log, ['gone hangs']);
+    assert.equal(app.defer.deferrer.afterLane.depth, 0);
+  });
+
+  it('keeps the arguments of a method with a level, and runs it on its instance', async () => {
+    await (await fetch(`${app.url}/kept`)).text();
+    await until('the call', () => log.length > 0);
+    assert.deepEqual(log, ['keep 7 true']);
+  });
+
+  it('finds the request behind a parsed body', async () => {
+    const headers = { 'content-type': 'application/json', traceparent: '00-aa-bb-01' };
+    const init = { method: 'POST', headers, body: JSON.stringify({ n: 3 }) };
+    assert.equal((await fetch(`${app.url}/body`, init)).status, 201);
+    await until('the job', () => received.data.length > 0 && log.length > 0);
+    assert.deepEqual(received.data, [{ n: 3 }]);
+    assert.equal(received.deliveries[0]!.context?.traceparent, '00-aa-bb-01');
+    assert.deepEqual(log, ['after 3']);
+  });
+
+  it('counts for Prometheus', () => {
+    assert.match(app.defer.metrics(), /redline_defer_sent_total\{sink="methods"\} 1/);
+  });
+});
+
+onBothFrameworks('@AfterResponse above memory', (framework) => {
+  it('runs what a process before it had no time for', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'redline-nest-defer-'));
+    t.after(() => rmSync(directory, { recursive: true, force: true }));
+    log.length = 0;
+    const down = { kind: 'down', send: () => Promise.reject(new Error('not there')) };
+    const gone = createDefer({
+      sinks: { methods: down },
+      journal: { directory },
+      logger: false,
+      handleSignals: false,
+    });
+    const kept = gone.defer(defineJob<unknown[]>('Audit.keep'), [{ n: 9 }], { level: 'process' });
+    await kept.acknowledged();
+    await gone.close({ drainMs: 0 });
+
+    const app = await startApp(framework, [], { journal: { directory } }, [Audit]);
+    await until('the call', () => log.length > 0);
+    await app.stop();
+    assert.deepEqual(log, ['keep 9 true']);
+  });
+
+  it('is an error at the start on a request-scoped class', async () => {
+    @Injectable({ scope: Scope.REQUEST })
+    class PerRequest {
+      @AfterResponse({ level: 'process' })
+      keep(): void {}
+    }
+    await assert.rejects(startApp(framework, [], {}, [PerRequest]), {
+      code: 'ERR_REDLINE_DEFER_METHOD_SCOPE',
+    });
+  });
+
+  it('is an error at the start for two methods of one name', async () => {
+    @Injectable()
+    class One {
+      @AfterResponse({ name: 'same' })
+      first(): void {}
+
+      @AfterResponse({ name: 'same' })
+      second(): void {}
+    }
+    await assert.rejects(startApp(framework, [], {}, [One]), {
+      code: 'ERR_REDLINE_DEFER_METHOD_NAME',
+    });
+  });
+});
+
+it('the guide has every error code, with its sentence', () => {
+  const guide = readFileSync('docs/guide/defer.md', 'utf8');
+  for (const [code, sentence] of Object.entries(deferModuleErrorDocs)) {
+    assert.ok(guide.includes(`| \`${code}\` | ${sentence} |`), code);
+  }
+});

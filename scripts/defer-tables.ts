@@ -1,0 +1,165 @@
+import {
+  type BenchResult,
+  isMeasured,
+  type MeasuredVariant,
+  type SkippedVariant,
+} from '@redline/lab';
+import { pairedRps } from './paired-rps.ts';
+
+const platforms = { express: 'Express', fastify: 'Fastify' };
+const ways = ['blocking', 'interceptor', 'memory', 'process', 'disk'];
+const sinks: Record<string, string> = {
+  delay5: 'a sink that takes 5 ms',
+  delay25: 'a sink that takes 25 ms',
+  'redis-local': 'BullMQ, local Redis',
+  'redis-2ms': 'BullMQ, Redis 2 ms away',
+  'redis-10ms': 'BullMQ, Redis 10 ms away',
+  'redis-25ms': 'BullMQ, Redis 25 ms away',
+};
+const counts = [10, 50, 100];
+
+/** The tables of examples/deferred-work/README.md, with requests per minute and latency as the article prints them. */
+export function deferGrid(result: BenchResult): string {
+  const tables = Object.entries(sinks).flatMap(([sink, title]) =>
+    counts.some((count) => isThere(result, `express-memory/${sink}/c${count}`))
+      ? [`**${title.replace(/^./, (first) => first.toUpperCase())}**`, gridTable(result, sink)]
+      : [],
+  );
+  return [...tables, describeRun(result)].join('\n\n');
+}
+
+/** The tables of packages/defer/README.md. */
+export function deferSummary(result: BenchResult): string {
+  return [
+    'Requests per second at 100 connections, against the same route with the job awaited in the handler, and with the',
+    "article's interceptor. Server CPU is what the job adds to the plain route.",
+    '',
+    summaryTable(result),
+    '',
+    'Bringing jobs to a local Redis, 500 with each request, four requests at a time:',
+    '',
+    producerTable(result),
+    '',
+    'With no Redis there at all, 100 connections:',
+    '',
+    outageTable(result),
+    '',
+    describeRun(result),
+  ].join('\n');
+}
+
+function gridTable(result: BenchResult, sink: string): string {
+  const head = ['', ...counts.flatMap((count) => [`c=${count}, RPM`, 'ms', '× interceptor'])];
+  const rows = Object.entries(platforms).flatMap(([platform, name]) =>
+    ways.map((way) => [
+      `${name}, ${way}`,
+      ...counts.flatMap((count) => {
+        const variant = find(result, `${platform}-${way}/${sink}/c${count}`);
+        if (variant === undefined) return ['–', '–', '–'];
+        const base = `${platform}-interceptor/${sink}/c${count}`;
+        return [rpm(variant), latencyMs(variant, count), against(result, variant.name, base)];
+      }),
+    ]),
+  );
+  return table(head, rows);
+}
+
+function summaryTable(result: BenchResult): string {
+  const head = [
+    '',
+    'local Redis, × blocking',
+    '× interceptor',
+    'CPU µs per job',
+    'Redis 10 ms away, × blocking',
+    '× interceptor',
+  ];
+  const rows = Object.entries(platforms).flatMap(([platform, name]) =>
+    ways.map((way) => [
+      `${name}, ${way}`,
+      ...['redis-local', 'redis-10ms'].flatMap((sink) => {
+        const own = `${platform}-${way}/${sink}/c100`;
+        const ratios = ['blocking', 'interceptor'].map((base) =>
+          against(result, own, `${platform}-${base}/${sink}/c100`),
+        );
+        return sink === 'redis-local' ? [...ratios, cpuPerJob(result, platform, own)] : ratios;
+      }),
+    ]),
+  );
+  return table(head, rows);
+}
+
+function producerTable(result: BenchResult): string {
+  const rows = result.variants
+    .filter(({ group }) => group === 'producers')
+    .map((variant) => [
+      variant.note ?? variant.name,
+      ...(isMeasured(variant)
+        ? [
+            (variant.rps * 500).toFixed(0),
+            against(result, variant.name, 'add/producers'),
+            (variant.cpuMicrosPerRequest / 500).toFixed(1),
+          ]
+        : ['–', '–', '–']),
+    ]);
+  return table(['', 'jobs/s', "× BullMQ's add", 'CPU µs per job'], rows);
+}
+
+function outageTable(result: BenchResult): string {
+  const rows = result.variants
+    .filter(({ group }) => group === 'outage')
+    .map((variant) => [
+      variant.name.split('/')[0]!,
+      ...(isMeasured(variant)
+        ? [rpm(variant), latencyMs(variant, 100), variant.rssMiB.toFixed(0)]
+        : ['–', '–', '–']),
+    ]);
+  return table(['', 'RPM', 'ms', 'RSS, MiB'], rows);
+}
+
+function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): string {
+  const { restarts, blocks, sliceMs } = groups[0]!.precision;
+  const noise = Math.max(...groups.map(({ precision }) => precision.rpsBand));
+  return [
+    `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
+    `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${restarts} restart(s) × ${blocks} interleaved blocks of ${sliceMs} ms.`,
+    `Latency is that of the closed loop, connections ÷ requests per second. A/A noise up to ± ${(noise * 100).toFixed(0)} % of the requests per second`,
+    'in the worst of the groups. Redis shares the two cores with the server and the load, so what Redis itself has to do for a job',
+    'counts here as well; on a machine with more cores the gaps are others.',
+    'Raw data: [benchmarks/results/defer.json](../../benchmarks/results/defer.json).',
+  ].join('\n');
+}
+
+type Variant = MeasuredVariant | SkippedVariant;
+
+function isThere(result: BenchResult, name: string): boolean {
+  return result.variants.some((variant) => variant.name === name);
+}
+
+function find(result: BenchResult, name: string): MeasuredVariant | undefined {
+  const variant: Variant | undefined = result.variants.find((each) => each.name === name);
+  return variant !== undefined && isMeasured(variant) ? variant : undefined;
+}
+
+function rpm({ rps }: MeasuredVariant): string {
+  return (rps * 60).toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, ' ');
+}
+
+function latencyMs({ rps }: MeasuredVariant, connections: number): string {
+  return ((connections / rps) * 1_000).toFixed(1);
+}
+
+function against(result: BenchResult, name: string, other: string): string {
+  if (name === other) return '1';
+  const ratio = pairedRps(result, name, other);
+  return ratio === undefined ? '–' : `${ratio.toFixed(ratio >= 10 ? 0 : 2)} ×`;
+}
+
+function cpuPerJob(result: BenchResult, platform: string, name: string): string {
+  const [own, plain] = [find(result, name), find(result, `${platform}-plain/redis-local/c100`)];
+  if (own === undefined || plain === undefined) return '–';
+  return (own.cpuMicrosPerRequest - plain.cpuMicrosPerRequest).toFixed(1);
+}
+
+function table(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}

@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+
+/** A server of our own: on loopback, on a free port, in a folder of its own, gone after `stop()`. */
+export interface Daemon {
+  readonly port: number;
+  /** Process id of the server now running; undefined while it is down. */
+  readonly pid: number | undefined;
+  /** Ends the process at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and with what it had written. */
+  restart(): Promise<void>;
+  /** It neither answers nor refuses from here on, as behind a dead network. */
+  pause(): void;
+  resume(): void;
+  /** Ends the process and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface Place {
+  /** Where its clients connect. */
+  port: number;
+  /** More free ports, as many as asked for. */
+  extraPorts: number[];
+  folder: string;
+}
+
+export interface DaemonRecipe {
+  /** Part of the folder's name. */
+  name: string;
+  /** Program and arguments. */
+  command(place: Place): string[];
+  env?(place: Place): Record<string, string>;
+  /** Runs once, before the first start. */
+  prepare?(place: Place): Promise<void>;
+  /** Whether what listens on the port is of use yet. @default it accepts a connection */
+  isReady?(place: Place): Promise<boolean>;
+  extraPorts?: number;
+  /** Runs under this user; the folder is theirs. @default the user of this process */
+  user?: { uid: number; gid: number };
+  /** @default 10_000 */
+  startTimeoutMs?: number;
+}
+
+export async function startDaemon(recipe: DaemonRecipe): Promise<Daemon> {
+  const folder = await mkdtemp(join(tmpdir(), `redline-${recipe.name}-`));
+  if (recipe.user) {
+    await chown(folder, recipe.user.uid, recipe.user.gid);
+    await chmod(folder, 0o700);
+  }
+  const place = { port: await freePort(), extraPorts: [] as number[], folder };
+  for (let i = 0; i < (recipe.extraPorts ?? 0); i++) place.extraPorts.push(await freePort());
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+
+  let child: ChildProcess;
+  try {
+    await recipe.prepare?.(place);
+    child = await launch(recipe, place);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  const endNow = (): void => signal(child, 'SIGKILL');
+  process.once('exit', endNow);
+
+  return {
+    port: place.port,
+    get pid() {
+      return hasEnded(child) ? undefined : child.pid;
+    },
+    kill: () => end(child),
+    async restart() {
+      await end(child);
+      child = await relaunch(recipe, place);
+    },
+    pause: () => signal(child, 'SIGSTOP'),
+    resume: () => signal(child, 'SIGCONT'),
+    async stop() {
+      process.removeListener('exit', endNow);
+      await end(child);
+      await remove();
+    },
+  };
+}
+
+/**
+ * Whether something on the port accepts a connection, and, if they are given, answers `greeting` with `answer`. Both
+ * are bytes, a character each.
+ */
+export function answers(port: number, greeting?: string, answer?: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      if (greeting !== undefined) socket.write(greeting, 'latin1');
+      else if (answer === undefined) finish(true);
+    });
+    const finish = (isUp: boolean): void => {
+      socket.destroy();
+      resolve(isUp);
+    };
+    socket.setTimeout(500, () => finish(false));
+    socket.once('data', (data) => finish(data.toString('latin1').startsWith(answer ?? '')));
+    socket.once('error', () => finish(false));
+    socket.once('end', () => finish(false));
+  });
+}
+
+async function launch(recipe: DaemonRecipe, place: Place): Promise<ChildProcess> {
+  const [program, ...args] = recipe.command(place);
+  const deadline = Date.now() + (recipe.startTimeoutMs ?? 10_000);
+  // Detached: a Ctrl-C in the terminal must reach the runner alone, which then stops the server in order. It also
+  // gives the server a process group, so that what it started ends with it.
+  const child = spawn(program!, args, {
+    cwd: place.folder,
+    env: { ...process.env, ...recipe.env?.(place) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    ...recipe.user,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-4_000);
+    });
+  }
+  await once(child, 'spawn');
+  const isReady = recipe.isReady ?? ((at: Place) => answers(at.port));
+  while (!(await isReady(place))) {
+    if (hasEnded(child) || Date.now() > deadline) {
+      await end(child);
+      throw new Error(`${program} did not come up on port ${place.port}; it printed:\n${output}`);
+    }
+    await sleep(25);
+  }
+  child.unref();
+  for (const stream of [child.stdout, child.stderr]) {
+    (stream as unknown as { unref(): void }).unref();
+  }
+  return child;
+}
+
+/** What a crash left behind, a port or shared memory, is freed a moment after it. */
+async function relaunch(recipe: DaemonRecipe, place: Place, tries = 3): Promise<ChildProcess> {
+  try {
+    return await launch(recipe, place);
+  } catch (error) {
+    if (tries === 1) throw error;
+    await sleep(300);
+    return relaunch(recipe, place, tries - 1);
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) {
+    signal(child, 'SIGKILL');
+    return;
+  }
+  const exited = once(child, 'exit');
+  child.ref();
+  signal(child, 'SIGKILL');
+  await exited;
+}
+
+/** To the whole group: a launcher script may stand between us and the server. */
+function signal(child: ChildProcess, name: NodeJS.Signals): void {
+  try {
+    process.kill(-child.pid!, name);
+  } catch {
+    // Gone already.
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}

@@ -8,6 +8,8 @@ export const labErrorDocs = {
   ERR_REDLINE_PORT_TAKEN: 'a fixed port is in use by another process',
   ERR_REDLINE_CONTRACT: 'a variant does not answer what the baseline answers, or failed `verify`',
   ERR_REDLINE_LOAD: 'the load generator could not run, or the measurement cannot be used',
+  ERR_REDLINE_RUNTIME_UNKNOWN: 'a runtime is named in a version that npm does not have',
+  ERR_REDLINE_RUNTIME: 'a runtime could not be fetched, or does not run on this machine',
 } as const;
 
 export type LabErrorCode = keyof typeof labErrorDocs;
@@ -28,6 +30,7 @@ export function exitCodeOf({ code }: LabError): 1 | 2 {
   const isInput =
     code === 'ERR_REDLINE_CONFIG_FILE' ||
     code === 'ERR_REDLINE_CONFIG' ||
-    code === 'ERR_REDLINE_OPTION';
+    code === 'ERR_REDLINE_OPTION' ||
+    code === 'ERR_REDLINE_RUNTIME_UNKNOWN';
   return isInput ? 2 : 1;
 }

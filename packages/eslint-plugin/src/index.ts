@@ -1,1 +1,3 @@
-export {};
+export { type Evidence, type Measurement, readEvidence } from './evidence.ts';
+export { proofFile, provenRules } from './proofs.ts';
+export { costs, majorOf, pays, paysOn, type Status, statusOf } from './status.ts';

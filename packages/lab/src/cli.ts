@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addBenchCommand } from './commands/bench.ts';
+import { addProveCommand } from './commands/prove.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { killAllServers } from './run/server.ts';
 
@@ -34,6 +35,7 @@ const program = new Command('redline')
 const context = { version, signal: interrupt.signal };
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);
+addProveCommand(program, context);
 
 try {
   await program.parseAsync();

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../config/load-config.ts';
 import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
@@ -6,6 +6,7 @@ import { LabError } from '../errors.ts';
 import { mergeGroups } from '../run/groups.ts';
 import { runBench } from '../run/run-bench.ts';
 import { summarise } from '../run/summarise.ts';
+import { parseCount, parseNames, parseSeed } from './options.ts';
 import { ProgressListener } from './progress-listener.ts';
 import { writeReports, type ReportOptions } from './write-reports.ts';
 
@@ -101,25 +102,6 @@ function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
     const hasBaseline = variants.some(({ name }) => name === plan.baseline);
     return { ...plan, variants, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
   });
-}
-
-function parseNames(text: string): string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('It takes a whole number above 0.');
-}
-
-function parseSeed(text: string): number {
-  const seed = Number(text);
-  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;
-  throw new InvalidArgumentError('It takes a whole number below 4294967296.');
 }
 
 function helpText(name: string): string {

@@ -131,7 +131,7 @@ function count(tree: CallTree, frames: readonly Frame[], history: TierHistory): 
   at.total++;
   let inlinedBy: Code | undefined;
   for (const frame of frames) {
-    const known = frame.url === '' ? undefined : history.at(frame.url, frame.line, frame.column);
+    const known = frame.url === '' ? undefined : history.of(frame);
     const isInlined = known !== undefined && inlinedBy?.inlined.has(known);
     const tier = isInlined ? inlinedBy!.tier : known?.tier;
     if (!isInlined) inlinedBy = tier !== undefined && isOptimised(tier) ? known?.code : undefined;

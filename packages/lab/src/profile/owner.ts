@@ -35,15 +35,14 @@ export function ownerOfFrame(frame: CallFrame, caller: Owner | undefined): Owner
 }
 
 const builtins = new Set<string>();
-for (const holder of [
-  globalThis,
-  ...[Array, ArrayBuffer, BigInt, Boolean, DataView, Date, Error, Function, JSON, Map, Math],
-  ...[Number, Object, Promise, Proxy, Reflect, RegExp, Set, String, Symbol, Uint8Array, WeakMap],
-  ...[WeakSet, WeakRef, Object.getPrototypeOf(Uint8Array), Object.getPrototypeOf([].values())],
-  Object.getPrototypeOf(new Map().values()),
-  Object.getPrototypeOf(new Set().values()),
-  Object.getPrototypeOf((function* () {})()),
-]) {
+// prettier-ignore
+const holders: object[] = [
+  globalThis, Array, ArrayBuffer, BigInt, Boolean, DataView, Date, Error, Function, JSON, Map, Math, Number, Object,
+  Promise, Proxy, Reflect, RegExp, Set, String, Symbol, Uint8Array, WeakMap, WeakRef, WeakSet,
+  Object.getPrototypeOf(Uint8Array), Object.getPrototypeOf([].values()), Object.getPrototypeOf(new Map().values()),
+  Object.getPrototypeOf(new Set().values()), Object.getPrototypeOf((function* () {})()),
+];
+for (const holder of holders) {
   for (const object of [holder, (holder as { prototype?: object }).prototype]) {
     if (!object) continue;
     for (const name of Object.getOwnPropertyNames(object)) builtins.add(name);

@@ -35,7 +35,9 @@ export interface Code {
 
 /** Follows V8's log, event by event: at each moment it knows the tier of every function. */
 export class TierHistory {
-  readonly functions = new Map<string, FunctionHistory>();
+  readonly functions: Map<string, FunctionHistory> = new Map();
+  /** False where a file has several functions of that name. */
+  readonly #byName = new Map<string, FunctionHistory | false>();
   readonly #bySharedInfo = new Map<string, FunctionHistory>();
   readonly #byAddress = new Map<string, Code>();
   /** Functions with code of the baseline compiler: what they fall back to. */
@@ -75,17 +77,25 @@ export class TierHistory {
     }
   }
 
-  /** Of the function that begins there. */
-  at(url: string, line: number, column: number): FunctionHistory | undefined {
-    return this.functions.get(`${url}:${line}:${column}`);
+  /**
+   * Of a function as a profile names it. Node 8 and 10 leave the position out for inlined ones; then the name decides,
+   * if it is the only one of its file.
+   */
+  of({ name, url, line, column }: { name: string } & Place): FunctionHistory | undefined {
+    const script = scriptOf(url);
+    if (line > 0) return this.functions.get(`${script}:${line}:${column}`);
+    return this.#byName.get(`${script} ${name}`) || undefined;
   }
 
   #functionAt(name: string, place: Place, tier: Tier): FunctionHistory {
-    const key = `${place.url}:${place.line}:${place.column}`;
+    const script = scriptOf(place.url);
+    const key = `${script}:${place.line}:${place.column}`;
     let history = this.functions.get(key);
     if (history === undefined) {
       history = { name, place, tier, code: undefined, changes: [] };
       this.functions.set(key, history);
+      const named = `${script} ${name}`;
+      this.#byName.set(named, this.#byName.has(named) ? false : history);
     }
     return history;
   }
@@ -104,6 +114,11 @@ export class TierHistory {
       deopt: { from: code.tier, kind, reason, stack },
     });
   }
+}
+
+/** With the inspector on, profiles name scripts by url where the log has the path. */
+function scriptOf(url: string): string {
+  return url.startsWith('file://') ? decodeURIComponent(url.slice('file://'.length)) : url;
 }
 
 function move<Value>(map: Map<string, Value>, from: string, to: string): void {

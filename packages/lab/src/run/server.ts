@@ -108,6 +108,21 @@ export class Server implements ServerUnderTest {
     return readFile(this.#outFile, 'utf8');
   }
 
+  stderr(): Promise<string> {
+    return readFile(this.#errFile, 'utf8');
+  }
+
+  /** Resolves when it has ended by itself, or after this long. */
+  async ended(timeoutMs: number): Promise<void> {
+    if (this.hasEnded) return;
+    const patience = new AbortController();
+    await Promise.race([
+      once(this.#child, 'exit'),
+      sleep(timeoutMs, undefined, { signal: patience.signal }).catch(() => {}),
+    ]);
+    patience.abort();
+  }
+
   /** Logs of a long run would fill the disk; what was written so far has been counted or is not needed. */
   dropOutput(): void {
     ftruncateSync(this.#outDescriptor);
@@ -123,7 +138,7 @@ export class Server implements ServerUnderTest {
         : exitCode !== null
           ? ` with exit code ${exitCode}`
           : '';
-    const written = (await readFile(this.#errFile, 'utf8')).trim() || (await this.stdout()).trim();
+    const written = (await this.stderr()).trim() || (await this.stdout()).trim();
     const lastLines = written.split('\n').slice(-15).join('\n  ');
     const tail = written === '' ? 'It wrote nothing.' : `Its last lines:\n  ${lastLines}`;
     return new LabError('ERR_REDLINE_SERVER', `"${this.#variantName}" ${what}${how}. ${tail}`);

@@ -50,6 +50,8 @@ export interface LoadFigures extends LoadOutcome {
   requestLabels: string[];
   /** Share of one core the server used. */
   serverBusy: number;
+  /** CPU of the main thread per completed request; of all threads where the system does not tell them apart. */
+  microsPerRequest: number;
 }
 
 /** A function the inspector runs right before the profile begins: the log shows when that was on its own clock. */
@@ -148,6 +150,7 @@ async function profileUnderLoad(
       connections: plan.connections,
       requestLabels: plan.requests.map(({ method, path }) => `${method} ${path}`),
       serverBusy: cpu.totalMicros / 1e6 / outcome.seconds,
+      microsPerRequest: (cpu.mainThreadMicros ?? cpu.totalMicros) / outcome.requests,
     },
   };
 }

@@ -1,0 +1,11 @@
+import { kindOf } from '../ast/kind.ts';
+import { defineRule, type RuleModule } from '../rule.ts';
+
+export const preferObjectKeys: RuleModule = defineRule(
+  { name: 'prefer-object-keys', advice: 'walk Object.keys(…) instead of for…in' },
+  (report, context) => ({
+    ForInStatement(node) {
+      if (kindOf(context, node.right) !== 'array') report(node);
+    },
+  }),
+);

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addBenchCommand } from './commands/bench.ts';
+import { addFlameCommand } from './commands/flame.ts';
 import { addProveCommand } from './commands/prove.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { killAllServers } from './run/server.ts';
@@ -35,6 +36,7 @@ const program = new Command('redline')
 const context = { version, signal: interrupt.signal };
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);
+addFlameCommand(program, context);
 addProveCommand(program, context);
 
 try {

@@ -19,3 +19,9 @@ export function parseSeed(text: string): number {
   if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;
   throw new InvalidArgumentError('It takes a whole number below 4294967296.');
 }
+
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0 && text.trim() !== '') return seconds;
+  throw new InvalidArgumentError('It takes a number of seconds above 0.');
+}

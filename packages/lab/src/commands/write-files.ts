@@ -6,15 +6,18 @@ import type { ReportOptions } from './write-reports.ts';
 
 export type { ReportOptions } from './write-reports.ts';
 
-/** Writes JSON and HTML, then prints the terminal report, whose last lines name them. */
+/** Writes JSON (as given when it is a text) and HTML, then prints the terminal report, whose last lines name them. */
 export async function writeFiles(
-  { stem, json, html }: { stem: string; json: object; html: string },
+  { stem, json, html }: { stem: string; json: object | string; html: string },
   options: ReportOptions,
   render: (terminal: TerminalOptions) => string,
 ): Promise<void> {
   const jsonFile = options.json ?? join(options.out, `${stem}.json`);
   const htmlFile = options.html ?? join(options.out, `${stem}.html`);
-  await write(jsonFile, `${JSON.stringify(json, undefined, 2)}\n`);
+  await write(
+    jsonFile,
+    typeof json === 'string' ? json : `${JSON.stringify(json, undefined, 2)}\n`,
+  );
   await write(htmlFile, html);
   process.stdout.write(
     render({

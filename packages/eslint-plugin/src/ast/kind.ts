@@ -1,6 +1,6 @@
 import type { SourceCode } from 'eslint';
 import type * as ESTree from 'estree';
-import { type Context, isGlobal } from './node.ts';
+import { type Context, isGlobal, methodCall } from './node.ts';
 import { variableOf } from './variable.ts';
 
 export type Kind =
@@ -162,7 +162,9 @@ function kindOfVariable(
   const variable = variableOf(context, node);
   const [definition, ...others] = variable?.defs ?? [];
   if (!variable || definition?.type !== 'Variable' || others.length > 0) return undefined;
-  const writes = variable.references.filter((reference) => reference.isWrite());
+  const writes = variable.references.filter(
+    (reference) => reference.isWrite() && !extendsItself(reference.writeExpr, node.name),
+  );
   if (writes.length === 0) return undefined;
   return agreed(
     writes.map(({ writeExpr, identifier }) => {
@@ -175,6 +177,15 @@ function kindOfVariable(
       return direct ? kindOf(context, writeExpr as ESTree.Node | null, steps + 1) : undefined;
     }),
   );
+}
+
+/** `text = text + more`, `list = list.concat(more)`: what it was, it stays. */
+function extendsItself(value: ESTree.Node | null | undefined, name: string): boolean {
+  const start =
+    value?.type === 'BinaryExpression' && value.operator === '+'
+      ? value.left
+      : methodCall(value, 'concat', 'slice')?.object;
+  return start?.type === 'Identifier' && start.name === name;
 }
 
 function agreed(kinds: readonly (Kind | undefined)[]): Kind | undefined {

@@ -65,12 +65,9 @@ function editOf(context: Context, node: ESTree.Node, from: number): Edit | undef
         ? fixer.insertTextAfter(last, `, ...${name}`)
         : fixer.insertTextAfter(open, `...${name}`),
     ];
-    const after = sourceCode.getTokenAfter(declaration);
-    const end =
-      after && after.loc.start.line > declaration.loc!.end.line
-        ? after.range[0]
-        : declaration.range![1];
-    edits.push(fixer.removeRange([declaration.range![0], end]));
+    const [start, stop] = declaration.range!;
+    const end = stop + /^\s*/.exec(sourceCode.text.slice(stop))![0].length;
+    edits.push(fixer.removeRange([start, end]));
     return edits;
   };
 }

@@ -1,0 +1,6 @@
+import { testRule } from '../test-rule.ts';
+
+testRule('prefer-object-keys', {
+  valid: ['Object.keys(o).forEach(use);', 'var a = []; for (var i in a) use(i);'],
+  invalid: [{ code: 'for (var key in o) use(key);' }],
+});

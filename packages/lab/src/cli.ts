@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addBenchCommand } from './commands/bench.ts';
+import { addDeoptsCommand } from './commands/deopts.ts';
 import { addFlameCommand } from './commands/flame.ts';
 import { addProveCommand } from './commands/prove.ts';
+import { addStairsCommand } from './commands/stairs.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { killAllServers } from './run/server.ts';
 
@@ -36,7 +38,9 @@ const program = new Command('redline')
 const context = { version, signal: interrupt.signal };
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);
+addStairsCommand(program, context);
 addFlameCommand(program, context);
+addDeoptsCommand(program, context);
 addProveCommand(program, context);
 
 try {

@@ -6,11 +6,11 @@ import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { renderFlameHtml } from '../flame/flame-html.ts';
 import { formatFlameJson } from '../flame/flame-json.ts';
 import { renderFlameTerminal } from '../flame/flame-terminal.ts';
-import type { FlameResult } from '../flame/result.ts';
+import type { FlameLoad, FlameResult } from '../flame/result.ts';
 import { summariseProfile } from '../flame/summarise-profile.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import type { CpuProfile } from '../profile/cpu-profile.ts';
-import { record, type Recording } from '../profile/record.ts';
+import { type LoadFigures, record, type Recording } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
@@ -105,18 +105,22 @@ function toResult(
     startedAt: startedAt.toISOString(),
     machine,
     node: node.version,
-    load: {
-      generator: load.generator,
-      connections: load.connections,
-      requests: load.requestLabels,
-      completed: load.requests,
-      seconds: load.seconds,
-      serverBusy: load.serverBusy,
-      microsPerRequest: load.microsPerRequest,
-    },
+    load: loadOf(load),
     sampler: 'inspector',
     ...summariseProfile(tree, new SourceMaps(), variant.cwd),
     warnings,
+  };
+}
+
+export function loadOf(load: LoadFigures): FlameLoad {
+  return {
+    generator: load.generator,
+    connections: load.connections,
+    requests: load.requestLabels,
+    completed: load.requests,
+    seconds: load.seconds,
+    serverBusy: load.serverBusy,
+    microsPerRequest: load.microsPerRequest,
   };
 }
 

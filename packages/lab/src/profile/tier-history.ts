@@ -117,7 +117,7 @@ export class TierHistory {
 }
 
 /** With the inspector on, profiles name scripts by url where the log has the path. */
-function scriptOf(url: string): string {
+export function scriptOf(url: string): string {
   return url.startsWith('file://') ? decodeURIComponent(url.slice('file://'.length)) : url;
 }
 

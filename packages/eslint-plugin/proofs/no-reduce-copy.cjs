@@ -7,7 +7,10 @@ exports.before = function byId(rows) {
 
 // after
 exports.after = function byId(rows) {
-  return rows.reduce((all, row) => Object.assign(all, { [row.id]: row.name }), {});
+  return rows.reduce((all, row) => {
+    all[row.id] = row.name;
+    return all;
+  }, {});
 };
 
 // inputs

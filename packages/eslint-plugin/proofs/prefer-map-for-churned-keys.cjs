@@ -2,32 +2,29 @@
 
 // before
 const sessions = {};
-exports.before = function visit(ids) {
-  let open = 0;
-  for (let i = 0; i < ids.length; i++) sessions[ids[i]] = i;
-  for (let i = 0; i < ids.length; i++) {
-    if (sessions[ids[i]] !== undefined) open++;
-  }
-  for (let i = 0; i < ids.length; i++) delete sessions[ids[i]];
-  return open;
+exports.before = function turnover(urls) {
+  sessions[urls.opens.slice(9)] = urls;
+  const session = sessions[urls.asks.slice(9)];
+  delete sessions[urls.closes.slice(9)];
+  return session;
 };
 
 // after
 const openSessions = new Map();
-exports.after = function visit(ids) {
-  let open = 0;
-  for (let i = 0; i < ids.length; i++) openSessions.set(ids[i], i);
-  for (let i = 0; i < ids.length; i++) {
-    if (openSessions.get(ids[i]) !== undefined) open++;
-  }
-  for (let i = 0; i < ids.length; i++) openSessions.delete(ids[i]);
-  return open;
+exports.after = function turnover(urls) {
+  openSessions.set(urls.opens.slice(9), urls);
+  const session = openSessions.get(urls.asks.slice(9));
+  openSessions.delete(urls.closes.slice(9));
+  return session;
 };
 
 // inputs
 exports.inputs = function () {
-  // Built at run time, as what arrives in a request is.
-  return Array.from({ length: 16 }, (_, n) =>
-    Array.from({ length: 50 }, (__, id) => Buffer.from('s' + ((id * 7919 + n) % 997)).toString()),
-  );
+  // 100 sessions are open at a time, and every key is cut from a URL: the same text, but a new string each time.
+  const url = (n) => Buffer.from('/session/' + (((n + 2000) * 7919) % 2000) + '-user').toString();
+  return Array.from({ length: 2000 }, (_, n) => ({
+    opens: url(n),
+    asks: url(n - 50),
+    closes: url(n - 100),
+  }));
 };

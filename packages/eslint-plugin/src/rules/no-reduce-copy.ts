@@ -22,39 +22,63 @@ export const noReduceCopy: RuleModule = defineRule(
       const isOnlyUse = variable !== undefined && usesOf(variable).length === 1;
       // Nobody else has seen an object that is written down here.
       const isFresh = initial?.type === 'ObjectExpression';
-      if (!isOnlyUse || !isFresh || !copy.rest) return report(copy.node);
-      const rest = copy.rest.map((part) => context.sourceCode.getText(part)).join(', ');
-      const argument = copy.node.type === 'ObjectExpression' ? `{ ${rest} }` : rest;
+      if (!isOnlyUse || !isFresh || !copy.added) return report(copy.node);
+      const all = accumulator.name;
+      const changes = copy.added.map((property) => `${targetText(all, property)};`).join(' ');
+      const arrow = context.sourceCode.getTokenBefore(
+        callback.body,
+        ({ value }) => value === '=>',
+      )!;
       report(copy.node, {
-        // An object as the body of an arrow stands in parentheses, and they stay.
         fix: (fixer) =>
-          fixer.replaceText(callback.body, `Object.assign(${accumulator.name}, ${argument})`),
+          fixer.replaceTextRange(
+            [arrow.range[1], callback.range![1]],
+            ` { ${changes} return ${all}; }`,
+          ),
       });
+
+      function targetText(object: string, { key, value, computed }: ESTree.Property): string {
+        const name = context.sourceCode.getText(key);
+        const place = computed || key.type === 'Literal' ? `[${name}]` : `.${name}`;
+        return `${object}${place} = ${context.sourceCode.getText(value)}`;
+      }
     },
   }),
 );
 
-/** `{ ...all, … }`, `Object.assign({}, all, …)` or `[...all, …]`; `rest` is what is added, where that can be moved. */
-function copyOf(
-  context: Context,
-  node: ESTree.Expression,
-  name: string,
-): { node: ESTree.Node; source: ESTree.Node; rest?: ESTree.Node[] } | undefined {
+interface Copy {
+  node: ESTree.Node;
+  /** Where the accumulator is copied from. */
+  source: ESTree.Node;
+  /** What the copy has more, where that is written down property by property. */
+  added?: ESTree.Property[];
+}
+
+/** `{ ...all, … }`, `Object.assign({}, all, …)` or `[...all, …]`. */
+function copyOf(context: Context, node: ESTree.Expression, name: string): Copy | undefined {
   const isAccumulator = (part: ESTree.Node | null | undefined): boolean =>
     part?.type === 'Identifier' && part.name === name;
-  if (node.type === 'ObjectExpression') {
-    const [first, ...rest] = node.properties;
+  if (node.type === 'ObjectExpression' || node.type === 'ArrayExpression') {
+    const [first, ...rest] = node.type === 'ObjectExpression' ? node.properties : node.elements;
     if (first?.type !== 'SpreadElement' || !isAccumulator(first.argument)) return undefined;
-    return { node, source: first.argument, ...(rest.length > 0 && { rest }) };
+    return { node, source: first.argument, ...plainProperties(rest) };
   }
-  if (node.type === 'ArrayExpression') {
-    const [first] = node.elements;
-    if (first?.type !== 'SpreadElement' || !isAccumulator(first.argument)) return undefined;
-    return { node, source: first.argument };
-  }
-  const assign = globalCall(context, node, 'Object', 'assign');
-  const [target, source, ...rest] = assign ?? [];
+  const [target, source, ...rest] = globalCall(context, node, 'Object', 'assign') ?? [];
   if (target?.type !== 'ObjectExpression' || target.properties.length > 0) return undefined;
   if (!source || !isAccumulator(source)) return undefined;
-  return { node, source, ...(rest.length > 0 && { rest }) };
+  const [added] = rest;
+  return {
+    node,
+    source,
+    ...(rest.length === 1 &&
+      added!.type === 'ObjectExpression' &&
+      plainProperties(added.properties)),
+  };
+}
+
+function plainProperties(parts: readonly (ESTree.Node | null)[]): Pick<Copy, 'added'> {
+  const added = parts.filter((part) => part?.type === 'Property' && part.kind === 'init');
+  return added.length === parts.length && added.length > 0
+    ? { added: added as ESTree.Property[] }
+    : {};
 }

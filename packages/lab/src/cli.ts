@@ -5,6 +5,7 @@ import { addDeoptsCommand } from './commands/deopts.ts';
 import { addFlameCommand } from './commands/flame.ts';
 import { addProveCommand } from './commands/prove.ts';
 import { addStairsCommand } from './commands/stairs.ts';
+import { addTopCommand } from './commands/top.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { killAllServers } from './run/server.ts';
 
@@ -41,6 +42,7 @@ addBenchCommand(program, 'bench', context);
 addStairsCommand(program, context);
 addFlameCommand(program, context);
 addDeoptsCommand(program, context);
+addTopCommand(program, context);
 addProveCommand(program, context);
 
 try {

@@ -26,3 +26,6 @@ export type {
 } from './result.ts';
 export { isMeasured } from './result.ts';
 export { renderSvg } from './report/svg-chart.ts';
+export type { Runtime } from './runtimes/cache.ts';
+export { obtainRuntime, type ObtainOptions } from './runtimes/obtain.ts';
+export { parseRuntime, type RuntimeSpec } from './runtimes/spec.ts';

@@ -4,6 +4,7 @@ import { addBenchCommand } from './commands/bench.ts';
 import { addDeoptsCommand } from './commands/deopts.ts';
 import { addFlameCommand } from './commands/flame.ts';
 import { addProveCommand } from './commands/prove.ts';
+import { addReplayCommand } from './commands/replay.ts';
 import { addStairsCommand } from './commands/stairs.ts';
 import { addTopCommand } from './commands/top.ts';
 import { exitCodeOf, LabError } from './errors.ts';
@@ -43,6 +44,7 @@ addStairsCommand(program, context);
 addFlameCommand(program, context);
 addDeoptsCommand(program, context);
 addTopCommand(program, context);
+addReplayCommand(program, context);
 addProveCommand(program, context);
 
 try {

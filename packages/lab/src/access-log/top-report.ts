@@ -21,7 +21,7 @@ export function renderTopTerminal(
   const blocks = [
     [
       glyphs.rule.repeat(width),
-      ...ends(`TOP   ${result.title}`, spanText(result), width),
+      ...ends(`${result.command.toUpperCase()}   ${result.title}`, spanText(result), width),
       ...wrap(countsText(result), width),
     ],
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
@@ -34,7 +34,7 @@ export function renderTopTerminal(
           ]),
       ...wrap(
         result.hasDurations
-          ? 'total: time from request to answer, added up. It is waiting as well as work.'
+          ? timesText(result)
           : 'The log has no durations: routes are ordered by requests.',
         width,
       ),
@@ -87,8 +87,15 @@ function spanText({ spanSeconds, counts }: TopResult): string {
   return `${plural(counts.requests, 'request')} in ${seconds(spanSeconds)}`;
 }
 
-function countsText({ counts }: TopResult): string {
+function timesText({ command }: TopResult): string {
+  return command === 'top'
+    ? 'total: time from request to answer, added up. It is waiting as well as work.'
+    : 'Times are from the intended send to the last byte, so a server that stalls cannot hide its queue.';
+}
+
+function countsText({ command, counts }: TopResult): string {
   const { lines, other, unreadable } = counts;
+  if (command === 'replay') return `${fixed(counts.requests)} of ${fixed(lines)} answered`;
   return `${plural(lines, 'line')}: ${fixed(counts.requests)} requests, ${fixed(other)} of other things, ${fixed(unreadable)} that could not be read`;
 }
 
@@ -135,10 +142,16 @@ export function renderTopHtml(result: TopResult): string {
         id: 'method',
         heading: 'Method',
         css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-        body: markup`<ul class="method"><li>Durations are the log’s own: from request to answer, so waiting for a database counts as much as work. CPU is told by redline flame and redline stairs.</li><li>Segments of a path that are numbers, dates, UUIDs, hashes or long tokens are folded; --route names a pattern, --keep-query keeps queries apart.</li></ul>`,
+        body: markup`<ul class="method"><li>${durationText(result)}</li><li>Segments of a path that are numbers, dates, UUIDs, hashes or long tokens are folded; --route names a pattern, --keep-query keeps queries apart.</li></ul>`,
       },
     ],
   });
+}
+
+function durationText({ command }: TopResult): string {
+  return command === 'top'
+    ? 'Durations are the log’s own: from request to answer, so waiting for a database counts as much as work. CPU is told by redline flame and redline stairs.'
+    : 'Requests were sent at their times in the log, whether or not earlier ones were answered, and timed from when they were due. Only GET and HEAD that were answered well are asked again, without the headers and cookies of then.';
 }
 
 function routesTable({ routes, hasDurations }: TopResult): Markup {

@@ -3,10 +3,10 @@ import type { LoggedRequest } from './parse-line.ts';
 import type { LogCounts } from './read-access-log.ts';
 import type { RoutePatterns } from './route-pattern.ts';
 
-/** What `redline top` leaves behind. */
+/** What `redline top` and `redline replay` leave behind. */
 export interface TopResult {
   schema: 1;
-  command: 'top';
+  command: 'top' | 'replay';
   title: string;
   files: string[];
   invocation: string;

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
+import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
@@ -12,6 +13,7 @@ import { writeReports, type ReportOptions } from './write-reports.ts';
 
 interface BenchOptions extends Overrides, ReportOptions {
   only?: string[];
+  replay?: string;
 }
 
 export interface CommandContext {
@@ -38,6 +40,7 @@ export function addBenchCommand(
     .option('--restarts <n>', 'fresh starts of every server', parseCount)
     .option('--blocks <n>', 'measurements of each variant per restart', parseCount)
     .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
     .option('--json <file>', 'where to write the figures', undefined)
     .option('--html <file>', 'where to write the report', undefined)
@@ -58,6 +61,7 @@ async function run(
   const { config, folder } = await loadConfig(configFile);
   const all = resolvePlans(config, folder, options);
   const plans = options.only ? choosePlans(all, options.only) : all;
+  const notes = await applyReplay(plans, options.replay, signal);
   let listener: ProgressListener | undefined;
   const listen = (plan: Plan): ProgressListener => {
     listener?.end();
@@ -76,10 +80,10 @@ async function run(
       startedAt,
       durationSeconds,
     };
-    const parts = plans.map((plan, index) => ({
-      group: plan.group,
-      result: summarise(plan, seen[index]!, facts),
-    }));
+    const parts = plans.map((plan, index) => {
+      const result = summarise(plan, seen[index]!, facts);
+      return { group: plan.group, result: { ...result, warnings: [...result.warnings, ...notes] } };
+    });
     listener!.end();
     await writeReports(mergeGroups(config.title ?? config.name, parts), options);
   } finally {

@@ -13,6 +13,7 @@ import { SourceMaps } from '../profile/source-maps.ts';
 import { readLog } from '../profile/v8-log.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
+import { applyReplay } from '../access-log/apply-replay.ts';
 import { chooseVariant } from './choose-variant.ts';
 import { loadOf } from './flame.ts';
 import { parseCount, parseSeconds } from './options.ts';
@@ -23,6 +24,7 @@ interface DeoptsOptions extends ReportOptions {
   seconds: number;
   warmup: number;
   connections?: number;
+  replay?: string;
   log?: string;
   all?: true;
 }
@@ -36,6 +38,7 @@ export function addDeoptsCommand(program: Command, context: CommandContext): voi
     .option('--seconds <n>', 'length of the load that counts', parseSeconds, 10)
     .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
     .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option(
       '--log <file>',
       'read a log of node --log-code --log-deopt instead of starting a server',
@@ -77,6 +80,7 @@ async function observe(
   context: CommandContext,
 ): Promise<DeoptsResult> {
   const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const notes = await applyReplay([plan], options.replay, context.signal);
   const shared = sharedFacts(context);
   using line = new PhaseLine(variant.name);
   const { profile, events, startMicros, node, load, machine, warnings } = await record(
@@ -105,7 +109,7 @@ async function observe(
       maps: new SourceMaps(),
       folder: variant.cwd,
     }),
-    warnings,
+    warnings: [...warnings, ...notes],
   };
 }
 

@@ -14,6 +14,7 @@ import { type LoadFigures, record, type Recording } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
+import { applyReplay } from '../access-log/apply-replay.ts';
 import { chooseVariant } from './choose-variant.ts';
 import { parseCount, parseSeconds } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
@@ -24,6 +25,7 @@ interface FlameOptions extends ReportOptions {
   warmup: number;
   interval: number;
   connections?: number;
+  replay?: string;
 }
 
 export function addFlameCommand(program: Command, context: CommandContext): void {
@@ -36,6 +38,7 @@ export function addFlameCommand(program: Command, context: CommandContext): void
     .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
     .option('--interval <µs>', 'microseconds from sample to sample', parseCount, 1_000)
     .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--json <file>', 'where to write the figures')
     .option('--html <file>', 'where to write the report')
     .addOption(
@@ -51,7 +54,9 @@ async function run(
   context: CommandContext,
 ): Promise<void> {
   const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const notes = await applyReplay([plan], options.replay, context.signal);
   const { result, profile } = await profileVariant(plan, variant, options, context);
+  result.warnings.push(...notes);
   const stem = `${result.scenario}-flame-${result.runId}`;
   const profileFile = join(options.out, `${stem}.cpuprofile`);
   await mkdir(options.out, { recursive: true });

@@ -10,6 +10,10 @@ export interface Plan {
   variants: PlannedVariant[];
   baseline: string;
   requests: Required<RequestConfig>[];
+  /** Named in reports in place of the requests, where they are too many. */
+  requestLabel?: string;
+  /** An access log whose requests are to take the place of the plan's. */
+  replay?: { file: string; rate: number | undefined };
   connections: number;
   openLoopRps: number | undefined;
   pin: boolean;
@@ -91,6 +95,9 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     requests,
     connections: overrides.connections ?? config.load?.connections ?? 64,
     openLoopRps: config.load?.openLoopRps,
+    ...(config.load?.replay === undefined
+      ? {}
+      : { replay: { file: resolve(folder, config.load.replay), rate: config.load.rate } }),
     pin: config.load?.pin ?? true,
     precision: {
       ...defaultPrecision,

@@ -10,6 +10,7 @@ import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts } from '../result.ts';
 import { checkContract } from '../run/contract.ts';
 import { cpuBetween, readCpu } from '../run/cpu-clock.ts';
+import { distinctRequests } from '../run/distinct-requests.ts';
 import { readMachine } from '../run/machine.ts';
 import { pinSelf } from '../run/pinning.ts';
 import { choosePorts } from '../run/ports.ts';
@@ -87,7 +88,7 @@ export async function record(
     });
     await server.ready(plan.readyTimeoutMs, options.signal);
     options.phase('checking answers');
-    await checkContract([server], plan.requests);
+    await checkContract([server], distinctRequests(plan.requests));
     await plan.verify?.(server);
     server.pin();
     const generator = findWrk(1) ?? autocannonGenerator();
@@ -148,7 +149,10 @@ async function profileUnderLoad(
       ...outcome,
       generator: generator.name,
       connections: plan.connections,
-      requestLabels: plan.requests.map(({ method, path }) => `${method} ${path}`),
+      requestLabels:
+        plan.requestLabel === undefined
+          ? plan.requests.map(({ method, path }) => `${method} ${path}`)
+          : [plan.requestLabel],
       serverBusy: cpu.totalMicros / 1e6 / outcome.seconds,
       microsPerRequest: (cpu.mainThreadMicros ?? cpu.totalMicros) / outcome.requests,
     },

@@ -54,7 +54,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
       generator: seen.generator.name,
       threads: seen.generator.threads,
       connections: plan.connections,
-      requests: plan.requests.map(label),
+      requests: plan.requestLabel === undefined ? plan.requests.map(label) : [plan.requestLabel],
       openLoopRps: seen.openLoopRps,
     },
     precision: {

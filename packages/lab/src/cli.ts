@@ -5,6 +5,7 @@ import { addDeoptsCommand } from './commands/deopts.ts';
 import { addFlameCommand } from './commands/flame.ts';
 import { addProveCommand } from './commands/prove.ts';
 import { addReplayCommand } from './commands/replay.ts';
+import { addRuntimesCommand } from './commands/runtimes.ts';
 import { addStairsCommand } from './commands/stairs.ts';
 import { addTopCommand } from './commands/top.ts';
 import { exitCodeOf, LabError } from './errors.ts';
@@ -45,6 +46,7 @@ addFlameCommand(program, context);
 addDeoptsCommand(program, context);
 addTopCommand(program, context);
 addReplayCommand(program, context);
+addRuntimesCommand(program, context);
 addProveCommand(program, context);
 
 try {

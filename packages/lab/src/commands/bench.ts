@@ -55,13 +55,36 @@ async function run(
   command: 'ladder' | 'bench',
   configFile: string,
   options: BenchOptions,
-  { version, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
   const { config, folder } = await loadConfig(configFile);
   const all = resolvePlans(config, folder, options);
   const plans = options.only ? choosePlans(all, options.only) : all;
-  const notes = await applyReplay(plans, options.replay, signal);
+  const notes = await applyReplay(plans, options.replay, context.signal);
+  await measurePlans(command, config.title ?? config.name, plans, {
+    options,
+    context,
+    startedAt,
+    notes,
+  });
+}
+
+interface Measuring {
+  options: ReportOptions;
+  context: CommandContext;
+  startedAt: Date;
+  /** Warnings that are known before anything is measured. */
+  notes: readonly string[];
+}
+
+/** Measures plans and writes their report: what the ladder, bench and runtimes commands end in. */
+export async function measurePlans(
+  command: 'ladder' | 'bench',
+  title: string,
+  plans: readonly Plan[],
+  { options, context: { version, signal }, startedAt, notes }: Measuring,
+): Promise<void> {
   let listener: ProgressListener | undefined;
   const listen = (plan: Plan): ProgressListener => {
     listener?.end();
@@ -85,7 +108,7 @@ async function run(
       return { group: plan.group, result: { ...result, warnings: [...result.warnings, ...notes] } };
     });
     listener!.end();
-    await writeReports(mergeGroups(config.title ?? config.name, parts), options);
+    await writeReports(mergeGroups(title, parts), options);
   } finally {
     listener?.end();
   }

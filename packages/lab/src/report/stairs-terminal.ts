@@ -9,10 +9,10 @@ import { whatIfSentence } from './stairs-words.ts';
 
 const leastWidth = 72;
 const mostName = 28;
-const leastName = 12;
-/** Marks of a verdict, and its longest word. */
+const leastName = 13;
+/** Mark and longest word. */
 const verdictWidth = 12;
-const leastPlot = 18;
+const leastPlot = 14;
 
 const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', withheld: 'withheld' };
 
@@ -66,7 +66,7 @@ function table(result: StairsResult, figures: StairFigures, width: number, glyph
   const plotWidth = Math.max(0, width - rest - nameWidth);
   const line = (cells: Record<'name' | 'micros' | 'range' | 'share' | 'rps' | 'plot' | 'verdict', string>): string =>
     `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${right(cells.rps, rpsWidth)}  ${left(cells.plot, plotWidth)}  ${cells.verdict}`;
-  const wide = plotWidth >= leastPlot - 6;
+  const wide = plotWidth >= leastPlot - 4;
   return [
     line({
       name: 'stage',

@@ -35,6 +35,7 @@ export function findSpine(traces: readonly Trace[]): Spine {
   const stages = onSpine.map(({ entry, inner }) => toStage(entry, inner));
   addCalls(stages, first.entries);
   if (onSpine[0] && startsInFramework(onSpine[0].entry)) stages.unshift(routing());
+  nameApart(stages);
   const ids = new Set(stages.map(({ id }) => id));
   return {
     stages,
@@ -109,6 +110,22 @@ function addCalls(stages: readonly SpineStage[], entries: readonly TraceEntry[])
   for (const { id, name, count, kind, isWrapped } of entries) {
     current = byId.get(id) ?? current;
     if (!byId.has(id) && kind === 'function' && !isWrapped) current?.calls.push({ name, count });
+  }
+}
+
+/** A stage is asked for by its name, so no two may have the same. A function keeps its own. */
+function nameApart(stages: readonly SpineStage[]): void {
+  for (const [name, same] of Map.groupBy(stages, (stage) => stage.name)) {
+    if (same.length === 1) continue;
+    for (const stage of same) {
+      if (stage.kind !== 'function') stage.name = `${name} (${stage.kind})`;
+    }
+  }
+  const counts = new Map<string, number>();
+  for (const stage of stages) {
+    const count = (counts.get(stage.name) ?? 0) + 1;
+    counts.set(stage.name, count);
+    if (count > 1) stage.name = `${stage.name} #${count}`;
   }
 }
 

@@ -4,7 +4,7 @@ import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
 import type { StageFigures, StairsResult } from './result.ts';
-import type { StairsObservations, StairsPlan } from './run-stairs.ts';
+import type { StairsObservations, StairsPlan } from './plan.ts';
 
 export interface StairsFacts {
   invocation: string;
@@ -85,7 +85,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
   const { stages } = seen.spine;
   const ends = [...estimates.levels.slice(1), estimates.whole];
   const http: StageFigures = {
-    name: 'HTTP, empty answer',
+    name: 'parse HTTP',
     kind: 'http',
     place: '',
     micros: estimates.floor.interval,
@@ -139,6 +139,11 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
   }
   if (seen.rounds < fewRounds) {
     warnings.push(`${seen.rounds} rounds are a quick look: give it more --seconds before you quote it.`);
+  }
+  if (seen.spine.stages.every(({ place }) => place === '')) {
+    warnings.push(
+      'No function of the app was entered once by every request: the stages are those of its framework alone.',
+    );
   }
   if (seen.unreadable.length > 0) {
     warnings.push(

@@ -15,22 +15,22 @@ export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: s
       const loaded = nextLoad(url, context);
       if (!url.startsWith('file:')) return loaded;
       const file = fileURLToPath(url);
-      const kind = kindOf(loaded.format);
+      const kind = kindOf(loaded.format, file);
       if (kind === undefined || file.startsWith(ownFolder)) return loaded;
       const patch = patchFor(file);
       if (patch === undefined && isDependency(file)) return loaded;
       const source = readSource(loaded.source, file, kind.isTypeScript);
       if (patch !== undefined) {
         recorder.frameworks.add(patch.framework);
-        return { ...loaded, format: kind.format, source: `${source}\n;${patch.code}\n` };
+        return { ...loaded, ...kind.as, source: `${source}\n;${patch.code}\n` };
       }
-      const asked: SourceFile = { file, source, isModule: kind.format === 'module' };
+      const asked: SourceFile = { file, source, isModule: kind.isModule };
       try {
         const rewritten =
           phase === 'trace'
             ? traceSource(asked, (facts) => recorder.know(facts))
             : cutSource(asked, stages, guarded);
-        return { ...loaded, format: kind.format, source: rewritten };
+        return { ...loaded, ...kind.as, source: rewritten };
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         recorder.unreadable.push(file);
@@ -40,17 +40,28 @@ export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: s
   });
 }
 
-function kindOf(
-  format: string | null | undefined,
-): { format: 'module' | 'commonjs'; isTypeScript: boolean } | undefined {
+interface FileKind {
+  isModule: boolean;
+  isTypeScript: boolean;
+  /** The format once types are gone. Where Node has yet to find out, it is left to. */
+  as: { format?: 'module' | 'commonjs' };
+}
+
+function kindOf(format: string | null | undefined, file: string): FileKind | undefined {
   switch (format) {
     case 'module':
     case 'commonjs':
-      return { format, isTypeScript: false };
+      return { isModule: format === 'module', isTypeScript: false, as: {} };
     case 'module-typescript':
-      return { format: 'module', isTypeScript: true };
+      return { isModule: true, isTypeScript: true, as: { format: 'module' } };
     case 'commonjs-typescript':
-      return { format: 'commonjs', isTypeScript: true };
+      return { isModule: false, isTypeScript: true, as: { format: 'commonjs' } };
+    case null:
+    case undefined:
+      // What `require` loads, where package.json names no type.
+      return /\.json$|\.node$|\.wasm$/.test(file)
+        ? undefined
+        : { isModule: false, isTypeScript: false, as: {} };
     default:
       return undefined;
   }

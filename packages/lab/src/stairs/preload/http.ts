@@ -11,13 +11,20 @@ const sending = ['writeHead', 'write', 'end', 'flushHeaders', 'writeProcessing']
 /** What would throw once the headers are gone. */
 const preparing = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const;
 
+const ofBody = ['content-length', 'content-encoding', 'transfer-encoding'];
+
 /** Counts requests, knows whose response is current, and makes answered responses inert. */
 export function watchHttp(state: StairsState, onListening: () => void): void {
-  const end = http.ServerResponse.prototype.end as Method;
+  const { end, hasHeader, removeHeader } = http.ServerResponse.prototype;
   state.answer = (response) => {
-    // Whatever the app has prepared so far is the app's business, and part of its cost; the answer has no body to size.
-    if (!response.headersSent) response.statusCode = 200;
-    end.call(response);
+    if (!response.headersSent) {
+      response.statusCode = 200;
+      // What the app has prepared so far stays, and is part of its cost; but there is no body of this size.
+      for (const name of ofBody) {
+        if (hasHeader.call(response, name)) removeHeader.call(response, name);
+      }
+    }
+    (end as Method).call(response);
   };
   makeInert(http.ServerResponse.prototype as never, state);
   for (const { prototype } of [http.Server, https.Server]) watchServer(prototype, state, onListening);
@@ -69,7 +76,7 @@ function makeInert(prototype: Record<string, Method>, state: StairsState): void 
     if (method === undefined) continue;
     prototype[name] = isTracing
       ? function (this: ServerResponse, ...args: never[]): unknown {
-          state.onEnter?.('send', { kind: 'send', name: 'send' });
+          state.onEnter?.('send', { kind: 'send', name: 'write answer' });
           return method.apply(this, args);
         }
       : function (this: ServerResponse): unknown {

@@ -78,7 +78,7 @@ export class Recorder {
     return {
       kind: 'function',
       name: facts.name,
-      place: `${relative(process.cwd(), facts.file)}:${facts.line}`,
+      place: `${shortPath(facts.file)}:${facts.line}`,
       isAsync: facts.isAsync,
       isConstructor: facts.isConstructor,
     };
@@ -120,6 +120,12 @@ export class Recorder {
   #isOwn(site: NodeJS.CallSite): boolean {
     return fileOf(site)?.startsWith(this.#ownFolder) ?? false;
   }
+}
+
+/** From where the app was started; of what lies elsewhere, the end. */
+function shortPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file.split(/[\\/]/).slice(-2).join('/') : path;
 }
 
 function fileOf(site: NodeJS.CallSite): string | undefined {

@@ -55,7 +55,9 @@ function withStage(
 ): object {
   const own = (instance as Record<string, unknown>)[method];
   if (typeof own !== 'function') return instance;
-  const name = (instance as { constructor?: { name?: string } }).constructor?.name ?? kind;
+  const given = (instance as { constructor?: { name?: string } }).constructor?.name ?? kind;
+  // Nest makes a class of a middleware that is a function, and names it by a hash.
+  const name = /^[\da-f]{16,}$/.test(given) ? 'function' : given;
   const bound: Method = (...args) => own.apply(instance, args);
   // Functional guards and the like are objects made by Nest; theirs is the method's own name.
   Object.defineProperty(bound, 'length', { value: own.length });

@@ -1,13 +1,18 @@
 import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import { compareProfiles } from '../flame/change.ts';
+import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from '../flame/change-report.ts';
 import { renderFlameHtml } from '../flame/flame-html.ts';
 import { formatFlameJson } from '../flame/flame-json.ts';
 import { renderFlameTerminal } from '../flame/flame-terminal.ts';
+import { readFlame } from '../flame/read-flame.ts';
 import type { FlameLoad, FlameResult } from '../flame/result.ts';
 import { summariseProfile } from '../flame/summarise-profile.ts';
+import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import type { CpuProfile } from '../profile/cpu-profile.ts';
 import { type LoadFigures, record, type Recording } from '../profile/record.ts';
@@ -21,6 +26,7 @@ import { type ReportOptions, writeFiles } from './write-files.ts';
 
 interface FlameOptions extends ReportOptions {
   variant?: string;
+  diff?: string[];
   seconds: number;
   warmup: number;
   interval: number;
@@ -34,6 +40,7 @@ export function addFlameCommand(program: Command, context: CommandContext): void
     .description('profile a variant under load: an interactive flamegraph with V8 tiers')
     .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--variant <name>', 'which variant; the baseline by default')
+    .option('--diff <before after...>', 'two variants, or two files of earlier runs')
     .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
     .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
     .option('--interval <µs>', 'microseconds from sample to sample', parseCount, 1_000)
@@ -53,6 +60,7 @@ async function run(
   options: FlameOptions,
   context: CommandContext,
 ): Promise<void> {
+  if (options.diff !== undefined) return runDiff(configFile, options.diff, options, context);
   const { plan, variant } = await chooseVariant(configFile, options.variant, options);
   const notes = await applyReplay([plan], options.replay, context.signal);
   const { result, profile } = await profileVariant(plan, variant, options, context);
@@ -66,6 +74,66 @@ async function run(
     options,
     (terminal) => renderFlameTerminal(result, { ...terminal, profile: relative('.', profileFile) }),
   );
+}
+
+/** Each side is a file of an earlier run where there is one of that name, else a variant to be profiled now. */
+async function runDiff(
+  configFile: string,
+  sides: string[],
+  options: FlameOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (sides.length !== 2) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--diff takes two variants or files, not ${sides.join(', ')}; the config comes before it.`,
+    );
+  }
+  const startedAt = new Date();
+  const [before, after] = await inOrder(sides, async (side) => {
+    if (existsSync(side)) return readFlame(side);
+    const { plan, variant } = await chooseVariant(configFile, side, options);
+    const notes = await applyReplay([plan], options.replay, context.signal);
+    const { result } = await profileVariant(plan, variant, options, context);
+    result.warnings.push(...notes);
+    return result;
+  });
+  const runId = randomBytes(3).toString('hex');
+  const diff: FlameDiff = {
+    schema: 1,
+    command: 'flame-diff',
+    scenario: after!.scenario,
+    title: `${before!.variant} → ${after!.variant}`,
+    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    runId,
+    redlineVersion: context.version,
+    startedAt: startedAt.toISOString(),
+    before: before!,
+    after: after!,
+    change: compareProfiles(before!, after!),
+    warnings: [before!, after!].flatMap(({ variant, warnings }) =>
+      warnings.map((warning) => `${variant}: ${warning}`),
+    ),
+  };
+  await writeFiles(
+    {
+      stem: `${diff.scenario}-flame-diff-${runId}`,
+      json: `${JSON.stringify(diff)}\n`,
+      html: renderChangeHtml(diff),
+    },
+    options,
+    (terminal) => renderChangeTerminal(diff, terminal),
+  );
+}
+
+/** Two loads at the same time would measure each other. */
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
 }
 
 async function profileVariant(
@@ -133,6 +201,8 @@ const helpText = `
 Examples:
   redline flame                                   the baseline of redline.config.ts
   redline flame --variant candidate --seconds 30
+  redline flame --diff base candidate             what became cheaper, what dearer
+  redline flame --diff redline-out/a.json redline-out/b.json
 
 The .cpuprofile beside the report opens in Chrome DevTools and speedscope.
 

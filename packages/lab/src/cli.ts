@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { addAdviseCommand } from './commands/advise.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addDeoptsCommand } from './commands/deopts.ts';
 import { addFlameCommand } from './commands/flame.ts';
@@ -48,6 +49,7 @@ addTopCommand(program, context);
 addReplayCommand(program, context);
 addRuntimesCommand(program, context);
 addProveCommand(program, context);
+addAdviseCommand(program, context);
 
 try {
   await program.parseAsync();

@@ -16,7 +16,8 @@ if (name === undefined || ![...scenarios, ...proofs].includes(name)) {
 }
 
 // Relative: the result file keeps the command line, and is committed.
-const fileOf = (kind: string): string => relative('.', join(import.meta.dirname, kind, `${name}.ts`));
+const fileOf = (kind: string): string =>
+  relative('.', join(import.meta.dirname, kind, `${name}.ts`));
 const [command, ...args] = proofs.includes(name)
   ? [process.execPath, fileOf('proofs')]
   : ['redline', 'bench', fileOf('scenarios')];

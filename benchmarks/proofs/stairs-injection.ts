@@ -72,7 +72,10 @@ function measure(index: number): Run {
     'redline',
     // prettier-ignore
     ['stairs', url, '--seconds', values.seconds, '--json', file, '--out', folder, '--', 'node', app],
-    { env: { ...process.env, SPIN: JSON.stringify(injected) }, stdio: ['ignore', 'ignore', 'pipe'] },
+    {
+      env: { ...process.env, SPIN: JSON.stringify(injected) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
   );
   const result = JSON.parse(readFileSync(file, 'utf8')) as StairsFile;
   ({ machine } = result);

@@ -14,6 +14,8 @@ export interface ClosedLoop {
   connections: number;
   durationMs: number;
   signal: AbortSignal;
+  /** Put before the generator's own command where it is one, e.g. `taskset -c 1`. */
+  launcher?: readonly string[];
 }
 
 export interface LoadOutcome {

@@ -45,7 +45,8 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
     url,
   ];
   // Detached: Ctrl-C must reach the runner alone.
-  const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const [program, ...before] = [...(load.launcher ?? []), 'wrk'];
+  const child = spawn(program!, [...before, ...args], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -44,33 +44,61 @@ function findings(result: StairsResult, figures: StairFigures): Finding[] {
     .toSorted((a, b) => b.stage.micros.value - a.stage.micros.value)
     .slice(0, mostFindings);
   if (own.length > 0 && trusted) {
-    const text = own.map(({ stage, micros }) => `${stage.name} ${micros} µs (${percent(stage.share)})`);
+    const text = own.map(
+      ({ stage, micros }) => `${stage.name} ${micros} µs (${percent(stage.share)})`,
+    );
     found.push({ word: verdictWord('base', 'then'), text: `${text.join(', ')}.` });
   }
-  const free = figures.rows.filter(({ reading }) => reading === 'same').map(({ stage }) => stage.name);
+  const free = figures.rows
+    .filter(({ reading }) => reading === 'same')
+    .map(({ stage }) => stage.name);
   if (free.length > 0) {
-    found.push({ word: verdictWord('same'), text: `No cost beyond ${figures.bandText}: ${free.join(', ')}.` });
+    found.push({
+      word: verdictWord('same'),
+      text: `No cost beyond ${figures.bandText}: ${free.join(', ')}.`,
+    });
   }
-  const open = figures.rows.filter(({ reading }) => reading === 'unresolved').map(({ stage }) => stage.name);
+  const open = figures.rows
+    .filter(({ reading }) => reading === 'unresolved')
+    .map(({ stage }) => stage.name);
   if (open.length > 0) {
-    found.push({ word: verdictWord('unresolved'), text: `${open.join(', ')}: more --seconds would settle it.` });
+    found.push({
+      word: verdictWord('unresolved'),
+      text: `${open.join(', ')}: more --seconds would settle it.`,
+    });
   }
-  if (result.whatIf) found.push({ word: verdictWord('base', 'what if'), text: whatIfSentence(result.whatIf) });
+  if (result.whatIf)
+    found.push({ word: verdictWord('base', 'what if'), text: whatIfSentence(result.whatIf) });
   return found;
 }
 
 function factsOf(result: StairsResult): [string, string][] {
   const { machine, app, load, precision, whole } = result;
   return [
-    ['Machine', `${machine.cpuModel}, ${plural(machine.cores, 'core')}, ${fixed(machine.memoryGiB)} GiB`],
+    [
+      'Machine',
+      `${machine.cpuModel}, ${plural(machine.cores, 'core')}, ${fixed(machine.memoryGiB)} GiB`,
+    ],
     ['Virtualisation, steal', `${machine.virtualisation}; ${stealText(machine.steal)}`],
     ['Kernel, governor', `${machine.kernel}; governor ${machine.governor}`],
     ['App', `${app.command.join(' ')}; Node.js ${app.node.replace(/^v/, '')}`],
     ['Frameworks', app.frameworks.length === 0 ? 'none seen' : app.frameworks.join(', ')],
-    ['Load', `${load.request}, ${plural(load.connections, 'connection')}, closed loop, ${load.generator}`],
+    [
+      'Load',
+      `${load.request}, ${plural(load.connections, 'connection')}, closed loop, ${load.generator}`,
+    ],
     ['Pinning', machine.pinning],
-    ['Rounds', `${plural(precision.restarts, 'restart')} × ${plural(precision.rounds, 'round')}, in all ${seconds(result.durationSeconds)}`],
-    ['Slices', `${fixed(precision.guardMs + precision.countedMs)} ms, of which the last ${fixed(precision.countedMs)} count`],
-    ['A/A noise', `whole against itself ${fixed(whole.control.value, 2)} µs ${range(whole.control, 2)}`],
+    [
+      'Rounds',
+      `${plural(precision.restarts, 'restart')} × ${plural(precision.rounds, 'round')}, in all ${seconds(result.durationSeconds)}`,
+    ],
+    [
+      'Slices',
+      `${fixed(precision.guardMs + precision.countedMs)} ms, of which the last ${fixed(precision.countedMs)} count`,
+    ],
+    [
+      'A/A noise',
+      `whole against itself ${fixed(whole.control.value, 2)} µs ${range(whole.control, 2)}`,
+    ],
   ];
 }

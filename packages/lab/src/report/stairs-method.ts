@@ -5,7 +5,8 @@ import type { Section } from './section.ts';
 
 /** How the waterfall came about and what it leaves open. */
 export function stairsMethod(result: StairsResult): Section {
-  const items = (sentences: string[]): Markup[] => sentences.map((text) => markup`<li>${text}</li>`);
+  const items = (sentences: string[]): Markup[] =>
+    sentences.map((text) => markup`<li>${text}</li>`);
   return {
     id: 'method',
     heading: 'Method',
@@ -30,7 +31,9 @@ function limits({ precision, load }: StairsResult): string[] {
     'A stage is charged for everything up to the entry of the next: also for what its callers do in between, and for work it puts off until later, such as a log line written when the answer has left.',
     'Behind a cut the app does less: caches stay warmer, counters stand still, the garbage collector has other work. The differences are those of this app under this load.',
     ...(precision.restarts === 1
-      ? ['One start of the app was measured. Another may be compiled otherwise: --restarts tells how much that matters.']
+      ? [
+          'One start of the app was measured. Another may be compiled otherwise: --restarts tells how much that matters.',
+        ]
       : []),
     'Requests per second are derived from the CPU of the main thread: what one core would serve that does nothing else.',
     `One route with one kind of request: ${load.request}. Work between requests is charged to all of them.`,

@@ -4,12 +4,22 @@ import { fixed, percent } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { axisHeader, bar, plotBackground, plotCell, share, whisker } from './plot.ts';
 import type { Section } from './section.ts';
-import { type StairFigures, type StairReading, type StairRow, unattributed } from './stairs-rows.ts';
+import {
+  type StairFigures,
+  type StairReading,
+  type StairRow,
+  unattributed,
+} from './stairs-rows.ts';
 import { STACK, stackedTable } from './style.ts';
 import { verdictWord } from './words.ts';
 
 /** How a verdict of a stage looks: a cost is neither better nor worse. */
-const readings = { changed: 'base', same: 'same', unresolved: 'unresolved', withheld: 'withheld' } as const;
+const readings = {
+  changed: 'base',
+  same: 'same',
+  unresolved: 'unresolved',
+  withheld: 'withheld',
+} as const;
 
 /** The waterfall: stages in the order of the request, each bar where the last one ended. */
 export function stairsSection(result: StairsResult, figures: StairFigures): Section {
@@ -96,12 +106,16 @@ function includesText({ stage: { includes } }: StairRow): string {
 }
 
 function callsText({ stage: { calls } }: StairRow): string {
-  const often = calls.toSorted((a, b) => b.count - a.count).map(({ name, count }) => `${name} ×${fixed(count)}`);
+  const often = calls
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ name, count }) => `${name} ×${fixed(count)}`);
   return often.length === 0 ? '' : `calls ${listed(often)}`;
 }
 
 function listed(names: readonly string[]): string {
-  return names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+  return names.length > 3
+    ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`
+    : names.join(', ');
 }
 
 function style({ stages, whole }: StairsResult, { rows, axis, whole: text }: StairFigures): string {

@@ -3,7 +3,13 @@ import { axisLine } from './terminal-plot.ts';
 import { cut, ends, left, right, widest, wrap } from './columns.ts';
 import { fixed, percent, plural, range } from './format.ts';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
-import { dearest, stairFigures, type StairFigures, type StairRow, unattributed } from './stairs-rows.ts';
+import {
+  dearest,
+  stairFigures,
+  type StairFigures,
+  type StairRow,
+  unattributed,
+} from './stairs-rows.ts';
 import type { TerminalOptions } from './terminal.ts';
 import { whatIfSentence } from './stairs-words.ts';
 
@@ -52,7 +58,12 @@ function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] 
   ];
 }
 
-function table(result: StairsResult, figures: StairFigures, width: number, glyphs: Glyphs): string[] {
+function table(
+  result: StairsResult,
+  figures: StairFigures,
+  width: number,
+  glyphs: Glyphs,
+): string[] {
   const { rows, axis, whole } = figures;
   const rps = rows.map(({ stage }) => fixed(stage.rpsIfItEnded.value));
   const microsWidth = Math.max(5, widest([...rows.map(({ micros }) => micros), whole.micros]));
@@ -64,7 +75,9 @@ function table(result: StairsResult, figures: StairFigures, width: number, glyph
     Math.min(mostName, widest(rows.map(({ stage }) => stage.name)), width - rest - leastPlot),
   );
   const plotWidth = Math.max(0, width - rest - nameWidth);
-  const line = (cells: Record<'name' | 'micros' | 'range' | 'share' | 'rps' | 'plot' | 'verdict', string>): string =>
+  const line = (
+    cells: Record<'name' | 'micros' | 'range' | 'share' | 'rps' | 'plot' | 'verdict', string>,
+  ): string =>
     `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${right(cells.rps, rpsWidth)}  ${left(cells.plot, plotWidth)}  ${cells.verdict}`;
   const wide = plotWidth >= leastPlot - 4;
   return [
@@ -95,7 +108,9 @@ function table(result: StairsResult, figures: StairFigures, width: number, glyph
       share: '',
       rps: fixed(result.whole.rps.value),
       plot: wide
-        ? (glyphs.barSteps.at(-1) ?? '#').repeat(Math.round(axis.at(result.whole.micros.value) * plotWidth))
+        ? (glyphs.barSteps.at(-1) ?? '#').repeat(
+            Math.round(axis.at(result.whole.micros.value) * plotWidth),
+          )
         : '',
       verdict: 'measured',
     }),
@@ -103,12 +118,21 @@ function table(result: StairsResult, figures: StairFigures, width: number, glyph
 }
 
 /** Bars start on whole cells and end in eighths; a stage without a cost keeps a mark at its place. */
-function bar({ fromMicros, toMicros, reading, stage }: StairRow, { axis }: StairFigures, width: number, glyphs: Glyphs): string {
+function bar(
+  { fromMicros, toMicros, reading, stage }: StairRow,
+  { axis }: StairFigures,
+  width: number,
+  glyphs: Glyphs,
+): string {
   const eighths = glyphs.barSteps.length;
-  const from = Math.min(width - 1, Math.max(0, Math.round(axis.at(Math.min(fromMicros, toMicros)) * width)));
+  const from = Math.min(
+    width - 1,
+    Math.max(0, Math.round(axis.at(Math.min(fromMicros, toMicros)) * width)),
+  );
   const steps = Math.round(Math.abs(axis.at(toMicros) - axis.at(fromMicros)) * width * eighths);
   if (reading === 'same') return `${' '.repeat(from)}${glyphs.marks.same}`;
-  if (reading === 'unresolved' || stage.micros.value <= 0) return `${' '.repeat(from)}${glyphs.hollow}`;
+  if (reading === 'unresolved' || stage.micros.value <= 0)
+    return `${' '.repeat(from)}${glyphs.hollow}`;
   const whole = Math.floor(steps / eighths);
   const part = steps % eighths;
   const end = part > 0 ? glyphs.barSteps[part - 1]! : whole === 0 ? glyphs.barSteps[0]! : '';
@@ -156,7 +180,9 @@ function rounds({ precision }: StairsResult): string {
 }
 
 function some(names: readonly string[]): string {
-  return names.length > 4 ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more` : names.join(', ');
+  return names.length > 4
+    ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`
+    : names.join(', ');
 }
 
 function fileLines(named: TerminalOptions['files'] = {}, width: number): string[] {

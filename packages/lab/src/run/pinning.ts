@@ -48,9 +48,28 @@ export function moveToServerCore({ cores }: Pinning, pid: number): void {
   if (cores !== undefined) setCores(pid, cores.server);
 }
 
+/**
+ * Server and load on one core, taking turns: each runs until it has nothing left to do. On two cores the server pays for
+ * waking the load whenever that is asleep, so an answer costs more the slower the server is; here it always costs the
+ * same, and the core's other hyperthread is left in peace.
+ * @param pid Its main thread moves; compiler and collector threads stay where they are.
+ * @returns What to put before the command of the load.
+ */
+export function takeTurns({ cores }: Pinning, pid: number): string[] {
+  if (cores === undefined) return [];
+  run('taskset', ['-pc', cores.server, String(pid)]);
+  // A batch task that wakes up does not interrupt the one that runs.
+  const isBatch = run('chrt', ['--batch', '-p', '0', String(pid)]);
+  return ['taskset', '-c', cores.server, ...(isBatch ? ['chrt', '--batch', '0'] : [])];
+}
+
 function setCores(pid: number, cores: string): boolean {
+  return run('taskset', ['-apc', cores, String(pid)]);
+}
+
+function run(program: string, args: string[]): boolean {
   try {
-    execFileSync('taskset', ['-apc', cores, String(pid)], { stdio: 'ignore' });
+    execFileSync(program, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -7,11 +7,22 @@ import { wholeRequest } from './budget.ts';
 /** The table for a pull request. Without a budget it is the stages alone. */
 export function budgetMarkdown(result: StairsResult): string {
   const { stages, whole, budget, title } = result;
-  const rows = stages.slice(1).map((stage) => stageRow(stage, budget?.rows.find(({ name }) => name === stage.name)));
+  const rows = stages.slice(1).map((stage) =>
+    stageRow(
+      stage,
+      budget?.rows.find(({ name }) => name === stage.name),
+    ),
+  );
   const gone = (budget?.rows ?? []).filter(({ status }) => status === 'missing');
   const all = budget?.rows.find(({ name }) => name === wholeRequest);
   const unit = budget ? unitText(budget.unit) : '';
-  const head = ['stage', 'µs', '95 % interval', 'share', ...(budget ? [`of budget, ${unit}`, 'verdict'] : [])];
+  const head = [
+    'stage',
+    'µs',
+    '95 % interval',
+    'share',
+    ...(budget ? [`of budget, ${unit}`, 'verdict'] : []),
+  ];
   const summary = budget
     ? budget.failed
       ? '**A stage is over its budget.**'
@@ -24,7 +35,9 @@ export function budgetMarkdown(result: StairsResult): string {
     line(head),
     line(head.map((_, index) => (index === 0 || index === 5 ? '---' : '--:'))),
     ...rows.map((cells) => line(cells.slice(0, head.length))),
-    ...gone.map(({ name, limit }) => line([code(name), '–', '', '', `– / ${fixed(limit!, 2)}`, `**${statusWords.missing}**`])),
+    ...gone.map(({ name, limit }) =>
+      line([code(name), '–', '', '', `– / ${fixed(limit!, 2)}`, `**${statusWords.missing}**`]),
+    ),
     line(
       [
         'whole request',

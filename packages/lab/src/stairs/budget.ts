@@ -84,7 +84,12 @@ export function checkBudget(result: StairsResult, budget: Budget, file: string):
   }
   if (budget.request !== undefined) {
     const measured = inUnits(result.whole.micros);
-    rows.push({ name: wholeRequest, measured, limit: budget.request, status: judge(measured, budget.request) });
+    rows.push({
+      name: wholeRequest,
+      measured,
+      limit: budget.request,
+      status: judge(measured, budget.request),
+    });
   }
   const failed = rows.some(({ status }) => status === 'over' || status === 'missing');
   return { file, unit: budget.unit, rows, failed };
@@ -99,6 +104,8 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new LabError('ERR_REDLINE_BUDGET', `${file} is not JSON: ${(cause as Error).message}.`, { cause });
+    throw new LabError('ERR_REDLINE_BUDGET', `${file} is not JSON: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
 }

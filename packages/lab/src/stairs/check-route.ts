@@ -10,7 +10,10 @@ const warmRequests = 10;
  * The route answers, and answers well: a refusal has fewer stages than an answer.
  * @throws {LabError} ERR_REDLINE_STAIRS, in words that say what to do
  */
-export async function checkRoute(session: Session, request: Required<RequestConfig>): Promise<void> {
+export async function checkRoute(
+  session: Session,
+  request: Required<RequestConfig>,
+): Promise<void> {
   for (let count = 0; count < warmRequests; count++) {
     const answer = await send(session.port, request).catch(async (error: Error) => {
       throw await session.server.failure(`did not answer ${label(request)} (${error.message})`);

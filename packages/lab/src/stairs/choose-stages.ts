@@ -7,7 +7,11 @@ import { whole } from './preload/protocol.ts';
  * cost joins the stage before. The first always stays: it is where the request begins.
  * @param pilot A first look. Its figures are used for nothing else, so that choosing by them biases none.
  */
-export function chooseStages(pilot: readonly CutSlice[], cuts: readonly number[], most: number): number[] {
+export function chooseStages(
+  pilot: readonly CutSlice[],
+  cuts: readonly number[],
+  most: number,
+): number[] {
   const level = new Map(
     [...cuts, whole].map((cut) => [
       cut,

@@ -22,7 +22,10 @@ export async function findListener(port: number): Promise<RunningApp> {
   }
   const inode = inodeOf(port);
   if (inode === undefined) {
-    throw new LabError('ERR_REDLINE_OPTION', `Nothing listens on port ${port}; start the app, or ${hint}`);
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `Nothing listens on port ${port}; start the app, or ${hint}`,
+    );
   }
   const pid = ownerOf(inode);
   if (pid === undefined) {
@@ -53,7 +56,9 @@ function ownerOf(inode: string): number | undefined {
   return pids.find((pid) => {
     try {
       const folder = `/proc/${pid}/fd`;
-      return readdirSync(folder).some((fd) => readlinkSync(`${folder}/${fd}`) === `socket:[${inode}]`);
+      return readdirSync(folder).some(
+        (fd) => readlinkSync(`${folder}/${fd}`) === `socket:[${inode}]`,
+      );
     } catch {
       // Gone, or somebody else's.
       return false;

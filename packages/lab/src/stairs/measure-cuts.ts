@@ -1,5 +1,6 @@
 import { LabError } from '../errors.ts';
 import { label } from '../run/contract.ts';
+import { takeTurns } from '../run/pinning.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
@@ -29,7 +30,7 @@ export async function measureCuts(
   observed: StairsObservations,
   random: () => number,
   listener: StairsListener,
-  { signal }: Context,
+  { pinning, signal }: Context,
 ): Promise<void> {
   const load = new AbortController();
   const { target } = plan;
@@ -38,6 +39,7 @@ export async function measureCuts(
     requests: [target.request],
     connections: target.connections,
     durationMs: 600_000,
+    launcher: takeTurns(pinning, session.pid),
     signal: AbortSignal.any([load.signal, signal]),
   });
   // Ends by being aborted; when it ends by itself, something is wrong.
@@ -61,7 +63,6 @@ export async function measureCuts(
       guardMs: 1,
       countedMs: 99,
     });
-    session.server.pin();
     const settled = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
     requireGoodAnswers([...warm, ...settled], target.request);
     const slice = sliceFor(settled, target.connections);
@@ -74,14 +75,16 @@ export async function measureCuts(
     session.server.dropOutput();
     let budgetMs = (plan.seconds * 1_000) / plan.restarts;
     if (observed.cuts.length > plan.mostStages) {
-      const pilot = await rounds(pilotShare * budgetMs, length, () => listener.phase('choosing stages'));
+      const pilot = await rounds(pilotShare * budgetMs, length, () =>
+        listener.phase('choosing stages'),
+      );
       observed.cuts = chooseStages(pilot, observed.cuts, plan.mostStages);
       budgetMs *= 1 - pilotShare;
     }
     observed.restarts.push(
       await rounds(budgetMs, length, (done, of) => {
         observed.rounds = of;
-        listener.round(done + (observed.restarts.length) * of, of * plan.restarts);
+        listener.round(done + observed.restarts.length * of, of * plan.restarts);
         session.server.dropOutput();
       }),
     );
@@ -95,7 +98,9 @@ export async function measureCuts(
     const cuts = withWhole(observed.cuts);
     const count = Math.max(3, Math.floor(budgetMs / lengthMs / cuts.length));
     let done = 0;
-    return slicesOf(session, shuffledRounds(cuts, count, random), observed, () => onRound(++done, count));
+    return slicesOf(session, shuffledRounds(cuts, count, random), observed, () =>
+      onRound(++done, count),
+    );
   }
 }
 
@@ -118,7 +123,10 @@ function withWhole(cuts: readonly number[]): number[] {
 }
 
 /** Long enough that nothing of the last slice is under way any more: connections in flight leave at the rate of answers. */
-function sliceFor(slices: readonly CutSlice[], connections: number): { guardMs: number; countedMs: number } {
+function sliceFor(
+  slices: readonly CutSlice[],
+  connections: number,
+): { guardMs: number; countedMs: number } {
   const rps = mean(slices.map(({ requests, seconds }) => requests / seconds));
   const latencyMs = (connections / rps) * 1_000;
   const guardMs = Math.ceil(Math.min(mostGuardMs, Math.max(leastGuardMs, 3 * latencyMs)));
@@ -129,7 +137,10 @@ function requireGoodAnswers(slices: readonly CutSlice[], request: StairsTarget['
   const requests = slices.reduce((sum, slice) => sum + slice.requests, 0);
   const failures = slices.reduce((sum, slice) => sum + slice.failures, 0);
   if (requests === 0) {
-    throw new LabError('ERR_REDLINE_STAIRS', `Nothing was answered while ${label(request)} was sent under load.`);
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      `Nothing was answered while ${label(request)} was sent under load.`,
+    );
   }
   if (failures / requests > failedTooOften) {
     throw new LabError(

@@ -30,7 +30,10 @@ export async function runStairs(
   try {
     const reason = setup.skip?.[target.variant.name];
     if (reason !== undefined) {
-      throw new LabError('ERR_REDLINE_STAIRS', `"${target.variant.name}" cannot run here: ${reason}.`);
+      throw new LabError(
+        'ERR_REDLINE_STAIRS',
+        `"${target.variant.name}" cannot run here: ${reason}.`,
+      );
     }
     const context = { env: setup.env ?? {}, pinning, signal };
     const before = readInterference();
@@ -75,7 +78,7 @@ async function observe(
     node: '',
     hasThreadClock: true,
     generator: findWrk(1) ?? autocannonGenerator(),
-    machine: readMachine(context.pinning.description),
+    machine: readMachine(placement(context)),
   };
   for (let restart = 0; restart < plan.restarts; restart++) {
     listener.phase('starting');
@@ -90,6 +93,12 @@ async function observe(
   }
   dropUnreached(observed);
   return observed;
+}
+
+function placement({ pinning }: Context): string {
+  return pinning.cores === undefined
+    ? pinning.description
+    : `server and load take turns on core ${pinning.cores.server}`;
 }
 
 function withoutSkipped(
@@ -114,7 +123,7 @@ function withoutSkipped(
 function dropUnreached(observed: StairsObservations): void {
   const { stages } = observed.spine;
   const slices = observed.restarts.flat();
-  for (const cut of [...observed.cuts]) {
+  for (const cut of observed.cuts) {
     const own = slices.filter((slice) => slice.cut === cut);
     const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
     const share = own.reduce((sum, slice) => sum + slice.stubs, 0) / requests;
@@ -127,6 +136,9 @@ function dropUnreached(observed: StairsObservations): void {
     });
   }
   if (observed.cuts.length === 0) {
-    throw new LabError('ERR_REDLINE_STAIRS', 'Under load no stage was reached by all requests: there is nothing to measure.');
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      'Under load no stage was reached by all requests: there is nothing to measure.',
+    );
   }
 }

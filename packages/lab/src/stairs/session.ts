@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server as ControlServer, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer,
+  type Server as ControlServer,
+  type Socket,
+} from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -29,6 +34,8 @@ type Reply<Type> = Extract<FromServer, { type: Type }>;
 export class Session implements AsyncDisposable {
   readonly server: Server;
   readonly port: number;
+  /** Of the process that listens: a command such as npm starts it as a child. */
+  pid = 0;
   node = '';
   hasThreadClock = true;
   readonly #control: ControlServer;
@@ -39,7 +46,13 @@ export class Session implements AsyncDisposable {
   readonly #unread: FromServer[] = [];
   #onRound: ((message: Reply<'round'>) => void) | undefined;
 
-  private constructor(server: Server, port: number, control: ControlServer, folder: string, crashFile: string) {
+  private constructor(
+    server: Server,
+    port: number,
+    control: ControlServer,
+    folder: string,
+    crashFile: string,
+  ) {
     this.server = server;
     this.port = port;
     this.#control = control;
@@ -52,7 +65,11 @@ export class Session implements AsyncDisposable {
   static async start(
     target: StairsTarget,
     how: Pick<PreloadSettings, 'phase' | 'stages' | 'guards' | 'followsAsync'>,
-    { env, pinning, signal }: { env: Record<string, string>; pinning: Pinning; signal: AbortSignal },
+    {
+      env,
+      pinning,
+      signal,
+    }: { env: Record<string, string>; pinning: Pinning; signal: AbortSignal },
   ): Promise<Session> {
     const control = createServer().listen(0, '127.0.0.1');
     await once(control, 'listening');
@@ -66,7 +83,10 @@ export class Session implements AsyncDisposable {
       crashFile,
       ...(target.redirectFrom === undefined ? {} : { redirectFrom: target.redirectFrom }),
     };
-    const variant = { ...target.variant, env: { ...target.variant.env, ...preloaded(target, env, settings) } };
+    const variant = {
+      ...target.variant,
+      env: { ...target.variant.env, ...preloaded(target, env, settings) },
+    };
     const server = new Server(variant, target.variant.name, { port, env, pinning, folder });
     const session = new Session(server, port, control, folder, crashFile);
     try {
@@ -77,10 +97,6 @@ export class Session implements AsyncDisposable {
       await session[Symbol.asyncDispose]();
       throw error;
     }
-  }
-
-  get pinnedPid(): number {
-    return this.server.pid;
   }
 
   say(message: ToServer): void {
@@ -164,6 +180,7 @@ export class Session implements AsyncDisposable {
         `"${this.server.name}" listens on port ${this.port}, but not through node:http of a Node 22.15 or newer: its stages cannot be cut.`,
       );
     }
+    this.pid = hello.pid;
     this.node = hello.node;
     this.hasThreadClock = hello.hasThreadClock;
   }

@@ -94,7 +94,8 @@ function withoutWrapped(
 }
 
 function toStage(entry: TraceEntry, inner: TraceEntry | undefined): SpineStage {
-  const isNamed = inner !== undefined && !inner.name.includes('<anonymous>') && !inner.name.endsWith('(…)');
+  const isNamed =
+    inner !== undefined && !inner.name.includes('<anonymous>') && !inner.name.endsWith('(…)');
   return {
     id: entry.id,
     name: isNamed ? inner.name : entry.name,

@@ -135,10 +135,14 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
     );
   }
   if (steal !== undefined && steal > noticeableSteal) {
-    warnings.push(`The hypervisor took ${(steal * 100).toFixed(1)} % of the CPU time during the run.`);
+    warnings.push(
+      `The hypervisor took ${(steal * 100).toFixed(1)} % of the CPU time during the run.`,
+    );
   }
   if (seen.rounds < fewRounds) {
-    warnings.push(`${seen.rounds} rounds are a quick look: give it more --seconds before you quote it.`);
+    warnings.push(
+      `${seen.rounds} rounds are a quick look: give it more --seconds before you quote it.`,
+    );
   }
   if (seen.spine.stages.every(({ place }) => place === '')) {
     warnings.push(

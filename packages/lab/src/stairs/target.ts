@@ -43,7 +43,9 @@ export async function resolveTarget(
 ): Promise<StairsTarget> {
   const isUrl = /^https?:\/\//.test(asked);
   if (!isUrl && command.length > 0) {
-    throw wrong(`A command goes with a URL, not with "${asked}": redline stairs http://127.0.0.1:3000/ -- ${command.join(' ')}`);
+    throw wrong(
+      `A command goes with a URL, not with "${asked}": redline stairs http://127.0.0.1:3000/ -- ${command.join(' ')}`,
+    );
   }
   const target = isUrl ? await fromUrl(asked, command, options) : await fromConfig(asked, options);
   const headers = { ...target.request.headers, ...parseHeaders(options.header ?? []) };
@@ -96,10 +98,14 @@ async function fromUrl(
   if (!URL.canParse(text)) throw wrong(`"${text}" is not a URL.`);
   const url = new URL(text);
   if (url.protocol === 'https:') {
-    throw wrong(`${text} is served over TLS; give the port where the app itself answers plain HTTP.`);
+    throw wrong(
+      `${text} is served over TLS; give the port where the app itself answers plain HTTP.`,
+    );
   }
   if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) {
-    throw wrong(`${url.hostname} is another machine. stairs starts the app itself, here: give a URL at 127.0.0.1.`);
+    throw wrong(
+      `${url.hostname} is another machine. stairs starts the app itself, here: give a URL at 127.0.0.1.`,
+    );
   }
   const port = Number(url.port || 80);
   const path = options.request ?? url.pathname + url.search;

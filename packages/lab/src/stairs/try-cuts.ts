@@ -17,19 +17,28 @@ export async function tryCuts(
   const { stages } = observed.spine;
   // The first requests of a fresh server may take another way.
   await checkRoute(session, target.request);
-  for (const cut of [...observed.cuts]) {
+  for (const cut of observed.cuts) {
     const { stubs } = await session.ask({ type: 'hold', cut }, 'held');
-    const answer = await send(session.port, target.request, cutTimeoutMs).catch((error: Error) => error);
-    const after = await explained(session.ask({ type: 'hold', cut: whole }, 'held'), observed.spine);
+    const answer = await send(session.port, target.request, cutTimeoutMs).catch(
+      (error: Error) => error,
+    );
+    const after = await explained(
+      session.ask({ type: 'hold', cut: whole }, 'held'),
+      observed.spine,
+    );
     const drop = (reason: string): void => {
       observed.cuts = observed.cuts.filter((each) => each !== cut);
       observed.leftOut.push({ name: stages[cut]!.name, reason });
     };
     if (after.stubs === stubs) drop('never reached once it could have been cut');
-    else if (answer instanceof Error) drop(`a request that ended there got no answer (${answer.message})`);
+    else if (answer instanceof Error)
+      drop(`a request that ended there got no answer (${answer.message})`);
   }
   if (observed.cuts.length === 0) {
-    throw new LabError('ERR_REDLINE_STAIRS', 'None of the stages can be cut, so there is nothing to measure.');
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      'None of the stages can be cut, so there is nothing to measure.',
+    );
   }
 }
 

@@ -43,8 +43,14 @@ export function predict({ stages, whole }: StairsResult, changes: readonly Chang
   });
   const saved = resolved.map((each) => each.saved);
   const value = whole.micros.value - saved.reduce((sum, each) => sum + each.value, 0);
-  const below = hypotenuse([whole.micros.value - whole.micros.low, ...saved.map((s) => s.high - s.value)]);
-  const above = hypotenuse([whole.micros.high - whole.micros.value, ...saved.map((s) => s.value - s.low)]);
+  const below = hypotenuse([
+    whole.micros.value - whole.micros.low,
+    ...saved.map((s) => s.high - s.value),
+  ]);
+  const above = hypotenuse([
+    whole.micros.high - whole.micros.value,
+    ...saved.map((s) => s.value - s.low),
+  ]);
   // A stage may not save more than there is; the empty answer stays.
   const least = stages[0]!.micros.value * 0.5;
   const micros = {
@@ -52,7 +58,10 @@ export function predict({ stages, whole }: StairsResult, changes: readonly Chang
     low: Math.max(value - below, least),
     high: Math.max(value + above, least),
   };
-  const ofStages = { below: hypotenuse(saved.map((s) => s.value - s.low)), above: hypotenuse(saved.map((s) => s.high - s.value)) };
+  const ofStages = {
+    below: hypotenuse(saved.map((s) => s.value - s.low)),
+    above: hypotenuse(saved.map((s) => s.high - s.value)),
+  };
   const ratio = (savedMicros: number): number =>
     whole.micros.value / Math.max(least, whole.micros.value - savedMicros);
   const total = whole.micros.value - value;

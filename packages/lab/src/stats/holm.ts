@@ -4,7 +4,9 @@
  */
 export function holm(pValues: readonly number[], level = 0.05): boolean[] {
   const rejected = pValues.map(() => false);
-  const ascending = pValues.map((p, index) => ({ p, index })).sort((a, b) => a.p - b.p);
+  const ascending = pValues
+    .map((p, index) => ({ p: Number.isNaN(p) ? 1 : p, index }))
+    .sort((a, b) => a.p - b.p);
   for (const [rank, { p, index }] of ascending.entries()) {
     if (!(p <= level / (pValues.length - rank))) break;
     rejected[index] = true;

@@ -32,7 +32,9 @@ export function typicalInterval(
   rounds: number = resamples,
 ): Estimation {
   const estimates = new Float64Array(rounds);
-  const buffers = new Map(restarts.map((values) => [values.length, new Float64Array(values.length)]));
+  const buffers = new Map(
+    restarts.map((values) => [values.length, new Float64Array(values.length)]),
+  );
   for (let round = 0; round < rounds; round++) {
     let sum = 0;
     for (let draw = 0; draw < restarts.length; draw++) {

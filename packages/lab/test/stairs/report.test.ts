@@ -13,7 +13,11 @@ const plain = { colour: false, unicode: true, files: { html: 'a.html', json: 'a.
 function everything(): ReturnType<typeof stairsFixture> {
   const result = stairsFixture({ warnings: ['Something was noticed.'] });
   result.whatIf = predict(result, [{ stage: 'verifyToken', to: '0' }]);
-  result.budget = checkBudget(result, { schema: 1, unit: 'µs', stages: { verifyToken: 2 } }, 'b.json');
+  result.budget = checkBudget(
+    result,
+    { schema: 1, unit: 'µs', stages: { verifyToken: 2 } },
+    'b.json',
+  );
   return result;
 }
 

@@ -110,7 +110,10 @@ describe('rewriting the sources of an app', () => {
         got === S;
       `;
       // The last catch is the test's own, so it is not rewritten to let S through: it is called from outside.
-      const wrapped = source.replace('catch (error) { got = error }\n        got', 'finally {}\n        got');
+      const wrapped = source.replace(
+        'catch (error) { got = error }\n        got',
+        'finally {}\n        got',
+      );
       assert.throws(() => runCut(wrapped, { stages: ['inner'] }, true), { unwound: true });
     }
   });

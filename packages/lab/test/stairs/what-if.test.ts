@@ -4,7 +4,8 @@ import { parseChange, predict } from '../../src/stairs/what-if.ts';
 import { stairsFixture } from './fixture.ts';
 
 const result = stairsFixture();
-const ask = (...texts: string[]): ReturnType<typeof predict> => predict(result, texts.map(parseChange));
+const ask = (...texts: string[]): ReturnType<typeof predict> =>
+  predict(result, texts.map(parseChange));
 
 describe('--what-if', () => {
   test('takes the cost of a stage out of the request, with its interval', () => {

@@ -60,7 +60,12 @@ export function reportCrashes(state: StairsState): void {
   process.on('uncaughtExceptionMonitor', (error) => {
     if (error === (state.S as unknown)) return;
     isReported = true;
-    write(String((error as Error | undefined)?.stack ?? error).split('\n').slice(0, 3).join('\n'));
+    write(
+      String((error as Error | undefined)?.stack ?? error)
+        .split('\n')
+        .slice(0, 3)
+        .join('\n'),
+    );
   });
   process.on('exit', (code) => {
     if (code !== 0 && !isReported) write(`it ended with exit code ${code}`);

@@ -29,7 +29,12 @@ export function walk(root: AnyNode, visitor: Visitor): void {
   visit(root, [], '', visitor);
 }
 
-function visit(node: AnyNode, above: readonly AnyNode[], className: string, visitor: Visitor): void {
+function visit(
+  node: AnyNode,
+  above: readonly AnyNode[],
+  className: string,
+  visitor: Visitor,
+): void {
   const isFunction = isFunctionNode(node);
   const found = isFunction ? describe(node, above, className) : undefined;
   if (found) visitor.enter(found);
@@ -47,11 +52,7 @@ function visit(node: AnyNode, above: readonly AnyNode[], className: string, visi
   if (found) visitor.leave(found);
 }
 
-function describe(
-  node: FunctionNode,
-  above: readonly AnyNode[],
-  className: string,
-): FoundFunction {
+function describe(node: FunctionNode, above: readonly AnyNode[], className: string): FoundFunction {
   const parent = above.at(-1);
   const own = (node['id'] as { name?: string } | null | undefined)?.name;
   const given = own ?? (parent ? nameGivenBy(parent, node) : undefined);

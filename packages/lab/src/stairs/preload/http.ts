@@ -27,7 +27,8 @@ export function watchHttp(state: StairsState, onListening: () => void): void {
     (end as Method).call(response);
   };
   makeInert(http.ServerResponse.prototype as never, state);
-  for (const { prototype } of [http.Server, https.Server]) watchServer(prototype, state, onListening);
+  for (const { prototype } of [http.Server, https.Server])
+    watchServer(prototype, state, onListening);
 }
 
 function watchServer(prototype: Server, state: StairsState, onListening: () => void): void {

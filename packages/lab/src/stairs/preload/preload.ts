@@ -22,7 +22,8 @@ function install(settings: PreloadSettings): void {
   Object.assign(globalThis, { [globalName]: state });
   // A stage that was cut for a while must not be compiled anew because of it.
   if (settings.phase === 'cut') setFlagsFromString('--no-flush-bytecode');
-  if (settings.redirectFrom !== undefined) redirectListen(settings.redirectFrom, settings.listenPort);
+  if (settings.redirectFrom !== undefined)
+    redirectListen(settings.redirectFrom, settings.listenPort);
   adapt(state);
   hookLoading(state, recorder, ownFolder);
   watchHttp(state, () => {

@@ -8,7 +8,9 @@ export function redirectListen(from: number, to: number): void {
   (Server.prototype as unknown as { listen: Listen }).listen = function (first, ...rest) {
     if (Number(first) === from) return listen.call(this, to, ...rest);
     const isMeant =
-      typeof first === 'object' && first !== null && Number((first as { port?: unknown }).port) === from;
+      typeof first === 'object' &&
+      first !== null &&
+      Number((first as { port?: unknown }).port) === from;
     return listen.call(this, isMeant ? { ...first, port: to } : first, ...rest);
   };
 }

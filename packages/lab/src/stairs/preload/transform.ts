@@ -26,10 +26,7 @@ export interface SourceFile {
 }
 
 /** Every function says that it was entered. */
-export function traceSource(
-  file: SourceFile,
-  found: (facts: FunctionFacts) => void,
-): string {
+export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => void): string {
   return edit(file, (facts) => {
     found(facts);
     return { prologue: `${globalName}.enter(${JSON.stringify(facts.id)});`, guard: false };
@@ -48,13 +45,10 @@ export function cutSource(
   return edit(file, ({ id, isAsync }) => {
     const number = stages[id];
     const guard = guards.has(id);
-    const leave =
-      guard || isAsync ? `return ${globalName}.never();` : `throw ${globalName}.S;`;
+    const leave = guard || isAsync ? `return ${globalName}.never();` : `throw ${globalName}.S;`;
     return {
       prologue:
-        number === undefined
-          ? ''
-          : `if(${globalName}.k<=${number}&&${globalName}.cut())${leave}`,
+        number === undefined ? '' : `if(${globalName}.k<=${number}&&${globalName}.cut())${leave}`,
       guard,
     };
   });
@@ -80,7 +74,8 @@ function edit(
   }) as unknown as AnyNode;
   const edits: Edit[] = [];
   const chosen = new Map<FoundFunction, Insertion>();
-  const insert = (at: number, text: string, remove = 0): void => void edits.push({ at, text, remove });
+  const insert = (at: number, text: string, remove = 0): void =>
+    void edits.push({ at, text, remove });
   walk(root, {
     enter(found) {
       if (found.node.generator) return;
@@ -107,7 +102,11 @@ function factsOf({ node, name, isConstructor }: FoundFunction, file: string): Fu
 
 type Insert = (at: number, text: string, remove?: number) => void;
 
-function open({ node, isConstructor }: FoundFunction, { prologue, guard }: Insertion, insert: Insert): void {
+function open(
+  { node, isConstructor }: FoundFunction,
+  { prologue, guard }: Insertion,
+  insert: Insert,
+): void {
   const guardStart = guard && !isConstructor ? 'try{' : '';
   if (node.body.type === 'BlockStatement') {
     const { at, separator } = afterDirectives(node.body);
@@ -131,9 +130,8 @@ function close({ node, isConstructor }: FoundFunction, { guard }: Insertion, ins
 
 /** 'use strict' counts only while nothing stands before it. */
 function afterDirectives(block: AnyNode): { at: number; separator: string } {
-  const directives = (block['body'] as AnyNode[]).findLast(
-    (statement, index, all) =>
-      all.slice(0, index + 1).every(({ directive }) => typeof directive === 'string'),
+  const directives = (block['body'] as AnyNode[]).findLast((statement, index, all) =>
+    all.slice(0, index + 1).every(({ directive }) => typeof directive === 'string'),
   );
   // It may have been written without its semicolon.
   return directives === undefined

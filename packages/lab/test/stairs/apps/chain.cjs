@@ -1,3 +1,4 @@
+/* oxlint-disable no-eval, unicorn/no-unnecessary-await */
 'use strict';
 // Callbacks, promises and a route that needs authorisation, in CommonJS.
 const { createServer } = require('node:http');

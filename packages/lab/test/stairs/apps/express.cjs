@@ -1,3 +1,4 @@
+/* oxlint-disable no-unused-vars, oxc/no-async-endpoint-handlers */
 'use strict';
 // Express, in the version that EXPRESS names: `express` is 5, `express-4` is 4.
 const express = require(process.env.EXPRESS ?? 'express');

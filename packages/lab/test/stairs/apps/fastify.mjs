@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-unnecessary-await */
 import Fastify from 'fastify';
 
 const app = Fastify();
@@ -23,7 +24,10 @@ app.register(async (scope) => {
       ],
       schema: {
         response: {
-          200: { type: 'object', properties: { items: { type: 'array', items: { type: 'number' } } } },
+          200: {
+            type: 'object',
+            properties: { items: { type: 'array', items: { type: 'number' } } },
+          },
         },
       },
     },

@@ -25,7 +25,11 @@ export function nestAdapters(state: StairsState): NestAdapters {
       const methods = prototype as Record<string, Method>;
       const createProxy = methods['createProxy']!;
       methods['createProxy'] = function (instance, ...rest) {
-        return createProxy.call(this, withStage(instance as object, state, 'middleware', 'use'), ...rest);
+        return createProxy.call(
+          this,
+          withStage(instance as object, state, 'middleware', 'use'),
+          ...rest,
+        );
       };
     },
   };

@@ -14,7 +14,12 @@ const patches: [ending: RegExp, framework: string, call: string][] = [
   ...(
     [
       ['guards', 'guards-context-creator', 'GuardsContextCreator', 'guards'],
-      ['interceptors', 'interceptors-context-creator', 'InterceptorsContextCreator', 'interceptors'],
+      [
+        'interceptors',
+        'interceptors-context-creator',
+        'InterceptorsContextCreator',
+        'interceptors',
+      ],
       ['pipes', 'pipes-context-creator', 'PipesContextCreator', 'pipes'],
       ['router', 'router-response-controller', 'RouterResponseController', 'responses'],
       ['middleware', 'middleware-module', 'MiddlewareModule', 'middleware'],

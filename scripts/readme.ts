@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -23,6 +24,11 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const tables = spawnTables(spawn, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
+}
+
+replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
+for (const [rule, evidence] of readEvidence()) {
+  replaceBlock(`packages/eslint-plugin/docs/rules/${rule}.md`, 'evidence', evidenceText(evidence));
 }
 
 if (stale.length > 0) {

@@ -35,7 +35,7 @@ export default defineConfig({
   },
   variants: [
     ...runtimes.map(({ major, file }) => ({
-      name: `original, node ${major}`,
+      name: `original on node ${major}`,
       group: 'runtimes',
       command: [file, '00-original.js'],
       cwd: folder,
@@ -45,7 +45,7 @@ export default defineConfig({
         ['before', '00-original.js'],
         ['after', '09-twin.js'],
       ].map(([name, step]) => ({
-        name: `${name}, node ${major}`,
+        name: `${name} on node ${major}`,
         group: `node-${major}`,
         command: [file, step!],
         cwd: folder,

@@ -1,6 +1,6 @@
 'use strict';
 
-exports.changesResult = 'the clock has moved on';
+exports.notCompared = 'both read the clock';
 
 // before
 exports.before = function age(from) {

@@ -1,4 +1,4 @@
-import { methodCall } from '../ast/node.ts';
+import { methodCall, parentOf } from '../ast/node.ts';
 import { defineRule, type RuleModule } from '../rule.ts';
 
 export const noMapFilterChain: RuleModule = defineRule(
@@ -11,7 +11,13 @@ export const noMapFilterChain: RuleModule = defineRule(
     CallExpression(node) {
       const outer = methodCall(node, 'map', 'filter');
       const inner = outer && methodCall(outer.object, 'map', 'filter');
-      if (inner && outer.args.length > 0 && inner.args.length > 0) report(node);
+      if (!inner || outer.args.length === 0 || inner.args.length === 0) return;
+      // The last of a chain speaks for all of it.
+      const member = parentOf(node);
+      const next = member && parentOf(member);
+      if (!methodCall(next, 'map', 'filter') || member !== (next as { callee?: unknown }).callee) {
+        report(node);
+      }
     },
   }),
 );

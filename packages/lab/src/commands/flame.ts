@@ -15,7 +15,10 @@ import { summariseProfile } from '../flame/summarise-profile.ts';
 import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import type { CpuProfile } from '../profile/cpu-profile.ts';
-import { type LoadFigures, record, type Recording } from '../profile/record.ts';
+import { record } from '../profile/record.ts';
+import { type PerfRecording, recordWithPerf } from '../profile/perf.ts';
+import type { LoadFigures, RecordOptions } from '../profile/serve.ts';
+import { toCpuProfile } from '../profile/write-cpu-profile.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
@@ -30,6 +33,7 @@ interface FlameOptions extends ReportOptions {
   seconds: number;
   warmup: number;
   interval: number;
+  perf?: true;
   connections?: number;
   replay?: string;
 }
@@ -44,6 +48,7 @@ export function addFlameCommand(program: Command, context: CommandContext): void
     .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
     .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
     .option('--interval <µs>', 'microseconds from sample to sample', parseCount, 1_000)
+    .option('--perf', 'sample with Linux perf: native frames and the kernel too')
     .option('--connections <n>', 'connections kept busy', parseCount)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--json <file>', 'where to write the figures')
@@ -144,29 +149,19 @@ async function profileVariant(
 ): Promise<{ result: FlameResult; profile: CpuProfile }> {
   const startedAt = new Date();
   using line = new PhaseLine(variant.name);
-  const recording = await record(plan, variant, {
+  const settings = {
     warmupMs: options.warmup * 1_000,
     durationMs: options.seconds * 1_000,
     samplingMicros: options.interval,
     signal: context.signal,
-    phase: (text) => line.show(text),
-  });
-  line.show('drawing');
-  return {
-    result: toResult(recording, plan, variant, startedAt, context.version),
-    profile: recording.profile,
+    phase: (text: string) => line.show(text),
   };
-}
-
-function toResult(
-  { profile, events, startMicros, node, load, machine, warnings }: Recording,
-  plan: Plan,
-  variant: PlannedVariant,
-  startedAt: Date,
-  redlineVersion: string,
-): FlameResult {
-  const tree = buildCallTree(profile, { events, startMicros: startMicros ?? 0 });
-  return {
+  const taken: PerfRecording & { profile?: CpuProfile } = options.perf
+    ? await recordWithPerf(plan, variant, settings)
+    : await recordAndMerge(plan, variant, settings);
+  line.show('drawing');
+  const { tree, node, load, machine, warnings } = taken;
+  const result: FlameResult = {
     schema: 1,
     command: 'flame',
     scenario: plan.name,
@@ -174,15 +169,26 @@ function toResult(
     variant: variant.name,
     invocation: ['redline', ...process.argv.slice(2)].join(' '),
     runId: randomBytes(3).toString('hex'),
-    redlineVersion,
+    redlineVersion: context.version,
     startedAt: startedAt.toISOString(),
     machine,
     node: node.version,
     load: loadOf(load),
-    sampler: 'inspector',
+    sampler: options.perf ? 'perf' : 'inspector',
     ...summariseProfile(tree, new SourceMaps(), variant.cwd),
     warnings,
   };
+  return { result, profile: taken.profile ?? toCpuProfile(tree) };
+}
+
+async function recordAndMerge(
+  plan: Plan,
+  variant: PlannedVariant,
+  settings: RecordOptions,
+): Promise<PerfRecording & { profile: CpuProfile }> {
+  const { events, startMicros, ...taken } = await record(plan, variant, settings);
+  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0 });
+  return { ...taken, tree };
 }
 
 export function loadOf(load: LoadFigures): FlameLoad {

@@ -55,13 +55,7 @@ export function buildCallTree(profile: CpuProfile, source?: TierSource): CallTre
   const events = source?.events ?? [];
   let applied = 0;
   let micros = source?.startMicros ?? 0;
-  const tree: CallTree = {
-    root: node({ name: '(all)', url: '', line: 0, column: 0, owner: 'v8' }),
-    samples: 0,
-    idleSamples: 0,
-    seconds: (profile.endTime - profile.startTime) / 1e6,
-    javaScript: { frames: 0, known: 0 },
-  };
+  const tree = emptyTree((profile.endTime - profile.startTime) / 1e6);
   for (const [index, id] of profile.samples.entries()) {
     micros += profile.timeDeltas[index] ?? 0;
     while (applied < events.length && timeOf(events[applied]!) <= micros) {
@@ -71,9 +65,47 @@ export function buildCallTree(profile: CpuProfile, source?: TierSource): CallTre
     if (path.isIdle) tree.idleSamples++;
     else count(tree, path.frames, history);
   }
+  return finishTree(tree);
+}
+
+export function emptyTree(seconds: number): CallTree {
+  return {
+    root: node({ name: '(all)', url: '', line: 0, column: 0, owner: 'v8' }),
+    samples: 0,
+    idleSamples: 0,
+    seconds,
+    javaScript: { frames: 0, known: 0 },
+  };
+}
+
+/** To be called after the last sample. */
+export function finishTree(tree: CallTree): CallTree {
   tree.samples = tree.root.total;
   sortHeaviestFirst(tree.root);
   return tree;
+}
+
+/** A frame and the tier it was in at that moment. */
+export interface Step {
+  frame: Frame;
+  tier: Tier | undefined;
+}
+
+/** Adds one sample, from the outermost frame to the one on top. */
+export function addSample(tree: CallTree, steps: readonly Step[]): void {
+  let at = tree.root;
+  at.total++;
+  for (const { frame, tier } of steps) {
+    at = childOf(at, frame);
+    at.total++;
+    if (tier !== undefined) at.tiers[tier] = (at.tiers[tier] ?? 0) + 1;
+    if (frame.url === '' || frame.url.startsWith('wasm:')) continue;
+    tree.javaScript.frames++;
+    if (tier !== undefined) tree.javaScript.known++;
+  }
+  at.self++;
+  const tier = steps.at(-1)?.tier;
+  if (tier !== undefined) at.selfTiers[tier] = (at.selfTiers[tier] ?? 0) + 1;
 }
 
 /** Events without a time of their own belong to the one before them. */
@@ -127,26 +159,17 @@ function toFrame(callFrame: CallFrame, caller: Owner | undefined): Frame {
 }
 
 function count(tree: CallTree, frames: readonly Frame[], history: TierHistory): void {
-  let at = tree.root;
-  at.total++;
   let inlinedBy: Code | undefined;
-  for (const frame of frames) {
+  const steps = frames.map((frame) => {
     const known = frame.url === '' ? undefined : history.of(frame);
-    const isInlined = known !== undefined && inlinedBy?.inlined.has(known);
-    const tier = isInlined ? inlinedBy!.tier : known?.tier;
-    if (!isInlined) inlinedBy = tier !== undefined && isOptimised(tier) ? known?.code : undefined;
-    at = childOf(at, frame);
-    at.total++;
-    if (tier !== undefined) at.tiers[tier] = (at.tiers[tier] ?? 0) + 1;
-    if (frame.url !== '' && !frame.url.startsWith('wasm:')) {
-      tree.javaScript.frames++;
-      if (tier !== undefined) tree.javaScript.known++;
+    if (known !== undefined && inlinedBy?.inlined.has(known)) {
+      return { frame, tier: inlinedBy.tier };
     }
-    if (frame === frames.at(-1)) {
-      at.self++;
-      if (tier !== undefined) at.selfTiers[tier] = (at.selfTiers[tier] ?? 0) + 1;
-    }
-  }
+    const tier = known?.tier;
+    inlinedBy = tier !== undefined && isOptimised(tier) ? known?.code : undefined;
+    return { frame, tier };
+  });
+  addSample(tree, steps);
 }
 
 /** V8 keeps one function apart by what it was inlined into; here it is one. */

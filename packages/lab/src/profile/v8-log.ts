@@ -107,7 +107,7 @@ function parseCreation(fields: string[]): CodeCreated | undefined {
 }
 
 /** A name may hold spaces, a path too: the position at the end is what is sure. */
-function parseDescription(described: string): { name: string; place: Place } {
+export function parseDescription(described: string): { name: string; place: Place } {
   const position = /:(\d+):(\d+)$/.exec(described);
   const before = position === null ? described : described.slice(0, position.index);
   const at = startOfUrl(before);

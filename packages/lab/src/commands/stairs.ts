@@ -141,6 +141,8 @@ function listen(progress: Progress, name: string): StairsListener {
       roundsFrom ??= performance.now();
       const perRound = (performance.now() - roundsFrom) / Math.max(1, done - 1);
       const left = done > 1 ? { secondsLeft: (perRound * (of - done)) / 1_000 } : {};
+      // A log gets a dozen lines, not hundreds.
+      if (!process.stderr.isTTY && done % Math.ceil(of / 10) !== 0) return;
       progress.update({ round: done, rounds: of, fraction: done / of, variant: name, ...left });
     },
   };

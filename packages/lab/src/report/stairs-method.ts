@@ -16,12 +16,14 @@ export function stairsMethod(result: StairsResult): Section {
 }
 
 function done({ precision, load, stages, whole }: StairsResult): string[] {
-  const { guardMs, countedMs, restarts, rounds, resamples, seed, bandMicros, clock } = precision;
+  const { guardMs, countedMs, restarts, rounds, resamples, seed, bandMicros, endingMicros, clock } =
+    precision;
   return [
     'The app ran with its sources rewritten as they were loaded. A few requests were traced: what every one of them enters, in one order, are the stages; functions of the app count when they are entered once.',
     `Then, under one continuous load (${load.generator}, ${plural(load.connections, 'connection')}), the server itself held each of ${plural(stages.length - 1, 'cut')} for one slice, in an order shuffled for each of ${plural(rounds, 'round')}${restarts > 1 ? ` in ${plural(restarts, 'restart')}` : ''}. A request that reaches the cut is answered with nothing, and goes no further.`,
     `The first ${fixed(guardMs)} ms of a slice do not count, for what was under way then belongs to the last one. Of the other ${fixed(countedMs)} ms the server reads the CPU time of ${clock === 'thread' ? 'its main thread' : 'its process'} and the requests.`,
     `A stage's cost is the difference of two cuts within a round: the mean over rounds without the extreme fifth at either end. Its 95 % interval is a bootstrap over ${restarts > 1 ? 'restarts and rounds' : 'rounds'}, ${fixed(resamples)} times (seed ${seed}).`,
+    `Ending a request early costs ${fixed(endingMicros.value, 2)} µs by itself (${fixed(endingMicros.low, 2)} to ${fixed(endingMicros.high, 2)}), measured on requests that ended as they arrived. It is taken off wherever it is not in both sides of a difference.`,
     `The band of no cost is ± ${fixed(bandMicros, 2)} µs: half a per cent of the request, or as far as the whole request against itself reached (${fixed(whole.control.low, 2)} to ${fixed(whole.control.high, 2)} µs). The word changed is held to 5 % over all stages together (Holm).`,
   ];
 }

@@ -3,7 +3,7 @@ import { holm } from '../stats/holm.ts';
 import { type Estimation, normalTail, typicalInterval } from '../stats/location.ts';
 import { mean } from '../stats/quantile.ts';
 import type { Random } from '../stats/random.ts';
-import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
 /** Fewer requests than this say nothing of what one costs. */
 const leastRequests = 20;
@@ -13,8 +13,10 @@ const smallestBand = 0.005;
 const controlBand = 0.01;
 
 export interface StairsEstimates {
+  /** What ending a request costs by itself: in every cut, and taken off again. */
+  ending: Interval;
   /** What the request costs before its first cut. */
-  floor: Estimation;
+  floor: Interval;
   /** One for each cut: what lies between its entry and the next one's. */
   steps: { micros: Interval; verdict: Verdict }[];
   /** What the request costs when it ends at each cut. */
@@ -33,13 +35,16 @@ type Round = Map<number, number>;
 /**
  * @param restarts Slices of each restart of the server.
  * @param cuts In the order of the request, without the whole ones.
+ * @param endings Slices that ended every request as it arrived, with and without the cost of ending it.
  */
 export function estimateStairs(
   restarts: readonly (readonly CutSlice[])[],
   cuts: readonly number[],
+  endings: readonly CutSlice[],
   random: Random,
 ): StairsEstimates {
   const rounds = restarts.map((slices) => byRound(slices));
+  const ending = endingCost(endings, random);
   const level = (cut: number): number[][] => series(rounds, (round) => round.get(cut));
   const wholeLevel = series(rounds, wholeOf);
   const wholeEstimate = typicalInterval(wholeLevel, random).interval;
@@ -52,17 +57,23 @@ export function estimateStairs(
   const differences = cuts.map((cut, index) =>
     typicalInterval(
       series(rounds, (round) => {
-        const next = index + 1 < cuts.length ? round.get(cuts[index + 1]!) : wholeOf(round);
-        return minus(next, round.get(cut));
+        if (index + 1 < cuts.length) return minus(round.get(cuts[index + 1]!), round.get(cut));
+        // The whole request was not ended.
+        const last = minus(wholeOf(round), round.get(cut));
+        return last === undefined ? undefined : last + ending.value;
       }),
       random,
     ),
   );
+  const levels = cuts.map((cut) =>
+    less(typicalInterval(level(cut), random).interval, ending.value),
+  );
   const all = restarts.flat();
   return {
-    floor: typicalInterval(level(cuts[0]!), random),
+    ending,
+    floor: levels[0]!,
     steps: judge(differences, bandMicros),
-    levels: cuts.map((cut) => typicalInterval(level(cut), random).interval),
+    levels,
     whole: wholeEstimate,
     processMicros: mean(
       all
@@ -74,6 +85,15 @@ export function estimateStairs(
     bandMicros,
     voidSlices: all.filter((slice) => !isUsable(slice)).length,
   };
+}
+
+function endingCost(endings: readonly CutSlice[], random: Random): Interval {
+  const pairs = series([byRound(endings)], (round) =>
+    minus(round.get(atArrival), round.get(atArrivalFree)),
+  );
+  return pairs.length === 0
+    ? { value: 0, low: 0, high: 0 }
+    : typicalInterval(pairs, random).interval;
 }
 
 /** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */
@@ -122,6 +142,10 @@ function series(
 function wholeOf(round: Round): number | undefined {
   const values = [round.get(whole), round.get(wholeAgain)].filter((each) => each !== undefined);
   return values.length === 0 ? undefined : mean(values);
+}
+
+function less({ value, low, high }: Interval, by: number): Interval {
+  return { value: value - by, low: low - by, high: high - by };
 }
 
 function minus(a: number | undefined, b: number | undefined): number | undefined {

@@ -4,7 +4,7 @@ import { takeTurns } from '../run/pinning.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
-import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 import { shuffledRounds } from './schedule.ts';
 import type { Session } from './session.ts';
 import type { StairsTarget } from './target.ts';
@@ -19,6 +19,8 @@ const timerSlopMs = 2;
 const warmupMs = 1_500;
 /** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
 const settlingRounds = 3;
+/** Pairs of slices, within some two seconds. */
+const endingRounds = 14;
 /** Share of the time that chooses among too many stages. */
 const pilotShare = 0.2;
 const failedTooOften = 0.01;
@@ -72,6 +74,13 @@ export async function measureCuts(
       guardMs: 2,
       countedMs: length / 2,
     });
+    observed.endings.push(
+      ...(await slicesOf(
+        session,
+        shuffledRounds([atArrival, atArrivalFree], endingRounds, random),
+        slice,
+      )),
+    );
     session.server.dropOutput();
     let budgetMs = (plan.seconds * 1_000) / plan.restarts;
     if (observed.cuts.length > plan.mostStages) {

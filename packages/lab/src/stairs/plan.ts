@@ -32,6 +32,8 @@ export interface StairsObservations {
   leftOut: { name: string; reason: string }[];
   /** Slices of each restart. */
   restarts: CutSlice[][];
+  /** Slices that tell what ending a request costs by itself. */
+  endings: CutSlice[];
   rounds: number;
   guardMs: number;
   countedMs: number;

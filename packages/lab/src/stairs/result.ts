@@ -35,6 +35,8 @@ export interface StairsResult {
     seed: number;
     /** Half-width of the band of no cost, in µs. */
     bandMicros: number;
+    /** What ending a request costs by itself, in µs; taken off every figure. */
+    endingMicros: Interval;
     /** `thread`: the main thread alone. `process`: all threads, where Node cannot tell. */
     clock: 'thread' | 'process';
   };

@@ -72,6 +72,7 @@ async function observe(
     cuts,
     leftOut,
     restarts: [],
+    endings: [],
     rounds: 0,
     guardMs: 0,
     countedMs: 0,

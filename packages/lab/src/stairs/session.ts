@@ -162,7 +162,10 @@ export class Session implements AsyncDisposable {
     // npm and npx run the server as a child: only the process that listens calls, and once.
     this.#socket = socket;
     socket.on('error', () => {});
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // It hands the socket's errors on.
+    lines.on('error', () => {});
+    lines.on('line', (line) => {
       const message = JSON.parse(line) as FromServer;
       if (message.type === 'round' && this.#onRound) return this.#onRound(message);
       const index = this.#waiting.findIndex(({ type }) => type === message.type);

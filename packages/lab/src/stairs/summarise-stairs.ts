@@ -23,7 +23,7 @@ export function summariseStairs(
   seen: StairsObservations,
   { startedAt, ...facts }: StairsFacts,
 ): StairsResult {
-  const estimates = estimateStairs(seen.restarts, seen.cuts, seededRandom(plan.seed));
+  const estimates = estimateStairs(seen.restarts, seen.cuts, seen.endings, seededRandom(plan.seed));
   const stages = stagesOf(seen, estimates);
   const sumMicros = stages.reduce((sum, { micros }) => sum + micros.value, 0);
   const { target } = plan;
@@ -56,6 +56,7 @@ export function summariseStairs(
       resamples,
       seed: plan.seed,
       bandMicros: estimates.bandMicros,
+      endingMicros: estimates.ending,
       clock: seen.hasThreadClock ? 'thread' : 'process',
     },
     stages,
@@ -88,10 +89,10 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
     name: 'parse HTTP',
     kind: 'http',
     place: '',
-    micros: estimates.floor.interval,
+    micros: estimates.floor,
     share: 0,
     verdict: 'changed',
-    rpsIfItEnded: toRps(estimates.floor.interval),
+    rpsIfItEnded: toRps(estimates.floor),
     includes: stages.slice(0, seen.cuts[0]).map(({ name }) => name),
     calls: [],
     cut: -1,

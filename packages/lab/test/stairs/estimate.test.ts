@@ -50,6 +50,7 @@ describe('what a stage costs', () => {
       const { steps } = estimateStairs(
         [simulate(costs, 0.6, seed)],
         [0, 1, 2, 3, 4, 5, 6],
+        [],
         seededRandom(seed),
       );
       steps.forEach(({ micros, verdict }, index) => {
@@ -65,10 +66,9 @@ describe('what a stage costs', () => {
 
   test('adds up to the whole, and is told from none', () => {
     const slices = simulate(costs, 0.3, 5);
-    const estimates = estimateStairs([slices], [0, 1, 2, 3, 4, 5, 6], seededRandom(5));
+    const estimates = estimateStairs([slices], [0, 1, 2, 3, 4, 5, 6], [], seededRandom(5));
     const sum =
-      estimates.floor.interval.value +
-      estimates.steps.reduce((all, { micros }) => all + micros.value, 0);
+      estimates.floor.value + estimates.steps.reduce((all, { micros }) => all + micros.value, 0);
     assert.ok(Math.abs(sum - estimates.whole.value) < 0.5);
     assert.deepEqual(
       estimates.steps.map(({ verdict }) => verdict).filter((_, index) => [0, 2, 4].includes(index)),
@@ -79,12 +79,27 @@ describe('what a stage costs', () => {
     assert.ok(Math.abs(estimates.processMicros - estimates.whole.value * 1.1) < 3);
   });
 
+  test('what ending a request costs by itself is taken off', () => {
+    const ended = simulate([20, 5], 0.01, 1).map((slice) =>
+      slice.cut >= whole ? slice : { ...slice, threadMicros: slice.threadMicros + 2 * requests },
+    );
+    const endings = ended
+      .filter(({ cut }) => cut === 0)
+      .flatMap((slice) => [
+        { ...slice, cut: -1 },
+        { ...slice, cut: -2, threadMicros: slice.threadMicros - 2 * requests },
+      ]);
+    const { ending, floor, steps } = estimateStairs([ended], [0], endings, seededRandom(1));
+    assert.ok(Math.abs(ending.value - 2) < 0.1);
+    assert.ok(Math.abs(floor.value - 20) < 1 && Math.abs(steps[0]!.micros.value - 5) < 1);
+  });
+
   test('a slice in which next to nothing was answered is left out', () => {
     const slices = simulate([20, 5], 0.1, 1);
     slices[0] = { ...slices[0]!, requests: 3, threadMicros: 70_000 };
-    const estimates = estimateStairs([slices], [0], seededRandom(1));
+    const estimates = estimateStairs([slices], [0], [], seededRandom(1));
     assert.equal(estimates.voidSlices, 1);
-    assert.ok(estimates.floor.interval.high < 25);
+    assert.ok(estimates.floor.high < 25);
   });
 
   test('a whole request that differs from itself is said', () => {
@@ -93,7 +108,7 @@ describe('what a stage costs', () => {
         ? { ...slice, threadMicros: slice.threadMicros + 2 * requests }
         : slice,
     );
-    assert.equal(estimateStairs([slices], [0], seededRandom(1)).controlVerdict, 'changed');
+    assert.equal(estimateStairs([slices], [0], [], seededRandom(1)).controlVerdict, 'changed');
   });
 
   test('of too many stages the cheapest are given up, never the first', () => {

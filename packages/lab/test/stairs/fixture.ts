@@ -62,6 +62,7 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
       resamples: 10_000,
       seed: 7,
       bandMicros: 0.35,
+      endingMicros: interval(2.3, 0.1),
       clock: 'thread',
     },
     stages: [

@@ -22,7 +22,7 @@ function runCut(
   const numbers = Object.fromEntries(stages.map((name, index) => [idOf(name), index]));
   const S = { unwound: true };
   const never = new Promise(() => {});
-  const state = { k: cutting ? 0 : 100, cut: () => true, never: () => never, S };
+  const state = { k: cutting ? 0 : 100, cut: () => true, end: () => true, never: () => never, S };
   const context = vm.createContext({ __redlineStairs: state, S, never });
   const code = cutSource({ file, source, isModule: false }, numbers, new Set(guards.map(idOf)));
   return vm.runInContext(code, context);

@@ -25,7 +25,10 @@ function listen(
   say: (message: FromServer) => void,
 ): void {
   let isStopped = false;
-  createInterface({ input: socket }).on('line', (line) => {
+  const lines = createInterface({ input: socket });
+  // It hands the socket's errors on.
+  lines.on('error', () => {});
+  lines.on('line', (line) => {
     const asked = JSON.parse(line) as ToServer;
     if (asked.type === 'stop') {
       isStopped = true;

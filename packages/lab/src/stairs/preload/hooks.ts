@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import module, { registerHooks } from 'node:module';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { patchFor } from './adapters/patches.ts';
 import type { Recorder } from './recorder.ts';
@@ -10,7 +10,7 @@ import { cutSource, traceSource, type SourceFile } from './transform.ts';
 export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: string): void {
   const { stages, guards, phase } = state.settings;
   const guarded = new Set(guards);
-  registerHooks({
+  module.registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
       if (!url.startsWith('file:')) return loaded;

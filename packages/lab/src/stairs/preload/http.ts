@@ -53,7 +53,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
       state.requests++;
       if (state.k <= first) {
         state.current = response;
-        state.cut();
+        state.end();
         state.current = undefined;
         return true;
       }
@@ -71,7 +71,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
 function makeInert(prototype: Record<string, Method>, state: StairsState): void {
   const isTracing = state.settings.phase === 'trace';
   const isHalted = (response: ServerResponse): boolean =>
-    state.inert.has(response) || (state.k <= state.sendStage && state.cut());
+    state.inert.has(response) || (state.k <= state.sendStage && state.end());
   for (const name of sending) {
     const method = prototype[name];
     if (method === undefined) continue;

@@ -1,5 +1,6 @@
 // Loaded into the server under test before its own code: NODE_OPTIONS=--import. It reaches npm, npx and every other Node
 // process on the way too, and does nothing there but wait for a server that never listens.
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
@@ -16,6 +17,11 @@ const text = process.env[environmentName];
 if (text !== undefined && isMainThread) install(JSON.parse(text) as PreloadSettings);
 
 function install(settings: PreloadSettings): void {
+  if ((module as { registerHooks?: unknown }).registerHooks === undefined) {
+    throw new Error(
+      `redline stairs needs Node 22.15 or newer to run the app; this is ${process.version}.`,
+    );
+  }
   const ownFolder = fileURLToPath(new URL('.', import.meta.url));
   const state = new StairsState(settings);
   const recorder = new Recorder(state, ownFolder);

@@ -87,6 +87,13 @@ export interface CutSlice {
 export const whole = 100_000;
 export const wholeAgain = 100_001;
 
+/**
+ * Below every stage: requests end as they arrive, once as they do at a stage and once without what that costs. The
+ * difference is what ending a request costs by itself.
+ */
+export const atArrival = -1;
+export const atArrivalFree = -2;
+
 export type ToServer =
   | { type: 'trace' }
   | { type: 'report' }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CutSlice, whole } from './protocol.ts';
+import { atArrivalFree, type CutSlice, whole } from './protocol.ts';
 import type { StairsState } from './state.ts';
 
 /** The main thread's clock where there is one (Node 22.19 on); otherwise that of the process. */
@@ -30,6 +30,7 @@ export async function rotate(
     const slices: CutSlice[] = [];
     for (const cut of cuts) {
       state.k = Math.min(cut, whole);
+      state.endsFreely = cut === atArrivalFree;
       await sleep(guardMs);
       const before = read(state);
       await sleep(countedMs);
@@ -37,6 +38,7 @@ export async function rotate(
       slices.push({ round, cut, ...between(before, after) });
     }
     state.k = whole;
+    state.endsFreely = false;
     onRound(slices);
     if (isStopped()) return;
   }

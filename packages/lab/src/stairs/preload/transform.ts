@@ -45,10 +45,12 @@ export function cutSource(
   return edit(file, ({ id, isAsync }) => {
     const number = stages[id];
     const guard = guards.has(id);
-    const leave = guard || isAsync ? `return ${globalName}.never();` : `throw ${globalName}.S;`;
+    const leave =
+      guard || isAsync
+        ? `${globalName}.end())return ${globalName}.never();`
+        : `${globalName}.cut())throw ${globalName}.S;`;
     return {
-      prologue:
-        number === undefined ? '' : `if(${globalName}.k<=${number}&&${globalName}.cut())${leave}`,
+      prologue: number === undefined ? '' : `if(${globalName}.k<=${number}&&${leave}`,
       guard,
     };
   });

@@ -1,7 +1,15 @@
 import type { Interval, Verdict } from '../result.ts';
 import { holm } from '../stats/holm.ts';
-import { type Estimation, normalTail, typicalInterval } from '../stats/location.ts';
-import { mean } from '../stats/quantile.ts';
+import {
+  combine,
+  intervalOf,
+  type Level,
+  normalTail,
+  quickHalf,
+  resampleLevels,
+  type Round,
+  standardError,
+} from '../stats/location.ts';
 import type { Random } from '../stats/random.ts';
 import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
@@ -29,9 +37,6 @@ export interface StairsEstimates {
   voidSlices: number;
 }
 
-/** Slices of one restart, by round and cut. */
-type Round = Map<number, number>;
-
 /**
  * @param restarts Slices of each restart of the server.
  * @param cuts In the order of the request, without the whole ones.
@@ -43,113 +48,83 @@ export function estimateStairs(
   endings: readonly CutSlice[],
   random: Random,
 ): StairsEstimates {
-  const rounds = restarts.map((slices) => byRound(slices));
   const ending = endingCost(endings, random);
-  const level = (cut: number): number[][] => series(rounds, (round) => round.get(cut));
-  const wholeLevel = series(rounds, wholeOf);
-  const wholeEstimate = typicalInterval(wholeLevel, random).interval;
-  const control = typicalInterval(
-    series(rounds, (round) => minus(round.get(wholeAgain), round.get(whole))),
+  const columns = resampleLevels(
+    restarts.map((slices) => byRound(slices)),
+    [...cuts, whole, wholeAgain],
     random,
-  ).interval;
+  );
+  const wholeLevel = combine(
+    [columns.get(whole)!, columns.get(wholeAgain)!],
+    (a, b) => (a + b) / 2,
+  );
+  const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
+  // A cut pays for ending the request; the whole request does not.
+  const levels = [
+    ...cuts.map((cut) => combine([columns.get(cut)!], (level) => level - ending.value)),
+    wholeLevel,
+  ];
+  const steps = cuts.map((_, index) => combine([levels[index + 1]!, levels[index]!], minus));
   const reach = Math.max(Math.abs(control.low), Math.abs(control.high));
-  const bandMicros = Math.max(smallestBand * wholeEstimate.value, reach);
-  const differences = cuts.map((cut, index) =>
-    typicalInterval(
-      series(rounds, (round) => {
-        if (index + 1 < cuts.length) return minus(round.get(cuts[index + 1]!), round.get(cut));
-        // The whole request was not ended.
-        const last = minus(wholeOf(round), round.get(cut));
-        return last === undefined ? undefined : last + ending.value;
-      }),
-      random,
-    ),
-  );
-  const levels = cuts.map((cut) =>
-    less(typicalInterval(level(cut), random).interval, ending.value),
-  );
+  const bandMicros = Math.max(smallestBand * wholeLevel.value, reach);
   const all = restarts.flat();
   return {
     ending,
-    floor: levels[0]!,
-    steps: judge(differences, bandMicros),
-    levels,
-    whole: wholeEstimate,
-    processMicros: mean(
+    floor: intervalOf(levels[0]!),
+    steps: judge(steps, bandMicros),
+    levels: levels.slice(0, -1).map(intervalOf),
+    whole: intervalOf(wholeLevel),
+    processMicros: quickHalf(
       all
         .filter((slice) => slice.cut >= whole && isUsable(slice))
         .map((slice) => slice.cpuMicros / slice.requests),
     ),
     control,
-    controlVerdict: judgeControl(control, wholeEstimate.value * controlBand),
+    controlVerdict: judgeControl(control, wholeLevel.value * controlBand),
     bandMicros,
     voidSlices: all.filter((slice) => !isUsable(slice)).length,
   };
 }
 
 function endingCost(endings: readonly CutSlice[], random: Random): Interval {
-  const pairs = series([byRound(endings)], (round) =>
-    minus(round.get(atArrival), round.get(atArrivalFree)),
-  );
-  return pairs.length === 0
-    ? { value: 0, low: 0, high: 0 }
-    : typicalInterval(pairs, random).interval;
+  if (endings.length === 0) return { value: 0, low: 0, high: 0 };
+  const columns = resampleLevels([byRound(endings)], [atArrival, atArrivalFree], random);
+  return intervalOf(combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus));
 }
 
 /** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */
-function judge(
-  differences: readonly Estimation[],
-  band: number,
-): { micros: Interval; verdict: Verdict }[] {
+function judge(steps: readonly Level[], band: number): { micros: Interval; verdict: Verdict }[] {
   const beyond = holm(
-    differences.map(({ interval, standardError }) =>
+    steps.map((step) =>
       // Both sides: a stage whose cut costs more than going on is as much of a finding.
-      Math.min(1, 2 * normalTail((Math.abs(interval.value) - band) / standardError)),
+      Math.min(1, 2 * normalTail((Math.abs(step.value) - band) / standardError(step))),
     ),
   );
-  return differences.map(({ interval }, index) => {
-    const isOutside = interval.low > band || interval.high < -band;
-    const isInside = interval.low >= -band && interval.high <= band;
+  return steps.map((step, index) => {
+    const micros = intervalOf(step);
+    const isOutside = micros.low > band || micros.high < -band;
+    const isInside = micros.low >= -band && micros.high <= band;
     const verdict = isInside ? 'same' : isOutside && beyond[index] ? 'changed' : 'unresolved';
-    return { micros: interval, verdict };
+    return { micros, verdict };
   });
 }
 
 function judgeControl(control: Interval, band: number): Verdict {
-  if (control.low <= 0 && control.high >= 0) return 'same';
   return control.low > band || control.high < -band ? 'changed' : 'same';
 }
 
 function byRound(slices: readonly CutSlice[]): Round[] {
-  const rounds = new Map<number, Round>();
+  const rounds = new Map<number, Map<number, number>>();
   for (const slice of slices) {
-    const round: Round = rounds.get(slice.round) ?? new Map<number, number>();
+    const round = rounds.get(slice.round) ?? new Map<number, number>();
     rounds.set(slice.round, round);
     if (isUsable(slice)) round.set(slice.cut, slice.threadMicros / slice.requests);
   }
   return [...rounds.values()];
 }
 
-function series(
-  restarts: readonly (readonly Round[])[],
-  value: (round: Round) => number | undefined,
-): number[][] {
-  return restarts
-    .map((rounds) => rounds.map(value).filter((each) => each !== undefined))
-    .filter((values) => values.length > 0);
-}
-
-function wholeOf(round: Round): number | undefined {
-  const values = [round.get(whole), round.get(wholeAgain)].filter((each) => each !== undefined);
-  return values.length === 0 ? undefined : mean(values);
-}
-
-function less({ value, low, high }: Interval, by: number): Interval {
-  return { value: value - by, low: low - by, high: high - by };
-}
-
-function minus(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? undefined : a - b;
+function minus(a: number, b: number): number {
+  return a - b;
 }
 
 function isUsable({ requests, threadMicros }: CutSlice): boolean {

@@ -4,7 +4,7 @@ import { estimateStairs } from '../../src/stairs/estimate.ts';
 import { chooseStages } from '../../src/stairs/choose-stages.ts';
 import { type CutSlice, whole, wholeAgain } from '../../src/stairs/preload/protocol.ts';
 import { holm } from '../../src/stats/holm.ts';
-import { normalTail, trimmedMean, typicalInterval } from '../../src/stats/location.ts';
+import { intervalOf, normalTail, quickHalf, resampleLevels } from '../../src/stats/location.ts';
 import { type Random, seededRandom } from '../../src/stats/random.ts';
 
 const requests = 1_000;
@@ -124,22 +124,46 @@ describe('statistics of stages', () => {
     assert.deepEqual(holm([Number.NaN, 0.001]), [false, true]);
   });
 
-  test('a trimmed mean hardly moves with one wild value', () => {
-    assert.equal(trimmedMean([1, 2, 3, 4, 5]), 3);
-    assert.equal(trimmedMean([1, 2, 3, 4, 5_000]), 3);
-    assert.equal(trimmedMean([7]), 7);
+  test('the quick half is not moved by what disturbs the other', () => {
+    assert.equal(quickHalf([4, 1, 3, 2]), 1.5);
+    assert.equal(quickHalf([4_000, 1, 3_000, 2]), 1.5);
+    assert.equal(quickHalf([7]), 7);
+    assert.ok(Number.isNaN(quickHalf([])));
   });
 
-  test('its interval narrows with the square root of the values', () => {
+  test('an interval narrows with the square root of the rounds', () => {
     const random = seededRandom(2);
-    const few = Array.from({ length: 25 }, () => normal(random));
-    const many = Array.from({ length: 400 }, () => normal(random));
-    const width = (values: number[]): number => {
-      const { interval } = typicalInterval([values], seededRandom(1), 2_000);
-      return interval.high - interval.low;
+    const width = (rounds: number): number => {
+      const table = Array.from({ length: rounds }, () => new Map([[0, normal(random)]]));
+      const { low, high } = intervalOf(
+        resampleLevels([table], [0], seededRandom(1), 2_000).get(0)!,
+      );
+      return high - low;
     };
-    const ratio = width(few) / width(many);
+    const ratio = width(25) / width(400);
     assert.ok(ratio > 2.5 && ratio < 6.5, String(ratio));
+  });
+
+  test('a void slice is missing from its column, and a restart counts once', () => {
+    const restarts = [
+      [
+        new Map([[0, 1]]),
+        new Map([[1, 10]]),
+        new Map([
+          [0, 1],
+          [1, 10],
+        ]),
+      ],
+      [
+        new Map([
+          [0, 3],
+          [1, 20],
+        ]),
+      ],
+    ];
+    const levels = resampleLevels(restarts, [0, 1], seededRandom(1), 100);
+    assert.equal(levels.get(0)!.value, 2);
+    assert.equal(levels.get(1)!.value, 15);
   });
 
   test('the tail of the normal distribution is that of the tables', () => {

@@ -40,11 +40,9 @@ const folder = new URL('../evidence/', import.meta.url);
 
 /** All evidence that comes with the package, by rule. */
 export function readEvidence(): Map<string, Evidence> {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  return new Map(
-    names.toSorted().map((name) => {
-      const evidence = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Evidence;
-      return [evidence.rule, evidence];
-    }),
-  );
+  const all = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Evidence)
+    .toSorted((a, b) => (a.rule < b.rule ? -1 : 1));
+  return new Map(all.map((evidence) => [evidence.rule, evidence]));
 }

@@ -7,13 +7,13 @@ export const graphStyle: string = `.fg-ctl{display:flex;flex-wrap:wrap;gap:var(-
 .fg-key{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3);margin:var(--s3) 0 var(--s2);font-size:var(--f0)}
 .fg-key b{display:inline-block;width:18px;height:18px;line-height:18px;text-align:center;font-family:var(--mono);margin-right:6px}
 .ti b,i.ti{background:var(--t-i);color:var(--on-light)}.ts b,i.ts{background:var(--t-s);color:var(--on-light)}.tm b,i.tm{background:var(--t-m);color:var(--on-light)}.tt b,i.tt{background:var(--t-t);color:var(--on-dark)}.t0 b,i.t0{background:var(--t-0)}
-.cl b{background:var(--better-fill);color:var(--on-dark)}.cm b{background:var(--worse-fill);color:var(--on-dark)}.ce b{background:var(--t-0)}
+.cl b{background:var(--better-fill)}.cm b{background:var(--worse-fill)}.ce b{background:var(--t-0)}
 .fg{border-top:1px solid var(--mark);touch-action:manipulation}
 .f{overflow:hidden;cursor:pointer}.f rect{stroke:var(--bg);stroke-width:1;y:0;width:100%;height:100%}
 .f text{font:11.5px var(--mono);pointer-events:none;transform:translate(5px,14px)}
 .f.ti rect{fill:var(--t-i)}.f.ts rect{fill:var(--t-s)}.f.tm rect{fill:var(--t-m)}.f.tt rect{fill:var(--t-t)}.f:is(.t0,.ce) rect{fill:var(--t-0)}
 .f.cl rect{fill:var(--better-fill)}.f.cm rect{fill:var(--worse-fill)}
-.f:is(.ti,.ts,.tm) text{fill:var(--on-light)}.f:is(.tt,.cl,.cm) text{fill:var(--on-dark)}.f:is(.t0,.ce) text{fill:var(--ink)}
+.f:is(.ti,.ts,.tm) text{fill:var(--on-light)}.f.tt text{fill:var(--on-dark)}.f:is(.t0,.ce,.cl,.cm) text{fill:var(--ink)}
 .f.dim rect{fill:var(--soft);stroke:var(--rule)}.f.dim text{fill:var(--ink2)}
 .fg.flags .f.hot:not(.dim) rect{stroke:var(--ink);stroke-width:3;stroke-dasharray:4 2}
 .f.hit rect{stroke:var(--ink);stroke-width:3}

@@ -8,7 +8,7 @@ export default defineConfig({
   name: 'five-percent',
   title: 'One server, its copy, and a twin 5 % slower',
   requests: ['/items'],
-  precision: { warmupMs: 1_500, latencyMs: 100 },
+  precision: { restarts: 7, blocks: 10, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
   variants: [
     { name: 'server', command: ['node', file] },
     { name: 'copy', command: ['node', file] },

@@ -5,6 +5,8 @@ export interface LoadGenerator {
   /** With its version, for the report. */
   readonly name: string;
   readonly threads: number;
+  /** Whether it minds `launcher`. */
+  readonly launches: boolean;
   run(load: ClosedLoop): Promise<LoadOutcome>;
 }
 

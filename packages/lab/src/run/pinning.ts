@@ -45,7 +45,9 @@ export function onAllCores({ cores }: Pinning, command: string[]): string[] {
 
 /** Moves a server, with all its threads, to the server's core. */
 export function moveToServerCore({ cores }: Pinning, pid: number): void {
-  if (cores !== undefined) setCores(pid, cores.server);
+  if (cores === undefined) return;
+  setCores(pid, cores.server);
+  run('chrt', ['--batch', '-ap', '0', String(pid)]);
 }
 
 /**
@@ -55,12 +57,21 @@ export function moveToServerCore({ cores }: Pinning, pid: number): void {
  * @param pid Its main thread moves; compiler and collector threads stay where they are.
  * @returns What to put before the command of the load.
  */
-export function takeTurns({ cores }: Pinning, pid: number): string[] {
+export function takeTurns(pinning: Pinning, pid: number): string[] {
+  if (pinning.cores === undefined) return [];
+  run('taskset', ['-pc', pinning.cores.server, String(pid)]);
+  run('chrt', ['--batch', '-p', '0', String(pid)]);
+  return onServerCore(pinning);
+}
+
+/** A batch task that wakes up does not interrupt the one that runs. */
+let hasBatch: boolean | undefined;
+
+/** What to put before the command of a load that is to take turns with a server on its core; nothing where that cannot be. */
+export function onServerCore({ cores }: Pinning): string[] {
   if (cores === undefined) return [];
-  run('taskset', ['-pc', cores.server, String(pid)]);
-  // A batch task that wakes up does not interrupt the one that runs.
-  const isBatch = run('chrt', ['--batch', '-p', '0', String(pid)]);
-  return ['taskset', '-c', cores.server, ...(isBatch ? ['chrt', '--batch', '0'] : [])];
+  hasBatch ??= run('chrt', ['--batch', '0', 'true']);
+  return ['taskset', '-c', cores.server, ...(hasBatch ? ['chrt', '--batch', '0'] : [])];
 }
 
 function setCores(pid: number, cores: string): boolean {

@@ -9,7 +9,7 @@ import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { processTree } from './cpu-clock.ts';
-import { moveToServerCore, onAllCores, type Pinning } from './pinning.ts';
+import { moveToServerCore, onAllCores, onServerCore, type Pinning } from './pinning.ts';
 
 const stopTimeoutMs = 3_000;
 
@@ -102,6 +102,11 @@ export class Server implements ServerUnderTest {
   /** From here on it has the server's core, and nothing else. */
   pin(): void {
     for (const pid of processTree(this.pid)) moveToServerCore(this.#pinning, pid);
+  }
+
+  /** What to put before the command of a load that is to take turns with it. */
+  get launcher(): string[] {
+    return onServerCore(this.#pinning);
   }
 
   stdout(): Promise<string> {

@@ -1,4 +1,5 @@
 // The article's table: the same old server on one Node after the other, and on each of them its twin.
+// `npx redline ladder benchmarks/scenarios/legacy.ts`
 import { join } from 'node:path';
 import { defineConfig, obtainRuntime, parseRuntime } from '@redline/lab';
 
@@ -23,33 +24,17 @@ export default defineConfig({
   ],
   load: { connections: 32 },
   precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 2_000, latencyMs: 300 },
-  quick: { restarts: 2, blocks: 4, warmupMs: 1_000, latencyMs: 200 },
-  groups: {
-    runtimes: { title: 'The original on every Node' },
-    ...Object.fromEntries(
-      runtimes.map(({ major, version }) => [
-        `node-${major}`,
-        { title: `The twin against its original, Node ${version}` },
-      ]),
-    ),
-  },
-  variants: [
-    ...runtimes.map(({ major, file }) => ({
-      name: `original on node ${major}`,
-      group: 'runtimes',
-      command: [file, '00-original.js'],
+  quick: { restarts: 3, blocks: 4, warmupMs: 600, latencyMs: 100 },
+  // A ladder, so that each twin is held against the rung below it: its original on the same Node.
+  variants: runtimes.flatMap(({ major, file, version }) =>
+    [
+      ['original', '00-original.js'],
+      ['twin', '09-twin.js'],
+    ].map(([name, step]) => ({
+      name: `${name} on node ${major}`,
+      note: version,
+      command: [file, step!],
       cwd: folder,
     })),
-    ...runtimes.flatMap(({ major, file }) =>
-      [
-        ['before', '00-original.js'],
-        ['after', '09-twin.js'],
-      ].map(([name, step]) => ({
-        name: `${name} on node ${major}`,
-        group: `node-${major}`,
-        command: [file, step!],
-        cwd: folder,
-      })),
-    ),
-  ],
+  ),
 });

@@ -148,11 +148,17 @@ function bannerFor(category) {
   })[0];
 }
 
+function twoDigits(val) {
+  return ('0' + val).slice(-2);
+}
+
 function formatDate(date) {
   return (
-    [date.getUTCFullYear(), pad(date.getUTCMonth() + 1), pad(date.getUTCDate())].join('-') +
+    [date.getUTCFullYear(), twoDigits(date.getUTCMonth() + 1), twoDigits(date.getUTCDate())].join(
+      '-',
+    ) +
     ' ' +
-    [pad(date.getUTCHours()), pad(date.getUTCMinutes())].join(':')
+    [twoDigits(date.getUTCHours()), twoDigits(date.getUTCMinutes())].join(':')
   );
 }
 

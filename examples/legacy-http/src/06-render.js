@@ -151,11 +151,17 @@ function bannerFor(category) {
   return catalog.banners.find((banner) => banner.active && banner.category === category);
 }
 
+function twoDigits(val) {
+  return ('0' + val).slice(-2);
+}
+
 function formatDate(date) {
   return (
-    [date.getUTCFullYear(), pad(date.getUTCMonth() + 1), pad(date.getUTCDate())].join('-') +
+    [date.getUTCFullYear(), twoDigits(date.getUTCMonth() + 1), twoDigits(date.getUTCDate())].join(
+      '-',
+    ) +
     ' ' +
-    [pad(date.getUTCHours()), pad(date.getUTCMinutes())].join(':')
+    [twoDigits(date.getUTCHours()), twoDigits(date.getUTCMinutes())].join(':')
   );
 }
 

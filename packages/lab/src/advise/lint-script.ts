@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import plugin from '@redline/eslint-plugin';
 import { Linter, type Rule } from 'eslint';
 
+/** A report shows code to be recognised, not to be read. */
+const mostCode = 160;
+
 /** From the first character of the file, the end not included. */
 export interface Range {
   start: number;
@@ -15,7 +18,7 @@ export interface Hit extends Range {
   /** From 1. */
   line: number;
   column: number;
-  /** The line it is on. */
+  /** The line it is on; where it goes over several, all of it in one. */
   code: string;
   /** What the code would become, and whether that is safe to do unseen. */
   rewrite?: { text: string; isSafe: boolean };
@@ -79,11 +82,17 @@ export function lintScript(url: string): LintedScript {
         column,
         start: offsetOf(line, column),
         end: offsetOf(endLine, endColumn),
-        code: lines[line - 1]!.trim(),
+        code: codeOf(lines, line, text.slice(offsetOf(line, column), offsetOf(endLine, endColumn))),
         ...(fix && { rewrite: { text: fix.text, isSafe: message.fix !== undefined } }),
       };
     }),
   };
+}
+
+function codeOf(lines: readonly string[], line: number, found: string): string {
+  if (!found.includes('\n')) return lines[line - 1]!.trim();
+  const flat = found.replaceAll(/\s+/g, ' ');
+  return flat.length > mostCode ? `${flat.slice(0, mostCode)}…` : flat;
 }
 
 /** Types are blanked, so that every position stays what V8 says it is. */

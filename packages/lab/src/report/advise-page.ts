@@ -58,7 +58,7 @@ function hits(result: AdviseResult, figures: AdviseFigures): Section {
     css: `#advice .gain-plot{background:${plotBackground(axis, 1)}}#advice .w-time{width:5em}#advice .w-name{width:19em}#advice .w-code{width:34%}#advice .w-gain{${columnWidth(
       rows.map(({ text }) => text.value),
       rows.map(({ text }) => text.range),
-    )}}#advice .w-how{width:11em}#advice tbody tr{height:auto}#advice del,#advice ins{display:block;text-decoration:none}#advice del{color:var(--ink2)}#advice del::before{content:"− "}#advice ins::before{content:"+ "}
+    )}}#advice .w-how{width:11em}#advice tbody tr{height:auto}#advice .how small{white-space:normal}#advice del,#advice ins{display:block;text-decoration:none}#advice del{color:var(--ink2)}#advice del::before{content:"− "}#advice ins::before{content:"+ "}
 ${STACK}{${stackedTable('advice')}#advice .time{grid-column:1/3}#advice tbody .name{grid-column:3/-1;grid-row:1}#advice .code,#advice .plot{grid-column:1/-1}#advice .gain{grid-column:1/7}#advice .how{grid-column:7/-1}}
 `,
   };

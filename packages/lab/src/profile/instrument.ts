@@ -16,6 +16,11 @@ export interface NodeFacts {
   flags: Set<string>;
 }
 
+/** Whether a program is Node, by its name: `node`, `nodejs`, `node24`, `/opt/node/bin/node`, or the one that runs this. */
+export function isNode(program: string): boolean {
+  return program === process.execPath || /^node(js)?[-v\d.]*(\.exe)?$/i.test(basename(program));
+}
+
 /** The oldest whose inspector can be asked for a profile. */
 const oldestMajor = 8;
 
@@ -25,7 +30,7 @@ const oldestMajor = 8;
  */
 export async function inspectNode({ name, command, cwd }: PlannedVariant): Promise<NodeFacts> {
   const program = command[0]!;
-  if (!/^node(js)?(\.exe)?$/i.test(basename(program))) {
+  if (!isNode(program)) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',
       `"${name}" is started by ${program}, and V8 is asked through flags of node: write its command as node FILE.`,

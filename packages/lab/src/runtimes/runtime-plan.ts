@@ -1,6 +1,6 @@
-import { basename } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
+import { isNode } from '../profile/instrument.ts';
 import type { Runtime } from './cache.ts';
 import type { RuntimeKind } from './spec.ts';
 
@@ -16,7 +16,7 @@ export const defaultRuntimes: readonly string[] = [
 /** A variant of a config, run by another runtime. */
 export function variantOn(variant: PlannedVariant, runtime: Runtime): PlannedVariant {
   const [program, ...args] = variant.command;
-  if (!/^node(js)?(\.exe)?$/i.test(basename(program!))) {
+  if (!isNode(program!)) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
       `"${variant.name}" is started by ${program}, so its runtime cannot be exchanged: write its command as node FILE.`,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, get, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { Linter } from 'eslint';
 
 const folder = join(import.meta.dirname, '../examples/legacy-http/src');
 const require = createRequire(import.meta.url);
@@ -45,6 +46,14 @@ function* queries(): Generator<string> {
 }
 
 describe('the steps of the legacy server', () => {
+  for (const step of steps) {
+    test(`${step} is written in what Node 6 understands`, () => {
+      const text = readFileSync(join(folder, step), 'utf8');
+      const languageOptions = { ecmaVersion: 2016, sourceType: 'script' } as const;
+      assert.deepEqual(new Linter().verify(text, { languageOptions }), []);
+    });
+  }
+
   const servers = steps.map((step) => {
     const handle = require(join(folder, step)) as RequestListener;
     return { step, server: createServer(handle) };

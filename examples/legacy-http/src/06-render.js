@@ -158,7 +158,7 @@ function twoDigits(val) {
 function formatDate(date) {
   return (
     [date.getUTCFullYear(), twoDigits(date.getUTCMonth() + 1), twoDigits(date.getUTCDate())].join(
-      '-',
+      '-'
     ) +
     ' ' +
     [twoDigits(date.getUTCHours()), twoDigits(date.getUTCMinutes())].join(':')

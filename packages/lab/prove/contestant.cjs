@@ -1,5 +1,5 @@
 'use strict';
-// One side of a proof, in a process of its own. Runs on Node 6 and newer: no syntax from after 2015.
+// One side of a proof, in a process of its own. Runs on Node 8 and newer: no syntax from after 2017.
 // argv: file of the proof, side ("before", "after" or "check"), timer ("mitata" or "loop").
 const assert = require('assert');
 const path = require('path');

@@ -14,7 +14,7 @@ interface Answer {
   reason?: string;
 }
 
-/** Plain JavaScript of 2015, not built: it runs on the runtime under test. */
+/** Plain JavaScript of 2017, not built: it runs on the runtime under test. */
 const program = fileURLToPath(new URL('../../prove/contestant.cjs', import.meta.url));
 
 /** mitata is an ES module with today's syntax. */

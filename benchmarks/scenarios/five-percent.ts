@@ -8,7 +8,8 @@ export default defineConfig({
   name: 'five-percent',
   title: 'One server, its copy, and a twin 5 % slower',
   requests: ['/items'],
-  precision: { restarts: 7, blocks: 10, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
+  load: { turns: true },
+  precision: { restarts: 7, blocks: 10, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   variants: [
     { name: 'server', command: ['node', file] },
     { name: 'copy', command: ['node', file] },

@@ -161,8 +161,8 @@ export interface Slice {
   endedMicros?: number;
   probe?: Probe;
   /**
-   * The same server, taking turns with the load on one core: what CPU per request is read from. Absent where nothing is
-   * pinned, or the generator cannot be; then the figures above are.
+   * With `load.turns`: the same server, taking turns with the load on one core; what CPU per request is read from. Absent
+   * where nothing is pinned, or the generator cannot be; then the figures above are.
    */
   turns?: { requests: number; cpuMicros: number; mainThreadMicros?: number };
   /** Share of its core the load generator used, 0 to 1. */

@@ -17,6 +17,7 @@ export interface Plan {
   connections: number;
   openLoopRps: number | undefined;
   pin: boolean;
+  turns: boolean;
   precision: Required<PrecisionConfig>;
   seed: number;
   readyTimeoutMs: number;
@@ -99,6 +100,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
       ? {}
       : { replay: { file: resolve(folder, config.load.replay), rate: config.load.rate } }),
     pin: config.load?.pin ?? true,
+    turns: config.load?.turns ?? false,
     precision: {
       ...defaultPrecision,
       ...config.precision,

@@ -37,6 +37,7 @@ const load: z.ZodType<RedlineConfig['load']> = z
     replay: z.string().min(1).optional(),
     rate: z.number().positive().optional(),
     pin: z.boolean().optional(),
+    turns: z.boolean().optional(),
   })
   .optional();
 

@@ -82,6 +82,11 @@ export interface LoadConfig {
   rate?: number;
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;
+  /**
+   * Read CPU per request from slices of their own, in which server and load take turns on one core: twice the time, and
+   * no cost of waking a load that sleeps (Linux, wrk). @default false
+   */
+  turns?: boolean;
 }
 
 export interface PrecisionConfig {

@@ -19,6 +19,7 @@ export async function measureSlice(
   signal: AbortSignal,
 ): Promise<Measured | 'void' | { fault: string }> {
   const turns = await measureTurns(server, plan, generator, signal);
+  if (turns === 'void') return 'void';
   // What it says of the time before this slice is dropped.
   if (server.probePath !== undefined) await askProbe(server);
   const { cpu, outcome } = await loadOnce(server, plan, generator, signal, {});
@@ -51,11 +52,14 @@ async function measureTurns(
   plan: Plan,
   generator: LoadGenerator,
   signal: AbortSignal,
-): Promise<Slice['turns']> {
+): Promise<Slice['turns'] | 'void'> {
   const { launcher } = server;
-  if (launcher.length === 0 || !generator.launches) return undefined;
+  if (!plan.turns || launcher.length === 0 || !generator.launches) return undefined;
+  server.setBatch(true);
   const { cpu, outcome } = await loadOnce(server, plan, generator, signal, { launcher });
-  if (outcome.requests === 0 || cpu.totalMicros <= 0) return undefined;
+  server.setBatch(false);
+  if (server.hasEnded) throw await server.failure('ended while it was measured');
+  if (outcome.requests === 0 || cpu.totalMicros <= 0) return 'void';
   return {
     requests: outcome.requests,
     cpuMicros: cpu.totalMicros,

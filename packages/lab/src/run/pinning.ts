@@ -47,7 +47,6 @@ export function onAllCores({ cores }: Pinning, command: string[]): string[] {
 export function moveToServerCore({ cores }: Pinning, pid: number): void {
   if (cores === undefined) return;
   setCores(pid, cores.server);
-  run('chrt', ['--batch', '-ap', '0', String(pid)]);
 }
 
 /**
@@ -72,6 +71,11 @@ export function onServerCore({ cores }: Pinning): string[] {
   if (cores === undefined) return [];
   hasBatch ??= run('chrt', ['--batch', '0', 'true']);
   return ['taskset', '-c', cores.server, ...(hasBatch ? ['chrt', '--batch', '0'] : [])];
+}
+
+/** While a server takes turns it is a batch task; otherwise it should be woken at once. */
+export function setBatch(pid: number, isBatch: boolean): void {
+  run('chrt', [isBatch ? '--batch' : '--other', '-ap', '0', String(pid)]);
 }
 
 function setCores(pid: number, cores: string): boolean {

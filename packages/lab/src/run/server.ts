@@ -9,7 +9,7 @@ import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { processTree } from './cpu-clock.ts';
-import { moveToServerCore, onAllCores, onServerCore, type Pinning } from './pinning.ts';
+import { moveToServerCore, onAllCores, onServerCore, type Pinning, setBatch } from './pinning.ts';
 
 const stopTimeoutMs = 3_000;
 
@@ -107,6 +107,10 @@ export class Server implements ServerUnderTest {
   /** What to put before the command of a load that is to take turns with it. */
   get launcher(): string[] {
     return onServerCore(this.#pinning);
+  }
+
+  setBatch(isBatch: boolean): void {
+    for (const pid of processTree(this.pid)) setBatch(pid, isBatch);
   }
 
   stdout(): Promise<string> {

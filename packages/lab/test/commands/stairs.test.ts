@@ -86,7 +86,7 @@ describe('redline stairs', () => {
   test('says at which cut the app crashed, and how to go on without it', async (t) => {
     const { code, stderr } = await stairs(t, 'chain.cjs', '/fragile');
     assert.equal(code, 1);
-    assert.match(stderr, /The app crashed when requests ended at "library(…)": Error: broken by/);
+    assert.match(stderr, /The app crashed when requests ended at "library\(…\)": Error: broken by/);
     assert.match(stderr, /--skip "library\(…\)"/);
   });
 

@@ -8,7 +8,7 @@ import { leastGain, type ProvePrecision } from '../prove/measure.ts';
 import { loadProof } from '../prove/proof.ts';
 import { isProven, type ProvenRuntime, type ProveResult } from '../prove/result.ts';
 import { runProve, type ProveListener } from '../prove/run-prove.ts';
-import { nodeInUse } from '../prove/runtime-version.ts';
+import { majorOfVersion, nodeInUse } from '../prove/runtime-version.ts';
 import { Progress } from '../report/progress.ts';
 import { renderProveHtml } from '../report/prove-page.ts';
 import { renderProveTerminal } from '../report/prove-terminal.ts';
@@ -29,6 +29,9 @@ interface ProveOptions extends ReportOptions {
   seed?: number;
   evidence?: string;
 }
+
+/** Whose syntax prove/contestant.cjs keeps to. */
+const oldestNode = 8;
 
 export function addProveCommand(program: Command, context: CommandContext): void {
   program

@@ -105,6 +105,7 @@ describe('redline prove', () => {
       /versions of Node only/,
       2,
     ],
+    ['a Node that is too old', ['no-delete', '--runtimes', '6'], '', /Node 8 or newer/, 2],
     ['a proof without a side', ['./a.cjs'], 'exports.before = () => 1;', /no function "after"/, 1],
     ['a proof that does not load', ['./a.cjs'], 'syntax error', /could not be loaded/, 1],
     [

@@ -148,6 +148,12 @@ async function obtain(
         `--runtimes names "${name}"; rules are about V8 in Node, so it takes versions of Node only.`,
       );
     }
+    if (majorOfVersion(spec.range) < oldestNode) {
+      throw new LabError(
+        'ERR_REDLINE_OPTION',
+        `--runtimes names "${name}"; what times the proofs needs Node ${oldestNode} or newer.`,
+      );
+    }
     runtimes.push(await obtainRuntime(spec, { signal, onProgress: (text) => progress.note(text) }));
   }
   return runtimes;

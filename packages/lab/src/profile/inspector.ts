@@ -10,11 +10,13 @@ interface Reply {
 
 /** Talks to the inspector of a server that was started with `--inspect`. */
 export class Inspector implements Disposable {
+  readonly #server: Server;
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   #sent = 0;
 
-  private constructor(socket: WebSocket) {
+  private constructor(server: Server, socket: WebSocket) {
+    this.#server = server;
     this.#socket = socket;
     socket.addEventListener('message', ({ data }) => {
       const reply = JSON.parse(String(data)) as Reply;
@@ -31,24 +33,35 @@ export class Inspector implements Disposable {
   static async attach(server: Server, signal: AbortSignal): Promise<Inspector> {
     for (let tries = 0; tries < 400; tries++) {
       const url = /Debugger listening on (ws:\S+)/.exec(await server.stderr())?.[1];
-      if (url !== undefined) return new Inspector(await connect(url, signal));
+      if (url !== undefined) return new Inspector(server, await connect(url, signal));
       if (server.hasEnded) throw await server.failure('did not come up: it ended');
       await sleep(25, undefined, { signal });
     }
     throw await server.failure('did not open its inspector');
   }
 
-  /** @throws {LabError} ERR_REDLINE_PROFILE when the inspector refuses or is gone */
+  /** @throws {LabError} ERR_REDLINE_SERVER when the server has ended, ERR_REDLINE_PROFILE when the inspector refuses */
   async ask<Result extends object>(method: string, params: object = {}): Promise<Result> {
-    const id = ++this.#sent;
-    const replied = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
-    this.#socket.send(JSON.stringify({ id, method, params }));
-    const { result, error } = await replied;
+    const { result, error } = await this.#reply(method, params);
     if (error === undefined) return result as Result;
+    // The inspector goes with its process, a moment before the exit is known here.
+    await this.#server.ended(500);
+    if (this.#server.hasEnded) throw await this.#server.failure('ended under the load');
     throw new LabError(
       'ERR_REDLINE_PROFILE',
       `The inspector did not answer ${method}: ${error.message}.`,
     );
+  }
+
+  #reply(method: string, params: object): Promise<Reply> {
+    // A closed socket takes what it is sent without a word.
+    if (this.#socket.readyState !== WebSocket.OPEN) {
+      return Promise.resolve({ error: { message: 'it was closed' } });
+    }
+    const id = ++this.#sent;
+    const replied = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
+    this.#socket.send(JSON.stringify({ id, method, params }));
+    return replied;
   }
 
   [Symbol.dispose](): void {

@@ -100,7 +100,6 @@ export async function loadThatCounts(
   const before = readCpu(server.pid);
   const outcome = await runLoad(server, plan, generator, durationMs, signal);
   const cpu = cpuBetween(before, readCpu(server.pid));
-  if (server.hasEnded) throw await server.failure('ended under the load');
   requireAnswers(server.name, outcome);
   return {
     ...outcome,
@@ -119,21 +118,23 @@ function generatorOf(): LoadGenerator {
   return findWrk(1) ?? autocannonGenerator();
 }
 
-function runLoad(
+async function runLoad(
   server: Server,
   plan: Plan,
   generator: LoadGenerator,
   durationMs: number,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
-  return generator
-    .run({ ...plan, port: server.port, durationMs, signal })
-    .catch(async (error: unknown) => {
-      signal.throwIfAborted();
-      // A generator that meets a closed port fails before the exit of the server is known here.
-      await server.ended(200);
-      throw server.hasEnded ? await server.failure('ended under the load') : error;
-    });
+  try {
+    const outcome = await generator.run({ ...plan, port: server.port, durationMs, signal });
+    if (!server.hasEnded) return outcome;
+  } catch (error) {
+    signal.throwIfAborted();
+    // A generator that meets a closed port fails before the exit of the server is known here.
+    await server.ended(200);
+    if (!server.hasEnded) throw error;
+  }
+  throw await server.failure('ended under the load');
 }
 
 function requireAnswers(name: string, { requests, badStatus }: LoadOutcome): void {

@@ -59,11 +59,12 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
   closed.catch(() => {});
   const startedAt = performance.now();
   try {
+    // On a crowded machine it may take longer to start than a slice lasts.
+    await untilItCatches('SIGINT', child.pid!, load.signal);
     await Promise.race([
       sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
       closed,
     ]);
-    await untilItCatches('SIGINT', child.pid!, load.signal);
     const elapsedMicros = (performance.now() - startedAt) * 1_000;
     const busy = readBusy(child.pid!, elapsedMicros, threads);
     await interrupt(child, closed);

@@ -32,7 +32,7 @@ export function summariseStairs(
     schema: 1,
     command: 'stairs',
     scenario: target.scenario,
-    title: `${target.title}, ${label(target.request)}`,
+    title: titleOf(target.title, label(target.request)),
     ...facts,
     startedAt: startedAt.toISOString(),
     machine: seen.machine,
@@ -75,6 +75,11 @@ export function summariseStairs(
       slices.map((slice) => ({ restart: restart + 1, ...slice })),
     ),
   };
+}
+
+/** A config's title names its request as a rule. */
+function titleOf(title: string, request: string): string {
+  return title.includes(request) ? title : `${title}, ${request}`;
 }
 
 /** Requests per second of one core that does nothing else. */

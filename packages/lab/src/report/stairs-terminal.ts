@@ -18,7 +18,7 @@ const mostName = 28;
 const leastName = 13;
 /** Mark and longest word. */
 const verdictWidth = 12;
-const leastPlot = 14;
+const leastPlot = 10;
 
 const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', withheld: 'withheld' };
 
@@ -79,7 +79,7 @@ function table(
     cells: Record<'name' | 'micros' | 'range' | 'share' | 'rps' | 'plot' | 'verdict', string>,
   ): string =>
     `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${right(cells.rps, rpsWidth)}  ${left(cells.plot, plotWidth)}  ${cells.verdict}`;
-  const wide = plotWidth >= leastPlot - 4;
+  const wide = plotWidth >= leastPlot - 2;
   return [
     line({
       name: 'stage',

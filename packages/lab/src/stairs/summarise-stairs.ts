@@ -79,7 +79,8 @@ export function summariseStairs(
 
 /** A config's title names its request as a rule. */
 function titleOf(title: string, request: string): string {
-  return title.includes(request) ? title : `${title}, ${request}`;
+  const [start, query] = request.split('?') as [string, string?];
+  return title.includes(start) ? title : `${title}, ${start}${query === undefined ? '' : '?…'}`;
 }
 
 /** Requests per second of one core that does nothing else. */

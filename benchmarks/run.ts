@@ -1,30 +1,36 @@
-// `npm run bench -- SCENARIO [options of redline bench]`: runs benchmarks/scenarios/SCENARIO.ts.
+// `npm run bench -- NAME [options]`: benchmarks/scenarios/NAME.ts is a config for `redline bench`; benchmarks/proofs/NAME.ts
+// is a program that shows what a claim of this project rests on.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const folder = join(import.meta.dirname, 'scenarios');
-const scenarios = readdirSync(folder)
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => file.slice(0, -'.ts'.length))
-  .toSorted();
-const [scenario, ...options] = process.argv.slice(2);
+const [scenarios, proofs] = ['scenarios', 'proofs'].map(namesIn) as [string[], string[]];
+const [name, ...options] = process.argv.slice(2);
 
-if (scenario === undefined || !scenarios.includes(scenario)) {
-  const asked = scenario === undefined ? '' : `There is no scenario "${scenario}". `;
+if (name === undefined || ![...scenarios, ...proofs].includes(name)) {
+  const asked = name === undefined ? '' : `There is no scenario "${name}". `;
   process.stderr.write(
-    `${asked}Usage: npm run bench -- SCENARIO [--quick] [--json FILE]\nScenarios: ${scenarios.join(', ')}\n`,
+    `${asked}Usage: npm run bench -- SCENARIO [--quick] [--json FILE]\nScenarios: ${scenarios.join(', ')}\nProofs: ${proofs.join(', ')}\n`,
   );
   process.exit(2);
 }
 
 // Relative: the result file keeps the command line, and is committed.
-const config = relative('.', join(folder, `${scenario}.ts`));
-const child = spawn('redline', ['bench', config, ...options], {
-  stdio: 'inherit',
-});
+const fileOf = (kind: string): string =>
+  relative('.', join(import.meta.dirname, kind, `${name}.ts`));
+const [command, ...args] = proofs.includes(name)
+  ? [process.execPath, fileOf('proofs')]
+  : ['redline', 'bench', fileOf('scenarios')];
+const child = spawn(command!, [...args, ...options], { stdio: 'inherit' });
 // In a terminal the signal reaches redline as well; it stops everything in order, and this process waits for that.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => child.kill(signal));
 }
 child.on('exit', (code) => process.exit(code ?? 1));
+
+function namesIn(kind: string): string[] {
+  return readdirSync(join(import.meta.dirname, kind))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.slice(0, -'.ts'.length))
+    .toSorted();
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpSummary, httpTables } from './http-tables.ts';
 import { deferGrid, deferSummary } from './defer-tables.ts';
+import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -36,6 +37,11 @@ if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
   const deferred: BenchResult = readJson('benchmarks/results/defer.json');
   replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
   replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
+}
+
+replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
+for (const [rule, evidence] of readEvidence()) {
+  replaceBlock(`packages/eslint-plugin/docs/rules/${rule}.md`, 'evidence', evidenceText(evidence));
 }
 
 if (stale.length > 0) {

@@ -1,6 +1,14 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { addAdviseCommand } from './commands/advise.ts';
 import { addBenchCommand } from './commands/bench.ts';
+import { addDeoptsCommand } from './commands/deopts.ts';
+import { addFlameCommand } from './commands/flame.ts';
+import { addProveCommand } from './commands/prove.ts';
+import { addReplayCommand } from './commands/replay.ts';
+import { addRuntimesCommand } from './commands/runtimes.ts';
+import { addStairsCommand } from './commands/stairs.ts';
+import { addTopCommand } from './commands/top.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { killAllServers } from './run/server.ts';
 
@@ -34,6 +42,14 @@ const program = new Command('redline')
 const context = { version, signal: interrupt.signal };
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);
+addStairsCommand(program, context);
+addFlameCommand(program, context);
+addDeoptsCommand(program, context);
+addTopCommand(program, context);
+addReplayCommand(program, context);
+addRuntimesCommand(program, context);
+addProveCommand(program, context);
+addAdviseCommand(program, context);
 
 try {
   await program.parseAsync();

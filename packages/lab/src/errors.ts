@@ -8,6 +8,14 @@ export const labErrorDocs = {
   ERR_REDLINE_PORT_TAKEN: 'a fixed port is in use by another process',
   ERR_REDLINE_CONTRACT: 'a variant does not answer what the baseline answers, or failed `verify`',
   ERR_REDLINE_LOAD: 'the load generator could not run, or the measurement cannot be used',
+  ERR_REDLINE_STAIRS:
+    'the stages of a request could not be found, or requests cannot be ended at them',
+  ERR_REDLINE_BUDGET: 'a budget file is not there or cannot be read',
+  ERR_REDLINE_PROFILE: 'a profile is missing, empty or in a form that cannot be read',
+  ERR_REDLINE_ACCESS_LOG: 'an access log is missing, or not one of its lines can be read',
+  ERR_REDLINE_RUNTIME_UNKNOWN: 'a runtime is named in a version that npm does not have',
+  ERR_REDLINE_RUNTIME: 'a runtime could not be fetched, or does not run on this machine',
+  ERR_REDLINE_PROOF: 'a proof is not there, its two sides differ, or it could not be timed',
 } as const;
 
 export type LabErrorCode = keyof typeof labErrorDocs;
@@ -28,6 +36,8 @@ export function exitCodeOf({ code }: LabError): 1 | 2 {
   const isInput =
     code === 'ERR_REDLINE_CONFIG_FILE' ||
     code === 'ERR_REDLINE_CONFIG' ||
-    code === 'ERR_REDLINE_OPTION';
+    code === 'ERR_REDLINE_OPTION' ||
+    code === 'ERR_REDLINE_BUDGET' ||
+    code === 'ERR_REDLINE_RUNTIME_UNKNOWN';
   return isInput ? 2 : 1;
 }

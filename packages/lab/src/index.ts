@@ -24,5 +24,12 @@ export type {
   Slice,
   Verdict,
 } from './result.ts';
+export { compareSlices, type SliceComparison } from './run/compare-slices.ts';
 export { isMeasured } from './result.ts';
 export { renderSvg } from './report/svg-chart.ts';
+export type { Runtime } from './runtimes/cache.ts';
+export { obtainRuntime, type ObtainOptions } from './runtimes/obtain.ts';
+export { parseRuntime, type RuntimeSpec } from './runtimes/spec.ts';
+export type { RouteCost, TopResult } from './access-log/top.ts';
+export type { DeoptFunction, DeoptSite, DeoptsResult } from './deopts/result.ts';
+export type { FlameFunction, FlameNode, FlameResult } from './flame/result.ts';

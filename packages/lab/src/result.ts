@@ -160,6 +160,11 @@ export interface Slice {
   /** Of processes that ended within the slice, in steps of 10 ms. Absent when there were none. */
   endedMicros?: number;
   probe?: Probe;
+  /**
+   * With `load.turns`: the same server, taking turns with the load on one core; what CPU per request is read from. Absent
+   * where nothing is pinned, or the generator cannot be; then the figures above are.
+   */
+  turns?: { requests: number; cpuMicros: number; mainThreadMicros?: number };
   /** Share of its core the load generator used, 0 to 1. */
   generatorBusy?: number;
 }

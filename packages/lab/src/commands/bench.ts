@@ -1,16 +1,19 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
+import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import { mergeGroups } from '../run/groups.ts';
 import { runBench } from '../run/run-bench.ts';
 import { summarise } from '../run/summarise.ts';
+import { parseCount, parseNames, parseSeed } from './options.ts';
 import { ProgressListener } from './progress-listener.ts';
 import { writeReports, type ReportOptions } from './write-reports.ts';
 
 interface BenchOptions extends Overrides, ReportOptions {
   only?: string[];
+  replay?: string;
 }
 
 export interface CommandContext {
@@ -37,6 +40,7 @@ export function addBenchCommand(
     .option('--restarts <n>', 'fresh starts of every server', parseCount)
     .option('--blocks <n>', 'measurements of each variant per restart', parseCount)
     .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
     .option('--json <file>', 'where to write the figures', undefined)
     .option('--html <file>', 'where to write the report', undefined)
@@ -51,12 +55,36 @@ async function run(
   command: 'ladder' | 'bench',
   configFile: string,
   options: BenchOptions,
-  { version, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
   const { config, folder } = await loadConfig(configFile);
   const all = resolvePlans(config, folder, options);
   const plans = options.only ? choosePlans(all, options.only) : all;
+  const notes = await applyReplay(plans, options.replay, context.signal);
+  await measurePlans(command, config.title ?? config.name, plans, {
+    options,
+    context,
+    startedAt,
+    notes,
+  });
+}
+
+interface Measuring {
+  options: ReportOptions;
+  context: CommandContext;
+  startedAt: Date;
+  /** Warnings that are known before anything is measured. */
+  notes: readonly string[];
+}
+
+/** Measures plans and writes their report: what the ladder, bench and runtimes commands end in. */
+export async function measurePlans(
+  command: 'ladder' | 'bench',
+  title: string,
+  plans: readonly Plan[],
+  { options, context: { version, signal }, startedAt, notes }: Measuring,
+): Promise<void> {
   let listener: ProgressListener | undefined;
   const listen = (plan: Plan): ProgressListener => {
     listener?.end();
@@ -75,12 +103,12 @@ async function run(
       startedAt,
       durationSeconds,
     };
-    const parts = plans.map((plan, index) => ({
-      group: plan.group,
-      result: summarise(plan, seen[index]!, facts),
-    }));
+    const parts = plans.map((plan, index) => {
+      const result = summarise(plan, seen[index]!, facts);
+      return { group: plan.group, result: { ...result, warnings: [...result.warnings, ...notes] } };
+    });
     listener!.end();
-    await writeReports(mergeGroups(config.title ?? config.name, parts), options);
+    await writeReports(mergeGroups(title, parts), options);
   } finally {
     listener?.end();
   }
@@ -101,25 +129,6 @@ function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
     const hasBaseline = variants.some(({ name }) => name === plan.baseline);
     return { ...plan, variants, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
   });
-}
-
-function parseNames(text: string): string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('It takes a whole number above 0.');
-}
-
-function parseSeed(text: string): number {
-  const seed = Number(text);
-  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;
-  throw new InvalidArgumentError('It takes a whole number below 4294967296.');
 }
 
 function helpText(name: string): string {

@@ -10,9 +10,14 @@ export interface Plan {
   variants: PlannedVariant[];
   baseline: string;
   requests: Required<RequestConfig>[];
+  /** Named in reports in place of the requests, where they are too many. */
+  requestLabel?: string;
+  /** An access log whose requests are to take the place of the plan's. */
+  replay?: { file: string; rate: number | undefined };
   connections: number;
   openLoopRps: number | undefined;
   pin: boolean;
+  turns: boolean;
   precision: Required<PrecisionConfig>;
   seed: number;
   readyTimeoutMs: number;
@@ -91,7 +96,11 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     requests,
     connections: overrides.connections ?? config.load?.connections ?? 64,
     openLoopRps: config.load?.openLoopRps,
+    ...(config.load?.replay === undefined
+      ? {}
+      : { replay: { file: resolve(folder, config.load.replay), rate: config.load.rate } }),
     pin: config.load?.pin ?? true,
+    turns: config.load?.turns ?? false,
     precision: {
       ...defaultPrecision,
       ...config.precision,

@@ -34,7 +34,10 @@ const load: z.ZodType<RedlineConfig['load']> = z
   .strictObject({
     connections: count.optional(),
     openLoopRps: z.number().positive().optional(),
+    replay: z.string().min(1).optional(),
+    rate: z.number().positive().optional(),
     pin: z.boolean().optional(),
+    turns: z.boolean().optional(),
   })
   .optional();
 

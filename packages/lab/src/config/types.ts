@@ -76,8 +76,17 @@ export interface LoadConfig {
   connections?: number;
   /** Requests per second of the open loop that measures latency. @default half of what the slowest variant serves, at most 8_000 */
   openLoopRps?: number;
+  /** An access log, from the config's folder: its requests take the place of `requests`. */
+  replay?: string;
+  /** With `replay`: the open loop sends this many times as fast as it was recorded. @default as without `replay` */
+  rate?: number;
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;
+  /**
+   * Read CPU per request from slices of their own, in which server and load take turns on one core: twice the time, and
+   * no cost of waking a load that sleeps (Linux, wrk). @default false
+   */
+  turns?: boolean;
 }
 
 export interface PrecisionConfig {

@@ -10,6 +10,7 @@ export function autocannonGenerator(): LoadGenerator {
   return {
     name: `autocannon ${autocannonPackage.version}`,
     threads: 1,
+    launches: false,
     run: ({ signal, ...load }) =>
       askProcess<LoadOutcome>('./autocannon-process.js', 'autocannon', load, signal),
   };

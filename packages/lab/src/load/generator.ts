@@ -5,6 +5,8 @@ export interface LoadGenerator {
   /** With its version, for the report. */
   readonly name: string;
   readonly threads: number;
+  /** Whether it minds `launcher`. */
+  readonly launches: boolean;
   run(load: ClosedLoop): Promise<LoadOutcome>;
 }
 
@@ -14,6 +16,8 @@ export interface ClosedLoop {
   connections: number;
   durationMs: number;
   signal: AbortSignal;
+  /** Put before the generator's own command where it is one, e.g. `taskset -c 1`. */
+  launcher?: readonly string[];
 }
 
 export interface LoadOutcome {

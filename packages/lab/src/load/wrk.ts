@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -11,6 +11,8 @@ import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
 
 /** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
 const stopTickMs = 50;
+/** wrk needs up to 100 ms to end; then it is told once more. */
+const repeatMs = 300;
 /** Its own limit, never reached: a slice is ended by SIGINT, for which wrk prints its summary as usual. */
 const durationLimit = '600s';
 
@@ -18,7 +20,7 @@ const durationLimit = '600s';
 export function findWrk(threads: number): LoadGenerator | undefined {
   const version = wrkVersion();
   if (version === undefined) return undefined;
-  return { name: `wrk ${version}`, threads, run: (load) => runWrk(load, threads) };
+  return { name: `wrk ${version}`, threads, launches: true, run: (load) => runWrk(load, threads) };
 }
 
 /** `wrk -v` prints its version and exits with 1. */
@@ -45,7 +47,11 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
     url,
   ];
   // Detached: Ctrl-C must reach the runner alone.
-  const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const [program, ...before] = [...(load.launcher ?? []), 'wrk'];
+  const child = spawn(program!, [...before, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -53,19 +59,31 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
   closed.catch(() => {});
   const startedAt = performance.now();
   try {
+    // On a crowded machine it may take longer to start than a slice lasts.
+    await untilItCatches('SIGINT', child.pid!, load.signal);
     await Promise.race([
       sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
       closed,
     ]);
-    await untilItCatches('SIGINT', child.pid!, load.signal);
     const elapsedMicros = (performance.now() - startedAt) * 1_000;
     const busy = readBusy(child.pid!, elapsedMicros, threads);
-    child.kill('SIGINT');
-    await closed;
+    await interrupt(child, closed);
     return { ...parseSummary(output), busy };
   } finally {
     child.kill('SIGKILL');
     if (script) rmSync(script.folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A signal between the moment wrk installs its handler and the moment it lies down to sleep ends its threads, and not its
+ * sleep: it has to be told once more.
+ */
+async function interrupt(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
+  const ended = closed.then(() => true);
+  while (true) {
+    child.kill('SIGINT');
+    if (await Promise.race([ended, sleep(repeatMs, false, { ref: false })])) return;
   }
 }
 

@@ -23,10 +23,11 @@ const MARKERS = raw(
 /** One file that needs no other and can reach none: only this style and this script are allowed to act, by their hash. */
 export function renderPage({ title, header, sections }: Page): string {
   const style = pageStyle + sections.map((section) => section.css ?? '').join('');
-  const policy = `default-src 'none'; style-src '${hash(style)}'; script-src '${hash(pageScript)}'; base-uri 'none'; form-action 'none'`;
+  const script = pageScript + sections.map((section) => section.script ?? '').join('');
+  const policy = `default-src 'none'; style-src '${hash(style)}'; script-src '${hash(script)}'; base-uri 'none'; form-action 'none'`;
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta http-equiv="Content-Security-Policy" content="${policy}"><title>redline: ${escape(title)}</title><style>${style}</style>`;
   const body = markup`${MARKERS}<header>${header}${menu(sections)}</header><main>${sections.map(toMarkup)}</main><div id="tip" aria-hidden="true" hidden><b></b><span></span></div>`;
-  return `<!doctype html>\n<html lang="en"><head>${head}</head>\n<body>${body}<script>${pageScript}</script></body></html>\n`;
+  return `<!doctype html>\n<html lang="en"><head>${head}</head>\n<body>${body}<script>${script}</script></body></html>\n`;
 }
 
 function toMarkup({ id, heading, body }: Section): Markup {

@@ -8,4 +8,6 @@ export interface Section {
   body: Markup;
   /** Rules only this section needs, `:root{--…}` of its plots included. */
   css?: string;
+  /** What only this section does, as one statement. It runs after the page's own. */
+  script?: string;
 }

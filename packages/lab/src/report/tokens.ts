@@ -15,6 +15,13 @@ const COLOURS = {
   worse: ['#a84300', '#f2975c'],
   'better-fill': ['#5b93cc', '#3f78b0'],
   'worse-fill': ['#cf7b41', '#a8602f'],
+  't-i': ['#d9762b', '#d9762b'],
+  't-s': ['#f3d35e', '#e6c64c'],
+  't-m': ['#9ccbec', '#8cc0e6'],
+  't-t': ['#1f5f99', '#2a6ba8'],
+  't-0': ['#dfe3e7', '#3a4149'],
+  'on-dark': ['#ffffff', '#ffffff'],
+  'on-light': ['#1a1d21', '#1a1d21'],
 } as const;
 
 export const SANS = 'system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif';

@@ -3,6 +3,8 @@ import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Server } from './server.ts';
 
+const defaultTimeoutMs = 10_000;
+
 export interface Answer {
   status: number;
   body: Buffer;
@@ -48,7 +50,12 @@ async function ask(server: Server, request: Required<RequestConfig>): Promise<An
   }
 }
 
-function send(port: number, request: Required<RequestConfig>): Promise<Answer> {
+/** One request over a connection of its own. */
+export function send(
+  port: number,
+  request: Required<RequestConfig>,
+  timeoutMs: number = defaultTimeoutMs,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
       {
@@ -58,7 +65,7 @@ function send(port: number, request: Required<RequestConfig>): Promise<Answer> {
         path: request.path,
         headers: request.headers,
         agent: new Agent({ keepAlive: false }),
-        timeout: 10_000,
+        timeout: timeoutMs,
       },
       (incoming) => {
         const chunks: Buffer[] = [];
@@ -69,7 +76,9 @@ function send(port: number, request: Required<RequestConfig>): Promise<Answer> {
         incoming.on('error', reject);
       },
     );
-    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer for 10 s')));
+    outgoing.on('timeout', () =>
+      outgoing.destroy(new Error(`no answer for ${timeoutMs / 1_000} s`)),
+    );
     outgoing.on('error', reject);
     outgoing.end(request.body === '' ? undefined : request.body);
   });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
-import type { LoadGenerator } from '../load/generator.ts';
+import type { ClosedLoop, LoadGenerator, LoadOutcome } from '../load/generator.ts';
 import type { Slice } from '../result.ts';
-import { cpuBetween, readCpu } from './cpu-clock.ts';
+import { cpuBetween, type CpuSpan, readCpu } from './cpu-clock.ts';
 import { askProbe } from './probe.ts';
 import type { Server } from './server.ts';
 
@@ -18,23 +18,11 @@ export async function measureSlice(
   generator: LoadGenerator,
   signal: AbortSignal,
 ): Promise<Measured | 'void' | { fault: string }> {
+  const turns = await measureTurns(server, plan, generator, signal);
+  if (turns === 'void') return 'void';
   // What it says of the time before this slice is dropped.
   if (server.probePath !== undefined) await askProbe(server);
-  const before = readCpu(server.pid);
-  const outcome = await generator
-    .run({
-      port: server.port,
-      requests: plan.requests,
-      connections: plan.connections,
-      durationMs: plan.precision.sliceMs,
-      signal,
-    })
-    .catch(async (error: unknown) => {
-      // A generator that meets a closed port fails before the exit of the server is known here.
-      await sleep(100);
-      throw server.hasEnded ? await server.failure('ended while it was measured') : error;
-    });
-  const cpu = cpuBetween(before, readCpu(server.pid));
+  const { cpu, outcome } = await loadOnce(server, plan, generator, signal, {});
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
@@ -52,7 +40,54 @@ export async function measureSlice(
     cpuMicros: cpu.totalMicros,
     ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
     ...(cpu.endedMicros ? { endedMicros: cpu.endedMicros } : {}),
+    ...(turns === undefined ? {} : { turns }),
     ...(server.probePath === undefined ? {} : { probe: await askProbe(server) }),
     ...(busy === undefined ? {} : { generatorBusy: busy }),
   };
+}
+
+/** On the server's own core: CPU per request does not depend there on whether the load is awake. */
+async function measureTurns(
+  server: Server,
+  plan: Plan,
+  generator: LoadGenerator,
+  signal: AbortSignal,
+): Promise<Slice['turns'] | 'void'> {
+  const { launcher } = server;
+  if (!plan.turns || launcher.length === 0 || !generator.launches) return undefined;
+  server.setBatch(true);
+  const { cpu, outcome } = await loadOnce(server, plan, generator, signal, { launcher });
+  server.setBatch(false);
+  if (server.hasEnded) throw await server.failure('ended while it was measured');
+  if (outcome.requests === 0 || cpu.totalMicros <= 0) return 'void';
+  return {
+    requests: outcome.requests,
+    cpuMicros: cpu.totalMicros,
+    ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
+  };
+}
+
+async function loadOnce(
+  server: Server,
+  plan: Plan,
+  generator: LoadGenerator,
+  signal: AbortSignal,
+  where: Pick<ClosedLoop, 'launcher'>,
+): Promise<{ cpu: CpuSpan; outcome: LoadOutcome }> {
+  const before = readCpu(server.pid);
+  const outcome = await generator
+    .run({
+      port: server.port,
+      requests: plan.requests,
+      connections: plan.connections,
+      durationMs: plan.precision.sliceMs,
+      signal,
+      ...where,
+    })
+    .catch(async (error: unknown) => {
+      // A generator that meets a closed port fails before the exit of the server is known here.
+      await sleep(100);
+      throw server.hasEnded ? await server.failure('ended while it was measured') : error;
+    });
+  return { cpu: cpuBetween(before, readCpu(server.pid)), outcome };
 }

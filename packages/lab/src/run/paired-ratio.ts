@@ -7,8 +7,13 @@ export type Metric = (variant: Slice, other: Slice) => number;
 
 export const rpsMetric: Metric = (variant, other) =>
   variant.requests / variant.seconds / (other.requests / other.seconds);
-export const cpuMetric: Metric = (variant, other) =>
-  other.cpuMicros / other.requests / (variant.cpuMicros / variant.requests);
+export const cpuMetric: Metric = (variant, other) => cpuPerRequest(other) / cpuPerRequest(variant);
+
+/** µs of all threads of the server. */
+export function cpuPerRequest(slice: Slice): number {
+  const { cpuMicros, requests } = slice.turns ?? slice;
+  return cpuMicros / requests;
+}
 
 /** Ratio of two variants, paired block by block. */
 export function pairedRatio(

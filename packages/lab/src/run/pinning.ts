@@ -45,12 +45,46 @@ export function onAllCores({ cores }: Pinning, command: string[]): string[] {
 
 /** Moves a server, with all its threads, to the server's core. */
 export function moveToServerCore({ cores }: Pinning, pid: number): void {
-  if (cores !== undefined) setCores(pid, cores.server);
+  if (cores === undefined) return;
+  setCores(pid, cores.server);
+}
+
+/**
+ * Server and load on one core, taking turns: each runs until it has nothing left to do. On two cores the server pays for
+ * waking the load whenever that is asleep, so an answer costs more the slower the server is; here it always costs the
+ * same, and the core's other hyperthread is left in peace.
+ * @param pid Its main thread moves; compiler and collector threads stay where they are.
+ * @returns What to put before the command of the load.
+ */
+export function takeTurns(pinning: Pinning, pid: number): string[] {
+  if (pinning.cores === undefined) return [];
+  run('taskset', ['-pc', pinning.cores.server, String(pid)]);
+  run('chrt', ['--batch', '-p', '0', String(pid)]);
+  return onServerCore(pinning);
+}
+
+/** A batch task that wakes up does not interrupt the one that runs. */
+let hasBatch: boolean | undefined;
+
+/** What to put before the command of a load that is to take turns with a server on its core; nothing where that cannot be. */
+export function onServerCore({ cores }: Pinning): string[] {
+  if (cores === undefined) return [];
+  hasBatch ??= run('chrt', ['--batch', '0', 'true']);
+  return ['taskset', '-c', cores.server, ...(hasBatch ? ['chrt', '--batch', '0'] : [])];
+}
+
+/** While a server takes turns it is a batch task; otherwise it should be woken at once. */
+export function setBatch(pid: number, isBatch: boolean): void {
+  run('chrt', [isBatch ? '--batch' : '--other', '-ap', '0', String(pid)]);
 }
 
 function setCores(pid: number, cores: string): boolean {
+  return run('taskset', ['-apc', cores, String(pid)]);
+}
+
+function run(program: string, args: string[]): boolean {
   try {
-    execFileSync('taskset', ['-apc', cores, String(pid)], { stdio: 'ignore' });
+    execFileSync(program, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -9,6 +9,7 @@ import type { MachineFacts, Slice } from '../result.ts';
 import { seededRandom, shuffled, type Random } from '../stats/random.ts';
 import { checkContract } from './contract.ts';
 import { readRssMiB } from './cpu-clock.ts';
+import { distinctRequests } from './distinct-requests.ts';
 import { Fleet, type Contestant } from './fleet.ts';
 import { readInterference, readMachine } from './machine.ts';
 import { inParallel } from './in-parallel.ts';
@@ -153,7 +154,7 @@ async function prepare(
   const baselineFirst = fleet.servers.toSorted(
     (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
   );
-  await checkContract(baselineFirst, plan.requests);
+  await checkContract(baselineFirst, distinctRequests(plan.requests));
   for (const server of fleet.servers) await verify(server, plan);
   await warmUp(fleet, plan, observations, pinning, listener, restart, signal);
   for (const server of fleet.servers) server.pin();

@@ -9,7 +9,7 @@ import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { processTree } from './cpu-clock.ts';
-import { moveToServerCore, onAllCores, type Pinning } from './pinning.ts';
+import { moveToServerCore, onAllCores, onServerCore, type Pinning, setBatch } from './pinning.ts';
 
 const stopTimeoutMs = 3_000;
 
@@ -104,8 +104,32 @@ export class Server implements ServerUnderTest {
     for (const pid of processTree(this.pid)) moveToServerCore(this.#pinning, pid);
   }
 
+  /** What to put before the command of a load that is to take turns with it. */
+  get launcher(): string[] {
+    return onServerCore(this.#pinning);
+  }
+
+  setBatch(isBatch: boolean): void {
+    for (const pid of processTree(this.pid)) setBatch(pid, isBatch);
+  }
+
   stdout(): Promise<string> {
     return readFile(this.#outFile, 'utf8');
+  }
+
+  stderr(): Promise<string> {
+    return readFile(this.#errFile, 'utf8');
+  }
+
+  /** Resolves when it has ended by itself, or after this long. */
+  async ended(timeoutMs: number): Promise<void> {
+    if (this.hasEnded) return;
+    const patience = new AbortController();
+    await Promise.race([
+      once(this.#child, 'exit'),
+      sleep(timeoutMs, undefined, { signal: patience.signal }).catch(() => {}),
+    ]);
+    patience.abort();
   }
 
   /** Logs of a long run would fill the disk; what was written so far has been counted or is not needed. */
@@ -123,7 +147,7 @@ export class Server implements ServerUnderTest {
         : exitCode !== null
           ? ` with exit code ${exitCode}`
           : '';
-    const written = (await readFile(this.#errFile, 'utf8')).trim() || (await this.stdout()).trim();
+    const written = (await this.stderr()).trim() || (await this.stdout()).trim();
     const lastLines = written.split('\n').slice(-15).join('\n  ');
     const tail = written === '' ? 'It wrote nothing.' : `Its last lines:\n  ${lastLines}`;
     return new LabError('ERR_REDLINE_SERVER', `"${this.#variantName}" ${what}${how}. ${tail}`);

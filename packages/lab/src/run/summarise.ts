@@ -15,7 +15,7 @@ import { bandOf, compare, judgeControl, smallestBand } from '../stats/verdict.ts
 import { label } from './contract.ts';
 import { warningsOf } from './guards.ts';
 import { medianProbe } from './probe.ts';
-import { cpuMetric, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
+import { cpuMetric, cpuPerRequest, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
 import { controlName, type Observations } from './run-bench.ts';
 
 export interface RunFacts {
@@ -54,7 +54,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
       generator: seen.generator.name,
       threads: seen.generator.threads,
       connections: plan.connections,
-      requests: plan.requests.map(label),
+      requests: plan.requestLabel === undefined ? plan.requests.map(label) : [plan.requestLabel],
       openLoopRps: seen.openLoopRps,
     },
     precision: {
@@ -104,7 +104,7 @@ function summariseVariant(
 
   const { slices } = seen;
   const baseRps = typical(slices, plan.baseline, (slice) => slice.requests / slice.seconds);
-  const baseCpu = typical(slices, plan.baseline, (slice) => slice.cpuMicros / slice.requests);
+  const baseCpu = typical(slices, plan.baseline, cpuPerRequest);
   const isBase = name === plan.baseline;
   const exact: Interval = { value: 1, low: 1, high: 1 };
   const rpsRatio = isBase ? exact : pairedRatio(slices, name, plan.baseline, rpsMetric, random);
@@ -114,7 +114,12 @@ function summariseVariant(
   const cpu = compare(cpuRatio, bands.cpu, blocks);
   const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
   const own = slices.filter(({ variant }) => variant === name);
-  const mainShare = median(own.map((slice) => (slice.mainThreadMicros ?? NaN) / slice.cpuMicros));
+  const mainShare = median(
+    own.map(({ turns, ...slice }) => {
+      const { mainThreadMicros, cpuMicros } = turns ?? slice;
+      return (mainThreadMicros ?? NaN) / cpuMicros;
+    }),
+  );
   const endedMicros = own.reduce((sum, slice) => sum + (slice.endedMicros ?? 0), 0);
   const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
   return {

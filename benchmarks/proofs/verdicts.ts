@@ -1,0 +1,103 @@
+// `npm run bench -- verdicts FILE…`: how often does `redline bench` call a difference, where there is none and where
+// there is one of 5 %? Takes results of the scenario `five-percent` (a server, its copy, and a twin that costs 5 % more
+// CPU per request), draws runs from their restarts, and counts the words. Without files it measures first.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type BenchResult, compareSlices, type Slice } from '@redline/lab';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: 'string', default: '100' },
+    /** Of a drawn run: what `redline bench` does by default. */
+    restarts: { type: 'string', default: '8' },
+    blocks: { type: 'string', default: '8' },
+    json: { type: 'string', default: 'redline-out/verdicts.json' },
+  },
+});
+
+const measured = 'redline-out/five-percent.json';
+const scenario = relative('.', `${import.meta.dirname}/../scenarios/five-percent.ts`);
+if (positionals.length === 0) {
+  execFileSync('redline', ['bench', scenario, '--restarts', '24', '--json', measured], {
+    stdio: 'inherit',
+  });
+}
+const results = (positionals.length === 0 ? [measured] : positionals).map(
+  (file) => JSON.parse(readFileSync(file, 'utf8')) as BenchResult,
+);
+const pool = results.flatMap(({ slices }) => [
+  ...Map.groupBy(slices, ({ restart }) => restart).values(),
+]);
+const restarts = Number(values.restarts);
+const blocks = Number(values.blocks);
+if (pool.length < restarts) {
+  process.stderr.write(`${pool.length} restarts were recorded; runs of ${restarts} need more.\n`);
+  process.exit(2);
+}
+
+const counts = { copy: emptyCount(), twin: emptyCount() };
+const ratios: number[] = [];
+for (let run = 0; run < Number(values.runs); run++) {
+  const slices = draw(run);
+  for (const variant of ['copy', 'twin'] as const) {
+    const { verdict, controlVerdict, ratio } = compareSlices(slices, {
+      baseline: 'server',
+      variant,
+      seed: run,
+    });
+    counts[variant][controlVerdict === 'same' ? verdict : 'withheld']++;
+    if (variant === 'twin') ratios.push(ratio.value);
+  }
+}
+
+const { machine } = results[0]!;
+const secondsPerRestart =
+  results.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0) / pool.length;
+const summary = {
+  schema: 1,
+  proof: 'verdicts',
+  machine,
+  recordedRestarts: pool.length,
+  runs: Number(values.runs),
+  restartsPerRun: restarts,
+  blocksPerRestart: blocks,
+  secondsPerRun: Math.round(secondsPerRestart * restarts),
+  sameServer: counts.copy,
+  fivePercentSlower: counts.twin,
+  meanRatioOfTwin: ratios.reduce((sum, each) => sum + each, 0) / ratios.length,
+};
+mkdirSync(dirname(values.json), { recursive: true });
+writeFileSync(values.json, `${JSON.stringify(summary, undefined, 2)}\n`);
+process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
+
+function emptyCount(): Record<'changed' | 'same' | 'unresolved' | 'withheld', number> {
+  return { changed: 0, same: 0, unresolved: 0, withheld: 0 };
+}
+
+/** Restarts without replacement: a run never has the same start of a server twice. */
+function draw(seed: number): Slice[] {
+  const random = generator(seed);
+  const left = [...pool];
+  const drawn: Slice[] = [];
+  for (let restart = 1; restart <= restarts; restart++) {
+    const [own] = left.splice(Math.floor(random() * left.length), 1) as [Slice[]];
+    drawn.push(
+      ...own.filter(({ block }) => block <= blocks).map((slice) => ({ ...slice, restart })),
+    );
+  }
+  return drawn;
+}
+
+/** mulberry32: a run can be drawn again. */
+function generator(seed: number): () => number {
+  let state = seed + 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,18 @@
+// Can 5 % be told? One server against itself, and against a twin that costs 5 % more CPU per request.
+import { join } from 'node:path';
+import { defineConfig } from '@redline/lab';
+
+const file = join(import.meta.dirname, '..', 'proofs', 'twin-app.mjs');
+
+export default defineConfig({
+  name: 'five-percent',
+  title: 'One server, its copy, and a twin 5 % slower',
+  requests: ['/items'],
+  load: { turns: true },
+  precision: { restarts: 7, blocks: 10, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
+  variants: [
+    { name: 'server', command: ['node', file] },
+    { name: 'copy', command: ['node', file] },
+    { name: 'twin', command: ['node', file], env: { SLOWER: '0.05' } },
+  ],
+});

@@ -1,0 +1,25 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from '@redline/lab';
+
+const folder = join(import.meta.dirname, 'src');
+const steps = readdirSync(folder).filter((file) => /^\d\d-/.test(file));
+
+export default defineConfig({
+  name: 'legacy-http',
+  title: 'Legacy shop, GET /shop/shoes/list',
+  requests: [
+    {
+      path: '/shop/shoes/list?page=1&color=red,blue,green,black&min=10&max=180&discount=15&utm_source=mail&utm_campaign=autumn',
+      headers: { cookie: 'customer=c1029; lang=en; currency=EUR; seen=1; consent=yes' },
+    },
+  ],
+  load: { connections: 32 },
+  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 2_000, latencyMs: 300 },
+  quick: { restarts: 2, blocks: 4, warmupMs: 1_000, latencyMs: 200 },
+  variants: steps.map((file) => ({
+    name: file.replace('.js', ''),
+    command: ['node', file],
+    cwd: folder,
+  })),
+});

@@ -1,0 +1,148 @@
+import type { Rule } from 'eslint';
+import type * as ESTree from 'estree';
+
+/** A node as rules meet it: with its parent. */
+export type Node = ESTree.Node & { parent?: Node };
+export type FunctionNode = (
+  | ESTree.FunctionDeclaration
+  | ESTree.FunctionExpression
+  | ESTree.ArrowFunctionExpression
+) &
+  Rule.NodeParentExtension;
+export type Context = Rule.RuleContext;
+
+export function parentOf(node: ESTree.Node): Node | undefined {
+  return (node as Node).parent ?? undefined;
+}
+
+/** The node itself and everything above it. */
+export function* lineage(node: ESTree.Node): Generator<Node> {
+  for (let at: Node | undefined = node as Node; at; at = parentOf(at)) yield at;
+}
+
+export function isFunction(node: ESTree.Node | null | undefined): node is FunctionNode {
+  return node != null && /^(?:Function(?:Declaration|Expression)|Arrow)/.test(node.type);
+}
+
+export function isLoop(node: ESTree.Node): boolean {
+  return /^(?:For|While|DoWhile)/.test(node.type);
+}
+
+export function enclosingFunction(node: ESTree.Node): FunctionNode | undefined {
+  for (const above of lineage(node)) if (above !== node && isFunction(above)) return above;
+  return undefined;
+}
+
+/** In a loop of the same function, or in a callback that an array method calls for each element. */
+export function isInLoop(node: ESTree.Node): boolean {
+  for (const above of lineage(node)) {
+    if (isLoop(above)) return true;
+    if (!isFunction(above)) continue;
+    const call = parentOf(above);
+    return call?.type === 'CallExpression' && methodCall(call, 'forEach', 'on') !== undefined;
+  }
+  return false;
+}
+
+/** The object a method is called on, if `node` is a plain call of one of these methods. */
+export function methodCall(
+  node: ESTree.Node | null | undefined,
+  ...names: string[]
+):
+  | { object: ESTree.Expression; name: string; args: ESTree.CallExpression['arguments'] }
+  | undefined {
+  if (node?.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return undefined;
+  const { object, property, computed } = node.callee;
+  if (computed || property.type !== 'Identifier' || !names.includes(property.name))
+    return undefined;
+  if (object.type === 'Super' || node.callee.optional) return undefined;
+  return { object, name: property.name, args: node.arguments };
+}
+
+/** `Object.assign(…)` and the like: a method of a global that no variable hides. */
+export function globalCall(
+  context: Context,
+  node: ESTree.Node | null | undefined,
+  global: string,
+  ...names: string[]
+): ESTree.CallExpression['arguments'] | undefined {
+  const call = methodCall(node, ...names);
+  return call && isGlobal(context, call.object, global) ? call.args : undefined;
+}
+
+/** An identifier that stands for the global of that name. */
+export function isGlobal(
+  { sourceCode }: Pick<Context, 'sourceCode'>,
+  node: ESTree.Node,
+  name: string,
+): boolean {
+  if (node.type !== 'Identifier' || node.name !== name) return false;
+  for (
+    let scope = sourceCode.getScope(node) as ReturnType<typeof sourceCode.getScope> | null;
+    scope;
+    scope = scope.upper
+  ) {
+    const variable = scope.set.get(name);
+    if (variable) return variable.defs.length === 0;
+  }
+  return true;
+}
+
+export function isLiteral(
+  node: ESTree.Node | null | undefined,
+  type: 'string' | 'number',
+): node is ESTree.SimpleLiteral {
+  return node?.type === 'Literal' && typeof node.value === type;
+}
+
+/** May be written down twice: evaluating it again costs nothing and has no effect. */
+export function isRepeatable(node: ESTree.Node): boolean {
+  return node.type === 'Identifier' || node.type === 'ThisExpression' || node.type === 'Literal';
+}
+
+/** A chain of names, such as `this.routes` or `req.url`: the same text means the same thing, getters aside. */
+export function isPath(node: ESTree.Node): boolean {
+  if (node.type !== 'MemberExpression') return isRepeatable(node);
+  return !node.computed && isPath(node.object);
+}
+
+/** Whether anything below is of one of the types; functions inside are not looked into. */
+export function contains(node: ESTree.Node, types: RegExp): boolean {
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'parent') continue;
+    for (const child of [value].flat() as (ESTree.Node | null | undefined)[]) {
+      if (typeof child?.type !== 'string') continue;
+      if (types.test(child.type)) return true;
+      if (!isFunction(child) && contains(child, types)) return true;
+    }
+  }
+  return false;
+}
+
+const effects =
+  /^(?:Call|New|Assignment|Update|Await|Yield|TaggedTemplate|Import)Expression$|Statement$/;
+
+/** A callback of one expression that calls and changes nothing: how often it runs cannot be seen. */
+export function isPureCallback(node: ESTree.Node | undefined): boolean {
+  if (node?.type !== 'ArrowFunctionExpression' || node.async) return false;
+  return !effects.test(node.body.type) && !contains(node.body, effects);
+}
+
+/** Where only true or false is asked of a value. */
+export function isBooleanContext(node: ESTree.Node): boolean {
+  const parent = parentOf(node);
+  switch (parent?.type) {
+    case 'IfStatement':
+    case 'WhileStatement':
+    case 'DoWhileStatement':
+    case 'ForStatement':
+    case 'ConditionalExpression':
+      return parent.test === node;
+    case 'UnaryExpression':
+      return parent.operator === '!';
+    case 'LogicalExpression':
+      return parent.operator !== '??' && isBooleanContext(parent);
+    default:
+      return false;
+  }
+}

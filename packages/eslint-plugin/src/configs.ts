@@ -1,0 +1,24 @@
+import type { ESLint, Linter } from 'eslint';
+import { readEvidence } from './evidence.ts';
+import { paysOn } from './status.ts';
+
+/** The rules that pay on a major version of Node, as warnings, for a flat config. */
+export function configFor(plugin: ESLint.Plugin, major: number): Linter.Config {
+  const names = [...readEvidence()]
+    .filter(([, evidence]) => paysOn(evidence, major))
+    .map(([name]) => name);
+  return configOf(plugin, `node-${major}`, names);
+}
+
+/** Every rule, refuted ones too: for looking at code, not for CI. */
+export function configOfAll(plugin: ESLint.Plugin): Linter.Config {
+  return configOf(plugin, 'all', Object.keys(plugin.rules!));
+}
+
+function configOf(plugin: ESLint.Plugin, name: string, rules: readonly string[]): Linter.Config {
+  return {
+    name: `@redline/${name}`,
+    plugins: { '@redline': plugin },
+    rules: Object.fromEntries(rules.map((rule) => [`@redline/${rule}`, 'warn'])),
+  };
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What `redline prove` found out about one rule: a file in `evidence/`. */
+export interface Evidence {
+  schema: 1;
+  rule: string;
+  /** Source of the code as the rule finds it, and as the rule would have it. */
+  before: string;
+  after: string;
+  /** How results differ, when they do. Such a rule only suggests. */
+  changesResult?: string;
+  /** Oldest runtime first, one of each major version. */
+  measurements: Measurement[];
+}
+
+/** The same code on one runtime. */
+export interface Measurement {
+  /** Version of Node, e.g. `24.21.0`. */
+  node: string;
+  v8: string;
+  /** `mitata 1.0.34`, or `own loop` where mitata does not run. */
+  timer: string;
+  /** Time before divided by time after, with its 95 % interval: above 1 the advice pays. */
+  ratio: { value: number; low: number; high: number };
+  /** Against ± 30 %: wholly outside, wholly inside, or across an edge. */
+  verdict: 'changed' | 'same' | 'unresolved';
+  /** Nanoseconds a call, median. */
+  beforeNanos: number;
+  afterNanos: number;
+  restarts: number;
+  blocks: number;
+  seed: number;
+  /** e.g. `AMD EPYC, 2 cores, Linux 6.12.0 x64`. */
+  machine: string;
+  /** Day, ISO 8601. */
+  measuredOn: string;
+}
+
+const folder = new URL('../evidence/', import.meta.url);
+
+/** All evidence that comes with the package, by rule. */
+export function readEvidence(): Map<string, Evidence> {
+  const all = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Evidence)
+    .toSorted((a, b) => (a.rule < b.rule ? -1 : 1));
+  return new Map(all.map((evidence) => [evidence.rule, evidence]));
+}

@@ -1,0 +1,40 @@
+import type { Evidence, Measurement } from './evidence.ts';
+
+/**
+ * What the evidence makes of a rule. `on`: it pays on every measured Node. `gated`: on some of them. `refuted`: on none.
+ * Nobody types these by hand.
+ */
+export type Status = 'on' | 'gated' | 'refuted';
+
+/** Faster by more than 30 %, the whole interval: less is lost in the rest of any program. */
+export function pays({ verdict, ratio }: Measurement): boolean {
+  return verdict === 'changed' && ratio.value > 1;
+}
+
+/** Slower by more than 30 %, the whole interval. */
+export function costs({ verdict, ratio }: Measurement): boolean {
+  return verdict === 'changed' && ratio.value < 1;
+}
+
+export function statusOf({ measurements }: Pick<Evidence, 'measurements'>): Status {
+  const paying = measurements.filter(pays).length;
+  if (paying === 0) return 'refuted';
+  return paying === measurements.length ? 'on' : 'gated';
+}
+
+/**
+ * Whether the advice pays on a major version of Node. One that was not measured is believed to be like its measured
+ * neighbours where these agree, and not to pay where they differ.
+ */
+export function paysOn({ measurements }: Pick<Evidence, 'measurements'>, major: number): boolean {
+  const same = measurements.find((each) => majorOf(each) === major);
+  if (same !== undefined) return pays(same);
+  const older = measurements.findLast((each) => majorOf(each) < major);
+  const newer = measurements.find((each) => majorOf(each) > major);
+  const neighbours = [older, newer].filter((each) => each !== undefined);
+  return neighbours.length > 0 && neighbours.every(pays);
+}
+
+export function majorOf({ node }: Pick<Measurement, 'node'>): number {
+  return Number(node.split('.', 1)[0]);
+}

@@ -1,0 +1,16 @@
+import { testRule } from '../test-rule.ts';
+
+testRule('prefer-date-now', {
+  valid: [
+    'Date.now();',
+    'new Date(0).getTime();',
+    'new Date().getHours();',
+    'const Date = mine; +new Date();',
+  ],
+  invalid: [
+    { code: 'const t = new Date().getTime();', fixed: 'const t = Date.now();' },
+    { code: 'const t = +new Date();', fixed: 'const t = Date.now();' },
+    { code: 'const t = Number(new Date());', fixed: 'const t = Date.now();' },
+    { code: 'const t = new Date().valueOf() - from;', fixed: 'const t = Date.now() - from;' },
+  ],
+});

@@ -1,0 +1,15 @@
+import { testRule } from '../test-rule.ts';
+
+testRule('prefer-test-over-match', {
+  valid: [
+    'const m = text.match(/a/);',
+    'if (text.match(read())) go();',
+    'if (text.match(/a/)[0]) go();',
+  ],
+  invalid: [
+    { code: 'if (url.match(/^a+$/)) go();', fixed: 'if (/^a+$/.test(url)) go();' },
+    { code: 'const no = url.match(/a/) === null;', fixed: 'const no = !/a/.test(url);' },
+    { code: 'const yes = url.match(/a/) !== null;', fixed: 'const yes = /a/.test(url);' },
+    { code: 'while (!url.match(pattern)) go();', suggested: 'while (!pattern.test(url)) go();' },
+  ],
+});

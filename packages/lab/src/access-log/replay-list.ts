@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import type { RequestConfig } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { readAccessLog } from './read-access-log.ts';
+
+/** The requests of a log, as a load. */
+export interface ReplayList {
+  requests: Required<RequestConfig>[];
+  /** Milliseconds from the first request of the log; absent when the log has no times. */
+  atMs?: number[];
+  /** Requests per second in the log; absent when it has no times. */
+  recordedRps?: number;
+  /** What was left out, one sentence each. */
+  warnings: string[];
+}
+
+/** A load generator holds them all in memory, formatted. */
+const mostRequests = 20_000;
+
+/**
+ * The real request list: what was asked with success and can be asked again. Bodies are in no log, so only GET and
+ * HEAD are taken.
+ * @throws {LabError} ERR_REDLINE_ACCESS_LOG
+ */
+export async function readReplayList(file: string, signal: AbortSignal): Promise<ReplayList> {
+  const taken: { request: Required<RequestConfig>; time: number | undefined }[] = [];
+  const left = { method: 0, status: 0, beyond: 0 };
+  const path = file === '-' ? file : resolve(file);
+  const counts = await readAccessLog(
+    [path],
+    ({ method, path: target, status = 200, time }) => {
+      if (method !== 'GET' && method !== 'HEAD') left.method++;
+      else if (status < 200 || status >= 400) left.status++;
+      else if (taken.length >= mostRequests) left.beyond++;
+      else {
+        const request = { method, path: target, headers: {}, body: '', compare: 'status' as const };
+        taken.push({ request, time });
+      }
+    },
+    signal,
+  );
+  if (taken.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_ACCESS_LOG',
+      `None of the ${counts.requests} requests in ${file} can be asked again: only GET and HEAD that were answered with 2xx or 3xx are, for a log has no bodies.`,
+    );
+  }
+  return {
+    requests: taken.map(({ request }) => request),
+    ...timesOf(taken.map(({ time }) => time)),
+    warnings: [
+      ...(counts.unreadable > 0
+        ? [`${counts.unreadable} of ${counts.lines} lines of ${file} could not be read.`]
+        : []),
+      ...(left.method > 0
+        ? [`${left.method} requests other than GET and HEAD are not replayed: a log has no bodies.`]
+        : []),
+      ...(left.status > 0
+        ? [`${left.status} requests are not replayed, for they were answered outside 2xx and 3xx.`]
+        : []),
+      ...(left.beyond > 0
+        ? [`Only the first ${mostRequests} requests are replayed; ${left.beyond} came after.`]
+        : []),
+    ],
+  };
+}
+
+function timesOf(times: (number | undefined)[]): Pick<ReplayList, 'atMs' | 'recordedRps'> {
+  const known = times.filter((time) => time !== undefined);
+  if (known.length < times.length || known.length < 2) return {};
+  // Logs are written when a request ends, so they are nearly in order of time and not quite.
+  const first = known.reduce((least, time) => Math.min(least, time));
+  const atMs = spread(known.map((time) => time - first).toSorted((a, b) => a - b));
+  const seconds = (atMs.at(-1)! || 1_000) / 1_000;
+  return { atMs, recordedRps: times.length / seconds };
+}
+
+/** Times in whole seconds would send a second's requests in one burst: they are spread over it. */
+function spread(atMs: number[]): number[] {
+  if (atMs.some((at) => at % 1_000 !== 0)) return atMs;
+  const perSecond = new Map<number, number>();
+  for (const at of atMs) perSecond.set(at, (perSecond.get(at) ?? 0) + 1);
+  const placed = new Map<number, number>();
+  return atMs.map((at) => {
+    const nth = placed.get(at) ?? 0;
+    placed.set(at, nth + 1);
+    return at + (nth * 1_000) / perSecond.get(at)!;
+  });
+}

@@ -1,0 +1,138 @@
+import { relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import plugin, {
+  type Evidence,
+  majorOf,
+  type Measurement,
+  pays,
+  paysOn,
+} from '@redline/eslint-plugin';
+import type { CallTree } from '../profile/call-tree.ts';
+import { hotShare } from '../profile/functions.ts';
+import { type Owner, ownerOfUrl } from '../profile/owner.ts';
+import type { SourceMaps } from '../profile/source-maps.ts';
+import { lintScript, type LintedScript, type Range } from './lint-script.ts';
+import { type OwnTime, ownTimes } from './own-time.ts';
+import type { Advice, AdviseResult } from './result.ts';
+
+export interface AdviseOptions {
+  /** Major version of Node whose gains count. */
+  major: number;
+  evidence: ReadonlyMap<string, Evidence>;
+  /** Only in these files and folders; everywhere when empty. */
+  files: readonly string[];
+  maps: SourceMaps;
+  /** Places are given from here. */
+  folder: string;
+}
+
+type Found = Pick<AdviseResult, 'advice' | 'leftOut' | 'unread'>;
+
+/** Hits of the rules in functions that take a hundredth of the samples, as far as they gain something on this Node. */
+export function findAdvice(tree: CallTree, options: AdviseOptions): Found {
+  const advice: Advice[] = [];
+  const unread: Found['unread'] = [];
+  const leftOut = new Map<string, number>();
+  for (const [url, functions] of ownTimes(tree)) {
+    const owner = ownerOfUrl(url);
+    const own = functions.reduce((sum, each) => sum + each.own, 0);
+    if (own < tree.samples * hotShare || !isAsked(url, owner, options)) continue;
+    let script: LintedScript;
+    try {
+      script = lintScript(url);
+    } catch (error) {
+      unread.push({ url, why: (error as Error).message.split('\n', 1)[0]! });
+      continue;
+    }
+    const samplesOf = samplesByFunction(script, functions);
+    for (const hit of script.hits) {
+      const at = innermost(script.functions, hit.start);
+      const hot = at && samplesOf.get(at);
+      if (!hot || hot.samples < tree.samples * hotShare) continue;
+      const gain = gainOf(options.evidence.get(hit.rule), options.major);
+      if (!gain) {
+        leftOut.set(hit.rule, (leftOut.get(hit.rule) ?? 0) + 1);
+        continue;
+      }
+      const { changesResult } = options.evidence.get(hit.rule)!;
+      const source = options.maps.original({ url, line: hit.line, column: hit.column });
+      advice.push({
+        rule: hit.rule,
+        text: plugin.rules[hit.rule]!.meta!.docs!.description!,
+        ...(changesResult !== undefined && { changesResult }),
+        file: placeOf(source.url, options.folder),
+        line: source.line,
+        column: source.column,
+        function: hot.name,
+        share: hot.samples / tree.samples,
+        gain: { ...gain.ratio, node: gain.node },
+        code: hit.code,
+        ...(hit.rewrite && { rewrite: hit.rewrite }),
+      });
+    }
+  }
+  advice.sort((a, b) => b.share - a.share || b.gain.value - a.gain.value || a.line - b.line);
+  const why = `not shown to gain on Node ${options.major}`;
+  return {
+    advice,
+    unread,
+    leftOut: [...leftOut].map(([rule, hits]) => ({ rule, hits, why })),
+  };
+}
+
+/** The measurement on this very major, or on the nearest where its neighbours agree that it pays. */
+function gainOf(evidence: Evidence | undefined, major: number): Measurement | undefined {
+  if (!evidence || !paysOn(evidence, major)) return undefined;
+  const distance = (each: Measurement): number => Math.abs(majorOf(each) - major);
+  return evidence.measurements.filter(pays).toSorted((a, b) => distance(a) - distance(b))[0];
+}
+
+/** Samples of each function of a script: its own, and those of the functions written inside it. */
+function samplesByFunction(
+  script: LintedScript,
+  functions: readonly OwnTime[],
+): Map<Range, { name: string; samples: number }> {
+  const samples = new Map<Range, { name: string; samples: number }>();
+  for (const { name, line, column, own } of functions) {
+    const at = script.offsetOf(line, column);
+    const isInside = (range: Range): boolean => range.start <= at && at < range.end;
+    const innermostOne = innermost(script.functions, at);
+    for (const range of script.functions.filter(isInside)) {
+      const known = samples.get(range) ?? { name: '(anonymous)', samples: 0 };
+      known.samples += own;
+      if (range === innermostOne) known.name = name;
+      samples.set(range, known);
+    }
+  }
+  return samples;
+}
+
+function innermost(functions: readonly Range[], at: number): Range | undefined {
+  let found: Range | undefined;
+  for (const range of functions) {
+    const holds = range.start <= at && at < range.end;
+    if (holds && (!found || range.end - range.start < found.end - found.start)) found = range;
+  }
+  return found;
+}
+
+/** The app's own code; that of packages only where they are named. */
+function isAsked(url: string, owner: Owner, { files, maps }: AdviseOptions): boolean {
+  if (owner !== 'app' && owner !== 'deps') return false;
+  if (files.length === 0) return owner === 'app';
+  const places = [url, maps.original({ url, line: 1, column: 1 }).url].map(pathOf);
+  return files.some((file) => {
+    const asked = resolve(file);
+    return places.some((place) => place === asked || place.startsWith(asked + sep));
+  });
+}
+
+function placeOf(url: string, folder: string): string {
+  const path = pathOf(url);
+  const near = relative(folder, path);
+  return near.startsWith(`..${sep}..`) ? path : near;
+}
+
+function pathOf(url: string): string {
+  return url.startsWith('file://') ? fileURLToPath(url) : url;
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
+import plugin from '@redline/eslint-plugin';
+import { Linter, type Rule } from 'eslint';
+
+/** A report shows code to be recognised, not to be read. */
+const mostCode = 160;
+
+/** From the first character of the file, the end not included. */
+export interface Range {
+  start: number;
+  end: number;
+}
+
+export interface Hit extends Range {
+  rule: string;
+  /** From 1. */
+  line: number;
+  column: number;
+  /** The line it is on; where it goes over several, all of it in one. */
+  code: string;
+  /** What the code would become, and whether that is safe to do unseen. */
+  rewrite?: { text: string; isSafe: boolean };
+}
+
+export interface LintedScript {
+  hits: Hit[];
+  functions: Range[];
+  /** Offset of a line (from 1) and column (from 1). */
+  offsetOf(line: number, column: number): number;
+}
+
+/** @throws {Error} when the file is not there or cannot be parsed */
+export function lintScript(url: string): LintedScript {
+  const file = url.startsWith('file://') ? fileURLToPath(url) : url;
+  const text = readCode(file);
+  const functions: Range[] = [];
+  const collect: Rule.RuleModule = {
+    create: () => ({
+      ':function': (node: Rule.Node) => {
+        functions.push({ start: node.range![0], end: node.range![1] });
+      },
+    }),
+  };
+  const linter = new Linter();
+  const verify = (sourceType: 'module' | 'script'): Linter.LintMessage[] => {
+    functions.length = 0;
+    return linter.verify(
+      text,
+      [
+        plugin.configs.all,
+        {
+          files: ['**'],
+          plugins: { lab: { rules: { collect } } },
+          rules: { 'lab/collect': 'error' },
+          languageOptions: { sourceType, ecmaVersion: 'latest' },
+          linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'off' },
+        },
+      ],
+      { filename: 'script.js' },
+    );
+  };
+  let messages = verify('module');
+  // Old code is no module: `delete name`, `with`, octal numbers.
+  if (messages.some(({ fatal }) => fatal)) messages = verify('script');
+  const fatal = messages.find((message) => message.fatal);
+  if (fatal) throw new Error(`line ${fatal.line}: ${fatal.message}`);
+  const lines = text.split('\n');
+  const starts = [0];
+  for (const line of lines) starts.push(starts.at(-1)! + line.length + 1);
+  const offsetOf = (line: number, column: number): number => (starts[line - 1] ?? 0) + column - 1;
+  return {
+    functions,
+    offsetOf,
+    hits: messages.map((message) => {
+      const { line, column, endLine = line, endColumn = column } = message;
+      const fix = message.fix ?? message.suggestions?.[0]?.fix;
+      return {
+        rule: message.ruleId!.replace('@redline/', ''),
+        line,
+        column,
+        start: offsetOf(line, column),
+        end: offsetOf(endLine, endColumn),
+        code: codeOf(lines, line, text.slice(offsetOf(line, column), offsetOf(endLine, endColumn))),
+        ...(fix && { rewrite: { text: fix.text, isSafe: message.fix !== undefined } }),
+      };
+    }),
+  };
+}
+
+function codeOf(lines: readonly string[], line: number, found: string): string {
+  if (!found.includes('\n')) return lines[line - 1]!.trim();
+  const flat = found.replaceAll(/\s+/g, ' ');
+  return flat.length > mostCode ? `${flat.slice(0, mostCode)}…` : flat;
+}
+
+/** Types are blanked, so that every position stays what V8 says it is. */
+function readCode(file: string): string {
+  const text = readFileSync(file, 'utf8').replace(/^#!/, '//');
+  if (!/\.[mc]?ts$/.test(file)) return text;
+  // Not before Node 22.13, and no such file was run by an older one.
+  return nodeModule.stripTypeScriptTypes(text);
+}

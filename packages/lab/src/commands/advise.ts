@@ -1,0 +1,149 @@
+import { Option, type Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { findAdvice } from '../advise/find-advice.ts';
+import { knownEvidence } from '../advise/known-evidence.ts';
+import type { AdviseResult } from '../advise/result.ts';
+import { LabError } from '../errors.ts';
+import { buildCallTree, type CallTree } from '../profile/call-tree.ts';
+import { readCpuProfile } from '../profile/cpu-profile.ts';
+import { hotShare } from '../profile/functions.ts';
+import { record } from '../profile/record.ts';
+import { SourceMaps } from '../profile/source-maps.ts';
+import { majorOfVersion } from '../prove/runtime-version.ts';
+import { renderAdviseHtml } from '../report/advise-page.ts';
+import { renderAdviseTerminal } from '../report/advise-terminal.ts';
+import { PhaseLine } from '../report/phase-line.ts';
+import type { CommandContext } from './bench.ts';
+import { chooseVariant } from './choose-variant.ts';
+import { parseSeconds } from './options.ts';
+import { writeFiles, type ReportOptions } from './write-files.ts';
+
+interface AdviseOptions extends ReportOptions {
+  profile?: string;
+  config: string;
+  variant?: string;
+  seconds: number;
+  warmup: number;
+  node?: string;
+  evidence?: string;
+}
+
+/** A profile, and what is known of how it came about. */
+interface Profiled {
+  tree: CallTree;
+  from: string;
+  title: string;
+  /** Version of Node. */
+  node: string;
+  folder: string;
+}
+
+export function addAdviseCommand(program: Command, context: CommandContext): void {
+  program
+    .command('advise')
+    .description('show what would gain in the functions that take the time, by how much')
+    .argument('[files...]', 'only in these files and folders')
+    .option('--profile <file>', 'a .cpuprofile; without one the load is run and profiled')
+    .addOption(
+      new Option('--config <file>', 'config file, or a folder with one, for the load').default('.'),
+    )
+    .option('--variant <name>', 'which variant; the baseline by default')
+    .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
+    .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--node <version>', 'the Node the profile was taken on (default: this one)')
+    .option('--evidence <folder>', 'gains you proved yourself (default: OUT/evidence)')
+    .option('--json <file>', 'where to write the figures')
+    .option('--html <file>', 'where to write the report')
+    .addOption(
+      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+    )
+    .addHelpText('after', helpText)
+    .action((files: string[], options: AdviseOptions) => run(files, options, context));
+}
+
+async function run(
+  files: readonly string[],
+  options: AdviseOptions,
+  context: CommandContext,
+): Promise<void> {
+  const startedAt = new Date();
+  const missing = files.find((file) => !existsSync(file));
+  if (missing !== undefined) {
+    throw new LabError('ERR_REDLINE_OPTION', `There is no file or folder ${missing}.`);
+  }
+  const { tree, from, title, node, folder } = options.profile
+    ? await readProfile(options.profile, options.node)
+    : await takeProfile(options, context);
+  const evidence = await knownEvidence(options.evidence ?? join(options.out, 'evidence'));
+  const found = findAdvice(tree, {
+    major: majorOfVersion(node),
+    evidence,
+    files,
+    maps: new SourceMaps(),
+    folder,
+  });
+  const result: AdviseResult = {
+    schema: 1,
+    command: 'advise',
+    title,
+    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    runId: randomBytes(3).toString('hex'),
+    redlineVersion: context.version,
+    startedAt: startedAt.toISOString(),
+    node,
+    profile: { from, samples: tree.samples, seconds: tree.seconds },
+    leastShare: hotShare,
+    ...found,
+  };
+  await writeFiles(
+    { stem: `advise-${result.runId}`, json: result, html: renderAdviseHtml(result) },
+    options,
+    (terminal) => renderAdviseTerminal(result, terminal),
+  );
+}
+
+async function readProfile(file: string, node = process.versions.node): Promise<Profiled> {
+  if (!/^\d+(?:\.\d+){0,2}$/.test(node)) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--node is "${node}"; a version such as 24 was meant.`,
+    );
+  }
+  const tree = buildCallTree(await readCpuProfile(file));
+  if (tree.samples === 0) {
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      `${file} holds idle time only: profile the server while it is under load.`,
+    );
+  }
+  return { tree, from: file, title: file, node, folder: process.cwd() };
+}
+
+async function takeProfile(options: AdviseOptions, { signal }: CommandContext): Promise<Profiled> {
+  const { plan, variant } = await chooseVariant(options.config, options.variant);
+  using line = new PhaseLine(variant.name);
+  const recording = await record(plan, variant, {
+    warmupMs: options.warmup * 1_000,
+    durationMs: options.seconds * 1_000,
+    samplingMicros: 1_000,
+    signal,
+    phase: (text) => line.show(text),
+  });
+  return {
+    tree: buildCallTree(recording.profile),
+    from: `profiled under load, ${recording.load.requests} requests`,
+    title: `${plan.title}, ${variant.name}`,
+    node: recording.node.version,
+    folder: variant.cwd,
+  };
+}
+
+const helpText = `
+Examples:
+  redline advise --profile app.cpuprofile          of node --cpu-prof or redline flame
+  redline advise src --profile app.cpuprofile      only in src
+  redline advise --config redline.config.ts        run the load and profile it first
+
+Exit status: 0 looked, 1 the profile is empty or the load failed, 2 wrong input, 130 interrupted.`;

@@ -1,0 +1,162 @@
+import { Option, type Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { basename, dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { analyse } from '../deopts/analyse.ts';
+import { renderDeoptsHtml } from '../deopts/deopts-html.ts';
+import { renderDeoptsTerminal } from '../deopts/deopts-terminal.ts';
+import type { DeoptsResult } from '../deopts/result.ts';
+import { LabError } from '../errors.ts';
+import { buildCallTree } from '../profile/call-tree.ts';
+import { record } from '../profile/record.ts';
+import { SourceMaps } from '../profile/source-maps.ts';
+import { readLog } from '../profile/v8-log.ts';
+import { PhaseLine } from '../report/phase-line.ts';
+import type { CommandContext } from './bench.ts';
+import { applyReplay } from '../access-log/apply-replay.ts';
+import { chooseVariant } from './choose-variant.ts';
+import { loadOf } from './flame.ts';
+import { parseCount, parseSeconds } from './options.ts';
+import { type ReportOptions, writeFiles } from './write-files.ts';
+
+interface DeoptsOptions extends ReportOptions {
+  variant?: string;
+  seconds: number;
+  warmup: number;
+  connections?: number;
+  replay?: string;
+  log?: string;
+  all?: true;
+}
+
+export function addDeoptsCommand(program: Command, context: CommandContext): void {
+  program
+    .command('deopts')
+    .description('which functions V8 threw optimised code of away, where and why')
+    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
+    .option('--variant <name>', 'which variant; the baseline by default')
+    .option('--seconds <n>', 'length of the load that counts', parseSeconds, 10)
+    .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
+    .option(
+      '--log <file>',
+      'read a log of node --log-code --log-deopt instead of starting a server',
+    )
+    .option('--all', 'also functions with little time of their own')
+    .option('--json <file>', 'where to write the figures')
+    .option('--html <file>', 'where to write the report')
+    .addOption(
+      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+    )
+    .addHelpText('after', helpText)
+    .action((config: string, options: DeoptsOptions) => run(config, options, context));
+}
+
+async function run(
+  configFile: string,
+  options: DeoptsOptions,
+  context: CommandContext,
+): Promise<void> {
+  const result =
+    options.log === undefined
+      ? await observe(configFile, options, context)
+      : await readFromLog(options.log, context);
+  const all = options.all ?? false;
+  await writeFiles(
+    {
+      stem: `${result.scenario}-deopts-${result.runId}`,
+      json: result,
+      html: renderDeoptsHtml(result, all),
+    },
+    options,
+    (terminal) => renderDeoptsTerminal(result, { ...terminal, all }),
+  );
+}
+
+async function observe(
+  configFile: string,
+  options: DeoptsOptions,
+  context: CommandContext,
+): Promise<DeoptsResult> {
+  const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const notes = await applyReplay([plan], options.replay, context.signal);
+  const shared = sharedFacts(context);
+  using line = new PhaseLine(variant.name);
+  const { profile, events, startMicros, node, load, machine, warnings } = await record(
+    plan,
+    variant,
+    {
+      warmupMs: options.warmup * 1_000,
+      durationMs: options.seconds * 1_000,
+      samplingMicros: 1_000,
+      signal: context.signal,
+      phase: (text) => line.show(text),
+    },
+  );
+  return {
+    ...shared,
+    scenario: plan.name,
+    title: plan.title,
+    variant: variant.name,
+    machine,
+    node: node.version,
+    load: loadOf(load),
+    ...analyse({
+      events,
+      loadBeganMicros: startMicros,
+      tree: buildCallTree(profile, { events, startMicros: startMicros ?? 0 }),
+      maps: new SourceMaps(),
+      folder: variant.cwd,
+    }),
+    warnings: [...warnings, ...notes],
+  };
+}
+
+async function readFromLog(file: string, context: CommandContext): Promise<DeoptsResult> {
+  const path = resolve(file);
+  if (!existsSync(path)) {
+    throw new LabError('ERR_REDLINE_PROFILE', `There is no log at ${path}.`);
+  }
+  const events = await readLog(path);
+  if (events.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      `${path} tells of no code: write it with node --log-code --log-deopt --logfile=FILE.`,
+    );
+  }
+  return {
+    ...sharedFacts(context),
+    scenario: basename(path).replace(/[^\w.-]/g, '_'),
+    title: basename(path),
+    variant: 'from a log',
+    ...analyse({ events, maps: new SourceMaps(), folder: dirname(path) }),
+    warnings: [
+      'The log was read from a file: there is no profile, so functions are ordered by how often they deoptimised.',
+    ],
+  };
+}
+
+function sharedFacts({
+  version,
+}: CommandContext): Pick<
+  DeoptsResult,
+  'schema' | 'command' | 'invocation' | 'runId' | 'redlineVersion' | 'startedAt'
+> {
+  return {
+    schema: 1,
+    command: 'deopts',
+    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    runId: randomBytes(3).toString('hex'),
+    redlineVersion: version,
+    startedAt: new Date().toISOString(),
+  };
+}
+
+const helpText = `
+Examples:
+  redline deopts                                  the baseline of redline.config.ts
+  redline deopts --variant candidate --all
+  redline deopts --log v8.log                     a log from elsewhere, of Node 8 to 26
+
+Exit status: 0 read, 1 the server, a check or the load failed, 2 wrong input, 130 interrupted.`;

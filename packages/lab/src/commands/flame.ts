@@ -1,0 +1,215 @@
+import { Option, type Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import { compareProfiles } from '../flame/change.ts';
+import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from '../flame/change-report.ts';
+import { renderFlameHtml } from '../flame/flame-html.ts';
+import { formatFlameJson } from '../flame/flame-json.ts';
+import { renderFlameTerminal } from '../flame/flame-terminal.ts';
+import { readFlame } from '../flame/read-flame.ts';
+import type { FlameLoad, FlameResult } from '../flame/result.ts';
+import { summariseProfile } from '../flame/summarise-profile.ts';
+import { LabError } from '../errors.ts';
+import { buildCallTree } from '../profile/call-tree.ts';
+import type { CpuProfile } from '../profile/cpu-profile.ts';
+import { record } from '../profile/record.ts';
+import { type PerfRecording, recordWithPerf } from '../profile/perf.ts';
+import type { LoadFigures, RecordOptions } from '../profile/serve.ts';
+import { toCpuProfile } from '../profile/write-cpu-profile.ts';
+import { SourceMaps } from '../profile/source-maps.ts';
+import { PhaseLine } from '../report/phase-line.ts';
+import type { CommandContext } from './bench.ts';
+import { applyReplay } from '../access-log/apply-replay.ts';
+import { chooseVariant } from './choose-variant.ts';
+import { parseCount, parseSeconds } from './options.ts';
+import { type ReportOptions, writeFiles } from './write-files.ts';
+
+interface FlameOptions extends ReportOptions {
+  variant?: string;
+  diff?: string[];
+  seconds: number;
+  warmup: number;
+  interval: number;
+  perf?: true;
+  connections?: number;
+  replay?: string;
+}
+
+export function addFlameCommand(program: Command, context: CommandContext): void {
+  program
+    .command('flame')
+    .description('profile a variant under load: an interactive flamegraph with V8 tiers')
+    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
+    .option('--variant <name>', 'which variant; the baseline by default')
+    .option('--diff <before after...>', 'two variants, or two files of earlier runs')
+    .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
+    .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--interval <µs>', 'microseconds from sample to sample', parseCount, 1_000)
+    .option('--perf', 'sample with Linux perf: native frames and the kernel too')
+    .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
+    .option('--json <file>', 'where to write the figures')
+    .option('--html <file>', 'where to write the report')
+    .addOption(
+      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+    )
+    .addHelpText('after', helpText)
+    .action((config: string, options: FlameOptions) => run(config, options, context));
+}
+
+async function run(
+  configFile: string,
+  options: FlameOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (options.diff !== undefined) return runDiff(configFile, options.diff, options, context);
+  const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const notes = await applyReplay([plan], options.replay, context.signal);
+  const { result, profile } = await profileVariant(plan, variant, options, context);
+  result.warnings.push(...notes);
+  const stem = `${result.scenario}-flame-${result.runId}`;
+  const profileFile = join(options.out, `${stem}.cpuprofile`);
+  await mkdir(options.out, { recursive: true });
+  await writeFile(profileFile, JSON.stringify(profile));
+  await writeFiles(
+    { stem, json: formatFlameJson(result), html: renderFlameHtml(result) },
+    options,
+    (terminal) => renderFlameTerminal(result, { ...terminal, profile: relative('.', profileFile) }),
+  );
+}
+
+/** Each side is a file of an earlier run where there is one of that name, else a variant to be profiled now. */
+async function runDiff(
+  configFile: string,
+  sides: string[],
+  options: FlameOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (sides.length !== 2) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--diff takes two variants or files, not ${sides.join(', ')}; the config comes before it.`,
+    );
+  }
+  const startedAt = new Date();
+  const [before, after] = await inOrder(sides, async (side) => {
+    if (existsSync(side)) return readFlame(side);
+    const { plan, variant } = await chooseVariant(configFile, side, options);
+    const notes = await applyReplay([plan], options.replay, context.signal);
+    const { result } = await profileVariant(plan, variant, options, context);
+    result.warnings.push(...notes);
+    return result;
+  });
+  const runId = randomBytes(3).toString('hex');
+  const diff: FlameDiff = {
+    schema: 1,
+    command: 'flame-diff',
+    scenario: after!.scenario,
+    title: `${before!.variant} → ${after!.variant}`,
+    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    runId,
+    redlineVersion: context.version,
+    startedAt: startedAt.toISOString(),
+    before: before!,
+    after: after!,
+    change: compareProfiles(before!, after!),
+    warnings: [before!, after!].flatMap(({ variant, warnings }) =>
+      warnings.map((warning) => `${variant}: ${warning}`),
+    ),
+  };
+  await writeFiles(
+    {
+      stem: `${diff.scenario}-flame-diff-${runId}`,
+      json: `${JSON.stringify(diff)}\n`,
+      html: renderChangeHtml(diff),
+    },
+    options,
+    (terminal) => renderChangeTerminal(diff, terminal),
+  );
+}
+
+/** Two loads at the same time would measure each other. */
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+async function profileVariant(
+  plan: Plan,
+  variant: PlannedVariant,
+  options: FlameOptions,
+  context: CommandContext,
+): Promise<{ result: FlameResult; profile: CpuProfile }> {
+  const startedAt = new Date();
+  using line = new PhaseLine(variant.name);
+  const settings = {
+    warmupMs: options.warmup * 1_000,
+    durationMs: options.seconds * 1_000,
+    samplingMicros: options.interval,
+    signal: context.signal,
+    phase: (text: string) => line.show(text),
+  };
+  const taken: PerfRecording & { profile?: CpuProfile } = options.perf
+    ? await recordWithPerf(plan, variant, settings)
+    : await recordAndMerge(plan, variant, settings);
+  line.show('drawing');
+  const { tree, node, load, machine, warnings } = taken;
+  const result: FlameResult = {
+    schema: 1,
+    command: 'flame',
+    scenario: plan.name,
+    title: plan.title,
+    variant: variant.name,
+    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    runId: randomBytes(3).toString('hex'),
+    redlineVersion: context.version,
+    startedAt: startedAt.toISOString(),
+    machine,
+    node: node.version,
+    load: loadOf(load),
+    sampler: options.perf ? 'perf' : 'inspector',
+    ...summariseProfile(tree, new SourceMaps(), variant.cwd),
+    warnings,
+  };
+  return { result, profile: taken.profile ?? toCpuProfile(tree) };
+}
+
+async function recordAndMerge(
+  plan: Plan,
+  variant: PlannedVariant,
+  settings: RecordOptions,
+): Promise<PerfRecording & { profile: CpuProfile }> {
+  const { events, startMicros, ...taken } = await record(plan, variant, settings);
+  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0 });
+  return { ...taken, tree };
+}
+
+export function loadOf(load: LoadFigures): FlameLoad {
+  return {
+    generator: load.generator,
+    connections: load.connections,
+    requests: load.requestLabels,
+    completed: load.requests,
+    seconds: load.seconds,
+    serverBusy: load.serverBusy,
+    microsPerRequest: load.microsPerRequest,
+  };
+}
+
+const helpText = `
+Examples:
+  redline flame                                   the baseline of redline.config.ts
+  redline flame --variant candidate --seconds 30
+  redline flame --diff base candidate             what became cheaper, what dearer
+  redline flame --diff redline-out/a.json redline-out/b.json
+
+The .cpuprofile beside the report opens in Chrome DevTools and speedscope.
+
+Exit status: 0 profiled, 1 the server, a check or the load failed, 2 wrong input, 130 interrupted.`;

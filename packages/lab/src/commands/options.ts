@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Parsers for option values; commander shows their sentence with the offending value. */
+export function parseNames(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('It takes a whole number above 0.');
+}
+
+export function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;
+  throw new InvalidArgumentError('It takes a whole number below 4294967296.');
+}
+
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0 && text.trim() !== '') return seconds;
+  throw new InvalidArgumentError('It takes a number of seconds above 0.');
+}

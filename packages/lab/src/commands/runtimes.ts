@@ -1,0 +1,130 @@
+import { Option, type Command } from 'commander';
+import { applyReplay } from '../access-log/apply-replay.ts';
+import type { Overrides } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import type { Runtime } from '../runtimes/cache.ts';
+import { obtainRuntime } from '../runtimes/obtain.ts';
+import { defaultRuntimes, runtimePlan, variantOn } from '../runtimes/runtime-plan.ts';
+import { formatRuntime, parseRuntime, type RuntimeSpec } from '../runtimes/spec.ts';
+import { tryVariants } from '../runtimes/try-variants.ts';
+import { PhaseLine } from '../report/phase-line.ts';
+import { type CommandContext, measurePlans } from './bench.ts';
+import { chooseVariant } from './choose-variant.ts';
+import { parseCount, parseNames, parseSeed } from './options.ts';
+import type { ReportOptions } from './write-reports.ts';
+
+interface RuntimesOptions extends Overrides, ReportOptions {
+  variant?: string;
+  only?: string[];
+  refresh?: true;
+  replay?: string;
+}
+
+export function addRuntimesCommand(program: Command, context: CommandContext): void {
+  program
+    .command('runtimes')
+    .description('the same app on one runtime after the other, as a ladder')
+    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
+    .option('--variant <name>', 'which variant; the baseline by default')
+    .option(
+      '--only <runtimes>',
+      `separated by commas, e.g. 10,node@24.1,bun; by default ${defaultRuntimes.map((name) => name.replace('node@', '')).join(', ')}`,
+      parseNames,
+    )
+    .option('--refresh', 'ask npm for newer versions than those in the cache')
+    .option('--quick', 'a first look in a fraction of the time, with wider intervals')
+    .option('--restarts <n>', 'fresh starts of every server', parseCount)
+    .option('--blocks <n>', 'measurements of each runtime per restart', parseCount)
+    .option('--connections <n>', 'connections kept busy', parseCount)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
+    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
+    .option('--json <file>', 'where to write the figures')
+    .option('--html <file>', 'where to write the report')
+    .addOption(
+      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+    )
+    .addHelpText('after', helpText)
+    .action((config: string, options: RuntimesOptions) => run(config, options, context));
+}
+
+async function run(
+  configFile: string,
+  options: RuntimesOptions,
+  context: CommandContext,
+): Promise<void> {
+  const startedAt = new Date();
+  const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const isNamed = options.only !== undefined;
+  const specs = (options.only ?? defaultRuntimes).map(parseRuntime);
+  const notes = await applyReplay([plan], options.replay, context.signal);
+  using line = new PhaseLine('runtimes');
+  const { found, missing } = await obtainAll(specs, isNamed, options, context, line);
+  const variants = uniqueNames(found.map((runtime) => variantOn(variant, runtime)));
+  const skip = await tryVariants(plan, variants, context.signal, (text) => line.show(text));
+  if (variants.every(({ name }) => skip[name] !== undefined)) {
+    const [name, reason] = Object.entries(skip)[0] ?? ['no runtime', 'none could be fetched'];
+    throw new LabError(
+      'ERR_REDLINE_SERVER',
+      `"${variant.name}" runs on none of the runtimes; on ${name}: ${reason}.`,
+    );
+  }
+  line[Symbol.dispose]();
+  const measured = { ...runtimePlan(plan, variants, skip), title: `${plan.title}, on runtimes` };
+  await measurePlans('ladder', measured.title, [measured], {
+    options,
+    context,
+    startedAt,
+    notes: [...notes, ...missing],
+  });
+}
+
+/** Where none was named, one that cannot be had is a note; one that was asked for ends the run. */
+async function obtainAll(
+  specs: readonly RuntimeSpec[],
+  isNamed: boolean,
+  options: RuntimesOptions,
+  { signal }: CommandContext,
+  line: PhaseLine,
+): Promise<{ found: Runtime[]; missing: string[] }> {
+  const found: Runtime[] = [];
+  const missing: string[] = [];
+  for (const spec of specs) {
+    line.show(`looking for ${formatRuntime(spec)}`);
+    try {
+      found.push(
+        await obtainRuntime(spec, {
+          signal,
+          refresh: options.refresh ?? false,
+          onProgress: (text) => line.show(text),
+        }),
+      );
+    } catch (error) {
+      if (isNamed || !(error instanceof LabError)) throw error;
+      missing.push(`${formatRuntime(spec)} was not measured: ${error.message}`);
+    }
+  }
+  return { found, missing };
+}
+
+/** `--only 24.1,24.2` gives two of one name. */
+function uniqueNames<Variant extends { name: string; note: string | undefined }>(
+  variants: readonly Variant[],
+): Variant[] {
+  const all = variants.map(({ name }) => name);
+  const distinct = new Map<string, Variant>();
+  for (const variant of variants) {
+    const isShared = all.filter((name) => name === variant.name).length > 1;
+    const name = isShared ? `${variant.name.split(' ', 1)[0]} ${variant.note}` : variant.name;
+    distinct.set(name, { ...variant, name });
+  }
+  return [...distinct.values()];
+}
+
+const helpText = `
+Examples:
+  redline runtimes --quick
+  redline runtimes --only 10,24,26,bun --variant candidate
+
+Runtimes are fetched from npm into ~/.cache/redline (REDLINE_CACHE), some 50 to 120 MB each.
+
+Exit status: 0 measured, 1 a server, a check or a download failed, 2 wrong input, 130 interrupted.`;

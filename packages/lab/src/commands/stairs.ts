@@ -1,0 +1,163 @@
+import { Option, type Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { Progress } from '../report/progress.ts';
+import { renderStairsHtml } from '../report/stairs-html.ts';
+import { renderStairsTerminal } from '../report/stairs-terminal.ts';
+import { budgetMarkdown } from '../stairs/budget-markdown.ts';
+import { checkBudget, readBudget, writeBudget } from '../stairs/budget.ts';
+import { formatStairsJson } from '../stairs/format-json.ts';
+import type { StairsListener, StairsPlan } from '../stairs/plan.ts';
+import { runStairs } from '../stairs/run-stairs.ts';
+import { summariseStairs } from '../stairs/summarise-stairs.ts';
+import { resolveTarget, type TargetOptions } from '../stairs/target.ts';
+import { parseChange, predict } from '../stairs/what-if.ts';
+import type { CommandContext } from './bench.ts';
+import { parseCount, parseSeconds, parseSeed } from './options.ts';
+import { type ReportOptions, writeFiles } from './write-files.ts';
+
+interface StairsOptions extends TargetOptions, ReportOptions {
+  quick?: boolean;
+  seconds?: number;
+  restarts: number;
+  maxStages: number;
+  skip?: string[];
+  whatIf?: string[];
+  budget?: string;
+  writeBudget?: string;
+  markdown?: string;
+  seed?: number;
+}
+
+const defaultSeconds = 40;
+const quickSeconds = 8;
+
+export function addStairsCommand(program: Command, context: CommandContext): void {
+  program
+    .command('stairs')
+    .description('what each stage of a request costs, by ending requests at every one of them')
+    .argument('[target]', 'URL of a running app or of the command given, or a config', '.')
+    .argument('[command...]', 'after --: what starts the app, for a URL')
+    .option('--variant <name>', 'which variant of the config', undefined)
+    .option('--request <path>', 'which request', undefined)
+    .option(
+      '-H, --header <line>',
+      'sent along, e.g. "authorization: Bearer …"; may be repeated',
+      collect,
+    )
+    .option('-X, --method <name>', 'method of the request', undefined)
+    .option('--body <text>', 'body of the request', undefined)
+    .option(
+      '--what-if <stage=µs>',
+      'predict the requests per second with a stage at this cost, in µs or %',
+      collect,
+    )
+    .option('--budget <file>', 'fail when a stage costs more than this file allows', undefined)
+    .option('--write-budget <file>', 'write a budget that this run keeps', undefined)
+    .option('--markdown <file>', 'where to write the table for a pull request', undefined)
+    .option('--skip <stage>', 'do not end requests at this stage; may be repeated', collect)
+    .option('--quick', `a first look: ${quickSeconds} seconds of measuring`)
+    .option('--seconds <n>', `seconds of measuring (default: ${defaultSeconds})`, parseSeconds)
+    .addOption(
+      new Option('--restarts <n>', 'fresh starts of the app, which share the seconds')
+        .default(1)
+        .argParser(parseCount),
+    )
+    .addOption(
+      new Option('--max-stages <n>', 'the cheapest beyond this are measured with their neighbours')
+        .default(20)
+        .argParser(parseCount),
+    )
+    .option('--connections <n>', 'connections kept busy (default: 16)', parseCount)
+    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
+    .option('--json <file>', 'where to write the figures', undefined)
+    .option('--html <file>', 'where to write the report', undefined)
+    .addOption(
+      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+    )
+    .addHelpText('after', helpText)
+    .action((target: string, command: string[], options: StairsOptions) =>
+      run(target, command, options, context),
+    );
+}
+
+async function run(
+  asked: string,
+  command: string[],
+  options: StairsOptions,
+  { version, signal }: CommandContext,
+): Promise<void> {
+  const startedAt = new Date();
+  // What can be wrong is found before a minute is spent.
+  const changes = (options.whatIf ?? []).map(parseChange);
+  const budget = options.budget === undefined ? undefined : await readBudget(options.budget);
+  const target = await resolveTarget(asked, command, options);
+  const plan: StairsPlan = {
+    target,
+    seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
+    restarts: options.restarts,
+    mostStages: options.maxStages,
+    skip: options.skip ?? [],
+    seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
+  };
+  const progress = new Progress();
+  try {
+    const seen = await runStairs(plan, listen(progress, target.variant.name), signal);
+    const result = summariseStairs(plan, seen, {
+      invocation: ['redline', ...process.argv.slice(2)].join(' '),
+      runId: randomBytes(3).toString('hex'),
+      redlineVersion: version,
+      startedAt,
+      durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
+    });
+    progress.end();
+    if (changes.length > 0) result.whatIf = predict(result, changes);
+    if (budget) result.budget = checkBudget(result, budget, options.budget!);
+    const stem = `${result.scenario}-stairs-${result.runId}`;
+    await writeFiles(
+      { stem, json: formatStairsJson(result), html: renderStairsHtml(result) },
+      options,
+      (terminal) => renderStairsTerminal(result, terminal),
+    );
+    if (options.writeBudget !== undefined) await writeBudget(options.writeBudget, result);
+    if (result.budget || options.markdown !== undefined) {
+      const table = budgetMarkdown(result);
+      if (options.markdown !== undefined) await writeFile(options.markdown, table);
+      else process.stdout.write(`\n${table}`);
+    }
+    if (result.budget?.failed) process.exitCode = 1;
+  } finally {
+    progress.end();
+  }
+}
+
+function listen(progress: Progress, name: string): StairsListener {
+  let roundsFrom: number | undefined;
+  return {
+    phase(phase) {
+      progress.update({ round: 0, rounds: 1, fraction: 0, variant: name, phase });
+    },
+    round(done, of) {
+      roundsFrom ??= performance.now();
+      const perRound = (performance.now() - roundsFrom) / Math.max(1, done - 1);
+      const left = done > 1 ? { secondsLeft: (perRound * (of - done)) / 1_000 } : {};
+      // A log gets a dozen lines, not hundreds.
+      if (!process.stderr.isTTY && done % Math.ceil(of / 10) !== 0) return;
+      progress.update({ round: done, rounds: of, fraction: done / of, variant: name, ...left });
+    },
+  };
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+const helpText = `
+Examples:
+  redline stairs http://127.0.0.1:3000/feed -- node server.js
+  redline stairs http://127.0.0.1:3000/feed            the app that runs there is started once more
+  redline stairs redline.config.ts --variant candidate --what-if verifyToken=0
+  redline stairs redline.config.ts --budget stairs.budget.json
+
+Exit status: 0 measured, 1 the app, a check or the load failed, or a stage is over its budget, 2 wrong input,
+130 interrupted.`;

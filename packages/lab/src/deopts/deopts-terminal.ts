@@ -1,0 +1,130 @@
+import { ends, wrap } from '../report/columns.ts';
+import { fixed, percent, plural } from '../report/format.ts';
+import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
+import type { TerminalOptions } from '../report/terminal.ts';
+import { tierMarks, tierNames } from '../profile/tiers.ts';
+import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
+import { shown, statusOf, untold } from './words.ts';
+
+const leastWidth = 72;
+
+export function renderDeoptsTerminal(
+  result: DeoptsResult,
+  options: TerminalOptions & { all: boolean },
+): string {
+  const glyphs = glyphsFor(options.unicode);
+  const width = Math.max(leastWidth, options.width ?? 80);
+  const functions = shown(result, options.all);
+  // An explanation is given once, where its reason comes first.
+  const told = new Set<string>();
+  const blocks = [
+    heading(result, width, glyphs),
+    result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
+    ...functions.map((each) => functionLines(each, width, told)),
+    closing(result, functions.length, width),
+    fileLines(options),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function heading(result: DeoptsResult, width: number, glyphs: Glyphs): string[] {
+  const { variant, node, functions } = result;
+  const total = functions.reduce(
+    (sum, { sites }) => sum + sites.reduce((times, site) => times + site.times, 0),
+    0,
+  );
+  return [
+    glyphs.rule.repeat(width),
+    ...ends(
+      `DEOPTS   ${result.title}`,
+      node === undefined ? variant : `${variant}, node ${node}`,
+      width,
+    ),
+    ...wrap(
+      `${plural(total, 'deopt')} in ${plural(functions.length, 'function')}, most own time first`,
+      width,
+    ),
+  ];
+}
+
+function functionLines(each: DeoptFunction, width: number, told: Set<string>): string[] {
+  const own = each.own === undefined ? '' : `own ${percent(each.own)} · `;
+  return [
+    ...ends(`${each.name}  ${each.place}`, `${own}now ${tierNames[each.now]}`, width),
+    ...indented(historyText(each), 2, width),
+    ...each.sites.flatMap((site) => siteLines(site, each, width, told)),
+  ];
+}
+
+/** `~ 0.61 s  + 0.63 s  * 0.72 s  ! 0.85 s`; `!` is a deopt. */
+function historyText({ history }: DeoptFunction): string {
+  const most = 14;
+  const steps = history.map(({ seconds, tier, deopt }) => {
+    const mark = deopt === undefined ? tierMarks[tier] : `!${tierMarks[tier]}`;
+    return seconds === undefined ? mark : `${mark} ${fixed(seconds, 2)} s`;
+  });
+  if (steps.length <= most) return steps.join('  ');
+  return [
+    ...steps.slice(0, most / 2),
+    `(${steps.length - most} more)`,
+    ...steps.slice(-most / 2),
+  ].join('  ');
+}
+
+function siteLines(
+  site: DeoptSite,
+  each: DeoptFunction,
+  width: number,
+  told: Set<string>,
+): string[] {
+  const inlined = site.inlinedAt.map((place) => `, inlined at ${place}`).join('');
+  const { reason, times, from, kind, place, explanation } = site;
+  const what = `${times} × ${reason}; left ${tierNames[from]} (${kind}); ${statusOf(each, site)}`;
+  const isNew = explanation !== undefined && !told.has(explanation);
+  if (isNew) told.add(explanation);
+  return [
+    ...indented(what, 2, width),
+    ...(place === '' ? [] : indented(place + inlined, 6, width)),
+    ...sourceLines(site, width - 6).map((line) => `      ${line}`),
+    ...(isNew ? indented(explanation, 6, width) : []),
+  ];
+}
+
+function indented(text: string, by: number, width: number): string[] {
+  return wrap(text, width - by).map((line) => ' '.repeat(by) + line);
+}
+
+/** The line with a caret below the place; a long line is shown around it. */
+function sourceLines({ source }: DeoptSite, width: number): string[] {
+  if (source === undefined) return [];
+  const indent = /^\s*/.exec(source.text)![0].length;
+  const text = source.text.trim();
+  const at = Math.max(0, source.column - 1 - indent);
+  const room = width - 2;
+  const from = at < room - 8 ? 0 : at - Math.floor(room / 2);
+  return [
+    `| ${from > 0 ? '…' : ''}${text.slice(from, from + room - 1)}`,
+    `| ${' '.repeat(at - from + (from > 0 ? 1 : 0))}^`,
+  ];
+}
+
+function closing(result: DeoptsResult, count: number, width: number): string[] {
+  const rest = untold(result, count);
+  return [
+    ...wrap(
+      '~ Ignition, ^ Sparkplug, + Maglev, * TurboFan; !~ thrown away and back to Ignition',
+      width,
+    ),
+    ...(rest === '' ? [] : wrap(rest, width, '  ')),
+  ];
+}
+
+function fileLines({ files = {} }: TerminalOptions): string[] {
+  return [
+    ...(files.html === undefined ? [] : [`report  ${files.html}`]),
+    ...(files.json === undefined ? [] : [`data    ${files.json}`]),
+  ];
+}

@@ -1,0 +1,183 @@
+import { commandHeader, type CommandFacts } from '../report/command-header.ts';
+import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
+import { paint } from '../report/colour.ts';
+import { fixed, percent, plural, signed } from '../report/format.ts';
+import { glyphsFor } from '../report/glyphs.ts';
+import { markup, type Markup } from '../report/markup.ts';
+import { renderPage } from '../report/page.ts';
+import type { Section } from '../report/section.ts';
+import { STACK } from '../report/style.ts';
+import type { TerminalOptions } from '../report/terminal.ts';
+import { ownerNames, owners } from '../profile/owner.ts';
+import { changeTree, type FunctionChange, kindOf, type ProfileChange } from './change.ts';
+import { graphDataOf, microsPerSampleOf } from './graph-data.ts';
+import { controls, dataScript } from './graph-section.ts';
+import { graphScript } from './graph-script.ts';
+import { graphStyle } from './graph-style.ts';
+import type { FlameResult } from './result.ts';
+
+/** What `redline flame --diff` leaves behind. */
+export interface FlameDiff extends Omit<CommandFacts, 'warnings'> {
+  schema: 1;
+  command: 'flame-diff';
+  scenario: string;
+  before: FlameResult;
+  after: FlameResult;
+  change: ProfileChange;
+  warnings: string[];
+}
+
+const tableRows = 40;
+const terminalRows = 15;
+const words = { less: 'better', more: 'worse', same: 'unresolved' } as const;
+
+export function renderChangeHtml(diff: FlameDiff): string {
+  const { change, before, after } = diff;
+  const { whole } = change;
+  const findings = [
+    {
+      word: 'whole',
+      text:
+        change.unit === 'micros'
+          ? markup`${fixed(whole.before, 1)} µs of main-thread CPU per request before, ${fixed(whole.after, 1)} µs after: ${signed(whole.after - whole.before, 1)} µs.`
+          : markup`At least one of the profiles has no load beside it: figures are shares of the samples, and a whole that became cheaper does not show.`,
+    },
+    ...change.functions
+      .filter((each) => kindOf(each) !== 'same')
+      .slice(0, 4)
+      .map((each) => ({
+        word: markup`<span class="v ${words[kindOf(each)]}">${kindOf(each)}</span>`,
+        text: markup`<b>${each.name}</b> (${each.place || ownerNames[each.owner]}): ${figure(each.before, change)} before, ${figure(each.after, change)} after.`,
+      })),
+  ];
+  const facts: [string, string][] = [before, after].map((each, index) => [
+    index === 0 ? 'Before' : 'After',
+    `${each.variant}${each.node === undefined ? '' : `, Node ${each.node}`}; ${plural(each.samples, 'sample')}`,
+  ]);
+  return renderPage({
+    title: diff.title,
+    header: commandHeader(diff, findings, facts),
+    sections: [graph(diff), table(change), method()],
+  });
+}
+
+function graph({ before, after }: FlameDiff): Section {
+  const shares = Object.fromEntries(
+    owners.map((owner) => [owner, percent(after.owners[owner] / after.samples)]),
+  ) as Record<(typeof owners)[number], string>;
+  const hasLoad = before.load !== undefined && after.load !== undefined;
+  const data = {
+    ...graphDataOf(after),
+    mode: 'change' as const,
+    nodes: changeTree(before, after),
+    microsPerSample: hasLoad ? microsPerSampleOf(after) : 0,
+    microsPerSampleBefore: hasLoad ? microsPerSampleOf(before) : 0,
+    samplesBefore: before.samples,
+  };
+  return {
+    id: 'flame',
+    heading: 'Flamegraph of the change',
+    css: graphStyle,
+    script: graphScript,
+    body: markup`<p class="lead">The profile after, coloured by what the same chain of callers took before. What is gone is in the table only. A frame is coloured when the change is beyond the error of sampling.</p><div data-flame>${controls(shares, 0)}<ul class="fg-key" aria-label="Colours"><li class="cl"><b>▲</b>takes less</li><li class="cm"><b>▼</b>takes more, or is new</li><li class="ce"><b>·</b>no change beyond the error of sampling</li></ul><svg class="fg" height="21" role="group" aria-label="Flamegraph of the change, root at the top"></svg><p class="fg-say">Enter or click zooms a frame, Esc resets; arrow keys move to caller, callee and neighbours, / searches.</p>${dataScript(data)}</div><noscript><p class="lead">The graph needs script; the table below does not.</p></noscript>`,
+  };
+}
+
+function table(change: ProfileChange): Section {
+  const unit = change.unit === 'micros' ? 'µs' : 'share';
+  const rows = change.functions.slice(0, tableRows).map(
+    (each) =>
+      markup`<tr><th scope="row" class="name"><code>${each.name}</code><small>${ownerNames[each.owner]}</small></th><td class="place"><code>${each.place || '–'}</code></td><td class="n" data-l="before">${figure(each.before, change)}</td><td class="n" data-l="after">${figure(each.after, change)}</td><td class="n" data-l="change"><b>${difference(each, change)}</b><small>${rangeText(each, change)}</small></td><td>${verdict(each)}</td></tr>
+`,
+  );
+  return {
+    id: 'change',
+    heading: 'Functions by change of own time',
+    css: `#change .w-fn{width:22%}#change .w-n{width:8em}#change .w-v{width:8em}#change td{overflow-wrap:anywhere}
+${STACK}{#change :is(table,tbody){display:block}#change :is(thead,colgroup){display:none}#change tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#change :is(th,td){padding:0!important;text-align:left}#change :is(.name,.place){grid-column:1/-1}#change .n::before{content:attr(data-l) " ";color:var(--ink2)}}
+`,
+    body: markup`<p class="lead">Own time, ${unit === 'µs' ? 'µs per request on the main thread' : 'share of the samples'}, with the 95 % interval of the sampling error. Functions are told by name and file, so that edited lines do not part them.</p><table class="t"><colgroup><col class="w-fn"><col><col class="w-n"><col class="w-n"><col class="w-n"><col class="w-v"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">before<small>${unit}</small></th><th scope="col" class="n">after<small>${unit}</small></th><th scope="col" class="n">change<small>interval</small></th><th scope="col">Own time</th></tr></thead><tbody>${rows}</tbody></table>`,
+  };
+}
+
+function verdict(each: FunctionChange): Markup {
+  const kind = kindOf(each);
+  return markup`<span class="v ${words[kind]}">${kind === 'same' ? 'not told apart' : kind}</span>`;
+}
+
+function method(): Section {
+  return {
+    id: 'method',
+    heading: 'Method',
+    css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
+    body: markup`<ul class="method"><li>Each side is one profile of one process. The intervals are of the sampling alone; two starts of the same code differ by more, above all in what V8 inlines, and time then moves between a caller and what it calls.</li><li>Whether a change pays is told by redline bench, which starts both sides several times.</li></ul>`,
+  };
+}
+
+function figure(value: number, { unit }: ProfileChange): string {
+  return unit === 'micros' ? `${fixed(value, 2)} µs` : percent(value);
+}
+
+function difference({ before, after }: FunctionChange, { unit }: ProfileChange): string {
+  return unit === 'micros' ? signed(after - before, 2) : `${signed((after - before) * 100, 2)} %`;
+}
+
+function rangeText({ low, high }: FunctionChange, { unit }: ProfileChange): string {
+  const scale = unit === 'micros' ? 1 : 100;
+  return `[${fixed(low * scale, 2)}, ${fixed(high * scale, 2)}]`;
+}
+
+export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions): string {
+  const glyphs = glyphsFor(options.unicode);
+  const width = Math.max(72, options.width ?? 80);
+  const { change, before, after } = diff;
+  const rows = change.functions.slice(0, terminalRows);
+  const unit = change.unit === 'micros' ? 'µs' : '%';
+  const cells = rows.map((each) => [
+    figure(each.before, change).replace(/\s?(µs|%)$/, ''),
+    figure(each.after, change).replace(/\s?(µs|%)$/, ''),
+    difference(each, change).replace(/ %$/, ''),
+    rangeText(each, change),
+  ]);
+  const heads = [`before ${unit}`, `after ${unit}`, 'change', '95 % interval'];
+  const widths = heads.map((head, index) =>
+    Math.max(head.length, widest(cells.map((row) => row[index]!))),
+  );
+  const nameWidth = width - 2 - widths.reduce((sum, each) => sum + each + 2, 0);
+  const line = (mark: string, name: string, row: readonly string[]): string =>
+    `${mark} ${left(cut(name, nameWidth), nameWidth)}${row.map((cell, index) => `  ${right(cell, widths[index]!)}`).join('')}`;
+  const whole =
+    change.unit === 'micros'
+      ? [
+          `main thread per request ${fixed(change.whole.before, 1)} → ${fixed(change.whole.after, 1)} µs, ${signed(change.whole.after - change.whole.before, 1)}`,
+        ]
+      : ['at least one profile has no load beside it: figures are shares'];
+  const blocks = [
+    [
+      glyphs.rule.repeat(width),
+      ...ends(`FLAME --diff   ${before.variant} → ${after.variant}`, '', width),
+      ...whole,
+    ],
+    diff.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
+    [
+      line(' ', 'own time', heads),
+      ...rows.map((each, index) => {
+        const reading = words[kindOf(each)];
+        const mark = reading === 'unresolved' ? ' ' : glyphs.marks[reading];
+        return line(paint(mark, reading, options.colour), each.name, cells[index]!);
+      }),
+    ],
+    [
+      ...wrap(
+        `${glyphs.marks.better} less, ${glyphs.marks.worse} more: beyond the error of sampling, of one run each. redline bench tells whether it pays.`,
+        width,
+      ),
+      ...(options.files?.html === undefined ? [] : [`report  ${options.files.html}`]),
+      ...(options.files?.json === undefined ? [] : [`data    ${options.files.json}`]),
+    ],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((each) => `${glyphs.text(each).trimEnd()}\n`).join(''))
+    .join('\n');
+}

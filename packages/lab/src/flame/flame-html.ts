@@ -1,0 +1,81 @@
+import { percent } from '../report/format.ts';
+import { commandHeader, type Finding } from '../report/command-header.ts';
+import { markup } from '../report/markup.ts';
+import { renderPage } from '../report/page.ts';
+import type { Section } from '../report/section.ts';
+import { graphSection } from './graph-section.ts';
+import { hotSection } from './hot-section.ts';
+import type { FlameResult } from './result.ts';
+import { factsOf, hottest, unoptimised } from './words.ts';
+
+/** The report of `redline flame` as one self-contained file. */
+export function renderFlameHtml(result: FlameResult): string {
+  return renderPage({
+    title: `${result.title}, flamegraph`,
+    header: commandHeader(result, findings(result), factsOf(result)),
+    sections: [graphSection(result), hotSection(result), method(result)],
+  });
+}
+
+function findings(result: FlameResult): Finding[] {
+  const { samples, owners } = result;
+  const [top] = hottest({ ...result, functions: ownCode(result) }, 1);
+  const slow = unoptimised(result);
+  const own = owners.app / samples;
+  return [
+    {
+      word: 'app code',
+      text: markup`${percent(own)} of the main thread’s time is the app’s own code, ${percent(owners.deps / samples)} its packages, ${percent(owners.core / samples)} Node’s own, ${percent(owners.v8 / samples)} V8’s builtins, compiler and garbage collector.`,
+    },
+    ...(top === undefined
+      ? []
+      : [
+          {
+            word: 'hottest',
+            text: markup`<b>${top.name}</b> (${top.place}): ${percent(top.self / samples)} of the time itself, ${percent(top.total / samples)} with what it calls.`,
+          },
+        ]),
+    ...(slow.length === 0
+      ? [
+          {
+            word: 'optimised',
+            text: 'Every function that takes 1 % of the time itself runs mostly in optimised code.',
+          },
+        ]
+      : slow.slice(0, 5).map((each) => ({
+          word: 'not optimised',
+          text: markup`<b>${each.name}</b> (${each.place}): ${percent(each.self / samples)} of the time itself, most of it in Ignition or Sparkplug. <code>redline deopts</code> tells why.`,
+        }))),
+  ];
+}
+
+/** Packages too: they can be changed for others. */
+function ownCode({ functions }: FlameResult): FlameResult['functions'] {
+  return functions.filter(({ owner }) => owner === 'app' || owner === 'deps');
+}
+
+function method({ sampler, load }: FlameResult): Section {
+  const source = {
+    inspector:
+      'V8’s sampling profiler was asked through the inspector, after the warm-up; V8’s own log of the code it makes and throws away (--log-code) gives the tier of each function at the time of each sample. A function that was inlined has the tier of the code it was inlined into.',
+    perf: 'Linux perf sampled the process from outside, with native frames and the kernel; node wrote a map of the code it made (--perf-basic-prof), where V8’s marks give the tiers. An inlined function is part of its caller.',
+    file: 'The profile was read from a file. It has no tiers: V8 writes those into another log.',
+  }[sampler];
+  const sentences = [
+    source,
+    'Samples are merged by chain of callers: left and right have no meaning in time. Shares are of the samples in which the main thread ran; idle ones are left out.',
+    ...(load === undefined
+      ? []
+      : [
+          'µs are the CPU of the main thread per request, measured by the system over the same span, split by samples. The profiler itself is in them: compare them with each other, not with redline bench.',
+        ]),
+    'One process was profiled once. Another start of it inlines otherwise: shares move by more than the sampling error.',
+    'Builtins that V8 inlines or calls without a frame count as their caller’s own time.',
+  ];
+  return {
+    id: 'method',
+    heading: 'Method',
+    body: markup`<ul class="method">${sentences.map((text) => markup`<li>${text}</li>`)}</ul>`,
+    css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
+  };
+}

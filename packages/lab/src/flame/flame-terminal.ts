@@ -1,0 +1,121 @@
+import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
+import { fixed, percent, plural } from '../report/format.ts';
+import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
+import type { TerminalOptions } from '../report/terminal.ts';
+import { ownerNames, owners } from '../profile/owner.ts';
+import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
+import { microsPerSampleOf } from './graph-data.ts';
+import type { FlameFunction, FlameResult } from './result.ts';
+import { hottest, markedName, unoptimised } from './words.ts';
+
+const leastWidth = 72;
+const rows = 15;
+
+/** The hottest functions for people in a terminal; the graph itself is in the page. */
+export function renderFlameTerminal(
+  result: FlameResult,
+  options: TerminalOptions & { profile: string | undefined },
+): string {
+  const glyphs = glyphsFor(options.unicode);
+  const width = Math.max(leastWidth, options.width ?? 80);
+  const blocks = [
+    heading(result, width, glyphs),
+    result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
+    table(result, width),
+    legend(result, width),
+    fileLines(options),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
+  const { samples, load, node, variant } = result;
+  const shares = owners.map(
+    (owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`,
+  );
+  const byTier = tiers.map(
+    (tier) => `${tierMarks[tier]} ${tierNames[tier]} ${percent(result.tiers[tier] / samples)}`,
+  );
+  const perRequest =
+    load === undefined ? [] : [`${fixed(load.microsPerRequest, 1)} µs main thread per request`];
+  return [
+    glyphs.rule.repeat(width),
+    ...ends(
+      `FLAME   ${result.title}`,
+      node === undefined ? variant : `${variant}, node ${node}`,
+      width,
+    ),
+    ...wrap([plural(samples, 'sample'), ...perRequest].join(' · '), width),
+    ...wrap(shares.join(' · '), width),
+    ...wrap(`${byTier.join(' · ')} · no tier ${percent(result.tiers.none / samples)}`, width),
+  ];
+}
+
+function table(result: FlameResult, width: number): string[] {
+  const functions = hottest(result, rows);
+  const perSample = microsPerSampleOf(result);
+  const shares = functions.map(({ self }) => percent(self / result.samples));
+  const totals = functions.map(({ total }) => percent(total / result.samples));
+  const micros = functions.map(({ self }) => fixed(self * perSample, 2));
+  const shareWidth = Math.max(6, widest(shares));
+  const totalWidth = Math.max(6, widest(totals));
+  const microsWidth = perSample > 0 ? Math.max(6, widest(micros)) + 2 : 0;
+  const nameWidth = 26;
+  const rest = nameWidth + 1 + shareWidth + microsWidth + 2 + totalWidth + 2;
+  const line = (name: string, own: string, µs: string, total: string, at: string) =>
+    `${left(cut(name, nameWidth), nameWidth)} ${right(own, shareWidth)}${perSample > 0 ? right(µs, microsWidth) : ''}  ${right(total, totalWidth)}  ${cutFront(at, width - rest)}`;
+  return [
+    line('  own time', 'own', 'µs', 'total', 'place'),
+    ...functions.map((each, index) =>
+      line(
+        (each.unoptimised ? '! ' : '  ') + markedName(each),
+        shares[index]!,
+        micros[index]!,
+        totals[index]!,
+        placeText(each),
+      ),
+    ),
+  ];
+}
+
+function placeText({ place, owner }: FlameFunction): string {
+  return place === '' ? ownerNames[owner] : place.replace(/^node_modules\//, '');
+}
+
+/** The end of a path says more than its start. */
+function cutFront(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `…${characters.slice(1 - width).join('')}`;
+}
+
+function legend(result: FlameResult, width: number): string[] {
+  const slow: FlameFunction[] = unoptimised(result);
+  const flagged =
+    slow.length === 0
+      ? []
+      : wrap(
+          `! hot and not optimised: ${slow.map(({ name }) => name).join(', ')}. Next: redline deopts`,
+          width,
+          '  ',
+        );
+  return [
+    ...wrap(
+      'The mark before a name is the tier most of its own time was spent in; none: no tier.',
+      width,
+      '  ',
+    ),
+    ...flagged,
+  ];
+}
+
+function fileLines(options: TerminalOptions & { profile: string | undefined }): string[] {
+  const { html, json } = options.files ?? {};
+  return [
+    ...(html === undefined ? [] : [`report   ${html}`]),
+    ...(options.profile === undefined ? [] : [`profile  ${options.profile}`]),
+    ...(json === undefined ? [] : [`data     ${json}`]),
+  ];
+}

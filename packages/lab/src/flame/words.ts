@@ -1,0 +1,55 @@
+import { fixed, percent, plural, seconds } from '../report/format.ts';
+import { stealText } from '../report/facts.ts';
+import { mainTier } from '../profile/functions.ts';
+import { tierMarks } from '../profile/tiers.ts';
+import type { FlameFunction, FlameLoad, FlameResult } from './result.ts';
+
+/** Machine, runtime and load, for the head of a page. */
+export function factsOf(result: FlameResult): [name: string, value: string][] {
+  const { machine, node, load, samples, idleSamples, seconds: taken, tierKnown } = result;
+  return [
+    ...(machine === undefined
+      ? []
+      : ([
+          [
+            'Machine',
+            `${machine.cpuModel}, ${plural(machine.cores, 'core')}, ${machine.memoryGiB} GiB`,
+          ],
+          ['Kernel, steal', `${machine.kernel}; ${stealText(machine.steal)}`],
+          ['Pinning', machine.pinning],
+        ] as [string, string][])),
+    ...(node === undefined ? [] : ([['Profiled', `Node.js ${node}`]] as [string, string][])),
+    ...(load === undefined ? [] : loadFacts(load)),
+    ['Samples', `${fixed(samples)} in ${seconds(taken)}, ${fixed(idleSamples)} more idle`],
+    ['Tier known', `${percent(tierKnown)} of the JavaScript frames`],
+  ];
+}
+
+function loadFacts(load: FlameLoad): [name: string, value: string][] {
+  return [
+    ['Load', `${plural(load.connections, 'connection')}, closed loop, ${load.generator}`],
+    ['Requests', `${load.requests.join(', ')}; ${fixed(load.completed)} completed`],
+    [
+      'CPU per request',
+      `${fixed(load.microsPerRequest, 1)} µs on the main thread; the server used ${percent(load.serverBusy)} of a core`,
+    ],
+  ];
+}
+
+/** `*emit`: the name with the mark of the tier most of its own time was spent in. */
+export function markedName({ name, tiers }: FlameFunction): string {
+  const tier = mainTier(tiers);
+  return tier === undefined ? name : tierMarks[tier] + name;
+}
+
+/** Most own time first, without those that only call. */
+export function hottest(result: FlameResult, count: number): FlameFunction[] {
+  return result.functions
+    .filter(({ self, name }) => self > 0 && name !== '(all)')
+    .toSorted((a, b) => b.self - a.self)
+    .slice(0, count);
+}
+
+export function unoptimised(result: FlameResult): FlameFunction[] {
+  return hottest(result, Number.POSITIVE_INFINITY).filter((each) => each.unoptimised);
+}

@@ -1,0 +1,59 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
+import type { Replay, ReplayAnswer, ReplayOutcome } from './replay.ts';
+
+/** After the last intended send, how long an answer may still take. */
+const graceMs = 5_000;
+
+process.once('message', ({ origin, requests, atMs, connections }: Replay) => {
+  const { protocol, hostname, port } = new URL(origin);
+  const isTls = protocol === 'https:';
+  const open = isTls ? httpsRequest : httpRequest;
+  const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, maxSockets: connections });
+  const answers: ReplayAnswer[] = [];
+  const startedAt = performance.now();
+  let failed = 0;
+  let sent = 0;
+
+  const send = (index: number, intendedAt: number): void => {
+    const { method, path } = requests[index]!;
+    const fail = (): void => {
+      failed++;
+      finishWhenDone();
+    };
+    const outgoing = open({ hostname, port, agent, method, path }, (incoming) => {
+      incoming.resume();
+      incoming.on('end', () => {
+        answers.push([index, incoming.statusCode!, performance.now() - intendedAt]);
+        finishWhenDone();
+      });
+      incoming.on('error', fail);
+    });
+    outgoing.on('error', fail);
+    outgoing.end();
+  };
+
+  // Each tick sends all that is due; being late is part of the latency.
+  const ticker = setInterval(() => {
+    const now = performance.now();
+    while (sent < atMs.length && startedAt + atMs[sent]! <= now) {
+      send(sent, startedAt + atMs[sent]!);
+      sent++;
+    }
+    if (sent === atMs.length) clearInterval(ticker);
+  }, 1);
+
+  const finish = (): void => {
+    const unanswered = atMs.length - answers.length;
+    const outcome: ReplayOutcome = {
+      answers,
+      failed: unanswered,
+      seconds: (performance.now() - startedAt) / 1_000,
+    };
+    process.send!(outcome, () => process.exit());
+  };
+  const finishWhenDone = (): void => {
+    if (answers.length + failed >= atMs.length) finish();
+  };
+  setTimeout(finish, atMs.at(-1)! + graceMs);
+});

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { LabError } from '../errors.ts';
+
+/** As Chrome's DevTools protocol and `--cpu-prof` write it. */
+export interface CpuProfile {
+  nodes: ProfileNode[];
+  /** Microseconds of the clock `process.hrtime` reads. */
+  startTime: number;
+  endTime: number;
+  /** Ids of the nodes that were on top of the stack. */
+  samples: number[];
+  /** Microseconds from each sample to the one before it. */
+  timeDeltas: number[];
+}
+
+export interface ProfileNode {
+  id: number;
+  callFrame: CallFrame;
+  children?: number[];
+}
+
+export interface CallFrame {
+  functionName: string;
+  url: string;
+  /** From 0; -1 where there is no source. */
+  lineNumber: number;
+  columnNumber: number;
+}
+
+/**
+ * Reads a `.cpuprofile`.
+ * @throws {LabError} ERR_REDLINE_PROFILE when the file is not there, is no CPU profile, or holds no samples
+ */
+export async function readCpuProfile(file: string): Promise<CpuProfile> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new LabError('ERR_REDLINE_PROFILE', `There is no profile at ${file}.`, { cause });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new LabError('ERR_REDLINE_PROFILE', `${file} is no JSON, so no .cpuprofile.`, { cause });
+  }
+  return checkCpuProfile(value, file);
+}
+
+/**
+ * @param from What the message calls it.
+ * @throws {LabError} ERR_REDLINE_PROFILE
+ */
+export function checkCpuProfile(value: unknown, from: string): CpuProfile {
+  const profile = value as Partial<CpuProfile> | null;
+  if (!Array.isArray(profile?.nodes) || !Array.isArray(profile.samples)) {
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      `${from} is no CPU profile: it has no "nodes" and "samples". node --cpu-prof and redline flame write one.`,
+    );
+  }
+  if (profile.samples.length === 0 || profile.nodes.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      `${from} is an empty profile: not one sample was taken. Profile for longer, under load.`,
+    );
+  }
+  const { nodes, samples, startTime = 0 } = profile;
+  const timeDeltas = profile.timeDeltas ?? samples.map(() => 1_000);
+  const length = timeDeltas.reduce((sum, delta) => sum + delta, 0);
+  return { nodes, samples, timeDeltas, startTime, endTime: profile.endTime ?? startTime + length };
+}
+
+/** Each node's parent; the root has none. */
+export function parentsOf(profile: CpuProfile): Map<number, ProfileNode> {
+  const parents = new Map<number, ProfileNode>();
+  for (const node of profile.nodes) {
+    for (const child of node.children ?? []) parents.set(child, node);
+  }
+  return parents;
+}

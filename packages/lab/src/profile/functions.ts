@@ -1,0 +1,68 @@
+import type { CallNode, CallTree, Frame, TierCounts } from './call-tree.ts';
+import { type Tier, tiers } from './tiers.ts';
+
+/** A function, whoever called it. */
+export interface FunctionCost {
+  frame: Frame;
+  self: number;
+  /** Samples with it on the stack, a recursion counted once. */
+  total: number;
+  /** Of `self`. */
+  selfTiers: TierCounts;
+}
+
+/** Below this share of the samples a function is not worth a word. */
+export const hotShare = 0.01;
+
+/** Every function of a tree, most own time first. */
+export function functionsOf(tree: CallTree): FunctionCost[] {
+  const costs = new Map<string, FunctionCost>();
+  const onStack = new Set<string>();
+  const visit = (node: CallNode): void => {
+    const key = keyOf(node.frame);
+    const isOutermost = !onStack.has(key);
+    let cost = costs.get(key);
+    if (cost === undefined) {
+      cost = { frame: node.frame, self: 0, total: 0, selfTiers: {} };
+      costs.set(key, cost);
+    }
+    cost.self += node.self;
+    if (isOutermost) cost.total += node.total;
+    addTiers(cost.selfTiers, node.selfTiers);
+    onStack.add(key);
+    for (const child of node.children) visit(child);
+    if (isOutermost) onStack.delete(key);
+  };
+  for (const child of tree.root.children) visit(child);
+  return [...costs.values()].toSorted((a, b) => b.self - a.self || b.total - a.total);
+}
+
+/** Functions with source that take a hundredth of the samples themselves, and most of that in unoptimised code. */
+export function unoptimisedHot(
+  functions: readonly FunctionCost[],
+  samples: number,
+): FunctionCost[] {
+  return functions.filter(({ self, selfTiers }) => {
+    const slow = (selfTiers.ignition ?? 0) + (selfTiers.sparkplug ?? 0);
+    return self >= samples * hotShare && slow > self / 2;
+  });
+}
+
+/** The tier most of the samples were in; undefined where none is known. */
+export function mainTier(counts: TierCounts): Tier | undefined {
+  let main: Tier | undefined;
+  for (const tier of tiers) {
+    if ((counts[tier] ?? 0) > (main === undefined ? 0 : counts[main]!)) main = tier;
+  }
+  return main;
+}
+
+export function addTiers(to: TierCounts, from: TierCounts): void {
+  for (const tier of tiers) {
+    if (from[tier] !== undefined) to[tier] = (to[tier] ?? 0) + from[tier];
+  }
+}
+
+export function keyOf({ name, url, line, column }: Frame): string {
+  return `${name}\n${url}:${line}:${column}`;
+}

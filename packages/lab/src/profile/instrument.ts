@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { PlannedVariant } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+
+const run = promisify(execFile);
+
+/** What a variant's own Node says of itself. */
+export interface NodeFacts {
+  /** e.g. `24.21.0` */
+  version: string;
+  major: number;
+  /** Names of the V8 flags it knows, without dashes. */
+  flags: Set<string>;
+}
+
+/** Whether a program is Node, by its name: `node`, `nodejs`, `node24`, `/opt/node/bin/node`, or the one that runs this. */
+export function isNode(program: string): boolean {
+  return program === process.execPath || /^node(js)?[-v\d.]*(\.exe)?$/i.test(basename(program));
+}
+
+/** The oldest whose inspector can be asked for a profile. */
+const oldestMajor = 8;
+
+/**
+ * Asks the program of a variant which Node it is.
+ * @throws {LabError} ERR_REDLINE_PROFILE when the command does not start Node itself, or one too old
+ */
+export async function inspectNode({ name, command, cwd }: PlannedVariant): Promise<NodeFacts> {
+  const program = command[0]!;
+  if (!isNode(program)) {
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      `"${name}" is started by ${program}, and V8 is asked through flags of node: write its command as node FILE.`,
+    );
+  }
+  try {
+    const { stdout: version } = await run(program, ['--version'], { cwd });
+    const { stdout: help } = await run(program, ['--v8-options'], { cwd, maxBuffer: 2 ** 24 });
+    const major = Number(/^v(\d+)/.exec(version)?.[1]);
+    if (major < oldestMajor) throw tooOld(name, version.trim());
+    return {
+      version: version.trim().slice(1),
+      major,
+      flags: new Set([...help.matchAll(/^\s+--([\w-]+)/gm)].map(([, flag]) => normal(flag!))),
+    };
+  } catch (cause) {
+    if (cause instanceof LabError) throw cause;
+    const reason = (cause as Error).message.split('\n', 1)[0];
+    throw new LabError('ERR_REDLINE_PROFILE', `"${name}" cannot be started: ${reason}.`, { cause });
+  }
+}
+
+function tooOld(name: string, version: string): LabError {
+  return new LabError(
+    'ERR_REDLINE_PROFILE',
+    `"${name}" runs on Node ${version}, which cannot be profiled this way; Node ${oldestMajor} or newer can.`,
+  );
+}
+
+/** V8 takes both spellings, and lists the one or the other. */
+function normal(flag: string): string {
+  return flag.replaceAll('_', '-');
+}
+
+/** The same variant with flags for node before everything else. */
+export function withNodeFlags(variant: PlannedVariant, flags: readonly string[]): PlannedVariant {
+  const [program, ...args] = variant.command;
+  return { ...variant, command: [program!, ...flags, ...args] };
+}
+
+/** Flags that make V8 write down which code it makes and throws away. */
+export function logFlags({ flags, major }: NodeFacts, folder: string): string[] {
+  return [
+    '--log-code',
+    // A separate flag since Node 16; before, --log-code covers it.
+    ...(flags.has('log-deopt') ? ['--log-deopt'] : []),
+    // Worker threads get files of their own. Old versions put the prefix before the folder, so there it is one file.
+    ...(major < 16 ? ['--no-logfile-per-isolate'] : []),
+    `--logfile=${join(folder, 'v8.log')}`,
+  ];
+}
+
+/** Of several logs of one folder, that of the isolate which ran a script of this name. */
+export async function findLog(folder: string, script: string): Promise<string | undefined> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('v8.log'));
+  const files = names.map((name) => join(folder, name));
+  for (const file of files) {
+    if ((await readFile(file, 'latin1')).includes(script)) return file;
+  }
+  return files.length === 1 ? files[0] : undefined;
+}

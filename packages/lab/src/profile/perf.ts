@@ -1,0 +1,188 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import type { MachineFacts } from '../result.ts';
+import type { Server } from '../run/server.ts';
+import {
+  addSample,
+  type CallTree,
+  emptyTree,
+  finishTree,
+  type Frame,
+  type Step,
+} from './call-tree.ts';
+import { inspectNode, type NodeFacts } from './instrument.ts';
+import { ownerOfUrl } from './owner.ts';
+import {
+  type LoadFigures,
+  loadThatCounts,
+  type RecordOptions,
+  serve,
+  warmUp,
+  warningsOf,
+} from './serve.ts';
+import { tierOfMark } from './tiers.ts';
+import { parseDescription } from './v8-log.ts';
+
+const run = promisify(execFile);
+
+export interface PerfRecording {
+  tree: CallTree;
+  node: NodeFacts;
+  load: LoadFigures;
+  machine: MachineFacts;
+  warnings: string[];
+}
+
+/**
+ * Profiles a variant with Linux perf: native frames and the kernel are in it too.
+ * @throws {LabError} ERR_REDLINE_PROFILE where there is no perf or it may not look, and what `serve` throws
+ */
+export async function recordWithPerf(
+  plan: Plan,
+  variant: PlannedVariant,
+  options: RecordOptions,
+): Promise<PerfRecording> {
+  await requirePerf();
+  const node = await inspectNode(variant);
+  const flags = (): string[] => ['--perf-basic-prof', '--interpreted-frames-native-stack'];
+  return serve(plan, variant, flags, options, async (server, folder, machine) => {
+    try {
+      await warmUp(server, plan, options);
+      options.phase('profiling with perf');
+      const file = join(folder, 'perf.data');
+      const perf = await startPerf(server, file, options);
+      const load = await loadThatCounts(server, plan, options);
+      await perf.stop();
+      options.phase('reading what perf saw');
+      const tree = await readSamples(file, server.pid, load.seconds);
+      if (tree.samples === 0) {
+        throw new LabError(
+          'ERR_REDLINE_PROFILE',
+          `perf took not one sample of "${variant.name}": an empty profile.`,
+        );
+      }
+      return { tree, node, load, machine, warnings: warningsOf(load) };
+    } finally {
+      await rm(`/tmp/perf-${server.pid}.map`, { force: true });
+    }
+  });
+}
+
+async function requirePerf(): Promise<void> {
+  try {
+    await run('perf', ['--version']);
+  } catch (cause) {
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      'There is no Linux perf on PATH, so --perf cannot be used; install it (linux-perf, linux-tools) or leave --perf out.',
+      { cause },
+    );
+  }
+}
+
+async function startPerf(
+  server: Server,
+  file: string,
+  { samplingMicros, signal }: RecordOptions,
+): Promise<{ stop: () => Promise<void> }> {
+  const rate = Math.max(1, Math.round(1e6 / samplingMicros) - 1);
+  const child = spawn(
+    'perf',
+    ['record', '-F', String(rate), '-g', '-o', file, '-p', String(server.pid)],
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  );
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const closed = once(child, 'close');
+  const abort = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', abort);
+  return {
+    async stop() {
+      signal.removeEventListener('abort', abort);
+      const endedByItself = child.exitCode !== null;
+      child.kill('SIGINT');
+      await closed;
+      if (!endedByItself) return;
+      const reason = said.trim().split('\n', 1)[0] ?? '';
+      throw new LabError(
+        'ERR_REDLINE_PROFILE',
+        `perf could not watch the server (${reason}); the kernel may forbid it: see kernel.perf_event_paranoid.`,
+      );
+    },
+  };
+}
+
+/** What is below the event loop is the same in every stack. */
+const loopFrame = /^uv_run\b/;
+
+async function readSamples(file: string, pid: number, seconds: number): Promise<CallTree> {
+  const tree = emptyTree(seconds);
+  const child = spawn('perf', ['script', '-i', file, '-F', 'pid,tid,ip,sym,dso', '--no-inline'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let steps: Step[] | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.trim() === '') {
+      if (steps !== undefined && steps.length > 0) addSample(tree, steps.toReversed());
+      steps = undefined;
+    } else if (/^\s*\d+\/\d+/.test(line)) {
+      const [process, thread] = line.trim().split(/[/\s]/).map(Number);
+      steps = process === pid && thread === pid ? [] : undefined;
+    } else if (steps !== undefined) {
+      const step = parseFrame(line);
+      if (step === 'loop') {
+        addSample(tree, steps.toReversed());
+        steps = undefined;
+      } else if (step !== undefined) steps.push(step);
+    }
+  }
+  if (steps !== undefined && steps.length > 0) addSample(tree, steps.toReversed());
+  return finishTree(tree);
+}
+
+/**
+ * One line of `perf script`: address, symbol, where it is from. `loop` for the event loop itself; undefined for what is
+ * only the way into JavaScript.
+ */
+export function parseFrame(line: string): Step | 'loop' | undefined {
+  const found = /^\s*[0-9a-f]+ (.+) \((.*?)\)$/.exec(line);
+  if (found === null) return undefined;
+  const [, symbol, from] = found;
+  if (loopFrame.test(symbol!)) return 'loop';
+  const compiled = /^(?:JS|LazyCompile|Function|Script|Eval):([~^+*-]?)\W?(.*)$/.exec(symbol!);
+  if (compiled !== null) {
+    const [, mark, described] = compiled;
+    const { name, place } = parseDescription(described!);
+    const frame = { name: name || '(anonymous)', ...place, owner: ownerOfUrl(place.url) };
+    return { frame, tier: tierOfMark(mark!) };
+  }
+  if (
+    /^Builtins_(JSEntry|InterpreterEntry|JSRun|CallFunction|Call_|ArgumentsAdaptor)/.test(symbol!)
+  ) {
+    return undefined;
+  }
+  return { frame: nativeFrame(symbol!, from!), tier: undefined };
+}
+
+/** V8's own code is V8's; all other native code, the kernel included, works for Node. */
+function nativeFrame(symbol: string, from: string): Frame {
+  const isKernel = from.includes('kernel');
+  const isV8 =
+    symbol.startsWith('Builtins_') || /(^|\W)v8::/.test(symbol) || symbol.startsWith('Bytecode');
+  const plain = symbol.replace(/^Builtins_/, '').replace(/\+0x[0-9a-f]+$/, '');
+  const name =
+    plain === '[unknown]' ? '(native)' : plain.length > 80 ? `${plain.slice(0, 79)}…` : plain;
+  return {
+    name: isKernel ? `${name} (kernel)` : name,
+    url: '',
+    line: 0,
+    column: 0,
+    owner: isV8 ? 'v8' : 'core',
+  };
+}

@@ -1,0 +1,94 @@
+import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import type { MachineFacts } from '../result.ts';
+import type { Server } from '../run/server.ts';
+import { checkCpuProfile, type CpuProfile } from './cpu-profile.ts';
+import { Inspector } from './inspector.ts';
+import { findLog, inspectNode, logFlags, type NodeFacts } from './instrument.ts';
+import {
+  type LoadFigures,
+  loadThatCounts,
+  type RecordOptions,
+  serve,
+  warmUp,
+  warningsOf,
+} from './serve.ts';
+import { type CodeEvent, readLog } from './v8-log.ts';
+
+/** One server under load, and all V8 says of it. */
+export interface Recording {
+  profile: CpuProfile;
+  /** V8's log; empty when there is none to be had. */
+  events: CodeEvent[];
+  /** The profile's start on the clock of the log; undefined where the log has none (Node 8). */
+  startMicros: number | undefined;
+  node: NodeFacts;
+  load: LoadFigures;
+  machine: MachineFacts;
+  /** What a reader must know before believing a figure. */
+  warnings: string[];
+}
+
+/** A function the inspector runs right before the profile begins: the log shows when that was on its own clock. */
+const markName = 'redlineProfileBegins';
+
+/**
+ * Starts a variant, warms it up, and takes a CPU profile under load while V8 writes its log.
+ * @throws {LabError} ERR_REDLINE_PROFILE, ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT, ERR_REDLINE_LOAD
+ */
+export async function record(
+  plan: Plan,
+  variant: PlannedVariant,
+  options: RecordOptions,
+): Promise<Recording> {
+  const node = await inspectNode(variant);
+  const flags = (folder: string): string[] => [...logFlags(node, folder), '--inspect=127.0.0.1:0'];
+  return serve(plan, variant, flags, options, async (server, folder, machine) => {
+    const taken = await profileUnderLoad(server, plan, options);
+    options.phase('reading the log');
+    const file = await findLog(folder, markName);
+    const events = file === undefined ? [] : await readLog(file);
+    return {
+      ...taken,
+      events,
+      startMicros: timeOfMark(events),
+      node,
+      machine,
+      warnings: [
+        ...warningsOf(taken.load),
+        ...(events.length === 0 ? ['V8 wrote no log, so no tier is known.'] : []),
+      ],
+    };
+  });
+}
+
+async function profileUnderLoad(
+  server: Server,
+  plan: Plan,
+  options: RecordOptions,
+): Promise<Pick<Recording, 'profile' | 'load'>> {
+  const { samplingMicros, signal, phase } = options;
+  using inspector = await Inspector.attach(server, signal);
+  await warmUp(server, plan, options);
+  phase('profiling');
+  await inspector.ask('Profiler.enable');
+  await inspector.ask('Profiler.setSamplingInterval', { interval: samplingMicros });
+  await inspector.ask('Runtime.evaluate', { expression: `(function ${markName}(){})()` });
+  await inspector.ask('Profiler.start');
+  const load = await loadThatCounts(server, plan, options);
+  phase('fetching the profile');
+  const { profile } = await inspector.ask<{ profile: unknown }>('Profiler.stop');
+  // A process that dies of a signal leaves the end of V8's log unwritten. There is no reply to this.
+  inspector.ask('Runtime.evaluate', { expression: 'process.reallyExit(0)' }).catch(() => {});
+  await server.ended(2_000);
+  return {
+    profile: checkCpuProfile(profile, `The profile of "${server.name}"`),
+    load,
+  };
+}
+
+function timeOfMark(events: readonly CodeEvent[]): number | undefined {
+  const mark = events.find((event) => event.type === 'created' && event.name === markName) as
+    | { micros: number }
+    | undefined;
+  return mark === undefined || mark.micros < 0 ? undefined : mark.micros;
+}

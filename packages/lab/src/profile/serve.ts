@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import type { SetupResult } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { autocannonGenerator } from '../load/autocannon.ts';
+import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
+import { findWrk } from '../load/wrk.ts';
+import type { MachineFacts } from '../result.ts';
+import { checkContract } from '../run/contract.ts';
+import { cpuBetween, readCpu } from '../run/cpu-clock.ts';
+import { distinctRequests } from '../run/distinct-requests.ts';
+import { readMachine } from '../run/machine.ts';
+import { pinSelf } from '../run/pinning.ts';
+import { choosePorts } from '../run/ports.ts';
+import { Server } from '../run/server.ts';
+import { withNodeFlags } from './instrument.ts';
+
+export interface RecordOptions {
+  /** Load before the profile begins. */
+  warmupMs: number;
+  /** How long the profile takes. */
+  durationMs: number;
+  /** From one sample to the next. */
+  samplingMicros: number;
+  signal: AbortSignal;
+  phase: (text: string) => void;
+}
+
+export interface LoadFigures extends LoadOutcome {
+  generator: string;
+  connections: number;
+  requestLabels: string[];
+  /** Share of one core the server used. */
+  serverBusy: number;
+  /** CPU of the main thread per completed request; of all threads where the system does not tell them apart. */
+  microsPerRequest: number;
+}
+
+/**
+ * Starts one variant with flags for its node, checks its answers, does the work, and leaves nothing behind.
+ * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT, ERR_REDLINE_LOAD
+ */
+export async function serve<Result>(
+  plan: Plan,
+  variant: PlannedVariant,
+  flagsFor: (folder: string) => string[],
+  { signal, phase }: RecordOptions,
+  work: (server: Server, folder: string, machine: MachineFacts) => Promise<Result>,
+): Promise<Result> {
+  const pinning = pinSelf(plan.pin);
+  const setup: SetupResult = (await plan.setup?.()) ?? {};
+  const folder = await mkdtemp(join(tmpdir(), 'redline-profile-'));
+  let server: Server | undefined;
+  try {
+    const reason = setup.skip?.[variant.name];
+    if (reason !== undefined) {
+      throw new LabError('ERR_REDLINE_LOAD', `"${variant.name}" cannot run here: ${reason}.`);
+    }
+    phase('starting');
+    const [port] = await choosePorts([variant]);
+    server = new Server(withNodeFlags(variant, flagsFor(folder)), variant.name, {
+      port: port!,
+      env: setup.env ?? {},
+      pinning,
+      folder,
+    });
+    await server.ready(plan.readyTimeoutMs, signal);
+    phase('checking answers');
+    await checkContract([server], distinctRequests(plan.requests));
+    await plan.verify?.(server);
+    server.pin();
+    return await work(server, folder, readMachine(pinning.description));
+  } finally {
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+    await setup.stop?.();
+  }
+}
+
+export async function warmUp(
+  server: Server,
+  plan: Plan,
+  { warmupMs, signal, phase }: RecordOptions,
+): Promise<void> {
+  if (warmupMs <= 0) return;
+  phase('warming up');
+  await runLoad(server, plan, generatorOf(), warmupMs, signal);
+  server.dropOutput();
+}
+
+/** The load that is profiled, and what it cost. */
+export async function loadThatCounts(
+  server: Server,
+  plan: Plan,
+  { durationMs, signal }: RecordOptions,
+): Promise<LoadFigures> {
+  const generator = generatorOf();
+  const before = readCpu(server.pid);
+  const outcome = await runLoad(server, plan, generator, durationMs, signal);
+  const cpu = cpuBetween(before, readCpu(server.pid));
+  requireAnswers(server.name, outcome);
+  return {
+    ...outcome,
+    generator: generator.name,
+    connections: plan.connections,
+    requestLabels:
+      plan.requestLabel === undefined
+        ? plan.requests.map(({ method, path }) => `${method} ${path}`)
+        : [plan.requestLabel],
+    serverBusy: cpu.totalMicros / 1e6 / outcome.seconds,
+    microsPerRequest: (cpu.mainThreadMicros ?? cpu.totalMicros) / outcome.requests,
+  };
+}
+
+function generatorOf(): LoadGenerator {
+  return findWrk(1) ?? autocannonGenerator();
+}
+
+async function runLoad(
+  server: Server,
+  plan: Plan,
+  generator: LoadGenerator,
+  durationMs: number,
+  signal: AbortSignal,
+): Promise<LoadOutcome> {
+  try {
+    const outcome = await generator.run({ ...plan, port: server.port, durationMs, signal });
+    if (!server.hasEnded) return outcome;
+  } catch (error) {
+    signal.throwIfAborted();
+    // A generator that meets a closed port fails before the exit of the server is known here.
+    await server.ended(200);
+    if (!server.hasEnded) throw error;
+  }
+  throw await server.failure('ended under the load');
+}
+
+function requireAnswers(name: string, { requests, badStatus }: LoadOutcome): void {
+  if (requests === 0) {
+    throw new LabError('ERR_REDLINE_LOAD', `"${name}" answered nothing under the load.`);
+  }
+  if (badStatus > requests / 2) {
+    throw new LabError(
+      'ERR_REDLINE_LOAD',
+      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx: a profile of that shows how it fails.`,
+    );
+  }
+}
+
+/** What a reader must know before believing a figure. */
+export function warningsOf(load: LoadFigures): string[] {
+  return [
+    ...(load.badStatus > 0
+      ? [`${load.badStatus} of ${load.requests} requests were answered outside 2xx and 3xx.`]
+      : []),
+    ...(load.socketErrors > 0 ? [`${load.socketErrors} connections broke.`] : []),
+    ...(load.serverBusy < 0.9
+      ? [
+          `The server used ${Math.round(load.serverBusy * 100)} % of a core: part of the time it waited, and the profile shows only what it did.`,
+        ]
+      : []),
+  ];
+}

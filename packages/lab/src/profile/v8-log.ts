@@ -1,0 +1,187 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type Tier, tierOfMark } from './tiers.ts';
+
+/** Where a function begins, or something happened: line and column from 1. */
+export interface Place {
+  url: string;
+  line: number;
+  column: number;
+}
+
+/** V8 made code for a function. */
+export interface CodeCreated {
+  type: 'created';
+  /** Microseconds since the isolate began; -1 where V8 does not say (Node 8). */
+  micros: number;
+  tier: Tier;
+  /** Empty for an anonymous function. */
+  name: string;
+  place: Place;
+  /** Address of the shared function info: one per function in the source, until a collection moves it. */
+  sharedInfo: string;
+  address: string;
+}
+
+/** Optimised code was thrown away while it ran. */
+export interface CodeDeopt {
+  type: 'deopt';
+  micros: number;
+  address: string;
+  /** V8's own word without its prefix: `eager`, `lazy`, `soft`, in old versions also `dependency-change`. */
+  kind: string;
+  reason: string;
+  /** Where it happened, then what that was inlined into, outermost last. Empty where V8 names no source. */
+  stack: Place[];
+}
+
+/** Which functions an optimised piece of code contains beside its own. */
+export interface CodeInlines {
+  type: 'inlines';
+  address: string;
+  sharedInfos: string[];
+}
+
+export interface CodeMoved {
+  type: 'moved';
+  from: string;
+  to: string;
+}
+
+/** A shared function info was moved by the collector. */
+export interface SharedInfoMoved {
+  type: 'shared-info-moved';
+  from: string;
+  to: string;
+}
+
+export type CodeEvent = CodeCreated | CodeDeopt | CodeInlines | CodeMoved | SharedInfoMoved;
+
+const functionTypes = new Set(['JS', 'LazyCompile', 'Function', 'Script', 'Eval']);
+
+/**
+ * One line of V8's log (`--log-code`), of Node 8 to 26. Undefined for lines that tell nothing of a function's code.
+ * Versions differ in quotes, in the columns before the address, and in the words for one thing.
+ */
+export function parseLogLine(line: string): CodeEvent | undefined {
+  // Most of a log is source text: only the start of a line may be looked at before it is known to matter.
+  if (line.startsWith('code-creation,')) return parseCreation(fieldsOf(line));
+  if (line.startsWith('code-deopt,')) return parseDeopt(fieldsOf(line));
+  if (line.startsWith('code-source-info,')) return parseInlines(line.split(','));
+  if (line.startsWith('code-move,')) return parseMove(line.split(','), 'moved');
+  if (line.startsWith('sfi-move,')) return parseMove(line.split(','), 'shared-info-moved');
+  return undefined;
+}
+
+/** All that matters of a log, in its order. */
+export async function readLog(file: string): Promise<CodeEvent[]> {
+  const events: CodeEvent[] = [];
+  for await (const line of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Infinity,
+  })) {
+    const event = parseLogLine(line);
+    if (event !== undefined) events.push(event);
+  }
+  return events;
+}
+
+/** `code-creation,JS,11,615546,0x1f8a,20,pad /app.js:2:13,0x2615,~` */
+function parseCreation(fields: string[]): CodeCreated | undefined {
+  const [, type, , micros, address, , described, sharedInfo, mark] = fields;
+  if (!functionTypes.has(type!) || described === undefined || !sharedInfo?.startsWith('0x')) {
+    return undefined;
+  }
+  const tier = tierOfMark(mark ?? '');
+  if (tier === undefined) return undefined;
+  const { name, place } = parseDescription(described);
+  return {
+    type: 'created',
+    micros: Number(micros),
+    tier,
+    name,
+    place,
+    sharedInfo,
+    address: address!,
+  };
+}
+
+/** A name may hold spaces, a path too: the position at the end is what is sure. */
+export function parseDescription(described: string): { name: string; place: Place } {
+  const position = /:(\d+):(\d+)$/.exec(described);
+  const before = position === null ? described : described.slice(0, position.index);
+  const at = startOfUrl(before);
+  return {
+    name: before.slice(0, at).trim(),
+    place: {
+      url: before.slice(at).trim(),
+      line: Number(position?.[1] ?? 0),
+      column: Number(position?.[2] ?? 0),
+    },
+  };
+}
+
+function startOfUrl(text: string): number {
+  const found = / (?=file:\/\/|node:|internal\/|\/|[A-Za-z]:\\|evalmachine|\[eval)/.exec(text);
+  if (found !== null) return found.index;
+  return text.startsWith('/') || text.startsWith('file://') ? 0 : text.lastIndexOf(' ') + 1;
+}
+
+/** `code-deopt,854388,576,0x7ff3,0,74,deopt-eager,</app.js:2:49> inlined at </app.js:3:29>,wrong map` */
+function parseDeopt(fields: string[]): CodeDeopt | undefined {
+  const [, micros, , address, , , kind, where, reason] = fields;
+  if (where === undefined) return undefined;
+  const stack = [...where.matchAll(/<([^>]*):(\d+):(\d+)>/g)].map(([, url, line, column]) => ({
+    url: url!,
+    line: Number(line),
+    column: Number(column),
+  }));
+  return {
+    type: 'deopt',
+    micros: Number(micros),
+    address: address!,
+    kind: kind!.replace(/^deopt-/, ''),
+    reason: reason || 'no reason given',
+    stack,
+  };
+}
+
+/** `code-source-info,0x7ff3,88,0,1232,C0O0…,F0O1I0,S0x33d6S0x33d7`: the last column names what was inlined. */
+function parseInlines(fields: string[]): CodeInlines | undefined {
+  const sharedInfos = [...(fields[7] ?? '').matchAll(/S(0x[0-9a-f]+)/g)].map(([, info]) => info!);
+  if (sharedInfos.length === 0) return undefined;
+  return { type: 'inlines', address: fields[1]!, sharedInfos };
+}
+
+/** With a time before the addresses in newer versions, without in older. */
+function parseMove<Type extends 'moved' | 'shared-info-moved'>(
+  fields: string[],
+  type: Type,
+): { type: Type; from: string; to: string } | undefined {
+  const [from, to] = fields.filter((field) => field.startsWith('0x'));
+  return from === undefined || to === undefined ? undefined : { type, from, to };
+}
+
+/** Columns of a line: quoted in Node 8, and with `\x2C` for a comma inside one everywhere. */
+function fieldsOf(line: string): string[] {
+  const columns = line.includes('"') ? splitQuoted(line) : line.split(',');
+  return columns.map((column) => (column.includes('\\') ? unescape(column) : column));
+}
+
+function splitQuoted(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+  );
+}
+
+function unescape(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(n)|(.))/g,
+    (...parts: string[]) => {
+      const [, byte, unit, newline, other] = parts;
+      const code = byte ?? unit;
+      if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+      return newline === undefined ? other! : '\n';
+    },
+  );
+}

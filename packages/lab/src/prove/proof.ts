@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, resolve } from 'node:path';
+import { proofFile, provenRules } from '@redline/eslint-plugin';
+import { LabError } from '../errors.ts';
+
+/** A piece of advice as two functions that are given the same inputs. */
+export interface Proof {
+  /** The rule's name, or that of the file. */
+  name: string;
+  file: string;
+  before: string;
+  after: string;
+  changesResult: string | undefined;
+  /** Major version of Node the code needs, when it needs one. */
+  since: number | undefined;
+}
+
+const require = createRequire(import.meta.url);
+
+/**
+ * @param name A rule of the plugin, or the path of a CommonJS file of the same form.
+ * @throws {LabError} ERR_REDLINE_OPTION for a rule that is not there, ERR_REDLINE_PROOF
+ */
+export function loadProof(name: string): Proof {
+  const file = /[./\\]/.test(name) ? resolve(name) : proofFile(name);
+  if (file === undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `There is no rule "${name}". The rules are ${provenRules().join(', ')}; a path to a file with a proof does as well.`,
+    );
+  }
+  const { changesResult, since } = requireProof(file);
+  const source = readFileSync(file, 'utf8');
+  return {
+    name: basename(file).replace(/\.c?js$/, ''),
+    file,
+    before: section(source, 'before'),
+    after: section(source, 'after'),
+    changesResult,
+    since,
+  };
+}
+
+function requireProof(file: string): { changesResult?: string; since?: number } {
+  let loaded: Record<string, unknown>;
+  try {
+    loaded = require(file) as Record<string, unknown>;
+  } catch (cause) {
+    const reason = (cause as Error).message.split('\n', 1)[0]!;
+    throw new LabError('ERR_REDLINE_PROOF', `${file} could not be loaded: ${reason}`, { cause });
+  }
+  for (const key of ['before', 'after', 'inputs']) {
+    if (typeof loaded[key] !== 'function') {
+      throw new LabError(
+        'ERR_REDLINE_PROOF',
+        `${file} exports no function "${key}"; a proof has before(input), after(input) and inputs().`,
+      );
+    }
+  }
+  return loaded;
+}
+
+/** The code under `// before` or `// after`, without the wiring; the file whole where it is not so marked. */
+function section(source: string, name: string): string {
+  const found = new RegExp(`^// ${name}\\n([^]*?)(?=^// (?:before|after|inputs)$|$(?![^]))`, 'm');
+  const code = found.exec(source)?.[1] ?? source;
+  return code.replace(/^exports\.(?:before|after) = ([^]*);\s*$/m, '$1').trim();
+}

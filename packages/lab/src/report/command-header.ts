@@ -1,0 +1,42 @@
+import { markup, type Markup } from './markup.ts';
+import { dateOf } from './words.ts';
+
+export interface CommandFacts {
+  redlineVersion: string;
+  startedAt: string;
+  runId: string;
+  title: string;
+  invocation: string;
+  warnings: readonly string[];
+}
+
+/** Page one of a command that compares nothing: what was run, what a reader must know, what was found, on what machine. */
+export function commandHeader(
+  { redlineVersion, startedAt, runId, title, invocation, warnings }: CommandFacts,
+  findings: readonly Finding[],
+  entries: readonly [name: string, value: string][],
+): Markup {
+  return markup`<div class="top"><p class="brand">redline <span>${redlineVersion} · ${dateOf(startedAt)} · run ${runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
+<h1>${title}</h1><p class="cmd"><code>${invocation}</code></p>
+${warningList(warnings)}${findingList(findings)}${factList(entries)}`;
+}
+
+/** A word in the margin, and a sentence. */
+export interface Finding {
+  word: string | Markup;
+  text: string | Markup;
+}
+
+function findingList(findings: readonly Finding[]): Markup | undefined {
+  if (findings.length === 0) return undefined;
+  return markup`<ul class="find">${findings.map(({ word, text }) => markup`<li><span>${word}</span><span>${text}</span></li>`)}</ul>`;
+}
+
+function warningList(warnings: readonly string[]): Markup | undefined {
+  if (warnings.length === 0) return undefined;
+  return markup`<ul class="find warn" aria-label="Warnings">${warnings.map((warning) => markup`<li><span>warning</span><span>${warning}</span></li>`)}</ul>`;
+}
+
+function factList(entries: readonly [name: string, value: string][]): Markup {
+  return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}

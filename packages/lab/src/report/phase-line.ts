@@ -1,0 +1,43 @@
+import { cut } from './columns.ts';
+import { type Glyphs, glyphsFor } from './glyphs.ts';
+import { usesUnicode } from './colour.ts';
+import type { ProgressStream } from './progress.ts';
+
+/** What is being done, for commands without rounds: one redrawn line on a terminal, a line each elsewhere. */
+export class PhaseLine implements Disposable {
+  readonly #stream: ProgressStream;
+  readonly #live: boolean;
+  readonly #glyphs: Glyphs;
+  readonly #subject: string;
+  readonly #ticker: NodeJS.Timeout | undefined;
+  #text = '';
+  #since = 0;
+
+  constructor(subject: string, stream: ProgressStream = process.stderr) {
+    this.#subject = subject;
+    this.#stream = stream;
+    this.#live = stream.isTTY === true && process.env['TERM'] !== 'dumb';
+    this.#glyphs = glyphsFor(usesUnicode());
+    if (this.#live) this.#ticker = setInterval(() => this.#draw(), 1_000).unref();
+  }
+
+  show(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#since = Date.now();
+    if (this.#live) this.#draw();
+    else this.#stream.write(`${this.#glyphs.text(`${this.#subject}: ${text}`)}\n`);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#ticker);
+    if (this.#live && this.#text !== '') this.#stream.write('\r\x1b[K');
+  }
+
+  #draw(): void {
+    const elapsed = Math.round((Date.now() - this.#since) / 1_000);
+    const line = `${this.#subject}: ${this.#text}${elapsed > 0 ? ` ${elapsed} s` : ''}`;
+    const width = Math.min(80, this.#stream.columns ?? 80) - 1;
+    this.#stream.write(`\r\x1b[K${this.#glyphs.text(cut(line, width))}`);
+  }
+}

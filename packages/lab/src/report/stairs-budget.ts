@@ -1,0 +1,40 @@
+import type { BudgetReport, BudgetRow } from '../stairs/result.ts';
+import { fixed, range } from './format.ts';
+import { markup, type Markup } from './markup.ts';
+import type { Section } from './section.ts';
+import { verdictWord } from './words.ts';
+
+export const statusWords: Record<BudgetRow['status'], string> = {
+  within: 'within',
+  over: 'over',
+  unresolved: 'unresolved',
+  missing: 'never reached',
+  new: 'no budget',
+};
+
+const marks = {
+  within: 'same',
+  over: 'worse',
+  unresolved: 'unresolved',
+  missing: 'worse',
+  new: 'skip',
+} as const;
+
+/** What each stage may cost, and whether it keeps to it. */
+export function budgetSection({ file, unit, rows }: BudgetReport): Section {
+  const head = unit === 'µs' ? 'µs' : 'floors';
+  const explained =
+    unit === 'µs'
+      ? ''
+      : ' One floor is what HTTP and an empty answer cost on this machine, so that the figures travel.';
+  return {
+    id: 'budget',
+    heading: 'Budget',
+    body: markup`<p class="lead">${file}. A stage is over when its whole interval lies above the limit, unresolved when the limit lies in it.${explained}</p><table class="t"><thead><tr><th class="name">Stage</th><th class="n">Measured, ${head}</th><th class="n">95 % interval</th><th class="n">Allowed, ${head}</th><th>Verdict</th></tr></thead><tbody>${rows.map(row)}</tbody></table>`,
+    css: '#budget .t{max-width:60em}#budget tbody tr{height:32px}@media screen and (max-width:480px){#budget .t{--pad:2px;table-layout:auto;font-size:var(--f0)}#budget .n{white-space:normal}}',
+  };
+}
+
+function row({ name, measured, limit, status }: BudgetRow): Markup {
+  return markup`<tr><th scope="row" class="name">${name}</th><td class="n">${measured ? fixed(measured.value, 2) : '–'}</td><td class="n">${measured ? range(measured, 2) : ''}</td><td class="n">${limit === undefined ? '–' : fixed(limit, 2)}</td><td>${verdictWord(marks[status], statusWords[status])}</td></tr>`;
+}

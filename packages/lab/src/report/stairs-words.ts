@@ -1,0 +1,14 @@
+import type { WhatIf } from '../stairs/result.ts';
+import { fixed, range } from './format.ts';
+
+/** `If verifyToken cost 0 µs: 64.0 µs [63.1, 64.9], 1.09 × the requests [1.08, 1.10], 15 625 rps.` */
+export function whatIfSentence({ changes, micros, rps, rpsRatio }: WhatIf): string {
+  const what = changes
+    .map(({ stage, asked, toMicros }) =>
+      asked.endsWith('%')
+        ? `${stage} cost ${asked.replace('%', ' %')} of what it does`
+        : `${stage} cost ${fixed(toMicros, Number.isInteger(toMicros) ? 0 : 1)} µs`,
+    )
+    .join(' and ');
+  return `If ${what}: ${fixed(micros.value, 1)} µs a request ${range(micros, 1)}, ${fixed(rpsRatio.value, 2)} × the requests ${range(rpsRatio, 2)}, ${fixed(rps.value)} rps.`;
+}

@@ -1,0 +1,44 @@
+import type { Comparison, Slice, Verdict } from '../result.ts';
+import { seededRandom } from '../stats/random.ts';
+import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
+import { cpuMetric, pairedRatio } from './paired-ratio.ts';
+
+export interface SliceComparison extends Comparison {
+  /** Half-width of the band of no difference, as a fraction. */
+  band: number;
+  /** Of the baseline against itself. Unless it is `same`, a report withholds the verdict. */
+  controlVerdict: Verdict;
+}
+
+/**
+ * The verdict on CPU per request, from raw slices alone: what `redline bench` says of a variant, for slices chosen by
+ * the caller.
+ * @param options.control Name of the baseline's second self. @default `${baseline} again`
+ * @param options.seed Of the resampling. @default 1
+ */
+export function compareSlices(
+  slices: readonly Slice[],
+  {
+    baseline,
+    variant,
+    control = `${baseline} again`,
+    seed = 1,
+  }: {
+    baseline: string;
+    variant: string;
+    control?: string;
+    seed?: number;
+  },
+): SliceComparison {
+  const random = seededRandom(seed);
+  const ratioOf = (name: string): Comparison['ratio'] =>
+    pairedRatio(slices, name, baseline, cpuMetric, random, 2_000);
+  const controlRatio = ratioOf(control);
+  const band = bandOf(controlRatio);
+  const blocks = slices.filter((slice) => slice.variant === variant).length;
+  return {
+    ...compare(ratioOf(variant), band, blocks),
+    band,
+    controlVerdict: judgeControl(controlRatio),
+  };
+}

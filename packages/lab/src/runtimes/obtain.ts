@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { LabError } from '../errors.ts';
+import {
+  cacheFolder,
+  findCached,
+  type Receipt,
+  receiptName,
+  type Runtime,
+  sha256Of,
+} from './cache.ts';
+import { npm, NpmFailure } from './npm.ts';
+import { packageOf, type RuntimePackage } from './packages.ts';
+import { compareVersions, formatRuntime, type RuntimeSpec, satisfies } from './spec.ts';
+
+const run = promisify(execFile);
+
+export interface ObtainOptions {
+  signal: AbortSignal;
+  /** @default `REDLINE_CACHE`, or `~/.cache/redline/runtimes` */
+  folder?: string;
+  /** Ask npm for the newest of the range, although an older one is cached. @default false */
+  refresh?: boolean;
+  /** Told about once a second while npm fetches. */
+  onProgress?: (text: string) => void;
+}
+
+/**
+ * The runtime, from the cache or fetched into it by npm. What was fetched is run once before it is believed, and its
+ * hash is checked each time it is taken from the cache.
+ * @throws {LabError} ERR_REDLINE_RUNTIME_UNKNOWN when there is no such version, ERR_REDLINE_RUNTIME when it cannot be had
+ * @example
+ * const { file } = await obtainRuntime(parseRuntime('node@10'), { signal });
+ */
+export async function obtainRuntime(spec: RuntimeSpec, options: ObtainOptions): Promise<Runtime> {
+  const folder = options.folder ?? cacheFolder();
+  const cached = options.refresh ? undefined : await findCached(spec, folder);
+  return cached ?? fetchRuntime(spec, folder, options);
+}
+
+async function fetchRuntime(
+  spec: RuntimeSpec,
+  folder: string,
+  { signal, onProgress = () => {} }: ObtainOptions,
+): Promise<Runtime> {
+  const source = packageOf(spec.kind);
+  const wanted = `${source.name}@${spec.range}`;
+  await mkdir(folder, { recursive: true });
+  // Beside its place in the cache: a rename there is all or nothing, also with a second redline at the same work.
+  const home = await mkdtemp(join(folder, '.fetching-'));
+  const startedAt = Date.now();
+  const tell = (): void =>
+    onProgress(
+      `fetching ${formatRuntime(spec)}, ${Math.round((Date.now() - startedAt) / 1_000)} s`,
+    );
+  tell();
+  const ticker = setInterval(tell, 1_000);
+  try {
+    await npm(
+      ['install', wanted, '--prefix', home, '--no-package-lock', '--ignore-scripts', '--no-audit'],
+      signal,
+    );
+    const receipt = await writeReceipt(home, source);
+    const file = join(home, receipt.program);
+    await requireRuns(spec, file, signal);
+    const place = join(folder, `${spec.kind}-${receipt.version}`);
+    await rm(place, { recursive: true, force: true });
+    await rename(home, place);
+    return { kind: spec.kind, version: receipt.version, file: join(place, receipt.program) };
+  } catch (error) {
+    throw await explain(error, spec, source, signal);
+  } finally {
+    clearInterval(ticker);
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function writeReceipt(home: string, source: RuntimePackage): Promise<Receipt> {
+  const modules = join(home, 'node_modules');
+  const lock = JSON.parse(await readFile(join(modules, '.package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string; integrity?: string }>;
+  };
+  const installed = lock.packages[`node_modules/${source.name}`]!;
+  const program = join('node_modules', source.name, source.program);
+  const file = join(home, program);
+  const receipt: Receipt = {
+    version: installed.version,
+    program,
+    integrity: installed.integrity ?? 'none given',
+    bytes: (await stat(file)).size,
+    sha256: await sha256Of(file),
+  };
+  await writeFile(join(home, receiptName), `${JSON.stringify(receipt, undefined, 2)}\n`);
+  return receipt;
+}
+
+/** A binary for another libc or a newer CPU is only found out by running it. */
+async function requireRuns(spec: RuntimeSpec, file: string, signal: AbortSignal): Promise<void> {
+  try {
+    await run(file, ['--version'], { signal, timeout: 30_000 });
+  } catch (cause) {
+    signal.throwIfAborted();
+    const reason = String((cause as Error).message).split('\n', 1)[0];
+    throw new LabError(
+      'ERR_REDLINE_RUNTIME',
+      `${formatRuntime(spec)} was fetched but does not run on this machine: ${reason}.`,
+      { cause },
+    );
+  }
+}
+
+async function explain(
+  error: unknown,
+  spec: RuntimeSpec,
+  source: RuntimePackage,
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (!(error instanceof NpmFailure)) return error;
+  if (!error.isUnknown) {
+    return new LabError(
+      'ERR_REDLINE_RUNTIME',
+      `npm could not fetch ${formatRuntime(spec)}: ${error.message}.`,
+      { cause: error },
+    );
+  }
+  const known = await knownVersions(source, signal);
+  return new LabError(
+    'ERR_REDLINE_RUNTIME_UNKNOWN',
+    `There is no ${formatRuntime(spec)} on npm${hintOf(known, spec.range)}.`,
+  );
+}
+
+async function knownVersions(source: RuntimePackage, signal: AbortSignal): Promise<string[]> {
+  try {
+    const versions = JSON.parse(await npm(['view', source.name, 'versions', '--json'], signal));
+    return [versions].flat().filter((version: string) => /^\d+\.\d+\.\d+$/.test(version));
+  } catch {
+    return [];
+  }
+}
+
+/** The majors there are; within one that exists, its newest. */
+function hintOf(known: readonly string[], range: string): string {
+  const sorted = known.toSorted(compareVersions);
+  const newest = sorted.at(-1);
+  if (newest === undefined) return '';
+  const major = range.split('.', 1)[0]!;
+  const newestOfMajor = sorted.findLast((version) => satisfies(version, major));
+  if (newestOfMajor !== undefined) return `; the newest ${major} is ${newestOfMajor}`;
+  return `; the oldest is ${sorted[0]}, the newest ${newest}`;
+}

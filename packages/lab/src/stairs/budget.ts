@@ -1,0 +1,111 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { LabError } from '../errors.ts';
+import type { Interval } from '../result.ts';
+import type { BudgetReport, BudgetRow, StairsResult } from './result.ts';
+
+/**
+ * What each stage may cost. In floors, a budget travels between machines: one floor is what HTTP and an empty answer
+ * cost on the machine at hand.
+ */
+export interface Budget {
+  schema: 1;
+  unit: 'µs' | 'floor';
+  /** The whole request. */
+  request?: number | undefined;
+  /** Stage → limit. */
+  stages: Record<string, number>;
+}
+
+const limit = z.number().nonnegative();
+const schema: z.ZodType<Budget> = z.strictObject({
+  schema: z.literal(1),
+  unit: z.enum(['µs', 'floor']),
+  request: limit.optional(),
+  stages: z.record(z.string(), limit),
+});
+
+export const wholeRequest = 'whole request';
+
+/** Room above what was measured, in a budget that is written by us. */
+const headroom = 1.1;
+
+/** @throws {LabError} ERR_REDLINE_BUDGET */
+export async function readBudget(file: string): Promise<Budget> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new LabError(
+      'ERR_REDLINE_BUDGET',
+      `There is no budget at ${file}; write one from a run you are content with: --write-budget ${file}`,
+      { cause },
+    );
+  });
+  const parsed = schema.safeParse(parseJson(text, file));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const place = issue.path.length === 0 ? 'the budget' : issue.path.join('.');
+  throw new LabError('ERR_REDLINE_BUDGET', `${file}: ${place}: ${issue.message}.`);
+}
+
+/** A budget that this run keeps, with a tenth of room, and never less than the band above it. */
+export async function writeBudget(file: string, result: StairsResult): Promise<void> {
+  const floor = result.stages[0]!.micros.value;
+  const { bandMicros } = result.precision;
+  const allow = ({ value, high }: Interval): number =>
+    Number((Math.max(Math.max(value, 0) * headroom, high, bandMicros * 2) / floor).toPrecision(3));
+  const budget: Budget = {
+    schema: 1,
+    unit: 'floor',
+    request: allow(result.whole.micros),
+    stages: Object.fromEntries(
+      result.stages.slice(1).map(({ name, micros }) => [name, allow(micros)]),
+    ),
+  };
+  await writeFile(file, `${JSON.stringify(budget, undefined, 2)}\n`);
+}
+
+/** Over means proved: the whole interval lies above the limit. A stage that is gone fails too, for nobody watches it any more. */
+export function checkBudget(result: StairsResult, budget: Budget, file: string): BudgetReport {
+  const unit = budget.unit === 'floor' ? result.stages[0]!.micros.value : 1;
+  const inUnits = ({ value, low, high }: Interval): Interval => ({
+    value: value / unit,
+    low: low / unit,
+    high: high / unit,
+  });
+  const { stages } = result;
+  const rows: BudgetRow[] = stages.slice(1).map(({ name, micros }) => {
+    const max = budget.stages[name];
+    const measured = inUnits(micros);
+    return { name, measured, limit: max, status: max === undefined ? 'new' : judge(measured, max) };
+  });
+  for (const [name, max] of Object.entries(budget.stages)) {
+    if (stages.every((stage) => stage.name !== name)) {
+      rows.push({ name, measured: undefined, limit: max, status: 'missing' });
+    }
+  }
+  if (budget.request !== undefined) {
+    const measured = inUnits(result.whole.micros);
+    rows.push({
+      name: wholeRequest,
+      measured,
+      limit: budget.request,
+      status: judge(measured, budget.request),
+    });
+  }
+  const failed = rows.some(({ status }) => status === 'over' || status === 'missing');
+  return { file, unit: budget.unit, rows, failed };
+}
+
+function judge({ low, high }: Interval, max: number): BudgetRow['status'] {
+  if (low > max) return 'over';
+  return high > max ? 'unresolved' : 'within';
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new LabError('ERR_REDLINE_BUDGET', `${file} is not JSON: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}

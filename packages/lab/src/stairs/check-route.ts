@@ -1,0 +1,43 @@
+import type { RequestConfig } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { type Answer, label, send } from '../run/contract.ts';
+import type { Session } from './session.ts';
+
+/** Enough that caches are filled and lazy set-up is done. */
+const warmRequests = 10;
+
+/**
+ * The route answers, and answers well: a refusal has fewer stages than an answer.
+ * @throws {LabError} ERR_REDLINE_STAIRS, in words that say what to do
+ */
+export async function checkRoute(
+  session: Session,
+  request: Required<RequestConfig>,
+): Promise<void> {
+  for (let count = 0; count < warmRequests; count++) {
+    const answer = await send(session.port, request).catch(async (error: Error) => {
+      throw await session.server.failure(`did not answer ${label(request)} (${error.message})`);
+    });
+    requireAnswer(answer, request);
+  }
+}
+
+function requireAnswer({ status, body }: Answer, request: Required<RequestConfig>): void {
+  if (status >= 200 && status < 400) return;
+  const what = `${label(request)} answers ${status}`;
+  const said = body.length === 0 ? '' : ` It says: ${body.subarray(0, 200).toString()}`;
+  throw new LabError('ERR_REDLINE_STAIRS', `${what}${advice(status, request)}${said}`);
+}
+
+function advice(status: number, { headers }: Required<RequestConfig>): string {
+  if (status === 401 || status === 403) {
+    return 'authorization' in headers
+      ? ': the route needs authorisation, and the one that was sent is not enough.'
+      : ": the route needs authorisation; send it along: -H 'authorization: Bearer …'.";
+  }
+  if (status === 404) return ': there is no such route; check the path.';
+  if (status === 405) return ': the route takes another method; name it with --method.';
+  if (status === 429) return ': the app limits its rate; switch that off for the measurement.';
+  if (status >= 500) return ': a request that fails cannot be taken apart.';
+  return ': the route refuses this request; check its headers and body.';
+}

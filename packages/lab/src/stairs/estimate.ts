@@ -1,0 +1,132 @@
+import type { Interval, Verdict } from '../result.ts';
+import { holm } from '../stats/holm.ts';
+import {
+  combine,
+  intervalOf,
+  type Level,
+  normalTail,
+  quickHalf,
+  resampleLevels,
+  type Round,
+  standardError,
+} from '../stats/location.ts';
+import type { Random } from '../stats/random.ts';
+import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+
+/** Fewer requests than this say nothing of what one costs. */
+const leastRequests = 20;
+/** Smaller costs come and go with the layout of code alone, as a share of the request. */
+const smallestBand = 0.005;
+/** A control that lies wholly outside this share of the request says that something disturbed the run. */
+const controlBand = 0.01;
+
+export interface StairsEstimates {
+  /** What ending a request costs by itself: in every cut, and taken off again. */
+  ending: Interval;
+  /** What the request costs before its first cut. */
+  floor: Interval;
+  /** One for each cut: what lies between its entry and the next one's. */
+  steps: { micros: Interval; verdict: Verdict }[];
+  /** What the request costs when it ends at each cut. */
+  levels: Interval[];
+  whole: Interval;
+  processMicros: number;
+  control: Interval;
+  controlVerdict: Verdict;
+  bandMicros: number;
+  voidSlices: number;
+}
+
+/**
+ * @param restarts Slices of each restart of the server.
+ * @param cuts In the order of the request, without the whole ones.
+ * @param endings Slices that ended every request as it arrived, with and without the cost of ending it.
+ */
+export function estimateStairs(
+  restarts: readonly (readonly CutSlice[])[],
+  cuts: readonly number[],
+  endings: readonly CutSlice[],
+  random: Random,
+): StairsEstimates {
+  const ending = endingCost(endings, random);
+  const columns = resampleLevels(
+    restarts.map((slices) => byRound(slices)),
+    [...cuts, whole, wholeAgain],
+    random,
+  );
+  const wholeLevel = combine(
+    [columns.get(whole)!, columns.get(wholeAgain)!],
+    (a, b) => (a + b) / 2,
+  );
+  const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
+  // A cut pays for ending the request; the whole request does not.
+  const levels = [
+    ...cuts.map((cut) => combine([columns.get(cut)!], (level) => level - ending.value)),
+    wholeLevel,
+  ];
+  const steps = cuts.map((_, index) => combine([levels[index + 1]!, levels[index]!], minus));
+  const reach = Math.max(Math.abs(control.low), Math.abs(control.high));
+  const bandMicros = Math.max(smallestBand * wholeLevel.value, reach);
+  const all = restarts.flat();
+  return {
+    ending,
+    floor: intervalOf(levels[0]!),
+    steps: judge(steps, bandMicros),
+    levels: levels.slice(0, -1).map(intervalOf),
+    whole: intervalOf(wholeLevel),
+    processMicros: quickHalf(
+      all
+        .filter((slice) => slice.cut >= whole && isUsable(slice))
+        .map((slice) => slice.cpuMicros / slice.requests),
+    ),
+    control,
+    controlVerdict: judgeControl(control, wholeLevel.value * controlBand),
+    bandMicros,
+    voidSlices: all.filter((slice) => !isUsable(slice)).length,
+  };
+}
+
+function endingCost(endings: readonly CutSlice[], random: Random): Interval {
+  if (endings.length === 0) return { value: 0, low: 0, high: 0 };
+  const columns = resampleLevels([byRound(endings)], [atArrival, atArrivalFree], random);
+  return intervalOf(combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus));
+}
+
+/** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */
+function judge(steps: readonly Level[], band: number): { micros: Interval; verdict: Verdict }[] {
+  const beyond = holm(
+    steps.map((step) =>
+      // Both sides: a stage whose cut costs more than going on is as much of a finding.
+      Math.min(1, 2 * normalTail((Math.abs(step.value) - band) / standardError(step))),
+    ),
+  );
+  return steps.map((step, index) => {
+    const micros = intervalOf(step);
+    const isOutside = micros.low > band || micros.high < -band;
+    const isInside = micros.low >= -band && micros.high <= band;
+    const verdict = isInside ? 'same' : isOutside && beyond[index] ? 'changed' : 'unresolved';
+    return { micros, verdict };
+  });
+}
+
+function judgeControl(control: Interval, band: number): Verdict {
+  return control.low > band || control.high < -band ? 'changed' : 'same';
+}
+
+function byRound(slices: readonly CutSlice[]): Round[] {
+  const rounds = new Map<number, Map<number, number>>();
+  for (const slice of slices) {
+    const round = rounds.get(slice.round) ?? new Map<number, number>();
+    rounds.set(slice.round, round);
+    if (isUsable(slice)) round.set(slice.cut, slice.threadMicros / slice.requests);
+  }
+  return [...rounds.values()];
+}
+
+function minus(a: number, b: number): number {
+  return a - b;
+}
+
+function isUsable({ requests, threadMicros }: CutSlice): boolean {
+  return requests >= leastRequests && threadMicros > 0;
+}

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { LabError } from '../errors.ts';
+import { readOrEmpty } from '../run/cpu-clock.ts';
+
+export interface RunningApp {
+  command: string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** State of a listening socket in /proc/net/tcp. */
+const listening = '0A';
+
+/**
+ * What started the process that listens on a port (Linux): enough to start it once more.
+ * @throws {LabError} ERR_REDLINE_OPTION when nothing of this user's listens there
+ */
+export async function findListener(port: number): Promise<RunningApp> {
+  const hint = `give what starts the app: redline stairs http://127.0.0.1:${port}/ -- node server.js`;
+  if (process.platform !== 'linux') {
+    throw new LabError('ERR_REDLINE_OPTION', `A running app can be found on Linux only; ${hint}`);
+  }
+  const inode = inodeOf(port);
+  if (inode === undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `Nothing listens on port ${port}; start the app, or ${hint}`,
+    );
+  }
+  const pid = ownerOf(inode);
+  if (pid === undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `The process that listens on port ${port} belongs to somebody else; ${hint}`,
+    );
+  }
+  return {
+    command: readOrEmpty(`/proc/${pid}/cmdline`).split('\0').slice(0, -1),
+    cwd: readlinkSync(`/proc/${pid}/cwd`),
+    env: parseEnvironment(readFileSync(`/proc/${pid}/environ`, 'utf8')),
+  };
+}
+
+function inodeOf(port: number): string | undefined {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = ['tcp', 'tcp6'].flatMap((table) => readOrEmpty(`/proc/net/${table}`).split('\n'));
+  for (const line of lines) {
+    const fields = line.trim().split(/\s+/);
+    if (fields[1]?.endsWith(wanted) && fields[3] === listening) return fields[9];
+  }
+  return undefined;
+}
+
+function ownerOf(inode: string): number | undefined {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.find((pid) => {
+    try {
+      const folder = `/proc/${pid}/fd`;
+      return readdirSync(folder).some(
+        (fd) => readlinkSync(`${folder}/${fd}`) === `socket:[${inode}]`,
+      );
+    } catch {
+      // Gone, or somebody else's.
+      return false;
+    }
+  });
+}
+
+function parseEnvironment(text: string): Record<string, string> {
+  const pairs = text.split('\0').flatMap((line) => {
+    const equals = line.indexOf('=');
+    return equals < 1 ? [] : [[line.slice(0, equals), line.slice(equals + 1)] as const];
+  });
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,164 @@
+import { LabError } from '../errors.ts';
+import { label } from '../run/contract.ts';
+import { takeTurns } from '../run/pinning.ts';
+import { mean } from '../stats/quantile.ts';
+import { chooseStages } from './choose-stages.ts';
+import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
+import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+import { shuffledRounds } from './schedule.ts';
+import type { Session } from './session.ts';
+import type { StairsTarget } from './target.ts';
+
+/** Length of a slice; its first part is the guard. */
+const sliceMs = 80;
+const leastGuardMs = 6;
+const mostGuardMs = 120;
+const leastCountedMs = 50;
+/** Timers are late by this, all in all, once a slice. */
+const timerSlopMs = 2;
+const warmupMs = 1_500;
+/** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
+const settlingRounds = 3;
+/** Pairs of slices, within some two seconds. */
+const endingRounds = 14;
+/** Share of the time that chooses among too many stages. */
+const pilotShare = 0.2;
+const failedTooOften = 0.01;
+
+/** Holds every cut in turn, under one load that never stops. */
+export async function measureCuts(
+  session: Session,
+  plan: StairsPlan,
+  observed: StairsObservations,
+  random: () => number,
+  listener: StairsListener,
+  { pinning, signal }: Context,
+): Promise<void> {
+  const load = new AbortController();
+  const { target } = plan;
+  const running = observed.generator.run({
+    port: session.port,
+    requests: [target.request],
+    connections: target.connections,
+    durationMs: 600_000,
+    launcher: takeTurns(pinning, session.pid),
+    signal: AbortSignal.any([load.signal, signal]),
+  });
+  // Ends by being aborted; when it ends by itself, something is wrong.
+  const broken = running.then(
+    () => new LabError('ERR_REDLINE_LOAD', 'The load ended before the measurement did.'),
+    (error: unknown) => error,
+  );
+  try {
+    await Promise.race([rotateAll(), broken.then((error) => Promise.reject(asError(error)))]);
+  } catch (error) {
+    if (session.server.hasEnded) throw await session.crash();
+    throw error;
+  } finally {
+    load.abort();
+    await broken;
+  }
+
+  async function rotateAll(): Promise<void> {
+    listener.phase('warming up');
+    const warm = await slicesOf(session, [Array.from({ length: warmupMs / 100 }, () => whole)], {
+      guardMs: 1,
+      countedMs: 99,
+    });
+    const settled = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
+    requireGoodAnswers([...warm, ...settled], target.request);
+    const slice = sliceFor(settled, target.connections);
+    Object.assign(observed, slice);
+    const length = slice.guardMs + slice.countedMs + timerSlopMs;
+    await slicesOf(session, shuffledRounds(withWhole(observed.cuts), settlingRounds, random), {
+      guardMs: 2,
+      countedMs: length / 2,
+    });
+    observed.endings.push(
+      ...(await slicesOf(
+        session,
+        shuffledRounds([atArrival, atArrivalFree], endingRounds, random),
+        slice,
+      )),
+    );
+    session.server.dropOutput();
+    let budgetMs = (plan.seconds * 1_000) / plan.restarts;
+    if (observed.cuts.length > plan.mostStages) {
+      const pilot = await rounds(pilotShare * budgetMs, length, () =>
+        listener.phase('choosing stages'),
+      );
+      observed.cuts = chooseStages(pilot, observed.cuts, plan.mostStages);
+      budgetMs *= 1 - pilotShare;
+    }
+    observed.restarts.push(
+      await rounds(budgetMs, length, (done, of) => {
+        observed.rounds = of;
+        listener.round(done + observed.restarts.length * of, of * plan.restarts);
+        session.server.dropOutput();
+      }),
+    );
+  }
+
+  async function rounds(
+    budgetMs: number,
+    lengthMs: number,
+    onRound: (done: number, of: number) => void,
+  ): Promise<CutSlice[]> {
+    const cuts = withWhole(observed.cuts);
+    const count = Math.max(3, Math.floor(budgetMs / lengthMs / cuts.length));
+    let done = 0;
+    return slicesOf(session, shuffledRounds(cuts, count, random), observed, () =>
+      onRound(++done, count),
+    );
+  }
+}
+
+async function slicesOf(
+  session: Session,
+  rounds: number[][],
+  { guardMs, countedMs }: { guardMs: number; countedMs: number },
+  onRound: () => void = () => {},
+): Promise<CutSlice[]> {
+  const slices: CutSlice[] = [];
+  await session.rotate(rounds, { guardMs, countedMs }, (message) => {
+    slices.push(...message.slices);
+    onRound();
+  });
+  return slices;
+}
+
+function withWhole(cuts: readonly number[]): number[] {
+  return [...cuts, whole, wholeAgain];
+}
+
+/** Long enough that nothing of the last slice is under way any more: connections in flight leave at the rate of answers. */
+function sliceFor(
+  slices: readonly CutSlice[],
+  connections: number,
+): { guardMs: number; countedMs: number } {
+  const rps = mean(slices.map(({ requests, seconds }) => requests / seconds));
+  const latencyMs = (connections / rps) * 1_000;
+  const guardMs = Math.ceil(Math.min(mostGuardMs, Math.max(leastGuardMs, 3 * latencyMs)));
+  return { guardMs, countedMs: Math.max(leastCountedMs, sliceMs - guardMs) };
+}
+
+function requireGoodAnswers(slices: readonly CutSlice[], request: StairsTarget['request']): void {
+  const requests = slices.reduce((sum, slice) => sum + slice.requests, 0);
+  const failures = slices.reduce((sum, slice) => sum + slice.failures, 0);
+  if (requests === 0) {
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      `Nothing was answered while ${label(request)} was sent under load.`,
+    );
+  }
+  if (failures / requests > failedTooOften) {
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      `Under load ${failures} of ${requests} answers to ${label(request)} have a status of 400 or more (a rate limit?): the figures would be those of a refusal.`,
+    );
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,146 @@
+import { fileURLToPath } from 'node:url';
+import { relative } from 'node:path';
+import type { StageKind, Trace, TraceEntry } from './protocol.ts';
+import type { StairsState } from './state.ts';
+import type { FunctionFacts } from './transform.ts';
+
+type Caller = Pick<TraceEntry, 'isRoot' | 'isBorder' | 'isWrapped' | 'isBelowDependency'>;
+
+/** Stacks are looked at this often for one function of one request; more would tell nothing new. */
+const looksPerFunction = 8;
+
+/** Phase `trace`: writes down what a request enters, in order. */
+export class Recorder {
+  readonly #state: StairsState;
+  readonly #facts = new Map<string, FunctionFacts>();
+  readonly #appFiles = new Set<string>();
+  readonly #ownFolder: string;
+  #entries = new Map<string, TraceEntry>();
+  readonly frameworks: Set<string> = new Set();
+  readonly unreadable: string[] = [];
+
+  constructor(state: StairsState, ownFolder: string) {
+    this.#state = state;
+    this.#ownFolder = ownFolder;
+  }
+
+  know(facts: FunctionFacts): void {
+    this.#facts.set(facts.id, facts);
+    this.#appFiles.add(facts.file);
+  }
+
+  start(): void {
+    this.#entries = new Map();
+    this.#state.onEnter = (id, stage) => this.#enter(id, stage);
+  }
+
+  report(): Trace {
+    this.#state.onEnter = undefined;
+    return {
+      entries: [...this.#entries.values()],
+      frameworks: [...this.frameworks],
+      unreadable: this.unreadable,
+    };
+  }
+
+  #enter(id: string, stage: { kind: StageKind; name: string } | undefined): void {
+    const { current, responses } = this.#state;
+    const response = current ?? responses.getStore();
+    if (response === undefined) return;
+    const known = this.#entries.get(id);
+    if (known === undefined) {
+      this.#entries.set(id, {
+        ...this.#identityOf(id, stage),
+        id,
+        count: 1,
+        afterAnswer: response.writableEnded,
+        isSameTurn: current !== undefined,
+        ...this.#callerOf(),
+      });
+      return;
+    }
+    known.count++;
+    if (known.count > looksPerFunction) return;
+    const caller = this.#callerOf();
+    known.isRoot ||= caller.isRoot;
+    known.isBorder ||= caller.isBorder;
+  }
+
+  #identityOf(
+    id: string,
+    stage: { kind: StageKind; name: string } | undefined,
+  ): Pick<TraceEntry, 'kind' | 'name' | 'place' | 'isAsync' | 'isConstructor'> {
+    const facts = this.#facts.get(id);
+    if (facts === undefined) {
+      const { kind, name } = stage ?? { kind: 'function', name: id };
+      return { kind, name, place: '', isAsync: false, isConstructor: false };
+    }
+    return {
+      kind: 'function',
+      name: facts.name,
+      place: `${shortPath(facts.file)}:${facts.line}`,
+      isAsync: facts.isAsync,
+      isConstructor: facts.isConstructor,
+    };
+  }
+
+  /** Who was on the stack below the function that was entered. What lies beyond an await is no frame of it. */
+  #callerOf(): Caller {
+    const sites = callSites();
+    // This method, #enter, the arrow, the state's, then the function itself: found by not being ours.
+    let index = sites.findIndex((site) => !this.#isOwn(site));
+    let isBelowDependency = false;
+    if (index < 0) return { isRoot: true, isBorder: true, isWrapped: false, isBelowDependency };
+    index++;
+    let isRoot = true;
+    let isBorder: boolean | undefined;
+    let isWrapped = false;
+    for (const site of sites.slice(index)) {
+      if (site.isAsync()) break;
+      const file = fileOf(site);
+      // Built-ins in between, as in items.map(price), belong to their caller; but a Promise takes what is thrown in it.
+      if (file === undefined) {
+        if (site.isConstructor() && site.getFunctionName() === 'Promise') isBorder ??= true;
+        if (isBorder === true) break;
+        continue;
+      }
+      if (isBorder === undefined) {
+        isWrapped = this.#isOwn(site);
+        isBorder = !this.#appFiles.has(file);
+      }
+      isBelowDependency ||= /[\\/]node_modules[\\/]/.test(file);
+      if (this.#appFiles.has(file)) {
+        isRoot = false;
+        break;
+      }
+    }
+    return { isRoot, isBorder: isBorder ?? true, isWrapped, isBelowDependency };
+  }
+
+  #isOwn(site: NodeJS.CallSite): boolean {
+    return fileOf(site)?.startsWith(this.#ownFolder) ?? false;
+  }
+}
+
+/** From where the app was started; of what lies elsewhere, the end. */
+function shortPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file.split(/[\\/]/).slice(-2).join('/') : path;
+}
+
+function fileOf(site: NodeJS.CallSite): string | undefined {
+  const name = site.getFileName() ?? undefined;
+  return name?.startsWith('file://') ? fileURLToPath(name) : name;
+}
+
+function callSites(): NodeJS.CallSite[] {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 200;
+  Error.prepareStackTrace = (_error, sites) => sites;
+  const holder: { stack?: unknown } = {};
+  Error.captureStackTrace(holder, callSites);
+  const sites = holder.stack as NodeJS.CallSite[];
+  Error.prepareStackTrace = prepareStackTrace;
+  Error.stackTraceLimit = stackTraceLimit;
+  return sites;
+}

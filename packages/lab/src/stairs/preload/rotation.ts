@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atArrivalFree, type CutSlice, whole } from './protocol.ts';
+import type { StairsState } from './state.ts';
+
+/** The main thread's clock where there is one (Node 22.19 on); otherwise that of the process. */
+const threadClock = (process as { threadCpuUsage?: () => NodeJS.CpuUsage }).threadCpuUsage;
+export const hasThreadClock: boolean = threadClock !== undefined;
+
+interface Reading {
+  atMs: number;
+  threadMicros: number;
+  cpuMicros: number;
+  requests: number;
+  stubs: number;
+  failures: number;
+}
+
+/**
+ * Holds each cut for one slice. What was under way when it began was under another cut, so the first `guardMs` of a
+ * slice do not count.
+ */
+export async function rotate(
+  state: StairsState,
+  rounds: readonly (readonly number[])[],
+  { guardMs, countedMs }: { guardMs: number; countedMs: number },
+  onRound: (slices: CutSlice[]) => void,
+  isStopped: () => boolean,
+): Promise<void> {
+  for (const [round, cuts] of rounds.entries()) {
+    const slices: CutSlice[] = [];
+    for (const cut of cuts) {
+      state.k = Math.min(cut, whole);
+      state.endsFreely = cut === atArrivalFree;
+      await sleep(guardMs);
+      const before = read(state);
+      await sleep(countedMs);
+      const after = read(state);
+      slices.push({ round, cut, ...between(before, after) });
+    }
+    state.k = whole;
+    state.endsFreely = false;
+    onRound(slices);
+    if (isStopped()) return;
+  }
+}
+
+function read(state: StairsState): Reading {
+  const all = process.cpuUsage();
+  const thread = threadClock?.call(process) ?? all;
+  return {
+    atMs: performance.now(),
+    threadMicros: thread.user + thread.system,
+    cpuMicros: all.user + all.system,
+    requests: state.requests,
+    stubs: state.stubs,
+    failures: state.failures,
+  };
+}
+
+function between(before: Reading, after: Reading): Omit<CutSlice, 'round' | 'cut'> {
+  return {
+    requests: after.requests - before.requests,
+    stubs: after.stubs - before.stubs,
+    failures: after.failures - before.failures,
+    seconds: (after.atMs - before.atMs) / 1_000,
+    threadMicros: after.threadMicros - before.threadMicros,
+    cpuMicros: after.cpuMicros - before.cpuMicros,
+  };
+}

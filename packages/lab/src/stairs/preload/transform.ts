@@ -1,0 +1,169 @@
+import { parse } from 'acorn';
+import { type AnyNode, type FoundFunction, walk } from './functions.ts';
+import { globalName } from './state.ts';
+
+/** What is known of a function of the app. */
+export interface FunctionFacts {
+  id: string;
+  name: string;
+  file: string;
+  line: number;
+  isAsync: boolean;
+  isConstructor: boolean;
+}
+
+interface Edit {
+  at: number;
+  text: string;
+  /** Characters that are taken out. */
+  remove: number;
+}
+
+export interface SourceFile {
+  file: string;
+  source: string;
+  isModule: boolean;
+}
+
+/** Every function says that it was entered. */
+export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => void): string {
+  return edit(file, (facts) => {
+    found(facts);
+    return { prologue: `${globalName}.enter(${JSON.stringify(facts.id)});`, guard: false };
+  });
+}
+
+/**
+ * A stage ends the request at its entry when it is its turn: a synchronous one by throwing, up to the next guard; an
+ * asynchronous one by a promise that never settles. All other functions stay as they are.
+ */
+export function cutSource(
+  file: SourceFile,
+  stages: Readonly<Record<string, number>>,
+  guards: ReadonlySet<string>,
+): string {
+  return edit(file, ({ id, isAsync }) => {
+    const number = stages[id];
+    const guard = guards.has(id);
+    const leave =
+      guard || isAsync
+        ? `${globalName}.end())return ${globalName}.never();`
+        : `${globalName}.cut())throw ${globalName}.S;`;
+    return {
+      prologue: number === undefined ? '' : `if(${globalName}.k<=${number}&&${leave}`,
+      guard,
+    };
+  });
+}
+
+interface Insertion {
+  prologue: string;
+  guard: boolean;
+}
+
+function edit(
+  { file, source, isModule }: SourceFile,
+  insertionFor: (facts: FunctionFacts) => Insertion,
+): string {
+  const root = parse(source, {
+    ecmaVersion: 'latest',
+    sourceType: isModule ? 'module' : 'script',
+    allowHashBang: true,
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: isModule,
+    preserveParens: true,
+    locations: true,
+  }) as unknown as AnyNode;
+  const edits: Edit[] = [];
+  const chosen = new Map<FoundFunction, Insertion>();
+  const insert = (at: number, text: string, remove = 0): void =>
+    void edits.push({ at, text, remove });
+  walk(root, {
+    enter(found) {
+      if (found.node.generator) return;
+      const insertion = insertionFor(factsOf(found, file));
+      if (insertion.prologue === '' && !insertion.guard) return;
+      chosen.set(found, insertion);
+      open(found, insertion, insert);
+    },
+    leave(found) {
+      const insertion = chosen.get(found);
+      if (insertion) close(found, insertion, insert);
+    },
+    catches(clause) {
+      letUnwindThrough(clause, source, insert);
+    },
+  });
+  return apply(source, edits);
+}
+
+function factsOf({ node, name, isConstructor }: FoundFunction, file: string): FunctionFacts {
+  const { line } = node.loc!.start;
+  return { id: `${file}:${node.start}`, name, file, line, isAsync: node.async, isConstructor };
+}
+
+type Insert = (at: number, text: string, remove?: number) => void;
+
+function open(
+  { node, isConstructor }: FoundFunction,
+  { prologue, guard }: Insertion,
+  insert: Insert,
+): void {
+  const guardStart = guard && !isConstructor ? 'try{' : '';
+  if (node.body.type === 'BlockStatement') {
+    const { at, separator } = afterDirectives(node.body);
+    insert(at, `${separator}${guardStart}${prologue}`);
+  } else {
+    insert(node.body.start, `{${guardStart}${prologue}return `);
+  }
+}
+
+function close({ node, isConstructor }: FoundFunction, { guard }: Insertion, insert: Insert): void {
+  const guardEnd =
+    guard && !isConstructor
+      ? `}catch($redline){if($redline!==${globalName}.S)throw $redline;return ${globalName}.never();}`
+      : '';
+  if (node.body.type === 'BlockStatement') {
+    if (guardEnd !== '') insert(node.body.end - 1, guardEnd);
+  } else {
+    insert(node.body.end, `;${guardEnd}}`);
+  }
+}
+
+/** 'use strict' counts only while nothing stands before it. */
+function afterDirectives(block: AnyNode): { at: number; separator: string } {
+  const directives = (block['body'] as AnyNode[]).findLast((statement, index, all) =>
+    all.slice(0, index + 1).every(({ directive }) => typeof directive === 'string'),
+  );
+  // It may have been written without its semicolon.
+  return directives === undefined
+    ? { at: block.start + 1, separator: '' }
+    : { at: directives.end, separator: ';' };
+}
+
+/** The app's own `catch` must not take an ended request for a failure. */
+function letUnwindThrough(clause: AnyNode, source: string, insert: Insert): void {
+  const body = clause['body'] as AnyNode;
+  const param = clause['param'] as AnyNode | null;
+  const rethrow = (name: string): string => `if(${name}===${globalName}.S)throw ${name};`;
+  if (param === null) {
+    insert(clause.start + 'catch'.length, '($redline)');
+    insert(body.start + 1, rethrow('$redline'));
+  } else if (param.type === 'Identifier') {
+    insert(body.start + 1, rethrow(String(param['name'])));
+  } else {
+    const pattern = source.slice(param.start, param.end);
+    insert(param.start, '$redline', param.end - param.start);
+    insert(body.start + 1, `${rethrow('$redline')}let ${pattern}=$redline;`);
+  }
+}
+
+function apply(source: string, edits: readonly Edit[]): string {
+  let text = '';
+  let at = 0;
+  for (const each of edits.toSorted((a, b) => a.at - b.at)) {
+    text += source.slice(at, each.at) + each.text;
+    at = each.at + each.remove;
+  }
+  return text + source.slice(at);
+}

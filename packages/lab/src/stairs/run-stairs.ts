@@ -1,0 +1,145 @@
+import type { SetupResult } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { autocannonGenerator } from '../load/autocannon.ts';
+import { findWrk } from '../load/wrk.ts';
+import { label } from '../run/contract.ts';
+import { readInterference, readMachine } from '../run/machine.ts';
+import { pinSelf } from '../run/pinning.ts';
+import { seededRandom } from '../stats/random.ts';
+import { measureCuts } from './measure-cuts.ts';
+import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
+import { findSpine, type SpineStage } from './spine.ts';
+import { startCut, traceRequest } from './trace-request.ts';
+import { explained, tryCuts } from './try-cuts.ts';
+
+/** A cut that fewer of the requests reach is no stage of the request. */
+const reachedByMost = 0.9;
+
+/**
+ * Traces a few requests, then cuts them at every stage under one load.
+ * @throws {LabError} ERR_REDLINE_STAIRS, ERR_REDLINE_SERVER, ERR_REDLINE_LOAD
+ */
+export async function runStairs(
+  plan: StairsPlan,
+  listener: StairsListener,
+  signal: AbortSignal,
+): Promise<StairsObservations> {
+  const { target } = plan;
+  const pinning = pinSelf(target.pin);
+  const setup: SetupResult = (await target.setup?.()) ?? {};
+  try {
+    const reason = setup.skip?.[target.variant.name];
+    if (reason !== undefined) {
+      throw new LabError(
+        'ERR_REDLINE_STAIRS',
+        `"${target.variant.name}" cannot run here: ${reason}.`,
+      );
+    }
+    const context = { env: setup.env ?? {}, pinning, signal };
+    const before = readInterference();
+    const observed = await observe(plan, context, listener);
+    const after = readInterference();
+    if (before && after) {
+      observed.machine.steal =
+        (after.stealTicks - before.stealTicks) / Math.max(1, after.allTicks - before.allTicks);
+    }
+    return observed;
+  } finally {
+    await setup.stop?.();
+  }
+}
+
+async function observe(
+  plan: StairsPlan,
+  context: Context,
+  listener: StairsListener,
+): Promise<StairsObservations> {
+  listener.phase('tracing a request');
+  const seen = await traceRequest(plan.target, context);
+  const spine = findSpine(seen);
+  const { cuts, leftOut } = withoutSkipped(spine.stages, plan.skip);
+  if (spine.stages.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      `${label(plan.target.request)} entered no function that could be cut: is the app's own code inside node_modules?`,
+    );
+  }
+  const random = seededRandom(plan.seed);
+  const observed: StairsObservations = {
+    spine,
+    frameworks: seen[0]!.frameworks,
+    unreadable: seen[0]!.unreadable,
+    cuts,
+    leftOut,
+    restarts: [],
+    endings: [],
+    rounds: 0,
+    guardMs: 0,
+    countedMs: 0,
+    node: '',
+    hasThreadClock: true,
+    generator: findWrk(1) ?? autocannonGenerator(),
+    machine: readMachine(placement(context)),
+  };
+  for (let restart = 0; restart < plan.restarts; restart++) {
+    listener.phase('starting');
+    await using session = await startCut(plan.target, spine, context);
+    observed.node = session.node;
+    observed.hasThreadClock = session.hasThreadClock;
+    if (restart === 0) {
+      listener.phase('trying every cut');
+      await tryCuts(session, plan, observed);
+    }
+    await explained(measureCuts(session, plan, observed, random, listener, context), spine);
+  }
+  dropUnreached(observed);
+  return observed;
+}
+
+function placement({ pinning }: Context): string {
+  return pinning.cores === undefined
+    ? pinning.description
+    : `server and load take turns on core ${pinning.cores.server}`;
+}
+
+function withoutSkipped(
+  stages: readonly SpineStage[],
+  skip: readonly string[],
+): Pick<StairsObservations, 'cuts' | 'leftOut'> {
+  const unknown = skip.find((name) => stages.every((stage) => stage.name !== name));
+  if (unknown !== undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--skip "${unknown}" is never reached; the stages are ${stages.map(({ name }) => name).join(', ')}.`,
+    );
+  }
+  const all = stages.map((_, index) => index);
+  return {
+    cuts: all.filter((index) => !skip.includes(stages[index]!.name)),
+    leftOut: skip.map((name) => ({ name, reason: 'left out with --skip' })),
+  };
+}
+
+/** Served from elsewhere under load, or only now and then: what lies behind it belongs to the stage before. */
+function dropUnreached(observed: StairsObservations): void {
+  const { stages } = observed.spine;
+  const slices = observed.restarts.flat();
+  for (const cut of observed.cuts) {
+    const own = slices.filter((slice) => slice.cut === cut);
+    const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
+    const share = own.reduce((sum, slice) => sum + slice.stubs, 0) / requests;
+    if (requests === 0 || share >= reachedByMost) continue;
+    observed.cuts = observed.cuts.filter((each) => each !== cut);
+    const percent = Math.round(share * 100);
+    observed.leftOut.push({
+      name: stages[cut]!.name,
+      reason: `reached by ${percent} % of the requests under load`,
+    });
+  }
+  if (observed.cuts.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      'Under load no stage was reached by all requests: there is nothing to measure.',
+    );
+  }
+}

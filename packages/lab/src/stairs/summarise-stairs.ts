@@ -1,0 +1,165 @@
+import type { Interval } from '../result.ts';
+import { label } from '../run/contract.ts';
+import { resamples } from '../stats/bootstrap.ts';
+import { seededRandom } from '../stats/random.ts';
+import { estimateStairs, type StairsEstimates } from './estimate.ts';
+import type { StageFigures, StairsResult } from './result.ts';
+import type { StairsObservations, StairsPlan } from './plan.ts';
+
+export interface StairsFacts {
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  startedAt: Date;
+  durationSeconds: number;
+}
+
+const noticeableSteal = 0.02;
+const fewRounds = 12;
+
+/** Turns what was observed into what may be said of it. */
+export function summariseStairs(
+  plan: StairsPlan,
+  seen: StairsObservations,
+  { startedAt, ...facts }: StairsFacts,
+): StairsResult {
+  const estimates = estimateStairs(seen.restarts, seen.cuts, seen.endings, seededRandom(plan.seed));
+  const stages = stagesOf(seen, estimates);
+  const sumMicros = stages.reduce((sum, { micros }) => sum + micros.value, 0);
+  const { target } = plan;
+  for (const stage of stages) stage.share = stage.micros.value / sumMicros;
+  return {
+    schema: 1,
+    command: 'stairs',
+    scenario: target.scenario,
+    title: titleOf(target.title, label(target.request)),
+    ...facts,
+    startedAt: startedAt.toISOString(),
+    machine: seen.machine,
+    app: {
+      name: target.variant.name,
+      command: target.variant.command,
+      node: seen.node,
+      frameworks: seen.frameworks,
+    },
+    load: {
+      generator: seen.generator.name,
+      threads: seen.generator.threads,
+      connections: target.connections,
+      request: label(target.request),
+    },
+    precision: {
+      restarts: seen.restarts.length,
+      rounds: seen.rounds,
+      guardMs: seen.guardMs,
+      countedMs: seen.countedMs,
+      resamples,
+      seed: plan.seed,
+      bandMicros: estimates.bandMicros,
+      endingMicros: estimates.ending,
+      clock: seen.hasThreadClock ? 'thread' : 'process',
+    },
+    stages,
+    whole: {
+      micros: estimates.whole,
+      rps: toRps(estimates.whole),
+      processMicros: estimates.processMicros,
+      control: estimates.control,
+      controlVerdict: estimates.controlVerdict,
+    },
+    sumMicros,
+    unattributedMicros: estimates.whole.value - sumMicros,
+    leftOut: seen.leftOut,
+    warnings: warningsOf(seen, estimates),
+    slices: seen.restarts.flatMap((slices, restart) =>
+      slices.map((slice) => ({ restart: restart + 1, ...slice })),
+    ),
+  };
+}
+
+/** A config's title names its request as a rule. */
+function titleOf(title: string, request: string): string {
+  const [start, query] = request.split('?') as [string, string?];
+  return title.includes(start) ? title : `${title}, ${start}${query === undefined ? '' : '?…'}`;
+}
+
+/** Requests per second of one core that does nothing else. */
+export function toRps({ value, low, high }: Interval): Interval {
+  return { value: 1e6 / value, low: 1e6 / high, high: 1e6 / low };
+}
+
+function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFigures[] {
+  const { stages } = seen.spine;
+  const ends = [...estimates.levels.slice(1), estimates.whole];
+  const http: StageFigures = {
+    name: 'parse HTTP',
+    kind: 'http',
+    place: '',
+    micros: estimates.floor,
+    share: 0,
+    verdict: 'changed',
+    rpsIfItEnded: toRps(estimates.floor),
+    includes: stages.slice(0, seen.cuts[0]).map(({ name }) => name),
+    calls: [],
+    cut: -1,
+  };
+  const measured = seen.cuts.map((cut, index): StageFigures => {
+    const last = (seen.cuts[index + 1] ?? stages.length) - 1;
+    const inside = stages.slice(cut, last + 1);
+    const { name, kind, place } = stages[cut]!;
+    return {
+      name,
+      kind,
+      place,
+      ...estimates.steps[index]!,
+      share: 0,
+      rpsIfItEnded: toRps(ends[index]!),
+      includes: inside.slice(1).map((stage) => stage.name),
+      calls: inside.flatMap(({ calls }) => calls),
+      cut,
+    };
+  });
+  return [http, ...measured];
+}
+
+function warningsOf(seen: StairsObservations, estimates: StairsEstimates): string[] {
+  const warnings: string[] = [];
+  const { steal } = seen.machine;
+  if (estimates.controlVerdict !== 'same') {
+    warnings.push(
+      'The whole request differs from itself: something disturbed this run, so none of its verdicts can be believed. Run it again with nothing else on the machine.',
+    );
+  }
+  if (estimates.voidSlices > 0) {
+    const all = seen.restarts.flat().length;
+    warnings.push(
+      `${estimates.voidSlices} of ${all} slices are void: fewer than 20 requests were answered in them.`,
+    );
+  }
+  if (!seen.hasThreadClock) {
+    warnings.push(
+      `${seen.node} has no clock for the main thread alone: the figures are those of all its threads, garbage collection included.`,
+    );
+  }
+  if (steal !== undefined && steal > noticeableSteal) {
+    warnings.push(
+      `The hypervisor took ${(steal * 100).toFixed(1)} % of the CPU time during the run.`,
+    );
+  }
+  if (seen.rounds < fewRounds) {
+    warnings.push(
+      `${seen.rounds} rounds are a quick look: give it more --seconds before you quote it.`,
+    );
+  }
+  if (seen.spine.stages.every(({ place }) => place === '')) {
+    warnings.push(
+      'No function of the app was entered once by every request: the stages are those of its framework alone.',
+    );
+  }
+  if (seen.unreadable.length > 0) {
+    warnings.push(
+      `${seen.unreadable.length} files of the app could not be read as JavaScript, and have no stages: ${seen.unreadable.slice(0, 3).join(', ')}.`,
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,156 @@
+import { loadConfig } from '../config/load-config.ts';
+import { type PlannedVariant, resolvePlans } from '../config/resolve-plan.ts';
+import type { RedlineConfig, RequestConfig } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { findListener } from './find-listener.ts';
+
+/** One server and one request: what is taken apart. */
+export interface StairsTarget {
+  /** Used in file names. */
+  scenario: string;
+  title: string;
+  variant: PlannedVariant;
+  request: Required<RequestConfig>;
+  connections: number;
+  pin: boolean;
+  readyTimeoutMs: number;
+  setup: RedlineConfig['setup'];
+  /** The app listens on a port of its own choosing that is taken: it is sent to a free one. */
+  redirectFrom: number | undefined;
+}
+
+export interface TargetOptions {
+  variant?: string | undefined;
+  request?: string | undefined;
+  method?: string | undefined;
+  header?: string[] | undefined;
+  body?: string | undefined;
+  connections?: number | undefined;
+}
+
+/** A closed loop this wide keeps a server busy, and leaves little under way at the border of two slices. */
+const defaultConnections = 16;
+
+/**
+ * @param asked A URL of the running app, or one the command answers at; or a config file or folder.
+ * @param command What starts the app, for a URL.
+ * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE
+ */
+export async function resolveTarget(
+  asked: string,
+  command: readonly string[],
+  options: TargetOptions,
+): Promise<StairsTarget> {
+  const isUrl = /^https?:\/\//.test(asked);
+  if (!isUrl && command.length > 0) {
+    throw wrong(
+      `A command goes with a URL, not with "${asked}": redline stairs http://127.0.0.1:3000/ -- ${command.join(' ')}`,
+    );
+  }
+  const target = isUrl ? await fromUrl(asked, command, options) : await fromConfig(asked, options);
+  const headers = { ...target.request.headers, ...parseHeaders(options.header ?? []) };
+  const { method = target.request.method, body = target.request.body } = options;
+  return {
+    ...target,
+    connections: options.connections ?? target.connections,
+    request: { ...target.request, method: method.toUpperCase(), headers, body },
+  };
+}
+
+async function fromConfig(file: string, options: TargetOptions): Promise<StairsTarget> {
+  const { config, folder } = await loadConfig(file);
+  const plans = resolvePlans(config, folder, {});
+  const name = options.variant ?? plans[0]!.baseline;
+  const plan = plans.find(({ variants }) => variants.some((variant) => variant.name === name));
+  if (plan === undefined) {
+    const names = plans.flatMap(({ variants }) => variants.map((variant) => variant.name));
+    throw wrong(`--variant "${name}" is none of ${names.join(', ')}.`);
+  }
+  const request =
+    options.request === undefined
+      ? plan.requests[0]!
+      : (plan.requests.find(({ path }) => path === options.request) ?? {
+          ...plan.requests[0]!,
+          method: 'GET',
+          body: '',
+          path: options.request,
+        });
+  const variant = plan.variants.find((each) => each.name === name)!;
+  return {
+    scenario: plan.name,
+    title: `${config.title ?? config.name}, ${name}`,
+    variant,
+    request,
+    // A config's number is chosen for throughput.
+    connections: defaultConnections,
+    pin: plan.pin,
+    readyTimeoutMs: plan.readyTimeoutMs,
+    setup: plan.setup,
+    redirectFrom: undefined,
+  };
+}
+
+async function fromUrl(
+  text: string,
+  command: readonly string[],
+  options: TargetOptions,
+): Promise<StairsTarget> {
+  if (!URL.canParse(text)) throw wrong(`"${text}" is not a URL.`);
+  const url = new URL(text);
+  if (url.protocol === 'https:') {
+    throw wrong(
+      `${text} is served over TLS; give the port where the app itself answers plain HTTP.`,
+    );
+  }
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) {
+    throw wrong(
+      `${url.hostname} is another machine. stairs starts the app itself, here: give a URL at 127.0.0.1.`,
+    );
+  }
+  const port = Number(url.port || 80);
+  const path = options.request ?? url.pathname + url.search;
+  const running = command.length > 0 ? undefined : await findListener(port);
+  const started = running ?? { command: [...command], cwd: process.cwd(), env: {} };
+  const name = shortName(started.command);
+  return {
+    scenario: name.replaceAll(/[^\w.-]/g, '-'),
+    title: name,
+    variant: {
+      name,
+      note: undefined,
+      beside: false,
+      command: started.command,
+      cwd: started.cwd,
+      env: started.env,
+      // A running app keeps its port; the copy of it gets a free one.
+      port: running === undefined ? port : undefined,
+      probe: undefined,
+    },
+    request: { method: 'GET', path, headers: {}, body: '', compare: 'body' },
+    connections: defaultConnections,
+    pin: true,
+    readyTimeoutMs: 30_000,
+    setup: undefined,
+    redirectFrom: running === undefined ? undefined : port,
+  };
+}
+
+/** `node dist/main.js` is `main.js`. */
+function shortName(command: readonly string[]): string {
+  const script = command.slice(1).find((word) => !word.startsWith('-')) ?? command[0]!;
+  return script.split(/[\\/]/).at(-1)!;
+}
+
+function parseHeaders(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      if (colon < 1) throw wrong(`-H "${line}" is no header; write it as "name: value".`);
+      return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+}
+
+function wrong(message: string): LabError {
+  return new LabError('ERR_REDLINE_OPTION', message);
+}

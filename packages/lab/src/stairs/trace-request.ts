@@ -1,0 +1,33 @@
+import { send } from '../run/contract.ts';
+import { checkRoute } from './check-route.ts';
+import type { Context } from './plan.ts';
+import type { Trace } from './preload/protocol.ts';
+import { Session } from './session.ts';
+import type { Spine } from './spine.ts';
+import type { StairsTarget } from './target.ts';
+
+const traces = 3;
+
+/** What a few requests entered, in a server that writes everything down. */
+export async function traceRequest(target: StairsTarget, context: Context): Promise<Trace[]> {
+  await using session = await Session.start(
+    target,
+    { phase: 'trace', stages: {}, guards: [], followsAsync: true },
+    context,
+  );
+  await checkRoute(session, target.request);
+  const seen: Trace[] = [];
+  for (let count = 0; count < traces; count++) {
+    await session.ask({ type: 'trace' }, 'tracing');
+    await send(session.port, target.request);
+    seen.push((await session.ask({ type: 'report' }, 'trace')).trace);
+  }
+  return seen;
+}
+
+/** The same app, with nothing but its stages touched. */
+export function startCut(target: StairsTarget, spine: Spine, context: Context): Promise<Session> {
+  const stages = Object.fromEntries(spine.stages.map(({ id }, index) => [id, index]));
+  const { guards, followsAsync } = spine;
+  return Session.start(target, { phase: 'cut', stages, guards, followsAsync }, context);
+}

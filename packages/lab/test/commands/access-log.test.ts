@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { TopResult } from '../../src/access-log/top.ts';
+import { Workbench } from './run-cli.ts';
+
+const line = (at: number, method: string, url: string, status: number, ms: number): string =>
+  JSON.stringify({
+    level: 30,
+    time: 1_763_632_800_000 + at,
+    req: { method, url },
+    res: { statusCode: status },
+    responseTime: ms,
+  });
+
+const log = [
+  'Server listening at http://0.0.0.0:3000',
+  '{"level":30,"msg":"ready"}',
+  line(0, 'GET', '/users/1', 200, 10),
+  line(40, 'GET', '/users/2?full=1', 200, 30),
+  line(80, 'GET', '/report', 200, 100),
+  line(120, 'POST', '/orders', 201, 20),
+  line(160, 'GET', '/users/3', 500, 1),
+].join('\n');
+
+describe('redline top', () => {
+  test('lists routes by total time, and counts what it could not read', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('access.log', log);
+    const args = ['top', 'access.log', '--json', 'top.json', '--html', 'top.html'];
+    const { code, stdout, stderr } = await workbench.run(args);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /1 that could not be read/);
+    assert.match(stdout, /! 1 of 7 lines could not be read\. The first: Server listening/);
+    const { routes, counts } = JSON.parse(workbench.read('top.json')) as TopResult;
+    assert.deepEqual(
+      routes.map(({ method, route, requests, totalMs, serverErrors }) => [
+        method,
+        route,
+        requests,
+        totalMs,
+        serverErrors,
+      ]),
+      [
+        ['GET', '/report', 1, 100, 0],
+        ['GET', '/users/:id', 3, 41, 1],
+        ['POST', '/orders', 1, 20, 0],
+      ],
+    );
+    assert.equal(counts.unreadable, 1);
+    assert.equal(counts.other, 1);
+    assert.match(workbench.read('top.html'), /\/users\/:id/);
+  });
+
+  test('reads compressed logs and standard input', async (t) => {
+    const workbench = new Workbench(t);
+    writeFileSync(join(workbench.folder, 'access.log.gz'), gzipSync(log));
+    const zipped = await workbench.run(['top', 'access.log.gz', '--out', 'out']);
+    assert.equal(zipped.code, 0, zipped.stderr);
+    assert.match(zipped.stdout, /5 requests/);
+  });
+
+  test('says when there is nothing to read', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('other.log', 'hello\nworld\n');
+    workbench.write('empty.log', '');
+    for (const [file, sentence] of [
+      ['gone.log', /gone\.log cannot be read: it is not there/],
+      ['empty.log', /empty\.log holds no line/],
+      ['other.log', /Not one of 2 lines in other\.log tells of a request[^]*hello/],
+    ] as const) {
+      const { code, stderr } = await workbench.run(['top', file]);
+      assert.equal(code, 1);
+      assert.match(stderr, sentence);
+    }
+  });
+});
+
+describe('redline replay', () => {
+  test('asks a server what the log was asked, in order and at its times', async (t) => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url!);
+      response.statusCode = request.url === '/report' ? 404 : 200;
+      response.end();
+    }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const workbench = new Workbench(t);
+    workbench.write('access.log', log);
+    const args = ['replay', 'access.log', '--url', url, '--rate', '2', '--json', 'r.json'];
+    const { code, stdout, stderr } = await workbench.run([...args, '--out', 'out']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(asked, ['/users/1', '/users/2?full=1', '/report']);
+    assert.match(stdout, /1 requests other than GET and HEAD are not replayed/);
+    assert.match(stdout, /1 of 3 were answered with a status of 400 or above/);
+    const result = JSON.parse(workbench.read('r.json')) as TopResult;
+    assert.equal(result.command, 'replay');
+    assert.equal(result.counts.requests, 3);
+  });
+
+  test('gives its list to a comparison', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('access.log', log);
+    workbench.writeConfig({ variants: [workbench.variant('app')] });
+    const args = ['bench', '--replay', 'access.log', '--json', 'r.json', '--out', 'out'];
+    const { code, stdout, stderr } = await workbench.run(args);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(workbench.result('r.json').load.requests, ['3 requests of access.log']);
+    assert.match(stdout, /could not be read/);
+  });
+
+  test('refuses what it cannot do', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('posts.log', line(0, 'POST', '/orders', 201, 20));
+    workbench.write('untimed.log', '{"req":{"method":"GET","url":"/"},"res":{"statusCode":200}}');
+    const at = ['--url', 'http://127.0.0.1:9'];
+    for (const [args, code, sentence] of [
+      [['posts.log', ...at], 1, /None of the 1 requests in posts\.log can be asked again/],
+      [['untimed.log', ...at], 2, /does not say when its requests came; give a rate with --rps/],
+      [['untimed.log', '--url', 'nowhere'], 2, /It takes a url such as/],
+      [['untimed.log', ...at, '--rps', '50'], 1, /answered none of the requests/],
+    ] as const) {
+      const finished = await workbench.run(['replay', ...args]);
+      assert.equal(finished.code, code, finished.stderr);
+      assert.match(finished.stderr, sentence);
+    }
+  });
+});

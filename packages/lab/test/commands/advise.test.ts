@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { AdviseResult } from '../../src/advise/result.ts';
+import { Workbench } from './run-cli.ts';
+
+const files = ['--json', 'out.json', '--html', 'out.html'];
+
+/** `hot` takes nearly all of the time, `cold` next to none, and both do the same things. */
+const app = `
+var sink = 0;
+function hot(list) {
+  for (var i in list) sink += list[i].length;
+  for (var j = 0; j < list.length; j++) sink += list[j].split('=')[1].length;
+}
+function cold(list) {
+  for (var i in list) sink += list[i].length;
+}
+var list = [];
+for (var n = 0; n < 200; n++) list.push('name=' + n);
+cold(list);
+var until = Date.now() + 400;
+while (Date.now() < until) hot(list);
+`;
+
+function profile(bench: Workbench, file: string): void {
+  const args = ['--cpu-prof', '--cpu-prof-name=app.cpuprofile', '--cpu-prof-interval=200', file];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: bench.folder });
+  assert.equal(status, 0, String(stderr));
+}
+
+describe('redline advise', () => {
+  test('shows hits where the time goes and nowhere else, with the gain', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('app.js', app);
+    profile(bench, 'app.js');
+    const { code, stdout, stderr } = await bench.run([
+      'advise',
+      '--profile',
+      'app.cpuprofile',
+      ...files,
+    ]);
+    assert.equal(code, 0, stderr);
+    const { advice, leftOut } = JSON.parse(bench.read('out.json')) as AdviseResult;
+    assert.deepEqual(
+      advice.map(({ rule, function: name, line }) => [rule, name, line]),
+      [
+        ['no-for-in-array', 'hot', 4],
+        ['no-split-for-pair', 'hot', 5],
+      ],
+    );
+    for (const { share, gain } of advice) {
+      assert.ok(share > 0.5 && share <= 1, `${share}`);
+      assert.ok(gain.low > 1.3 && gain.low <= gain.value && gain.value <= gain.high);
+    }
+    assert.equal(advice[0]!.rewrite?.isSafe, false);
+    assert.deepEqual(
+      leftOut.map(({ rule }) => rule),
+      ['cache-array-length'],
+    );
+    assert.match(stdout, /no-for-in-array[^]*hot +app\.js:4/);
+    assert.match(stdout, /Left out[^]*cache-array-length/);
+    assert.match(bench.read('out.html'), /Advice for app\.cpuprofile/);
+  });
+
+  test('leaves out what gains nothing on the Node that is named', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('app.js', app.replace("split('=')[1].length", 'length; parseInt(list[j], 10)'));
+    profile(bench, 'app.js');
+    const rulesFor = async (node: string): Promise<string[]> => {
+      const args = ['advise', '--profile', 'app.cpuprofile', '--node', node, ...files];
+      const { code, stderr } = await bench.run(args);
+      assert.equal(code, 0, stderr);
+      const { advice } = JSON.parse(bench.read('out.json')) as AdviseResult;
+      return advice.map(({ rule }) => rule);
+    };
+    assert.deepEqual(await rulesFor('10'), ['no-for-in-array', 'prefer-unary-plus']);
+    assert.deepEqual(await rulesFor('24'), ['no-for-in-array']);
+  });
+
+  test('looks at the files that are named only', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('app.js', app);
+    bench.write('other.js', '');
+    profile(bench, 'app.js');
+    const { code, stdout } = await bench.run(['advise', 'other.js', '--profile', 'app.cpuprofile']);
+    assert.equal(code, 0);
+    assert.match(stdout, /No rule that gains on Node .* is hit in a function with 1 % of the time/);
+  });
+
+  test('finds the lines of TypeScript that Node runs as it is', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('app.ts', app.replace('function hot(list)', 'function hot(list: string[]): void'));
+    profile(bench, 'app.ts');
+    await bench.run(['advise', '--profile', 'app.cpuprofile', ...files]);
+    const { advice } = JSON.parse(bench.read('out.json')) as AdviseResult;
+    assert.deepEqual(
+      advice.map(({ file, line }) => `${file}:${line}`),
+      ['app.ts:4', 'app.ts:5'],
+    );
+  });
+
+  test('runs the load and profiles it when there is no profile', async (t) => {
+    const bench = new Workbench(t);
+    bench.write(
+      'server.js',
+      `${app.slice(0, app.indexOf('cold(list);'))}
+require('http').createServer((req, res) => { for (var k = 0; k < 20; k++) hot(list); res.end('ok'); })
+  .listen(process.env.PORT, '127.0.0.1');`,
+    );
+    const command = [process.execPath, join(bench.folder, 'server.js')];
+    bench.writeConfig({ variants: [{ name: 'now', command }] });
+    const { code, stderr } = await bench.run([
+      'advise',
+      '--seconds',
+      '1',
+      '--warmup',
+      '1',
+      ...files,
+    ]);
+    assert.equal(code, 0, stderr);
+    const { advice, title } = JSON.parse(bench.read('out.json')) as AdviseResult;
+    assert.match(title, /now$/);
+    assert.ok(advice.some(({ rule }) => rule === 'no-for-in-array'));
+  });
+
+  const wrong: [what: string, args: string[], message: RegExp, code: number][] = [
+    ['a profile that is not there', ['--profile', 'none'], /There is no profile at none/, 1],
+    ['an empty profile', ['--profile', 'empty.cpuprofile'], /empty profile/, 1],
+    ['a profile that is none', ['--profile', 'a.txt'], /no JSON/, 1],
+    [
+      'a file that is not there',
+      ['none.js', '--profile', 'a.txt'],
+      /no file or folder none\.js/,
+      2,
+    ],
+    [
+      'a version that is none',
+      ['--profile', 'empty.cpuprofile', '--node', 'x'],
+      /--node is "x"/,
+      2,
+    ],
+  ];
+  for (const [what, args, message, expected] of wrong) {
+    test(`says what is wrong with ${what}`, async (t) => {
+      const bench = new Workbench(t);
+      bench.write('empty.cpuprofile', '{"nodes":[],"samples":[]}');
+      bench.write('a.txt', 'text');
+      const { code, stderr } = await bench.run(['advise', ...args]);
+      assert.match(stderr, message);
+      assert.equal(code, expected);
+    });
+  }
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { DeoptsResult } from '../../src/deopts/result.ts';
+import { Workbench } from './run-cli.ts';
+
+const recorded = fileURLToPath(new URL('../deopts/fixtures/node-24.log', import.meta.url));
+
+/** Its `+` meets a string for the first time when it has long been optimised. */
+const app = `
+const http = require('node:http');
+function pad(val) {
+  return val >= 10 ? val : '0' + val;
+}
+let began = 0;
+http.createServer((request, response) => {
+  let length = 0;
+  began ||= Date.now();
+  const from = Date.now() - began > 1200 ? 0 : 10;
+  for (let i = 0; i < 2000; i++) length += String(pad(from + (i % 80))).length;
+  response.end('ok');
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+
+describe('redline deopts', () => {
+  test('finds where a running server lost optimised code, and shows the line', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('app.cjs', app);
+    workbench.writeConfig({ variants: [{ name: 'app', command: [process.execPath, 'app.cjs'] }] });
+    const args = [
+      'deopts',
+      '--seconds',
+      '1',
+      '--warmup',
+      '1',
+      '--json',
+      'd.json',
+      '--html',
+      'd.html',
+    ];
+    const { code, stdout, stderr } = await workbench.run(args);
+    assert.equal(code, 0, stderr);
+    const { functions } = JSON.parse(workbench.read('d.json')) as DeoptsResult;
+    const sites = functions.flatMap((each) => each.sites);
+    const site = sites.find(({ place }) => place === 'app.cjs:4:32');
+    assert.ok(site, JSON.stringify(sites, undefined, 1));
+    assert.match(site.reason, /Insufficient type feedback for binary operation/);
+    assert.equal(site.source!.text.trim(), "return val >= 10 ? val : '0' + val;");
+    assert.match(stdout, /\| return val >= 10 \? val : '0' \+ val;\n\s+\| {29}\^/);
+    assert.match(workbench.read('d.html'), /<mark>\+<\/mark>/);
+  });
+
+  test('reads a log from elsewhere', async (t) => {
+    const workbench = new Workbench(t);
+    const { code, stdout, stderr } = await workbench.run([
+      'deopts',
+      '--log',
+      recorded,
+      '--out',
+      'o',
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /Insufficient type feedback for binary operation/);
+    workbench.write('no.log', 'nothing\n');
+    const none = await workbench.run(['deopts', '--log', 'no.log']);
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /no\.log tells of no code: write it with node --log-code/);
+  });
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, test, type TestContext } from 'node:test';
+import type { StairsResult } from '../../src/stairs/result.ts';
+import { type Finished, Workbench } from './run-cli.ts';
+
+const appFile = (name: string): string =>
+  fileURLToPath(new URL(`../stairs/apps/${name}`, import.meta.url));
+
+async function freePort(): Promise<number> {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => holder.once('listening', resolve));
+  const { port } = holder.address() as AddressInfo;
+  await new Promise((resolve) => holder.close(resolve));
+  return port;
+}
+
+/** `redline stairs` on an app of the tests, with the least measuring there is. */
+async function stairs(
+  context: TestContext,
+  app: string,
+  path: string,
+  { args = [], env = {} }: { args?: string[]; env?: NodeJS.ProcessEnv } = {},
+): Promise<Finished & { bench: Workbench }> {
+  const bench = new Workbench(context);
+  const url = `http://127.0.0.1:${await freePort()}${path}`;
+  const command = ['--', process.execPath, appFile(app)];
+  const finished = await bench.run(['stairs', url, '--seconds', '0.3', ...args, ...command], env);
+  return { ...finished, bench };
+}
+
+describe('redline stairs', () => {
+  test('finds a cost in the stage it is in, predicts without it, and fails for its budget', async (t) => {
+    const bench = new Workbench(t);
+    const port = await freePort();
+    bench.write('budget.json', '{"schema":1,"unit":"µs","stages":{"price":50,"parse":1000}}');
+    // prettier-ignore
+    const { code, stdout, stderr } = await bench.run(
+      ['stairs', `http://127.0.0.1:${port}/feed`, '--seconds', '0.3', '--json', 'r.json', '--html', 'r.html',
+        '--what-if', 'price=0', '--budget', 'budget.json', '--markdown', 'table.md', '--', process.execPath, appFile('chain.mjs')],
+      { SPIN: '{"price":400}' },
+    );
+    assert.equal(code, 1, stderr);
+    const result = JSON.parse(bench.read('r.json')) as StairsResult;
+    assert.deepEqual(
+      result.stages.map(({ name }) => name),
+      // prettier-ignore
+      ['parse HTTP', 'handle', 'parse', 'authorise', 'select', 'price', 'rank', 'render', 'send', 'write answer'],
+    );
+    const price = result.stages.find(({ name }) => name === 'price')!;
+    // 400 µs by the clock; on a crowded machine not all of it is CPU.
+    assert.ok(price.micros.value > 200, String(price.micros.value));
+    assert.ok(price.share > 0.5);
+    assert.match(price.place, /apps\/chain\.mjs:\d+$/);
+    assert.ok(result.whatIf!.micros.value < result.whole.micros.value / 2);
+    assert.equal(result.budget!.rows.find(({ name }) => name === 'price')!.status, 'over');
+    const { rounds } = result.precision;
+    // Nine cuts, and the whole request twice.
+    assert.equal(result.slices.length, rounds * 11);
+    assert.match(stdout, /Over budget: price/);
+    assert.match(bench.read('table.md'), /\| `price` \|.*\*\*over\*\*/);
+    assert.match(bench.read('r.html'), /^<!doctype html>/i);
+  });
+
+  test('takes a variant and a request from a config, and says when a route needs authorisation', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [{ name: 'app', command: [process.execPath, appFile('chain.cjs')] }],
+    });
+    const refused = await bench.run(['stairs', '--request', '/secret']);
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /GET \/secret answers 401: the route needs authorisation; send it along: -H 'authorization/,
+    );
+    const wrong = await bench.run(['stairs', '--request', '/secret', '-H', 'authorization: no']);
+    assert.match(wrong.stderr, /the one that was sent is not enough/);
+    const variant = await bench.run(['stairs', '--variant', 'none']);
+    assert.equal(variant.code, 2);
+    assert.match(variant.stderr, /--variant "none" is none of app/);
+  });
+
+  test('says at which cut the app crashed, and how to go on without it', async (t) => {
+    const { code, stderr } = await stairs(t, 'chain.cjs', '/fragile');
+    assert.equal(code, 1);
+    assert.match(stderr, /The app crashed when requests ended at "library\(…\)": Error: broken by/);
+    assert.match(stderr, /--skip "library\(…\)"/);
+  });
+
+  test('leaves out a stage on request, and says when it is never reached', async (t) => {
+    const { code, stderr, bench } = await stairs(t, 'chain.cjs', '/fragile', {
+      args: ['--skip', 'library(…)', '--skip', 'load', '--json', 'r.json'],
+    });
+    assert.equal(code, 0, stderr);
+    const result = JSON.parse(bench.read('r.json')) as StairsResult;
+    const reason = 'left out with --skip';
+    assert.deepEqual(result.leftOut, [
+      { name: 'library(…)', reason },
+      { name: 'load', reason },
+    ]);
+    const unknown = await stairs(t, 'chain.mjs', '/', { args: ['--skip', 'nothing'] });
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /--skip "nothing" is never reached; the stages are handle, parse/);
+  });
+
+  test('says in one sentence what is wrong with an app or a route', async (t) => {
+    const dead = await stairs(t, 'chain.cjs', '/', { env: { MODE: 'dies' } });
+    assert.equal(dead.code, 1);
+    assert.match(dead.stderr, /did not come up: it ended with exit code 1[\s\S]*no database/);
+    const missing = await stairs(t, 'express.cjs', '/nowhere');
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /GET \/nowhere answers 404: there is no such route/);
+  });
+
+  test(
+    'starts a running app once more, on another port',
+    { skip: process.platform !== 'linux' },
+    async (t) => {
+      const bench = new Workbench(t);
+      const port = await freePort();
+      const { spawn } = await import('node:child_process');
+      const app = spawn(process.execPath, [appFile('chain.mjs')], {
+        env: { ...process.env, PORT: String(port) },
+      });
+      t.after(() => app.kill());
+      const url = `http://127.0.0.1:${port}/feed`;
+      while (
+        !(await fetch(url).then(
+          (answer) => answer.ok,
+          () => false,
+        ))
+      );
+      const { code, stderr } = await bench.run([
+        'stairs',
+        url,
+        '--seconds',
+        '0.3',
+        '--json',
+        'r.json',
+      ]);
+      assert.equal(code, 0, stderr);
+      assert.equal((JSON.parse(bench.read('r.json')) as StairsResult).stages.length, 10);
+      assert.equal((await fetch(url)).status, 200);
+    },
+  );
+
+  test('refuses what it cannot start, before it starts anything', async (t) => {
+    const bench = new Workbench(t);
+    const url = `http://127.0.0.1:${await freePort()}/`;
+    for (const [args, message] of [
+      [[url], /Nothing listens on port \d+; start the app, or give what starts the app/],
+      [['http://example.com/', '--', 'node', 'x'], /example\.com is another machine/],
+      [['https://127.0.0.1/', '--', 'node', 'x'], /served over TLS/],
+      [['config.ts', '--', 'node', 'x.js'], /A command goes with a URL/],
+      [[url, '-H', 'nonsense', '--', 'node', 'x'], /-H "nonsense" is no header/],
+      [[url, '--what-if', 'x', '--', 'node', 'x'], /--what-if "x" is not STAGE=MICROS/],
+      [[url, '--budget', 'none.json', '--', 'node', 'x'], /There is no budget at none\.json/],
+    ] as const) {
+      const { code, stderr } = await bench.run(['stairs', ...args]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, message);
+    }
+    assert.equal(existsSync(join(bench.folder, 'redline-out')), false);
+  });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { SourceMaps } from '../../src/profile/source-maps.ts';
+
+test('a position leads back to its source, by a map in a file or within the code', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-maps-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // Line 2 column 1 of the code is line 5 column 3 of the source.
+  const map = JSON.stringify({
+    version: 3,
+    sources: ['src/app.ts'],
+    names: [],
+    mappings: ';AAIE',
+  });
+  writeFileSync(join(folder, 'app.js.map'), map);
+  writeFileSync(join(folder, 'app.js'), '"use strict";\nf();\n//# sourceMappingURL=app.js.map\n');
+  const inline = `data:application/json;base64,${Buffer.from(map).toString('base64')}`;
+  writeFileSync(join(folder, 'in.js'), `"use strict";\nf();\n//# sourceMappingURL=${inline}\n`);
+  writeFileSync(join(folder, 'plain.js'), 'f();\n');
+  writeFileSync(join(folder, 'lost.js'), 'f();\n//# sourceMappingURL=gone.map\n');
+  const maps = new SourceMaps();
+  const source = { url: pathToFileURL(join(folder, 'src/app.ts')).href, line: 5, column: 3 };
+  const at = (name: string): object => ({ url: join(folder, name), line: 2, column: 1 });
+  assert.deepEqual(maps.original(at('app.js') as never), source);
+  assert.deepEqual(maps.original(at('in.js') as never), source);
+  for (const name of ['plain.js', 'lost.js', 'absent.js']) {
+    assert.deepEqual(maps.original(at(name) as never), at(name));
+  }
+});

@@ -1,0 +1,59 @@
+// An old-fashioned chain of functions on node:http. Each can be given a busy loop of a known length, in microseconds:
+// SPIN='{"price":5}'. The functions themselves do next to nothing.
+import { createServer } from 'node:http';
+
+const spins = JSON.parse(process.env.SPIN ?? '{}');
+
+function spin(micros) {
+  if (micros === undefined) return;
+  const end = performance.now() + micros / 1_000;
+  while (performance.now() < end);
+}
+
+function handle(request, response) {
+  const query = parse(request.url);
+  const user = authorise(query);
+  const items = select(user);
+  const priced = price(items);
+  const ranked = rank(priced);
+  const page = render(ranked);
+  send(response, page);
+}
+
+function parse(url) {
+  spin(spins.parse);
+  return { path: url };
+}
+
+function authorise(query) {
+  spin(spins.authorise);
+  return { id: 7, query };
+}
+
+function select(user) {
+  spin(spins.select);
+  return { user, items: [1, 2, 3] };
+}
+
+function price(selected) {
+  spin(spins.price);
+  return selected;
+}
+
+function rank(priced) {
+  spin(spins.rank);
+  return priced;
+}
+
+function render(ranked) {
+  spin(spins.render);
+  return `{"items":[${ranked.items.join(',')}]}`;
+}
+
+function send(response, page) {
+  spin(spins.send);
+  response.setHeader('content-type', 'application/json');
+  response.end(page);
+}
+
+createServer(handle).listen(Number(process.env.PORT), '127.0.0.1');

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { renderStairsHtml } from '../../src/report/stairs-html.ts';
+import { renderStairsTerminal } from '../../src/report/stairs-terminal.ts';
+import { checkBudget } from '../../src/stairs/budget.ts';
+import { predict } from '../../src/stairs/what-if.ts';
+import { launch, skip } from '../report/chromium.ts';
+import { stairsFixture } from './fixture.ts';
+
+const plain = { colour: false, unicode: true, files: { html: 'a.html', json: 'a.json' } };
+
+function everything(): ReturnType<typeof stairsFixture> {
+  const result = stairsFixture({ warnings: ['Something was noticed.'] });
+  result.whatIf = predict(result, [{ stage: 'verifyToken', to: '0' }]);
+  result.budget = checkBudget(
+    result,
+    { schema: 1, unit: 'µs', stages: { verifyToken: 2 } },
+    'b.json',
+  );
+  return result;
+}
+
+describe('the stairs in a terminal', () => {
+  test('fit 80 columns and say every figure', () => {
+    const text = renderStairsTerminal(everything(), plain);
+    for (const line of text.split('\n')) assert.ok([...line].length <= 80, line);
+    for (const expected of [
+      /^STAIRS {3}catalog, GET \/feed/m,
+      /verifyToken .* 6\.0 +\[5\.7, 6\.3\] .*changed/,
+      /rateLimit .*= same/,
+      /banners .*−0\.4.*○ unresolved/,
+      /whole request +60\.2/,
+      /legacy was not cut: reached by 40 %/,
+      /selectItems includes rank, price/,
+      /If verifyToken cost 0 µs: 54\.2 µs/,
+      /Over budget: verifyToken/,
+      /! Something was noticed/,
+      /report {2}a\.html/,
+    ]) {
+      assert.match(text, expected);
+    }
+  });
+
+  test('are plain ASCII where that is all there is', () => {
+    const text = renderStairsTerminal(everything(), { ...plain, unicode: false });
+    // oxlint-disable-next-line no-control-regex
+    assert.match(text, /^[\u0000-\u007f]*$/);
+  });
+
+  test('withhold every verdict when the whole differs from itself', () => {
+    const result = stairsFixture();
+    result.whole.controlVerdict = 'changed';
+    const text = renderStairsTerminal(result, plain);
+    assert.match(text, /verifyToken .*withheld/);
+    assert.doesNotMatch(text, /(same|unresolved)$/m);
+  });
+});
+
+describe('the stairs in a browser', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launch();
+  });
+  after(() => browser?.close());
+
+  for (const width of [1280, 800, 360]) {
+    it(`show every stage at ${width} pixels, without a complaint and without a sideways scroll`, async () => {
+      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      await page.setContent(renderStairsHtml(everything()));
+      assert.deepEqual(complaints, []);
+      assert.equal(await page.locator('#stairs tr.stage').count(), 5);
+      assert.equal(await page.locator('#stairs svg.m').count(), 6);
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      assert.equal(overflow, 0);
+      await page.close();
+    });
+  }
+});

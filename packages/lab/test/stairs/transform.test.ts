@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import vm from 'node:vm';
+import { cutSource, type FunctionFacts, traceSource } from '../../src/stairs/preload/transform.ts';
+
+const file = '/app/x.js';
+
+function factsOf(source: string, isModule = false): FunctionFacts[] {
+  const all: FunctionFacts[] = [];
+  traceSource({ file, source, isModule }, (facts) => all.push(facts));
+  return all;
+}
+
+/** Runs a source whose named functions are stages; `cutting` says whether requests end now. */
+function runCut(
+  source: string,
+  { stages = [], guards = [] }: { stages?: string[]; guards?: string[] },
+  cutting: boolean,
+): unknown {
+  const facts = factsOf(source);
+  const idOf = (name: string): string => facts.find((each) => each.name === name)!.id;
+  const numbers = Object.fromEntries(stages.map((name, index) => [idOf(name), index]));
+  const S = { unwound: true };
+  const never = new Promise(() => {});
+  const state = { k: cutting ? 0 : 100, cut: () => true, end: () => true, never: () => never, S };
+  const context = vm.createContext({ __redlineStairs: state, S, never });
+  const code = cutSource({ file, source, isModule: false }, numbers, new Set(guards.map(idOf)));
+  return vm.runInContext(code, context);
+}
+
+describe('rewriting the sources of an app', () => {
+  test('names functions as JavaScript and their readers would', () => {
+    const names = factsOf(`
+      function plain() {}
+      const arrow = () => 1;
+      exports.feed = async () => {};
+      class Guard { canActivate() {} #own = () => {}; static make() {} constructor() {} }
+      const object = { method() {}, key: function () {}, get size() { return 1; } };
+      list.map((item) => item);
+      (function () {})();
+      module.exports = { go: () => {} };
+    `).map(({ name }) => name);
+    assert.deepEqual(names, [
+      'plain',
+      'arrow',
+      'feed',
+      'Guard.canActivate',
+      'Guard.#own',
+      'Guard.make',
+      'new Guard',
+      'method',
+      'key',
+      'size',
+      'list.map(…)',
+      '<anonymous>',
+      'go',
+    ]);
+  });
+
+  test('leaves generators alone, and knows what is asynchronous', () => {
+    const facts = factsOf('function* g() {} async function a() {} const b = async () => 1;');
+    assert.deepEqual(
+      facts.map(({ name, isAsync }) => [name, isAsync]),
+      [
+        ['a', true],
+        ['b', true],
+      ],
+    );
+  });
+
+  test('changes nothing while no request is cut', () => {
+    const source = `
+      'use strict'
+      const twice = (x) => ({ value: x * 2 });
+      const nested = (a) => (b) => a + b // the end
+      function sum(list, start = 0) { return list.reduce((all, x) => all + x, start) }
+      function isStrict() { 'use strict'; return this === undefined }
+      class A { constructor(x) { this.x = x } }
+      class B extends A { constructor(x) { super(x); this.y = 1 } get both() { return this.x + this.y } }
+      function caught() { try { null.x } catch { return 'caught' } }
+      function taken() { try { throw { message: 'm' } } catch ({ message }) { return message } }
+      JSON.stringify([twice(2), nested(1)(2), sum([1, 2]), isStrict(), new B(3).both, caught(), taken()]);
+    `;
+    const all = ['twice', 'nested', 'sum', 'isStrict', 'new A', 'new B', 'caught', 'taken'];
+    const expected = vm.runInNewContext(source);
+    assert.equal(runCut(source, {}, false), expected);
+    assert.equal(runCut(source, { stages: all }, false), expected);
+    assert.equal(runCut(source, { stages: all, guards: all }, false), expected);
+  });
+
+  test('a synchronous stage unwinds to the guard below it', () => {
+    const source = `
+      const seen = [];
+      function outer() { seen.push('in'); inner(); seen.push('out'); return 'done' }
+      function inner() { seen.push('inner') }
+      const result = outer();
+      JSON.stringify([seen, result === never]);
+    `;
+    const asked = { stages: ['inner'], guards: ['outer'] };
+    assert.equal(runCut(source, asked, true), '[["in"],true]');
+    assert.equal(runCut(source, asked, false), '[["in","inner","out"],false]');
+  });
+
+  test("the app's own catch does not take an ended request for a failure", () => {
+    for (const clause of ['catch (error) {', 'catch {', 'catch ({ message }) {']) {
+      const source = `
+        function outer() { try { inner() } ${clause} return 'failed' } }
+        function inner() {}
+        let got; try { outer() } catch (error) { got = error }
+        got === S;
+      `;
+      // The last catch is the test's own, so it is not rewritten to let S through: it is called from outside.
+      const wrapped = source.replace(
+        'catch (error) { got = error }\n        got',
+        'finally {}\n        got',
+      );
+      assert.throws(() => runCut(wrapped, { stages: ['inner'] }, true), { unwound: true });
+    }
+  });
+
+  test('an asynchronous stage, and an asynchronous caller of a stage, never settle', async () => {
+    const source = `
+      const log = [];
+      async function outer() { await null; inner(); log.push('after') }
+      function inner() {}
+      async function stage() { log.push('stage') }
+      outer().then(() => log.push('settled'), () => log.push('rejected'));
+      stage().then(() => log.push('settled'), () => log.push('rejected'));
+      log;
+    `;
+    const log = runCut(source, { stages: ['inner', 'stage'], guards: ['outer'] }, true) as string[];
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(log.length, 0);
+  });
+
+  test('a source that is no JavaScript is a SyntaxError', () => {
+    assert.throws(() => factsOf('const type: string = 1'), SyntaxError);
+  });
+});

@@ -1,0 +1,105 @@
+// What the README and the pages of @redline/eslint-plugin say of the evidence.
+import plugin, {
+  type Evidence,
+  majorOf,
+  type Measurement,
+  pays,
+  readEvidence,
+  type Status,
+  statusOf,
+} from '@redline/eslint-plugin';
+
+export { readEvidence };
+
+const order: Status[] = ['on', 'gated', 'refuted'];
+
+/** Every rule with its gain on each measured Node, in the order of their use. */
+export function ruleTable(): string {
+  const all = [...readEvidence().values()];
+  const majors = [...new Set(all.flatMap(({ measurements }) => measurements.map(majorOf)))];
+  majors.sort((a, b) => a - b);
+  const rows = all
+    .toSorted((a, b) => order.indexOf(statusOf(a)) - order.indexOf(statusOf(b)))
+    .map((evidence) => {
+      const gains = majors.map((major) => {
+        const found = evidence.measurements.find((each) => majorOf(each) === major);
+        return found === undefined ? '–' : gainText(found);
+      });
+      return [
+        `[\`${evidence.rule}\`](docs/rules/${evidence.rule}.md)`,
+        statusText(evidence),
+        ...gains,
+        marks(evidence),
+      ];
+    });
+  const head = ['rule', 'status', ...majors.map((major) => `Node ${major}`), ''];
+  return `${table(head, rows)}\n\n${measuredText(all)}`;
+}
+
+/** The evidence of one rule, for its page. */
+export function evidenceText(evidence: Evidence): string {
+  const rows = evidence.measurements.map((each) => [
+    each.node,
+    each.v8.replace(/-node.*/, ''),
+    `${nanos(each.beforeNanos)} → ${nanos(each.afterNanos)}`,
+    gainText(each),
+    verdictText(each),
+    each.timer,
+  ]);
+  const head = ['Node', 'V8', 'before → after', '×', 'verdict', 'timed with'];
+  const changes =
+    evidence.changesResult === undefined
+      ? ''
+      : `\n**Changes the result**: ${evidence.changesResult}. It never rewrites by itself.\n`;
+  return `**${statusText(evidence)}** ${marks(evidence)}\n${changes}\n${code('Before', evidence.before)}\n\n${code('After', evidence.after)}\n\n${table(head, rows)}\n\n${measuredText([evidence])}`;
+}
+
+function statusText(evidence: Evidence): string {
+  const status = statusOf(evidence);
+  if (status !== 'gated') return status;
+  return `gated: ${evidence.measurements.filter(pays).map(majorOf).join(', ')}`;
+}
+
+function marks({ rule, changesResult }: Evidence): string {
+  const isFixed = plugin.rules[rule]!.meta!.fixable !== undefined;
+  return [isFixed ? '🔧' : '', changesResult === undefined ? '' : '≠'].join(' ').trim();
+}
+
+function gainText(measurement: Measurement): string {
+  const { value, low, high } = measurement.ratio;
+  const decimals = high < 10 ? 2 : high < 100 ? 1 : 0;
+  const [text, from, to] = [value, low, high].map((each) => each.toFixed(decimals));
+  return `${pays(measurement) ? `**${text}**` : text} [${from}, ${to}]`;
+}
+
+function verdictText({ verdict, ratio }: Measurement): string {
+  if (verdict !== 'changed') return verdict;
+  return ratio.value > 1 ? '▲ changed' : '▼ changed';
+}
+
+function nanos(value: number): string {
+  if (value >= 1_000) return `${(value / 1_000).toFixed(value >= 10_000 ? 0 : 1)} µs`;
+  return `${value.toFixed(value < 10 ? 1 : 0)} ns`;
+}
+
+function measuredText(all: readonly Evidence[]): string {
+  const measurements = all.flatMap((each) => each.measurements);
+  const days = [...new Set(measurements.map(({ measuredOn }) => measuredOn))].toSorted();
+  const machines = [...new Set(measurements.map(({ machine }) => machine))];
+  const restarts = measurements.map((each) => each.restarts);
+  const blocks = measurements.map((each) => each.blocks);
+  return `Measured ${days.join(', ')} on ${machines.join('; ')}; ${span(restarts)} restarts × ${span(blocks)} blocks of each side.`;
+}
+
+function span(values: readonly number[]): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return least === most ? String(least) : `${least}–${most}`;
+}
+
+function code(title: string, source: string): string {
+  return `${title}:\n\n\`\`\`js\n${source}\n\`\`\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}

@@ -118,7 +118,7 @@ export default defineConfig({
   title: 'Answering requests over HTTP/1.1',
   load: { connections: 64 },
   precision: { restarts: 5, blocks: 8, sliceMs: 250, warmupMs: 2_000, latencyMs: 800 },
-  quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 300 },
+  quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 800 },
   requests: ['/'],
   groups: loads,
   variants: entries.map(({ entry: { name, note, command, env = {} }, load }) => ({

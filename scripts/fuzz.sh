@@ -11,6 +11,6 @@ fi
 for target in head chunked wire; do
   # New inputs stay out of the committed corpus.
   found=$(mktemp -d)
-  cargo +nightly fuzz run "$target" "$found" "fuzz/corpus/$target" -- -max_total_time="$seconds" -max_len=4096
+  cargo +nightly fuzz run --target-dir ../../target/fuzz "$target" "$found" "fuzz/corpus/$target" -- -max_total_time="$seconds" -max_len=4096
   rm -r "$found"
 done

@@ -1,19 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import http, { type RequestListener, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerTo, failConnection } from './client-error.ts';
+import { answerTo } from './client-error.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { continueResponse, HttpConnection } from './connection.ts';
-import { dispatch } from './dispatch.ts';
 import { parseError, requestTimeout } from './errors.ts';
 import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
-import { createRequest, createResponse, type CustomMessages } from './messages.ts';
+import type { CustomMessages } from './messages.ts';
 import {
-  BODY_COMPLETE,
-  BODY_NONE,
-  CONNECT,
   openPort,
-  UPGRADE,
   type ClientError,
   type Connection as NativeConnection,
   type HeaderBlock,
@@ -23,11 +18,11 @@ import {
 } from './native/index.ts';
 import { symbolOf } from './node-internals.ts';
 import { lookForHttpObserver } from './performance-entries.ts';
-import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
+import { fail, receive } from './receive.ts';
+import { completeBody, pushBody } from './request-body.ts';
 import type { EngineRequest } from './request.ts';
 import type { EngineResponse } from './response.ts';
 import { defineSettings, settingsOf } from './server-settings.ts';
-import { isUpgrade, upgrade } from './upgrade.ts';
 
 type ConnectionListener = (this: http.Server, socket: Socket) => void;
 type Listener = (...args: never[]) => void;
@@ -364,48 +359,6 @@ defineSettings(EngineServer.prototype);
 
 function announce(server: EngineServer, connection: HttpConnection): void {
   server.emit('connection', connection.socket());
-}
-
-function receive(
-  connection: HttpConnection,
-  sequence: number,
-  method: string,
-  url: string,
-  flags: number,
-  headers: HeaderBlock,
-  body: Buffer | undefined,
-): void {
-  if (exceedsHeaderCount(headers.raw.length, connection.server.maxHeadersCount)) {
-    fail(connection, parseError('HPE_HEADER_OVERFLOW', 'Header overflow', 0, undefined));
-    return;
-  }
-  const request = createRequest(connection, method, url, flags, headers);
-  if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
-    upgrade(request, connection);
-    return;
-  }
-  const response = createResponse(request, connection, sequence, flags);
-  connection.incoming = request;
-  connection.enqueue(response);
-  const hasBody = (flags & BODY_NONE) === 0;
-  if (!hasBody && connection.server.optimizesEmptyRequests) skipEmptyBody(request);
-  try {
-    dispatch(connection, request, response, flags);
-  } finally {
-    if (!hasBody) completeBodyless(request);
-    if (body !== undefined) pushBody(connection, body);
-    if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
-  }
-}
-
-/** Names and values together. Node's limit, where `maxHeadersCount` says nothing, is a thousand headers. */
-function exceedsHeaderCount(length: number, maxHeadersCount: number | null): boolean {
-  const limit = maxHeadersCount ?? 1000;
-  return limit > 0 && length > limit * 2;
-}
-
-function fail(connection: HttpConnection, error: Error): void {
-  failConnection(connection.socket(), error);
 }
 
 function continueResponses(server: EngineServer): void {

@@ -276,7 +276,7 @@ async function destroyed(http: HttpModule, act: Handler): Promise<unknown> {
   const conversation = await serving.talk(get);
   await closed.opened;
   await nobody(serving.server);
-  return { conversation: conversation.end, log: log.toSorted() };
+  return { conversation, log: log.toSorted() };
 }
 
 async function nobody(server: Server): Promise<void> {

@@ -1,0 +1,52 @@
+import { failConnection } from './client-error.ts';
+import type { HttpConnection } from './connection.ts';
+import { dispatch } from './dispatch.ts';
+import { parseError } from './errors.ts';
+import { createRequest, createResponse } from './messages.ts';
+import { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE, type HeaderBlock } from './native/index.ts';
+import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
+import { isUpgrade, upgrade } from './upgrade.ts';
+
+/** A request has come: its messages are made, and it goes to whoever is there for it. */
+export function receive(
+  connection: HttpConnection,
+  sequence: number,
+  method: string,
+  url: string,
+  flags: number,
+  headers: HeaderBlock,
+  body: Buffer | undefined,
+): void {
+  if (exceedsHeaderCount(headers.raw.length, connection.server.maxHeadersCount)) {
+    fail(connection, parseError('HPE_HEADER_OVERFLOW', 'Header overflow', 0, undefined));
+    return;
+  }
+  const request = createRequest(connection, method, url, flags, headers);
+  if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
+    upgrade(request, connection);
+    return;
+  }
+  const response = createResponse(request, connection, sequence, flags);
+  connection.incoming = request;
+  connection.enqueue(response);
+  const hasBody = (flags & BODY_NONE) === 0;
+  if (!hasBody && connection.server.optimizesEmptyRequests) skipEmptyBody(request);
+  try {
+    dispatch(connection, request, response, flags);
+  } finally {
+    if (!hasBody) completeBodyless(request);
+    if (body !== undefined) pushBody(connection, body);
+    if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
+  }
+}
+
+/** Names and values together. Node's limit, where `maxHeadersCount` says nothing, is a thousand headers. */
+function exceedsHeaderCount(length: number, maxHeadersCount: number | null): boolean {
+  const limit = maxHeadersCount ?? 1000;
+  return limit > 0 && length > limit * 2;
+}
+
+/** Something is wrong with what the client sent. */
+export function fail(connection: HttpConnection, error: Error): void {
+  failConnection(connection.socket(), error);
+}

@@ -16,7 +16,7 @@ export interface RunningApp {
 
 /** Undefined when the process ended before it listened, as one that is to crash may. */
 export async function startApp(settings: AppSettings): Promise<RunningApp | undefined> {
-  const child = spawn(process.execPath, [appFile, JSON.stringify(settings)], {
+  const child = spawn(process.execPath, ['--expose-gc', appFile, JSON.stringify(settings)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => undefined);

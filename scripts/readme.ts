@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import { legacyTable } from './legacy-table.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
@@ -24,6 +25,11 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const tables = spawnTables(spawn, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
+}
+// Measured on its own, minutes long; until it was, there is nothing to say.
+if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
+  const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
+  replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
 }
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());

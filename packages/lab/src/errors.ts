@@ -8,7 +8,8 @@ export const labErrorDocs = {
   ERR_REDLINE_PORT_TAKEN: 'a fixed port is in use by another process',
   ERR_REDLINE_CONTRACT: 'a variant does not answer what the baseline answers, or failed `verify`',
   ERR_REDLINE_LOAD: 'the load generator could not run, or the measurement cannot be used',
-  ERR_REDLINE_STAIRS: 'the stages of a request could not be found, or requests cannot be ended at them',
+  ERR_REDLINE_STAIRS:
+    'the stages of a request could not be found, or requests cannot be ended at them',
   ERR_REDLINE_BUDGET: 'a budget file is not there or cannot be read',
   ERR_REDLINE_PROFILE: 'a profile is missing, empty or in a form that cannot be read',
   ERR_REDLINE_ACCESS_LOG: 'an access log is missing, or not one of its lines can be read',

@@ -13,13 +13,14 @@ export function legacyTable(result: BenchResult): string {
   const majors = [...variants.keys()].flatMap(
     (name) => /^original on node (\d+)$/.exec(name)?.[1] ?? [],
   );
+  const first = article[majors[0] ?? ''];
   const rows = majors.map((major) => {
     const original = variants.get(`original on node ${major}`)!;
     const twin = variants.get(`twin on node ${major}`);
     const theirs = article[major];
     return [
       major,
-      theirs ? ratio(theirs.before / article['6']!.before) : '–',
+      theirs && first ? ratio(theirs.before / first.before) : '–',
       ratioText(original.cpuRatio),
       original.cpuMicrosPerRequest.toFixed(0),
       twin ? twin.cpuMicrosPerRequest.toFixed(0) : '–',
@@ -29,7 +30,7 @@ export function legacyTable(result: BenchResult): string {
   });
   const head = [
     'Node',
-    'original, × Node 6: the article, rps',
+    'original, × the first row: the article, rps',
     'here, CPU',
     'original, CPU µs',
     'twin, CPU µs',

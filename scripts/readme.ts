@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpSummary, httpTables } from './http-tables.ts';
 import { deferGrid, deferSummary } from './defer-tables.ts';
+import { legacyTable } from './legacy-table.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
@@ -37,6 +38,11 @@ if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
   const deferred: BenchResult = readJson('benchmarks/results/defer.json');
   replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
   replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
+}
+// Measured on its own, minutes long; until it was, there is nothing to say.
+if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
+  const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
+  replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
 }
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());

@@ -4,32 +4,11 @@ import { createServer } from 'node:http';
 
 const spins = JSON.parse(process.env.SPIN ?? '{}');
 
-let sink = 0;
-
-/** Nothing but arithmetic: no clock is read in it, and nothing is left for the collector. */
-function loop(count) {
-  let value = sink;
-  for (let i = 0; i < count; i++) value = (Math.imul(value, 1_664_525) + 1_013_904_223) | 0;
-  sink = value;
-}
-
-/** How many turns of the loop make a microsecond, when nothing comes between. */
-function calibrate() {
-  const count = 200_000;
-  let least = Infinity;
-  for (let batch = 0; batch < 400; batch++) {
-    const before = performance.now();
-    loop(count);
-    // The first are not compiled yet.
-    if (batch > 50) least = Math.min(least, performance.now() - before);
-  }
-  return count / (least * 1_000);
-}
-
-const perMicro = calibrate();
-
+/** By the clock: a loop of counted turns is as long as the processor is slow at the moment. */
 function spin(micros) {
-  if (micros !== undefined) loop(micros * perMicro);
+  if (micros === undefined) return;
+  const end = performance.now() + micros / 1_000;
+  while (performance.now() < end);
 }
 
 function handle(request, response) {

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppSettings } from './app.ts';
 
+/* A young generation of one size: its own growth must not be taken for that of what waits. */
+const v8 = ['--expose-gc', '--min-semi-space-size=4', '--max-semi-space-size=4'];
 const appFile = join(import.meta.dirname, 'app.ts');
 
 export interface RunningApp {
@@ -16,7 +18,7 @@ export interface RunningApp {
 
 /** Undefined when the process ended before it listened, as one that is to crash may. */
 export async function startApp(settings: AppSettings): Promise<RunningApp | undefined> {
-  const child = spawn(process.execPath, ['--expose-gc', appFile, JSON.stringify(settings)], {
+  const child = spawn(process.execPath, [...v8, appFile, JSON.stringify(settings)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => undefined);

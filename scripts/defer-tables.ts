@@ -40,12 +40,20 @@ export function deferSummary(result: BenchResult): string {
     '',
     producerTable(result),
     '',
-    'With no Redis there at all, 100 connections:',
-    '',
-    outageTable(result),
-    '',
+    ...outage(result),
     describeRun(result),
   ].join('\n');
+}
+
+/** The short table of the root README. */
+export function deferShort(result: BenchResult): string {
+  return summaryTable(result);
+}
+
+/** A run of its own: other groups can be measured without it. */
+function outage(result: BenchResult): string[] {
+  if (!result.variants.some(({ group }) => group === 'outage')) return [];
+  return ['With no Redis there at all, 100 connections:', '', outageTable(result), ''];
 }
 
 function gridTable(result: BenchResult, sink: string): string {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpSummary, httpTables } from './http-tables.ts';
-import { deferGrid, deferSummary } from './defer-tables.ts';
+import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
 import { legacyTable } from './legacy-table.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
@@ -38,6 +38,7 @@ if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
   const deferred: BenchResult = readJson('benchmarks/results/defer.json');
   replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
   replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
+  replaceBlock('README.md', 'defer', deferShort(deferred));
 }
 // Measured on its own, minutes long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {

@@ -50,7 +50,9 @@ function load(): Native | string {
   try {
     addon = createRequire(import.meta.url)('../native.cjs') as Addon;
   } catch (error) {
-    return `the addon does not load: ${(error as Error).message.split('\n', 1)[0]}`;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'MODULE_NOT_FOUND') return 'there is no addon for this platform; cargo builds it';
+    return `the addon does not load: ${message.split('\n', 1)[0]}`;
   }
   const error = addon.supported();
   if (error !== 0) return `the kernel does not offer what it takes: ${getSystemErrorName(-error)}`;

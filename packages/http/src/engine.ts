@@ -45,7 +45,9 @@ function obstacle(): string | undefined {
   try {
     openPort();
   } catch (error) {
-    return `the addon does not load: ${(error as Error).message.split('\n', 1)[0]}`;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'MODULE_NOT_FOUND') return 'there is no addon for this platform; cargo builds it';
+    return `the addon does not load: ${message.split('\n', 1)[0]}`;
   }
   return undefined;
 }

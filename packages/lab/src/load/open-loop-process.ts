@@ -5,7 +5,7 @@ import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 /** What is sent before this is not counted: the connections are being opened, and this process compiled. */
 const settleMs = 250;
 /** After the last intended send, how long an answer may still take. Late answers count with their full time. */
-const graceMs = 1_000;
+const graceMs = 5_000;
 
 process.once('message', (load: OpenLoop) => {
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections });

@@ -53,7 +53,7 @@ function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook 
     if (log !== undefined && !log.closed) finish?.(log, true);
   };
   return (request, reply, done) => {
-    const log = new RequestLog(core, request, reply);
+    const log = new RequestLog(core.pino, request, reply);
     const raw = reply.raw as LoggedResponse;
     raw[requestLog] = log;
     request.log = log as unknown as FastifyRequest['log'];
@@ -94,7 +94,7 @@ function watchResponses(fastify: FastifyInstance, core: LoggerCore, finish: Fini
   return onNestException((exception, response) => {
     const raw = ((response as FastifyReply | undefined)?.raw ?? response) as LoggedResponse;
     const log = raw?.[requestLog];
-    if (log?.core !== core || log.closed) return;
+    if (log?.root !== core.pino || log.closed) return;
     log.failure = exception;
     if (typeof exception === 'object' && exception !== null) core.carried.add(exception);
   });

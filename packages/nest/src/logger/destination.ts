@@ -1,19 +1,8 @@
 import type { DestinationStream } from 'pino';
 
 import { LineWriter } from './line-writer.ts';
+import type { LogDestination } from './log-destination.ts';
 import type { ResolvedOptions } from './options.ts';
-
-/** Where lines go, and how to be sure that they got there. */
-export interface LogDestination {
-  /** What pino writes to. */
-  readonly stream: DestinationStream;
-  /** Whether bytes are on their way that only time can bring home. */
-  readonly writing: boolean;
-  flush(): void;
-  flushSync(): void;
-  drain(): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** What pino's destinations, its transports and Node's own streams have, each some of it. */
 interface MaybeFlushable {

@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 
-import type { LogDestination } from './destination.ts';
+import type { LogDestination } from './log-destination.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 type Signal = (typeof SIGNALS)[number];

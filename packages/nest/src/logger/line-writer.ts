@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, write, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import type { LogDestination } from './destination.ts';
+import type { LogDestination } from './log-destination.ts';
 import { destinationError } from './errors.ts';
 
 const RETRY_MS = 10;

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type DestinationStream, type Logger, pino as createPino, symbols } from 'pino';
 
-import { type LogDestination, openDestination, wrapStream } from './destination.ts';
+import { openDestination, wrapStream } from './destination.ts';
 import { LoggerError, optionError } from './errors.ts';
 import { flushOnExit, PATIENCE_MS } from './flush-on-exit.ts';
 import { serializers } from './line-fields.ts';
+import type { LogDestination } from './log-destination.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { RequestLog } from './request-log.ts';
 

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bindings, ChildLoggerOptions, Logger } from 'pino';
 
-import type { LoggerCore } from './logger-core.ts';
-
 /** pino's levels, as methods. */
 export type LevelName = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
@@ -15,7 +13,8 @@ export type LogArguments = unknown[];
  * holds references only; the pino child behind it is made with its first line.
  */
 export class RequestLog {
-  readonly core: LoggerCore;
+  /** The app's own logger. */
+  readonly root: Logger;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Whether the response line was written, or left out on purpose. */
@@ -27,15 +26,15 @@ export class RequestLog {
   #child: Logger | undefined = undefined;
   #level: string | undefined = undefined;
 
-  constructor(core: LoggerCore, request: FastifyRequest, reply: FastifyReply) {
-    this.core = core;
+  constructor(root: Logger, request: FastifyRequest, reply: FastifyReply) {
+    this.root = root;
     this.request = request;
     this.reply = reply;
   }
 
   /** The pino logger of the request. */
   get pino(): Logger {
-    return (this.#child ??= this.core.pino.child(
+    return (this.#child ??= this.root.child(
       { reqId: this.request.id, ...this.fields },
       this.#level === undefined ? undefined : { level: this.#level },
     ));
@@ -49,7 +48,7 @@ export class RequestLog {
   }
 
   get level(): string {
-    return this.#level ?? this.core.pino.level;
+    return this.#level ?? this.root.level;
   }
 
   set level(level: string) {
@@ -98,11 +97,11 @@ export class RequestLog {
   }
 
   isLevelEnabled(level: string): boolean {
-    return (this.#level === undefined ? this.core.pino : this.pino).isLevelEnabled(level);
+    return (this.#level === undefined ? this.root : this.pino).isLevelEnabled(level);
   }
 
   flush(callback?: (error?: Error) => void): void {
-    this.core.pino.flush(callback);
+    this.root.flush(callback);
   }
 
   #write(level: LevelName, args: LogArguments): void {

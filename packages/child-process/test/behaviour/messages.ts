@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { attempt, describeError, outcome, record, settled, type Behaviours } from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-fork-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 function script(name: string, code: string): string {
   const file = join(folder, `${name}.cjs`);

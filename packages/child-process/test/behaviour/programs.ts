@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -125,9 +125,10 @@ export function runProgram(code: string, engine: string): Promise<unknown> {
     child.on('close', (exitCode, signal) => {
       const lines = out[0]!.split('\n').sort();
       const errors = out[1]!.split('\n').filter((line) => /^[A-Za-z]*Error/.test(line));
-      void readLeft(`${folder}/file`, code.includes('/file')).then((left) =>
-        resolve({ lines, errors, exitCode, signal, left }),
-      );
+      void readLeft(`${folder}/file`, code.includes('/file')).then((left) => {
+        rmSync(folder, { recursive: true, force: true });
+        resolve({ lines, errors, exitCode, signal, left });
+      });
     });
   });
 }

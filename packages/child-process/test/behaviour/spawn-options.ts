@@ -1,10 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { attempt, outcome, record, type Behaviours } from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-spawn-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const script = join(folder, 'script');
 writeFileSync(script, 'echo "script $0 $1"\n');
 chmodSync(script, 0o755);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { connect, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { attempt, outcome, record, settled, type Behaviours } from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-stdio-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const links = 'for fd in 0 1 2; do readlink /proc/$$/fd/$fd | sed "s/[0-9]//g"; done';
 
 function fresh(): string {

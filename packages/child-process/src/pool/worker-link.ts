@@ -1,8 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Kind, Post, Value } from './messages.ts';
-import type { ResolvedPoolOptions } from './options.ts';
-import { openSendLink } from './send-link.ts';
-import { openSocketLink } from './socket-link.ts';
 
 /** A worker process and the way to talk to it, whatever the transport. */
 export interface WorkerLink {
@@ -18,12 +15,6 @@ export interface LinkListener {
   onMessage(kind: Kind, id: number, value: Value): void;
   /** Nothing will come any more. Called once, after the last message. */
   onDown(cause?: Error): void;
-}
-
-export function openLink(options: ResolvedPoolOptions, listener: LinkListener): WorkerLink {
-  return options.transport === 'send'
-    ? openSendLink(options.runtime, listener)
-    : openSocketLink(options.runtime, listener);
 }
 
 /** From source on Node's type stripping, or built: the worker lies beside this file, with the same ending. */

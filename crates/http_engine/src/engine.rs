@@ -1,19 +1,18 @@
 //! The engine: its connections, its turn, its timers.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::address;
-use crate::batch::{Batch, Note, Whom};
-use crate::connection::{Connection, Deadline, Interest};
+use crate::batch::{Batch, Whom};
+use crate::connection::{Connection, Interest};
 use crate::date::Date;
 use crate::head::Facts;
 use crate::listener::Reserve;
-use crate::problem::What;
+use crate::ready::Ready;
 use crate::seen::Seen;
 use crate::server::{Server, ServerSettings};
 use crate::sys::{self, Alarm, Bell, Epoll, Errno};
-use crate::timers::{Entry, Timers};
+use crate::timers::Timers;
 
 /// Memory the engine shares with its owner. Lengths are in elements.
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +34,19 @@ pub struct Memory {
 pub struct Polled {
     /// Words of records that wait to be read.
     pub words: usize,
+    /// How many descriptors were looked after.
+    pub events: usize,
     /// There is more to do at once.
     pub more: bool,
 }
 
-/// Events taken from the kernel at once.
-const EVENTS: usize = 256;
 /// Bytes taken from a connection at once.
 pub(crate) const READ: usize = 64 * 1024;
-/// Connections taken from a listener at once.
-const ACCEPTS: usize = 64;
 /// Buffers kept for connections that need one for a moment, and how large one may be.
 const SPARE: usize = 64;
 const SPARE_SIZE: usize = 64 * 1024;
 
-const LISTENER: u64 = 1 << 63;
+pub(crate) const LISTENER: u64 = 1 << 63;
 const BELL: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 
@@ -62,12 +59,13 @@ pub(crate) struct Slot {
 pub struct Engine {
     pub(crate) epoll: Epoll,
     bell: Bell,
+    ready: Ready,
     pub(crate) memory: Memory,
     pub(crate) batch: Batch,
     pub(crate) slots: Vec<Slot>,
-    free: Vec<u32>,
+    pub(crate) free: Vec<u32>,
     pub(crate) servers: Vec<Option<Server>>,
-    timers: Timers,
+    pub(crate) timers: Timers,
     pub(crate) urls: Seen<()>,
     pub(crate) blocks: Seen<Facts>,
     pub(crate) scratch: Vec<u8>,
@@ -80,7 +78,7 @@ pub struct Engine {
     pub(crate) upgrading: Vec<Whom>,
     /// Connections with bytes to send.
     pub(crate) dirty: Vec<u32>,
-    reserve: Reserve,
+    pub(crate) reserve: Reserve,
     pub(crate) now_ms: u64,
     pub(crate) date: Date,
     /// Words of a locked batch that its reader has not taken up.
@@ -118,6 +116,7 @@ impl Engine {
         Ok(Self {
             epoll,
             bell,
+            ready: Ready::new(),
             memory,
             batch,
             slots: Vec::new(),
@@ -165,6 +164,12 @@ impl Engine {
     /// Does what there is to do without waiting, and begins a batch with it. While the batch is locked only what needs
     /// no record is done.
     pub fn poll(&mut self) -> Polled {
+        self.poll_share(1)
+    }
+
+    /// As [`Engine::poll`], with one of `shares` parts of what is ready. When the answers of a part leave before the next is
+    /// looked at, the clients have their next requests ready by the time the last part is done.
+    pub fn poll_share(&mut self, shares: usize) -> Polled {
         self.now_ms = sys::now_ms();
         if !self.batch.locked {
             self.settle();
@@ -180,10 +185,8 @@ impl Engine {
                 engine.read_on(connection);
             });
         }
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
-        let count = self.epoll.wait(&mut events);
-        for event in &events[..count] {
-            let (events, token) = (event.events as i32, event.u64);
+        let events = self.ready.begin_share(&self.epoll, shares);
+        while let Some((events, token)) = self.ready.next() {
             match token {
                 BELL => self.bell.silence(),
                 ALARM => self.run_timers(),
@@ -200,7 +203,8 @@ impl Engine {
             } else {
                 self.batch.words
             },
-            more: count == EVENTS || self.batch.has_waiting() || !self.stalled.is_empty(),
+            events,
+            more: self.ready.has_more() || self.batch.has_waiting() || !self.stalled.is_empty(),
         }
     }
 
@@ -300,105 +304,6 @@ impl Engine {
             .map_or(NONE, |server| &server.settings)
     }
 
-    pub(crate) fn watch_listener(&self, server: u32, fd: &OwnedFd) -> Result<(), Errno> {
-        self.epoll
-            .add(fd, libc::EPOLLIN, LISTENER | u64::from(server))
-    }
-
-    fn accept(&mut self, server: u32) {
-        for _ in 0..ACCEPTS {
-            let Some(Some(entry)) = self.servers.get(server as usize) else {
-                return;
-            };
-            let Some(listener) = &entry.listener else {
-                return;
-            };
-            let fd = match sys::accept(&listener.fd) {
-                Ok(Some(fd)) => fd,
-                Ok(None) => return,
-                Err(libc::EMFILE | libc::ENFILE) => {
-                    self.reserve.refuse_one(&listener.fd);
-                    return;
-                }
-                Err(_) => return,
-            };
-            let settings = entry.settings;
-            let limit = settings.max_connections;
-            let is_full = limit < 0 || (limit > 0 && entry.connections >= limit.unsigned_abs());
-            if is_full || self.slots_are_full() {
-                self.drop_connection(server, &fd);
-            } else {
-                self.open(server, fd, &settings);
-            }
-        }
-    }
-
-    fn slots_are_full(&self) -> bool {
-        self.free.is_empty() && self.slots.len() >= self.memory.pending.1
-    }
-
-    fn drop_connection(&mut self, server: u32, fd: &OwnedFd) {
-        let text = |address: Result<address::Address, Errno>| match address {
-            Ok(address::Address::Ip(ip)) => format!("{} {}", ip.ip(), ip.port()),
-            _ => String::new(),
-        };
-        let whom = Whom {
-            slot: u32::MAX,
-            generation: 0,
-            server,
-        };
-        let text = format!(
-            "{}\0{}",
-            text(address::remote(fd)),
-            text(address::local(fd))
-        );
-        self.batch.note(whom, Note::Drop { text });
-    }
-
-    pub(crate) fn open(&mut self, server: u32, fd: OwnedFd, settings: &ServerSettings) {
-        let _ = settings
-            .flags
-            .no_delay
-            .then(|| sys::set_option(&fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1));
-        if settings.flags.keep_alive {
-            let _ = sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1);
-            let seconds = (settings.keep_alive_initial_delay / 1000) as i32;
-            if seconds > 0 {
-                let _ = sys::set_option(&fd, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds);
-            }
-        }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot {
-                generation: 1,
-                connection: None,
-            });
-            self.slots.len() as u32 - 1
-        });
-        let generation = self.slots[slot as usize].generation;
-        let whom = Whom {
-            slot,
-            generation,
-            server,
-        };
-        let token = u64::from(slot) | u64::from(generation) << 32;
-        if self.epoll.add(&fd, libc::EPOLLIN, token).is_err() {
-            self.free.push(slot);
-            return;
-        }
-        let mut connection = Box::new(Connection::new(fd, whom, self.now_ms, settings));
-        self.connections += 1;
-        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
-            server.connections += 1;
-        }
-        self.set_pending(slot, 0);
-        self.arm(&mut connection);
-        if settings.flags.announce {
-            connection.told = true;
-            self.batch.note(whom, Note::Open);
-        }
-        self.slots[slot as usize].connection = Some(connection);
-    }
-
     /// Says in shared memory how much is unsent.
     pub(crate) fn set_pending(&self, slot: u32, bytes: usize) {
         assert!((slot as usize) < self.memory.pending.1);
@@ -458,142 +363,6 @@ impl Engine {
         if self.spare.len() < SPARE && memory.capacity() <= SPARE_SIZE {
             memory.clear();
             self.spare.push(memory);
-        }
-    }
-
-    /// Makes sure that a timer entry is there for the connection's next deadline.
-    pub(crate) fn arm(&mut self, connection: &mut Connection) {
-        let settings = self.settings(connection.whom.server);
-        let Some((at_ms, _)) = connection.deadline(settings) else {
-            return;
-        };
-        if connection.armed == 0 || at_ms < connection.armed {
-            connection.armed = at_ms;
-            self.timers.add(Entry {
-                at_ms,
-                slot: connection.whom.slot,
-                generation: connection.whom.generation,
-            });
-        }
-    }
-
-    fn run_timers(&mut self) {
-        while let Some(entry) = self.timers.due(self.now_ms) {
-            self.with(entry.slot, entry.generation, |engine, connection| {
-                // Another entry has taken its place.
-                if connection.armed == entry.at_ms {
-                    connection.armed = 0;
-                    engine.on_timer(connection);
-                }
-            });
-        }
-        self.timers.set_again();
-    }
-
-    fn on_timer(&mut self, connection: &mut Box<Connection>) {
-        let settings = *self.settings(connection.whom.server);
-        match connection.deadline(&settings) {
-            Some((at_ms, kind)) if at_ms <= self.now_ms => match kind {
-                Deadline::Request => self.fail(connection, What::Timeout, 0, &[]),
-                Deadline::KeepAlive | Deadline::Inactive => {
-                    connection.told = true;
-                    connection.last_active = self.now_ms;
-                    if connection.idle_since != 0 {
-                        connection.idle_since = self.now_ms;
-                    }
-                    let inactive = kind == Deadline::Inactive;
-                    self.batch.note(connection.whom, Note::Timeout { inactive });
-                    self.arm(connection);
-                }
-            },
-            _ => self.arm(connection),
-        }
-    }
-
-    /// Tells what is wrong, and reads no more.
-    pub(crate) fn fail(
-        &mut self,
-        connection: &mut Box<Connection>,
-        what: What,
-        at: usize,
-        packet: &[u8],
-    ) {
-        connection.failed = true;
-        connection.told = true;
-        connection.body = None;
-        connection.head_since = 0;
-        connection.unread = Vec::new();
-        self.batch.note(
-            connection.whom,
-            Note::Error {
-                code: what as u32,
-                at: at as u32,
-                packet: packet.to_vec(),
-            },
-        );
-    }
-
-    /// The client has ended its side and the answers written so far are on their way.
-    fn settle_end(&mut self, connection: &mut Box<Connection>) {
-        let half_open = self.settings(connection.whom.server).flags.allow_half_open;
-        if half_open && connection.answers.in_flight() > 0 {
-            self.batch.note(connection.whom, Note::End);
-            return;
-        }
-        connection.closing = true;
-        self.close_if_sent(connection);
-    }
-
-    /// Closes a connection that was to be closed once everything is sent, if it is.
-    pub(crate) fn close_if_sent(&mut self, connection: &mut Box<Connection>) {
-        if connection.closing && connection.answers.unsent() == 0 {
-            sys::finish(&connection.fd, &mut self.scratch);
-            self.release(connection, 0);
-        }
-    }
-
-    /// The end of a connection: its slot is free, its descriptor is closed when the caller lets it go.
-    pub(crate) fn release(&mut self, connection: &mut Box<Connection>, errno: Errno) {
-        let whom = connection.whom;
-        let entry = &mut self.slots[whom.slot as usize];
-        if entry.generation != whom.generation {
-            return;
-        }
-        // 31 bits: the highest one marks listeners in epoll's token.
-        entry.generation = (entry.generation + 1) & 0x7fff_ffff;
-        self.free.push(whom.slot);
-        self.epoll.remove(&connection.fd);
-        self.connections -= 1;
-        self.set_pending(whom.slot, 0);
-        if connection.told {
-            self.batch.note(
-                whom,
-                Note::Close {
-                    errno: errno.unsigned_abs(),
-                },
-            );
-        }
-        if let Some(memory) = connection.answers.take_memory() {
-            self.give_back(memory);
-        }
-        if let Some(Some(server)) = self.servers.get_mut(whom.server as usize) {
-            server.connections -= 1;
-            self.tell_if_stopped(whom.server);
-        }
-    }
-
-    pub(crate) fn tell_if_stopped(&mut self, server: u32) {
-        let Some(Some(entry)) = self.servers.get(server as usize) else {
-            return;
-        };
-        if entry.listener.is_none() && entry.connections == 0 {
-            self.servers[server as usize] = None;
-            let whom = Whom {
-                slot: u32::MAX,
-                generation: 0,
-                server,
-            };
-            self.batch.note(whom, Note::Stopped);
         }
     }
 }

@@ -8,7 +8,9 @@
 //! Linux only. The crate knows nothing of Node: `cargo test` needs no JavaScript.
 #![cfg(target_os = "linux")]
 
+mod accept;
 mod address;
+mod answer_kept;
 mod answers;
 pub mod batch;
 mod body;
@@ -16,7 +18,9 @@ pub mod chunked;
 mod connection;
 mod control;
 mod date;
+mod deadlines;
 pub mod diagnose;
+mod ending;
 mod engine;
 pub mod head;
 mod header_name;
@@ -25,6 +29,9 @@ mod listener;
 mod method;
 pub mod problem;
 mod read;
+mod read_body;
+mod ready;
+mod request;
 mod seen;
 mod server;
 mod sys;

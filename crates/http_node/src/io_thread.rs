@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use http_engine::Engine;
 
 use crate::loop_handles::Waker;
-use crate::port::lock;
+use crate::shared::lock;
 
 pub(crate) struct IoThread {
     engine: Arc<Mutex<Engine>>,

@@ -5,4 +5,6 @@ mod io_thread;
 mod loop_handles;
 mod memory;
 mod port;
+mod shapes;
+mod shared;
 mod turn;

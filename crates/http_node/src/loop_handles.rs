@@ -155,7 +155,7 @@ impl LoopHandles {
         unsafe { uv_handle_get_data(handle).cast() }
     }
 
-    /// Closes the handles. `data` is handed to [`crate::port::on_closed`] when libuv is done with both.
+    /// Closes the handles. `data` is handed to [`crate::shared::on_closed`] when libuv is done with both.
     pub fn close(self) {
         // SAFETY: called once, on the loop's thread. libuv runs the callbacks in the reverse order of the calls.
         unsafe {
@@ -170,7 +170,7 @@ unsafe extern "C" fn free_waking(handle: *mut c_void) {
     unsafe {
         let data = uv_handle_get_data(handle);
         dealloc(handle.cast(), waking_layout());
-        crate::port::on_closed(data);
+        crate::shared::on_closed(data);
     }
 }
 

@@ -4,10 +4,16 @@ use std::ffi::{c_int, c_void};
 
 use crate::delivery::deliver;
 use crate::loop_handles::LoopHandles;
-use crate::port::{Shared, lock};
+use crate::shared::{Shared, lock};
 
 /// Batches in one turn, so that other handles of the loop get theirs.
-const BATCHES: u32 = 8;
+const BATCHES: u32 = 32;
+/// Batches that are made of what is ready at once. The answers of the first leave while the others are worked on: with
+/// one batch the server would wait for its clients, and they for it, by turns.
+const SHARES: usize = 4;
+/// A turn that looked after fewer descriptors asks the kernel once more before it gives the loop back: few clients
+/// answer soon.
+const FEW: usize = 16;
 
 /// The engine's descriptor is readable.
 pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _events: c_int) {
@@ -15,6 +21,7 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
     // lock is held while JavaScript runs.
     unsafe {
         let shared: *mut Shared = LoopHandles::data(handle);
+        let mut events = 0;
         for _ in 0..BATCHES {
             let Some(engine) = &(*shared).engine else {
                 return;
@@ -22,7 +29,7 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
             let polled = {
                 let mut engine = lock(engine);
                 engine.flush();
-                let polled = engine.poll();
+                let polled = engine.poll_share(SHARES);
                 if polled.words > 0 {
                     engine.lock_batch();
                 }
@@ -34,7 +41,9 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
             let Some(engine) = &(*shared).engine else {
                 return;
             };
-            if !polled.more && !lock(engine).has_late_news() {
+            events += polled.events;
+            let is_over = polled.events == 0 || events >= FEW;
+            if is_over && !polled.more && !lock(engine).has_late_news() {
                 (*shared).update_reference();
                 return;
             }

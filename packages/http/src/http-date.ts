@@ -1,19 +1,19 @@
 import { lookForHttpObserver } from './performance-entries.ts';
 
-let date: string | undefined;
+let line: string | undefined;
 
-/** The time as the `Date` header has it, made once a second at most. */
-export function httpDate(): string {
-  return (date ??= renew());
+/** The line of the `Date` header, made once a second at most. */
+export function dateLine(): string {
+  return (line ??= renew());
 }
 
 function renew(): string {
   lookForHttpObserver();
   const now = new Date();
   setTimeout(forget, 1000 - now.getMilliseconds()).unref();
-  return now.toUTCString();
+  return `Date: ${now.toUTCString()}\r\n`;
 }
 
 function forget(): void {
-  date = undefined;
+  line = undefined;
 }

@@ -1,12 +1,12 @@
 import http from 'node:http';
 import { invalidArgument, nodeError } from './errors.ts';
-import { httpDate } from './http-date.ts';
+import { dateLine } from './http-date.ts';
 import { kOutHeaders } from './node-internals.ts';
 import type { EngineResponse } from './response.ts';
 import { kConnection, kIsAscii } from './response-state.ts';
 
 // Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
-// at once in the life of the process, and a value that is plain text is tested once.
+// at once in the life of the process, and that a line which is as it was the last time is not made again.
 
 const PLAIN = 0;
 const CONNECTION = 1;
@@ -31,9 +31,18 @@ const SPECIAL = new Map([
   ['cookie', COOKIE],
 ]);
 
-/** Valid names and what they mean, by their spelling. An application has few; a limit keeps it so. */
-const known = new Map<string, number>();
+/** A valid name, what it means, and the line it was last in. */
+interface Known {
+  readonly kind: number;
+  value: string;
+  line: string;
+}
+
+/** By their spelling. An application has few; a limit keeps it so. */
+const known = new Map<string, Known>();
 const KNOWN_LIMIT = 1000;
+/** A longer value is its own answer's, more likely than not, and is not held on to. */
+const KEPT_VALUE = 128;
 
 const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
 const CLOSE = /(?:^|\W)close(?:$|\W)/i;
@@ -43,6 +52,9 @@ type Value = unknown;
 
 // One at a time is built, so what is found on the way needs no object of its own.
 let lines = '';
+let plainMessage = '';
+let keepAliveMs = -1;
+let keepAliveLines = '';
 let isAscii = true;
 let hasConnection = false;
 let hasLength = false;
@@ -54,7 +66,12 @@ let hasTrailer = false;
 /** Renders the head of a response into `_header`, and settles how its body is framed. */
 export function storeHeader(response: EngineResponse, firstLine: string, headers: unknown): void {
   lines = firstLine;
-  isAscii = !NOT_PLAIN_ASCII.test(response.statusMessage);
+  if (response.statusMessage === plainMessage) {
+    isAscii = true;
+  } else {
+    isAscii = !NOT_PLAIN_ASCII.test(response.statusMessage);
+    if (isAscii) plainMessage = response.statusMessage;
+  }
   hasConnection = hasLength = hasEncoding = hasDate = hasExpect = hasTrailer = false;
 
   if (headers) {
@@ -73,7 +90,7 @@ export function storeHeader(response: EngineResponse, firstLine: string, headers
     }
   }
 
-  if (response.sendDate && !hasDate) lines += `Date: ${httpDate()}\r\n`;
+  if (response.sendDate && !hasDate) lines += dateLine();
   if (response.chunkedEncoding && (response.statusCode === 204 || response.statusCode === 304)) {
     response.chunkedEncoding = false;
     response.shouldKeepAlive = false;
@@ -101,16 +118,26 @@ function addConnection(response: EngineResponse): void {
   if (keepsAlive && response.maxRequestsOnConnectionReached) {
     lines += 'Connection: close\r\n';
   } else if (keepsAlive) {
-    lines += 'Connection: keep-alive\r\n';
-    if (response._keepAliveTimeout && response._defaultKeepAlive) {
-      const max = ~~response._maxRequestsPerSocket;
-      const limit = max > 0 ? `, max=${response._maxRequestsPerSocket}` : '';
-      lines += `Keep-Alive: timeout=${Math.floor(response._keepAliveTimeout / 1000)}${limit}\r\n`;
+    const timeout = response._keepAliveTimeout;
+    if (!timeout || !response._defaultKeepAlive) {
+      lines += 'Connection: keep-alive\r\n';
+    } else if (~~response._maxRequestsPerSocket > 0) {
+      lines += keepAlive(timeout, `, max=${response._maxRequestsPerSocket}`);
+    } else {
+      if (timeout !== keepAliveMs) {
+        keepAliveMs = timeout;
+        keepAliveLines = keepAlive(timeout, '');
+      }
+      lines += keepAliveLines;
     }
   } else {
     response._last = true;
     lines += 'Connection: close\r\n';
   }
+}
+
+function keepAlive(timeoutMs: number, limit: string): string {
+  return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeoutMs / 1000)}${limit}\r\n`;
 }
 
 function addFraming(response: EngineResponse): void {
@@ -146,7 +173,8 @@ function addArray(response: EngineResponse, headers: unknown[]): void {
 }
 
 function add(response: EngineResponse, name: string, value: Value, isUnchecked: boolean): void {
-  const kind = known.get(name) ?? learn(name);
+  const header = known.get(name) ?? learn(name);
+  const { kind } = header;
   if (kind === CONTENT_DISPOSITION && response._contentLength) {
     // RFC 6266, 4.3
     if (Array.isArray(value)) {
@@ -162,28 +190,37 @@ function add(response: EngineResponse, name: string, value: Value, isUnchecked: 
       (kind === COOKIE && value.length > 1) ||
       response[kConnection].server.uniqueHeaders?.[1].has(name.toLowerCase()) === true;
     if (!isJoined) {
-      for (const one of value) addLine(response, kind, name, one, isUnchecked);
+      for (const one of value) addLine(response, header, name, one, isUnchecked);
       return;
     }
     value = value.join('; ');
   }
-  addLine(response, kind, name, value, isUnchecked);
+  addLine(response, header, name, value, isUnchecked);
 }
 
 function addLine(
   response: EngineResponse,
-  kind: number,
+  header: Known,
   name: string,
   value: Value,
   isUnchecked: boolean,
 ): void {
-  if (typeof value !== 'string' || NOT_PLAIN_ASCII.test(value)) {
+  if (value === header.value) {
+    lines += header.line;
+  } else if (typeof value === 'string' && !NOT_PLAIN_ASCII.test(value)) {
+    const line = `${name}: ${value}\r\n`;
+    if (value.length <= KEPT_VALUE) {
+      header.value = value;
+      header.line = line;
+    }
+    lines += line;
+  } else {
     if (isUnchecked) http.validateHeaderValue(name, value as string);
     value = `${value as string}`;
     if (NOT_PLAIN_ASCII.test(value as string)) isAscii = false;
+    lines += `${name}: ${value as string}\r\n`;
   }
-  lines += `${name}: ${value as string}\r\n`;
-  if (kind !== PLAIN) note(response, kind, value as string);
+  if (header.kind !== PLAIN) note(response, header.kind, value as string);
 }
 
 function note(response: EngineResponse, kind: number, value: string): void {
@@ -220,9 +257,10 @@ function note(response: EngineResponse, kind: number, value: string): void {
   }
 }
 
-function learn(name: string): number {
+function learn(name: string): Known {
   http.validateHeaderName(name);
   const kind = SPECIAL.get(name.toLowerCase()) ?? PLAIN;
-  if (known.size < KNOWN_LIMIT) known.set(name, kind);
-  return kind;
+  const header = { kind, value: '', line: `${name}: \r\n` };
+  if (known.size < KNOWN_LIMIT) known.set(name, header);
+  return header;
 }

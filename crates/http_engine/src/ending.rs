@@ -1,0 +1,96 @@
+//! Connections that end, and how their owner hears of it.
+
+use crate::batch::{Note, Whom};
+use crate::connection::Connection;
+use crate::engine::Engine;
+use crate::problem::What;
+use crate::sys::{self, Errno};
+
+impl Engine {
+    /// Tells what is wrong, and reads no more.
+    pub(crate) fn fail(
+        &mut self,
+        connection: &mut Box<Connection>,
+        what: What,
+        at: usize,
+        packet: &[u8],
+    ) {
+        connection.failed = true;
+        connection.told = true;
+        connection.body = None;
+        connection.head_since = 0;
+        connection.unread = Vec::new();
+        self.batch.note(
+            connection.whom,
+            Note::Error {
+                code: what as u32,
+                at: at as u32,
+                packet: packet.to_vec(),
+            },
+        );
+    }
+
+    /// The client has ended its side and the answers written so far are on their way.
+    pub(crate) fn settle_end(&mut self, connection: &mut Box<Connection>) {
+        let half_open = self.settings(connection.whom.server).flags.allow_half_open;
+        if half_open && connection.answers.in_flight() > 0 {
+            self.batch.note(connection.whom, Note::End);
+            return;
+        }
+        connection.closing = true;
+        self.close_if_sent(connection);
+    }
+
+    /// Closes a connection that was to be closed once everything is sent, if it is.
+    pub(crate) fn close_if_sent(&mut self, connection: &mut Box<Connection>) {
+        if connection.closing && connection.answers.unsent() == 0 {
+            sys::finish(&connection.fd, &mut self.scratch);
+            self.release(connection, 0);
+        }
+    }
+
+    /// The end of a connection: its slot is free, its descriptor is closed when the caller lets it go.
+    pub(crate) fn release(&mut self, connection: &mut Box<Connection>, errno: Errno) {
+        let whom = connection.whom;
+        let entry = &mut self.slots[whom.slot as usize];
+        if entry.generation != whom.generation {
+            return;
+        }
+        // 31 bits: the highest one marks listeners in epoll's token.
+        entry.generation = (entry.generation + 1) & 0x7fff_ffff;
+        self.free.push(whom.slot);
+        self.epoll.remove(&connection.fd);
+        self.connections -= 1;
+        self.set_pending(whom.slot, 0);
+        if connection.told {
+            self.batch.note(
+                whom,
+                Note::Close {
+                    errno: errno.unsigned_abs(),
+                },
+            );
+        }
+        if let Some(memory) = connection.answers.take_memory() {
+            self.give_back(memory);
+        }
+        if let Some(Some(server)) = self.servers.get_mut(whom.server as usize) {
+            server.connections -= 1;
+            self.tell_if_stopped(whom.server);
+        }
+    }
+
+    pub(crate) fn tell_if_stopped(&mut self, server: u32) {
+        let Some(Some(entry)) = self.servers.get(server as usize) else {
+            return;
+        };
+        if entry.listener.is_none() && entry.connections == 0 {
+            self.servers[server as usize] = None;
+            let whom = Whom {
+                slot: u32::MAX,
+                generation: 0,
+                server,
+            };
+            self.batch.note(whom, Note::Stopped);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A body becomes records, or part of its request's.
+
+use crate::batch::Kind;
+use crate::body::{Body, Framing};
+use crate::chunked::Found;
+use crate::connection::Connection;
+use crate::engine::Engine;
+use crate::head;
+use crate::problem::Problem;
+use crate::read::Pause;
+use crate::request::header_words;
+
+/// A larger body comes in pieces.
+const WHOLE_BODY: usize = 256 * 1024;
+
+impl Engine {
+    pub(crate) fn read_body(
+        &mut self,
+        connection: &mut Box<Connection>,
+        bytes: &[u8],
+        at: &mut usize,
+    ) -> Result<(), Pause> {
+        let Some(mut body) = connection.body.take() else {
+            return Ok(());
+        };
+        if (connection.paused || connection.upgrading) && !body.discarded {
+            connection.body = Some(body);
+            return Err(Pause::Owner);
+        }
+        if !body.discarded && !self.batch.has_room(64, 1) {
+            connection.body = Some(body);
+            return Err(Pause::Batch);
+        }
+        let sequence = body.sequence;
+        let discarded = body.discarded;
+        let offset = self.batch.bytes;
+        let before = *at;
+        let done = self.take_body(&mut body, bytes, at, false);
+        let length = self.batch.bytes - offset;
+        if length > 0 {
+            self.batch.put(
+                Kind::Body,
+                connection.whom,
+                &[sequence, offset as u32, length as u32],
+            );
+        }
+        match done {
+            Ok(Some(trailers)) => {
+                connection.request_since = 0;
+                if !discarded {
+                    self.tell_body_end(connection, sequence, &trailers);
+                }
+                if connection.answers.in_flight() == 0 {
+                    self.rest(connection);
+                }
+                Ok(())
+            }
+            Ok(None) => {
+                connection.body = Some(body);
+                if *at == bytes.len() {
+                    Err(Pause::Bytes)
+                } else if *at == before || !discarded {
+                    Err(Pause::Batch)
+                } else {
+                    Ok(())
+                }
+            }
+            Err(problem) => self.refuse(connection, problem, bytes),
+        }
+    }
+
+    /// Copies what is there of a body into the batch. `Some` at its end, with the block of trailers. When `whole`, it
+    /// takes no more than a request may bring along.
+    pub(crate) fn take_body(
+        &mut self,
+        body: &mut Body,
+        bytes: &[u8],
+        at: &mut usize,
+        whole: bool,
+    ) -> Result<Option<Vec<u8>>, Problem> {
+        let mut room = if body.discarded {
+            usize::MAX
+        } else {
+            self.batch.free_bytes()
+        };
+        if whole {
+            room = room.min(WHOLE_BODY);
+        }
+        match &mut body.framing {
+            Framing::Length(left) => {
+                let there = bytes.len() - *at;
+                let length = there
+                    .min(room)
+                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
+                if !body.discarded {
+                    self.batch.copy(&bytes[*at..*at + length]);
+                }
+                *at += length;
+                *left -= length as u64;
+                Ok((*left == 0).then(Vec::new))
+            }
+            Framing::Chunked(chunked) => loop {
+                let there = &bytes[*at..];
+                // A chunk that does not fit is cut: the reader is given no more than there is room for.
+                let there = &there[..there.len().min(room)];
+                if there.is_empty() {
+                    return Ok(None);
+                }
+                let moved = |problem: Problem| Problem::new(problem.what, problem.at + *at);
+                let (taken, found) = chunked.next(there).map_err(moved)?;
+                if let Found::Data(length) = found
+                    && !body.discarded
+                {
+                    self.batch.copy(&there[taken - length..taken]);
+                    room -= length;
+                }
+                *at += taken;
+                match found {
+                    Found::End => return Ok(Some(chunked.trailers().to_vec())),
+                    Found::More => return Ok(None),
+                    Found::Data(_) => {}
+                }
+            },
+        }
+    }
+
+    pub(crate) fn tell_body_end(
+        &mut self,
+        connection: &Connection,
+        sequence: u32,
+        trailers: &[u8],
+    ) {
+        let mut words = vec![sequence, 0, 0];
+        if !trailers.is_empty() {
+            let fits = memchr::memchr_iter(b'\n', trailers).count() * 4 + 64;
+            if self.batch.has_room(fits, trailers.len()) {
+                words[1] = self.batch.copy(trailers) as u32;
+                let _ = head::read_trailers(trailers, |name, name_at, value, value_at| {
+                    words.extend(header_words(name, name_at, value, value_at));
+                    words[2] += 1;
+                });
+            }
+        }
+        self.batch.put(Kind::BodyEnd, connection.whom, &words);
+    }
+}

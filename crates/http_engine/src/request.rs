@@ -1,0 +1,239 @@
+//! A head becomes a record of a request.
+
+use crate::batch::{Kind, REQUEST_WORDS, START_WORDS, request_flags};
+use crate::body::{Body, Framing};
+use crate::chunked::Chunked;
+use crate::connection::Connection;
+use crate::diagnose;
+use crate::engine::Engine;
+use crate::head::{self, Bounds, Facts};
+use crate::header_name::{self, Known};
+use crate::method;
+use crate::problem::{Problem, What};
+use crate::read::Pause;
+use crate::seen::Look;
+
+const LOWER_CASE: u32 = 1 << 31;
+
+impl Engine {
+    /// A head is complete. Its header block may still be bad.
+    pub(crate) fn request(
+        &mut self,
+        connection: &mut Box<Connection>,
+        bytes: &[u8],
+        at: &mut usize,
+        bounds: Bounds,
+    ) -> Result<(), Pause> {
+        let limit = self.settings(connection.whom.server).max_header_size as usize;
+        let head = &bytes[*at..*at + bounds.end];
+        let url = &head[bounds.line.url_start..bounds.line.url_end];
+        let block = &head[bounds.line.end..];
+
+        if self.answer_by_itself(connection, head, bounds) {
+            *at += bounds.end;
+            return Ok(());
+        }
+        let look = self.blocks.look(block);
+        let header_limit = match look {
+            Look::Known(..) => 0,
+            _ => memchr::memchr_iter(b'\n', block).count(),
+        };
+        let words = REQUEST_WORDS + header_limit * 4;
+        let room = url.len() + block.len();
+        if !self.batch.can_hold(words, room) {
+            let problem = Problem::new(What::HeaderOverflow, *at + bounds.end);
+            return self.refuse(connection, problem, bytes);
+        }
+        if !self.batch.has_room(words, room) {
+            return Err(Pause::Batch);
+        }
+
+        let mut count = 0;
+        let facts = match look {
+            Look::Known(_, facts) => facts,
+            _ => match self.read_headers(block, &mut count) {
+                Ok(facts) => facts,
+                Err(framing) => {
+                    let problem = diagnose::head(head, limit)
+                        .or(framing)
+                        .unwrap_or(Problem::new(
+                            // Not reached: what httparse and this crate refuse, `diagnose` refuses.
+                            What::HeaderToken,
+                            0,
+                        ));
+                    let problem = Problem::new(problem.what, problem.at + *at);
+                    return self.refuse(connection, problem, bytes);
+                }
+            },
+        };
+        if facts.counted + url.len() >= limit {
+            let problem = diagnose::head(head, limit)
+                .unwrap_or(Problem::new(What::HeaderOverflow, bounds.end));
+            let problem = Problem::new(problem.what, problem.at + *at);
+            return self.refuse(connection, problem, bytes);
+        }
+        let connect = bounds.line.method == method::CONNECT;
+        let takes_over = facts.upgrade || connect;
+        if takes_over && (connection.answers.in_flight() > 0 || connection.answers.unsent() > 0) {
+            return Err(Pause::Owner);
+        }
+
+        let mut flags = flags(&facts, bounds.line.minor, connect);
+        let known_block = match look {
+            Look::Known(number, _) => number << 1 | 1,
+            Look::Again(hash) => self.blocks.enter(hash, block, facts) << 1,
+            Look::New => 0,
+        };
+        let known_block = numbered(known_block, !matches!(look, Look::New));
+        let known_url = match self.urls.look(url) {
+            Look::Known(number, ()) => numbered(number << 1 | 1, true),
+            Look::Again(hash) => numbered(self.urls.enter(hash, url, ()) << 1, true),
+            Look::New => 0,
+        };
+        let url_offset = if known_url & 1 == 0 {
+            self.batch.copy(url)
+        } else {
+            0
+        };
+        let block_offset = if known_block & 1 == 0 {
+            self.batch.copy(block)
+        } else {
+            0
+        };
+
+        let sequence = connection.answers.add_request();
+        connection.told = true;
+        connection.idle_since = 0;
+        connection.request_since = if connection.head_since == 0 {
+            self.now_ms
+        } else {
+            connection.head_since
+        };
+        connection.head_since = 0;
+        if flags & request_flags::KEEP_ALIVE == 0 && !takes_over {
+            connection.last_request = true;
+        }
+        *at += bounds.end;
+        let body_offset = self.batch.bytes;
+        let (mut problem, mut trailers) = (None, None);
+        if takes_over {
+            connection.upgrading = true;
+            self.upgrading.push(connection.whom);
+        }
+        match framing(&facts, limit) {
+            None => flags |= request_flags::BODY_NONE,
+            Some(framing) => {
+                let mut body = Body {
+                    framing,
+                    sequence,
+                    discarded: false,
+                };
+                let done = if takes_over {
+                    // What follows may be another protocol.
+                    Ok(None)
+                } else {
+                    self.take_body(&mut body, bytes, at, true)
+                };
+                match done {
+                    Ok(Some(ended)) if ended.is_empty() => flags |= request_flags::BODY_COMPLETE,
+                    Ok(Some(ended)) => trailers = Some(ended),
+                    Ok(None) => connection.body = Some(body),
+                    Err(found) => problem = Some(found),
+                }
+            }
+        }
+        let body_length = self.batch.bytes - body_offset;
+        let length = REQUEST_WORDS + count * 4;
+        self.batch.start(Kind::Request, connection.whom, length);
+        let words = [
+            sequence,
+            u32::from(bounds.line.method) | flags << 8,
+            known_url,
+            url_offset as u32,
+            url.len() as u32,
+            known_block,
+            block_offset as u32,
+            block.len() as u32,
+            count as u32,
+            body_offset as u32,
+            body_length as u32,
+        ];
+        for (index, word) in words.into_iter().enumerate() {
+            self.batch.set(START_WORDS + index, word);
+        }
+        self.batch.words += length;
+        if let Some(problem) = problem {
+            return self.refuse(connection, problem, bytes);
+        }
+        if let Some(block) = trailers {
+            self.tell_body_end(connection, sequence, &block);
+        }
+        if connection.upgrading {
+            return Err(Pause::Owner);
+        }
+        Ok(())
+    }
+
+    /// Reads a header block, and writes where its headers lie behind the words of the request that is being made.
+    fn read_headers(&mut self, block: &[u8], count: &mut usize) -> Result<Facts, Option<Problem>> {
+        let batch = &mut self.batch;
+        head::read_block(block, |name, name_at, value, value_at| {
+            let words = header_words(name, name_at, value, value_at);
+            for (index, word) in words.into_iter().enumerate() {
+                batch.set(REQUEST_WORDS + *count * 4 + index, word);
+            }
+            *count += 1;
+        })
+    }
+}
+
+fn numbered(word: u32, is_numbered: bool) -> u32 {
+    // Entry numbers count from 1, so that 0 can say "none".
+    if is_numbered { word + 2 } else { 0 }
+}
+
+pub(crate) fn framing(facts: &Facts, limit: usize) -> Option<Framing> {
+    if facts.chunked {
+        return Some(Framing::Chunked(Box::new(Chunked::new(limit))));
+    }
+    match facts.content_length {
+        None | Some(0) => None,
+        Some(length) => Some(Framing::Length(length)),
+    }
+}
+
+pub(crate) fn flags(facts: &Facts, minor: u8, connect: bool) -> u32 {
+    let keep_alive = if minor == 1 {
+        !facts.close
+    } else {
+        facts.keep_alive
+    };
+    [
+        (facts.chunked, request_flags::BODY_CHUNKED),
+        (keep_alive, request_flags::KEEP_ALIVE),
+        (minor == 0, request_flags::HTTP_10),
+        (facts.expect == Some(true), request_flags::EXPECT_CONTINUE),
+        (facts.expect == Some(false), request_flags::EXPECT_OTHER),
+        (facts.upgrade, request_flags::UPGRADE),
+        (connect, request_flags::CONNECT),
+        (minor == 1 && !facts.host, request_flags::HOST_MISSING),
+    ]
+    .into_iter()
+    .filter_map(|(is_so, flag)| is_so.then_some(flag))
+    .sum()
+}
+
+/// Where a header lies, as the records have it.
+pub(crate) fn header_words(name: &[u8], name_at: usize, value: &[u8], value_at: usize) -> [u32; 4] {
+    let known = match header_name::find(name) {
+        Known::Usual(id) => u32::from(id),
+        Known::Lower(id) => u32::from(id) | LOWER_CASE,
+        Known::No => 0,
+    };
+    [
+        known | (name.len() as u32) << 8,
+        name_at as u32,
+        value_at as u32,
+        value.len() as u32,
+    ]
+}

@@ -1,0 +1,169 @@
+//! What crosses between JavaScript and the engine by value.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::ffi::OsStrExt;
+
+use http_engine::{Address, Bind, KNOWN_NAMES, METHODS, ServerSettings, SettingFlags};
+use napi::bindgen_prelude::Buffer;
+use napi_derive::napi;
+
+/// What the two sides have to agree on.
+#[napi(object)]
+pub struct Tables {
+    /// By the index that crosses.
+    pub methods: Vec<String>,
+    /// By the number that crosses, minus 1.
+    pub names: Vec<String>,
+    /// Codes of client errors by number.
+    pub codes: Vec<String>,
+    /// Their reasons.
+    pub reasons: Vec<String>,
+}
+
+/// Where a socket is.
+#[napi(object)]
+pub struct JsAddress {
+    /// An IP address, or the path of a Unix socket.
+    pub address: String,
+    /// `IPv4`, `IPv6`, or empty for a Unix socket.
+    pub family: String,
+    /// 0 for a Unix socket.
+    pub port: u32,
+}
+
+/// A connection that is given away.
+#[napi(object)]
+pub struct JsDetached {
+    /// Its descriptor.
+    pub fd: i32,
+    /// What was read behind the head.
+    pub head: Buffer,
+}
+
+/// Times in milliseconds, 0 is off.
+#[napi(object)]
+pub struct JsSettings {
+    /// For a head to come in.
+    pub headers_timeout: u32,
+    /// For a request to come in.
+    pub request_timeout: u32,
+    /// Between two requests.
+    pub keep_alive_timeout: u32,
+    /// What kept answers say in `Keep-Alive`.
+    pub keep_alive_shown: Option<u32>,
+    /// Without activity.
+    pub socket_timeout: u32,
+    /// Bytes.
+    pub max_header_size: u32,
+    /// 0 no limit, -1 drop all.
+    pub max_connections: i32,
+    /// TCP_NODELAY.
+    pub no_delay: bool,
+    /// SO_KEEPALIVE.
+    pub keep_alive: bool,
+    /// Its delay.
+    pub keep_alive_initial_delay: u32,
+    /// Answer clients that have ended their side.
+    pub allow_half_open: bool,
+    /// Tell of connections when they come.
+    pub announce_connections: bool,
+}
+
+/// How to listen. One of `host`, `path` and `fd`.
+#[napi(object)]
+pub struct JsListenOptions {
+    /// An IP address.
+    pub host: Option<String>,
+    /// With `host`.
+    pub port: Option<u32>,
+    /// Of a Unix socket.
+    pub path: Option<String>,
+    /// A bound socket; it stays the caller's.
+    pub fd: Option<i32>,
+    /// Connections that may wait.
+    pub backlog: Option<i32>,
+    /// No IPv4 on an IPv6 socket.
+    pub ipv6_only: Option<bool>,
+    /// SO_REUSEPORT.
+    pub reuse_port: Option<bool>,
+    /// Rights of a Unix socket.
+    pub readable_all: Option<bool>,
+    /// Rights of a Unix socket.
+    pub writable_all: Option<bool>,
+}
+
+/// The tables of the engine.
+#[napi]
+#[cfg_attr(test, allow(dead_code))]
+pub fn tables() -> Tables {
+    let strings = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+    let problems = http_engine::problem::PROBLEMS;
+    Tables {
+        methods: strings(&METHODS),
+        names: strings(&KNOWN_NAMES),
+        codes: problems
+            .iter()
+            .map(|(code, _)| (*code).to_owned())
+            .collect(),
+        reasons: problems
+            .iter()
+            .map(|(_, reason)| (*reason).to_owned())
+            .collect(),
+    }
+}
+
+impl From<JsSettings> for ServerSettings {
+    fn from(settings: JsSettings) -> Self {
+        Self {
+            headers_timeout: settings.headers_timeout,
+            request_timeout: settings.request_timeout,
+            keep_alive_timeout: settings.keep_alive_timeout,
+            keep_alive_shown: settings.keep_alive_shown.unwrap_or(0),
+            socket_timeout: settings.socket_timeout,
+            max_header_size: settings.max_header_size,
+            max_connections: settings.max_connections,
+            keep_alive_initial_delay: settings.keep_alive_initial_delay,
+            flags: SettingFlags {
+                no_delay: settings.no_delay,
+                keep_alive: settings.keep_alive,
+                allow_half_open: settings.allow_half_open,
+                announce: settings.announce_connections,
+            },
+        }
+    }
+}
+
+impl From<Address> for JsAddress {
+    fn from(address: Address) -> Self {
+        match address {
+            Address::Ip(ip) => Self {
+                address: ip.ip().to_string(),
+                family: if ip.is_ipv4() { "IPv4" } else { "IPv6" }.to_owned(),
+                port: ip.port().into(),
+            },
+            Address::Unix(path) => Self {
+                address: String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned(),
+                family: String::new(),
+                port: 0,
+            },
+        }
+    }
+}
+
+/// Where `options` say to listen; `None` when they say nothing that can be understood.
+pub(crate) fn bind_of(options: &JsListenOptions) -> Option<Bind> {
+    if let Some(fd) = options.fd {
+        return Some(Bind::Fd(fd));
+    }
+    if let Some(path) = &options.path {
+        return Some(Bind::Unix(path.into()));
+    }
+    let host = options.host.as_deref()?;
+    let port = u16::try_from(options.port.unwrap_or(0)).ok()?;
+    // A zone (`fe80::1%eth0`) is a number to the kernel.
+    let address = match host.parse::<IpAddr>() {
+        Ok(ip) => SocketAddr::new(ip, port),
+        Err(_) => format!("[{host}]:{port}").parse().ok()?,
+    };
+    Some(Bind::Ip(address))
+}

@@ -11,6 +11,7 @@ mod child;
 mod child_main;
 mod command;
 mod engine;
+mod environment;
 mod event;
 mod guarded_stack;
 mod inbox;
@@ -24,6 +25,7 @@ mod sys;
 
 pub use command::{Request, Stdio};
 pub use engine::supported;
+pub use environment::Environment;
 pub use event::Event;
 pub use port::{Port, Taken};
 pub use stream::FLOW_CREDIT;

@@ -7,6 +7,7 @@
 //! Linux 5.4 or newer. The crate knows nothing of Node: `cargo test` needs no JavaScript.
 #![cfg(target_os = "linux")]
 
+mod block;
 mod child;
 mod child_main;
 mod command;
@@ -23,6 +24,7 @@ mod stream;
 mod suspect;
 mod sys;
 
+pub use block::recycle;
 pub use command::{Request, Stdio};
 pub use engine::supported;
 pub use environment::Environment;

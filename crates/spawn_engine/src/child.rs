@@ -189,7 +189,7 @@ impl Child {
     pub fn drain(&self, epoll: &Epoll) -> u32 {
         let mut state = lock(&self.state);
         let mut ended = 0;
-        let mut scratch = [0; 4096];
+        let mut scratch = Vec::with_capacity(4096);
         for (index, stream) in state.streams.iter_mut().enumerate() {
             if stream.fd.is_none() || !matches!(stream.mode, Mode::Idle) {
                 continue;
@@ -208,7 +208,7 @@ impl Child {
     }
 
     /// The reactor saw something on a stream. Whether the port must be woken.
-    pub fn on_readable(&self, index: u8, epoll: &Epoll, scratch: &mut [u8]) -> bool {
+    pub fn on_readable(&self, index: u8, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let running = matches!(state.phase, Phase::Running(_));
         let Some(stream) = state.streams.get_mut(usize::from(index)) else {
@@ -238,7 +238,7 @@ impl Child {
     }
 
     /// The reactor saw the process end. Whether it did.
-    pub fn on_exit(&self, epoll: &Epoll, scratch: &mut [u8]) -> bool {
+    pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let Some(pidfd) = &state.pidfd else {
             return false;

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use libc::c_char;
 
+use crate::environment::Environment;
 use crate::sys::{self, Errno};
 
-/// What glibc searches when there is no PATH.
-const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
 const SHELL: &[u8] = b"/bin/sh\0";
 
 /// One entry of a child's stdio.
@@ -33,8 +32,8 @@ pub struct Request {
     pub file: Vec<u8>,
     /// argv, `argv[0]` included, as NUL-ended strings one after the other.
     pub args: Vec<u8>,
-    /// `KEY=value` strings in the same form; shared, because it is mostly the same one.
-    pub env: Arc<Vec<u8>>,
+    /// The environment; shared, because it is mostly the same one.
+    pub env: Arc<Environment>,
     /// Where the child starts; `None`: where this process is. One NUL-ended string.
     pub cwd: Option<Vec<u8>>,
     /// Whether the child leads a session of its own.
@@ -84,7 +83,6 @@ pub(crate) fn open_stdio(
 /// Null-terminated pointer tables into the strings of a [`Request`], which must outlive them.
 pub(crate) struct Tables {
     pub argv: Vec<*const c_char>,
-    pub envp: Vec<*const c_char>,
     /// `/bin/sh`, a free slot for the script, then `argv[1..]`: for a file that is no program (ENOEXEC).
     pub shell_argv: Vec<*const c_char>,
     /// The paths to try, in order.
@@ -96,7 +94,6 @@ pub(crate) struct Tables {
 impl Tables {
     pub fn new(request: &Request) -> Self {
         let argv = pointers(&request.args);
-        let envp = pointers(&request.env);
         let mut shell_argv = vec![SHELL.as_ptr().cast(), ptr::null()];
         shell_argv.extend(argv.iter().skip(1));
         if argv.len() == 1 {
@@ -105,8 +102,7 @@ impl Tables {
         let searched = if request.file.contains(&b'/') {
             Vec::new()
         } else {
-            let all = search(&request.file, path_of(&request.env));
-            existing(all, request.cwd.is_none())
+            search(&request.file, request.env.path(), request.cwd.is_none())
         };
         let candidates = if searched.is_empty() {
             vec![request.file.as_ptr().cast()]
@@ -115,7 +111,6 @@ impl Tables {
         };
         Self {
             argv,
-            envp,
             shell_argv,
             candidates,
             _searched: searched,
@@ -123,45 +118,46 @@ impl Tables {
     }
 }
 
-fn pointers(block: &[u8]) -> Vec<*const c_char> {
+/// Strings, each ended by a NUL, as a null-terminated table.
+pub(crate) fn pointers(block: &[u8]) -> Vec<*const c_char> {
     let strings = block.split_inclusive(|&byte| byte == 0);
     let mut table: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
     table.push(ptr::null());
     table
 }
 
-/// The child's own PATH decides, as execvp does after `environ` was set.
-fn path_of(env: &[u8]) -> &[u8] {
-    env.split(|&byte| byte == 0)
-        .find_map(|pair| pair.strip_prefix(b"PATH="))
-        .unwrap_or(DEFAULT_PATH)
-}
-
-fn search(file: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
-    path.split(|&byte| byte == b':')
-        .map(|folder| {
-            let mut candidate = Vec::with_capacity(folder.len() + 1 + file.len());
-            candidate.extend_from_slice(folder);
-            // An empty entry is the current folder.
-            if !folder.is_empty() {
-                candidate.push(b'/');
-            }
-            candidate.extend_from_slice(file);
-            candidate
-        })
-        .collect()
-}
-
-/// Asking for a file costs a quarter of failing to start it. When there is none, all are tried, for the right error.
-fn existing(candidates: Vec<Vec<u8>>, is_our_folder: bool) -> Vec<Vec<u8>> {
-    let is_absent = |path: &[u8]| {
-        (is_our_folder || path.starts_with(b"/"))
-            && CStr::from_bytes_until_nul(path)
-                .is_ok_and(|path| matches!(sys::file_kind(path), Err(libc::ENOENT)))
+/// The files a name can mean, from the first that exists on: asking for a file costs a quarter of failing to start it.
+/// When there is none, all are tried, for the right error.
+fn search(name: &[u8], path: &[u8], is_our_folder: bool) -> Vec<Vec<u8>> {
+    let all = || {
+        path.split(|&byte| byte == b':')
+            .map(|folder| join(folder, name))
     };
-    let (absent, present): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|path| is_absent(path));
-    if present.is_empty() { absent } else { present }
+    let found: Vec<_> = all()
+        .skip_while(|file| is_absent(file, is_our_folder))
+        .collect();
+    if found.is_empty() {
+        all().collect()
+    } else {
+        found
+    }
+}
+
+fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut file = Vec::with_capacity(folder.len() + 1 + name.len());
+    file.extend_from_slice(folder);
+    // An empty entry is the current folder.
+    if !folder.is_empty() {
+        file.push(b'/');
+    }
+    file.extend_from_slice(name);
+    file
+}
+
+fn is_absent(file: &[u8], is_our_folder: bool) -> bool {
+    (is_our_folder || file.starts_with(b"/"))
+        && CStr::from_bytes_until_nul(file)
+            .is_ok_and(|file| matches!(sys::file_kind(file), Err(libc::ENOENT)))
 }
 
 #[cfg(test)]
@@ -180,7 +176,7 @@ mod tests {
         Request {
             file: file.into(),
             args: args.into(),
-            env: Arc::new(env.into()),
+            env: Arc::new(Environment::new(env.into())),
             ..Request::default()
         }
     }
@@ -189,7 +185,7 @@ mod tests {
     fn tables_end_with_null_and_keep_empty_strings() {
         let request = request("/bin/x\0", "x\0\0last\0", "A=1\0B=\0");
         let tables = Tables::new(&request);
-        assert!(tables.argv[3].is_null() && tables.envp[2].is_null());
+        assert!(tables.argv[3].is_null());
         assert_eq!(text(tables.argv[1]), "");
         assert_eq!(text(tables.argv[2]), "last");
         assert_eq!(text(tables.shell_argv[0]), "/bin/sh");
@@ -206,11 +202,11 @@ mod tests {
     }
 
     #[test]
-    fn of_a_name_only_what_exists_is_tried() {
-        let request = request("sh\0", "sh\0", "PATH=/nowhere:/bin\0");
+    fn of_a_name_the_first_that_exists_is_tried_and_what_follows() {
+        let request = request("sh\0", "sh\0", "PATH=/nowhere:/bin:/nowhere-either\0");
         let tables = Tables::new(&request);
         let found: Vec<_> = tables.candidates.iter().copied().map(text).collect();
-        assert_eq!(found, ["/bin/sh"]);
+        assert_eq!(found, ["/bin/sh", "/nowhere-either/sh"]);
     }
 
     #[test]
@@ -219,7 +215,6 @@ mod tests {
         let tables = Tables::new(&request);
         let found: Vec<_> = tables.candidates.iter().copied().map(text).collect();
         assert_eq!(found, ["/bin/x", "/usr/bin/x"]);
-        assert!(tables.envp[0].is_null());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use crate::block::recycle;
 use crate::event::Event;
 use crate::sys::lock;
 
@@ -78,20 +79,16 @@ impl Inbox {
 
 /// Bytes that JavaScript has not come to see yet grow in place: one larger chunk costs it less than two.
 fn merge(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
-    let Event::Data {
-        id,
-        stream,
-        ref bytes,
-    } = event
-    else {
+    let Event::Data { id, stream, bytes } = event else {
         return Some(event);
     };
     let latest = events.iter_mut().rev().take(MERGE_WINDOW);
     match latest.into_iter().find(|other| other.is_of(id, stream)) {
         Some(Event::Data { bytes: unseen, .. }) => {
-            unseen.extend_from_slice(bytes);
+            unseen.extend_from_slice(&bytes);
+            recycle(bytes);
             None
         }
-        _ => Some(event),
+        _ => Some(Event::Data { id, stream, bytes }),
     }
 }

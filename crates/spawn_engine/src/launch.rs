@@ -26,7 +26,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     let nice = sys::niceness(command.caller);
     let mut plan = Plan {
         argv: tables.argv.as_ptr(),
-        envp: tables.envp.as_ptr(),
+        envp: request.env.table().as_ptr(),
         shell_argv: tables.shell_argv.as_mut_ptr(),
         candidates: &tables.candidates,
         cwd: request

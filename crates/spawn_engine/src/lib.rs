@@ -7,10 +7,12 @@
 //! Linux 5.4 or newer. The crate knows nothing of Node: `cargo test` needs no JavaScript.
 #![cfg(target_os = "linux")]
 
+mod block;
 mod child;
 mod child_main;
 mod command;
 mod engine;
+mod environment;
 mod event;
 mod guarded_stack;
 mod inbox;
@@ -22,8 +24,10 @@ mod stream;
 mod suspect;
 mod sys;
 
+pub use block::recycle;
 pub use command::{Request, Stdio};
 pub use engine::supported;
+pub use environment::Environment;
 pub use event::Event;
 pub use port::{Port, Taken};
 pub use stream::FLOW_CREDIT;

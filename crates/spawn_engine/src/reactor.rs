@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::block;
 use crate::child::PROCESS;
 use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::sys;
 
 const EVENTS: usize = 256;
-const SCRATCH: usize = 256 * 1024;
+/// With nothing to do for so long, memory kept for output is given back.
+const QUIET_MS: i32 = 1_000;
 /// A process closes its pipes a moment before its exit shows: looking again before the ports are woken tells them
 /// both at once.
 const LOOKS_PER_WAKE: u32 = 4;
@@ -17,12 +19,20 @@ const LOOKS_PER_WAKE: u32 = 4;
 pub(crate) fn run(engine: &Engine) -> ! {
     sys::block_signals();
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
-    let mut scratch = vec![0; SCRATCH];
+    let mut scratch = block::take();
     let mut asleep: Vec<Arc<Inbox>> = Vec::new();
     let mut looks = 0;
     loop {
-        let timeout_ms = if asleep.is_empty() { -1 } else { 0 };
+        let is_idle = asleep.is_empty();
+        let timeout_ms = match is_idle {
+            false => 0,
+            true if block::is_open() => QUIET_MS,
+            true => -1,
+        };
         let ready = engine.epoll.wait(&mut events, timeout_ms);
+        if is_idle && ready.is_empty() {
+            block::close();
+        }
         for event in ready {
             handle(engine, event.u64, &mut scratch, &mut asleep);
         }
@@ -36,7 +46,7 @@ pub(crate) fn run(engine: &Engine) -> ! {
     }
 }
 
-fn handle(engine: &Engine, token: u64, scratch: &mut [u8], asleep: &mut Vec<Arc<Inbox>>) {
+fn handle(engine: &Engine, token: u64, scratch: &mut Vec<u8>, asleep: &mut Vec<Arc<Inbox>>) {
     let Some(child) = engine.find(token >> 8) else {
         return;
     };

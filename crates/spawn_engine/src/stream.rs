@@ -2,10 +2,13 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::block::{self, BLOCK};
 use crate::sys::{self, Epoll, Errno};
 
 /// How many bytes a flowing stream may be ahead of its reader.
 pub const FLOW_CREDIT: usize = 256 * 1024;
+/// From here on the block that was read into is passed on; less is copied out of it.
+const PASSED_ON: usize = 16 * 1024;
 
 /// What is done with the bytes.
 #[derive(Debug)]
@@ -79,24 +82,26 @@ impl Stream {
     }
 
     /// Reads once, without blocking. Unix sockets fill the buffer when they can, so a short read means there is no
-    /// more, and a level-triggered epoll needs no read that ends in EAGAIN.
-    pub fn look(&mut self, epoll: &Epoll, scratch: &mut [u8]) -> Found {
+    /// more, and a level-triggered epoll needs no read that ends in EAGAIN. `scratch` is an empty block, before and after.
+    pub fn look(&mut self, epoll: &Epoll, scratch: &mut Vec<u8>) -> Found {
         let Some(fd) = &self.fd else {
             return Found::Nothing;
         };
         let most = match self.mode {
-            Mode::Flow { credit } => credit.min(scratch.len()),
-            _ => scratch.len(),
+            Mode::Flow { credit } => credit,
+            _ => BLOCK,
         };
-        match sys::receive(fd, &mut scratch[..most]) {
+        let found = match sys::receive(fd, scratch, most) {
             Err(libc::EAGAIN) => Found::Nothing,
             Err(error) => self.end(epoll, error),
             Ok(0) => self.end(epoll, 0),
-            Ok(read) => self.accept(epoll, &scratch[..read]),
-        }
+            Ok(_) => self.accept(epoll, scratch),
+        };
+        scratch.clear();
+        found
     }
 
-    fn accept(&mut self, epoll: &Epoll, read: &[u8]) -> Found {
+    fn accept(&mut self, epoll: &Epoll, read: &mut Vec<u8>) -> Found {
         match &mut self.mode {
             Mode::Idle | Mode::Drain => Found::Nothing,
             Mode::Flow { credit } => {
@@ -104,7 +109,11 @@ impl Stream {
                 if *credit == 0 {
                     self.disarm(epoll);
                 }
-                Found::Data(read.to_vec())
+                Found::Data(if read.len() < PASSED_ON {
+                    read.to_vec()
+                } else {
+                    std::mem::replace(read, block::take())
+                })
             }
             Mode::Collect { bytes, limit } => {
                 bytes.extend_from_slice(read);

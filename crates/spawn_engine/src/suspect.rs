@@ -24,7 +24,7 @@ pub(crate) fn is_loud(error: Errno) -> bool {
 pub(crate) fn may_fail_loudly(request: &Request) -> bool {
     request.uid.is_some()
         || request.gid.is_some()
-        || request.args.len() + request.env.len() > LARGE
+        || request.args.len() + request.env.block().len() > LARGE
         || request.file.len() > LONGEST_NAME
         || request.cwd.as_deref().is_some_and(is_no_folder)
         || has_loud_path(request)

@@ -39,20 +39,26 @@ pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     check(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) }).map(own)
 }
 
-/// Reads what is there, without blocking; `Ok(0)` is the end.
-pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
+/// Appends up to `most` bytes of what is there, without blocking; `Ok(0)` is the end. `into` must have the room.
+pub(crate) fn receive(fd: &OwnedFd, into: &mut Vec<u8>, most: usize) -> Result<usize, Errno> {
+    let room = into.spare_capacity_mut();
+    let most = most.min(room.len());
     loop {
-        // SAFETY: the kernel writes at most `into.len()` bytes into a slice we hold exclusively.
+        // SAFETY: the kernel writes at most `most` bytes into spare capacity we hold exclusively.
         let read = unsafe {
             libc::recv(
                 fd.as_raw_fd(),
-                into.as_mut_ptr().cast(),
-                into.len(),
+                room.as_mut_ptr().cast(),
+                most,
                 libc::MSG_DONTWAIT,
             )
         };
         match read {
-            0.. => return Ok(read as usize),
+            0.. => {
+                // SAFETY: the kernel has just written that many bytes behind the old end.
+                unsafe { into.set_len(into.len() + read as usize) };
+                return Ok(read as usize);
+            }
             _ if errno() == libc::EINTR => {}
             _ => return Err(errno()),
         }

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use spawn_engine::{Event, FLOW_CREDIT, Port, Request, Stdio};
+use spawn_engine::{Environment, Event, FLOW_CREDIT, Port, Request, Stdio};
 
 struct Harness {
     port: Port,
@@ -71,7 +71,7 @@ fn shell(script: &str, stdout: Stdio) -> Request {
     Request {
         file: b"/bin/sh\0".to_vec(),
         args: format!("sh\0-c\0{script}\0").into_bytes(),
-        env: b"PATH=/usr/bin:/bin\0".to_vec().into(),
+        env: Environment::new(b"PATH=/usr/bin:/bin\0".to_vec()).into(),
         stdio: vec![Stdio::Ignore, stdout, Stdio::Ignore],
         ..Request::default()
     }

@@ -4,10 +4,11 @@ use std::ffi::c_void;
 use std::ptr;
 
 use napi::sys;
-use spawn_engine::Event;
+use spawn_engine::{Event, recycle};
 
-/// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer.
-const COPIED: usize = 16 * 1024;
+/// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer, and never holds a block
+/// of the engine that is mostly empty.
+const COPIED: usize = 64 * 1024;
 
 const STARTED: i32 = 0;
 const FAILED: i32 = 1;
@@ -105,28 +106,31 @@ pub(crate) unsafe fn buffer(env: sys::napi_env, bytes: Vec<u8>) -> sys::napi_val
                 return value;
             }
             // Embedders with a memory cage (Electron) allow no external buffers.
-            let bytes = Box::from_raw(owner);
-            sys::napi_create_buffer_copy(
-                env,
-                bytes.len(),
-                bytes.as_ptr().cast(),
-                ptr::null_mut(),
-                &mut value,
-            );
-            return value;
+            copy(env, *Box::from_raw(owner), &mut value);
+        } else {
+            copy(env, bytes, &mut value);
         }
+    }
+    value
+}
+
+/// # Safety
+/// As [`buffer`].
+unsafe fn copy(env: sys::napi_env, bytes: Vec<u8>, value: &mut sys::napi_value) {
+    // SAFETY: the bytes are copied before the call returns.
+    unsafe {
         sys::napi_create_buffer_copy(
             env,
             bytes.len(),
             bytes.as_ptr().cast(),
             ptr::null_mut(),
-            &mut value,
+            value,
         );
     }
-    value
+    recycle(bytes);
 }
 
 unsafe extern "C" fn free(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
     // SAFETY: made by Box::into_raw in `buffer`, finalized once.
-    drop(unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
+    recycle(*unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
 }

@@ -5,21 +5,23 @@ use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 use napi_derive::napi;
+use spawn_engine::Environment;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
 thread_local! {
-    static LAST: RefCell<Arc<Vec<u8>>> = RefCell::default();
+    static LAST: RefCell<Arc<Environment>> = RefCell::default();
 }
 
 /// `KEY=value` strings, each NUL-ended. Called on Node's main thread, whose `process.env` is what changes them. The
 /// block is made again only when a string has changed.
-pub(crate) fn snapshot() -> Arc<Vec<u8>> {
+pub(crate) fn snapshot() -> Arc<Environment> {
     LAST.with_borrow_mut(|last| {
-        if !is_current(last) {
-            *last = Arc::new(strings().flatten().copied().collect());
+        if !is_current(last.block()) {
+            let block = strings().flatten().copied().collect();
+            *last = Arc::new(Environment::new(block));
         }
         Arc::clone(last)
     })

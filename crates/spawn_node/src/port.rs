@@ -8,7 +8,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
-use spawn_engine::{Event, Port as EnginePort, Request, Stdio};
+use spawn_engine::{Environment, Event, Port as EnginePort, Request, Stdio};
 
 use crate::async_handle::AsyncHandle;
 use crate::delivery::deliver;
@@ -126,7 +126,7 @@ impl Port {
             env: match env {
                 None => environ::snapshot(),
                 Some(env) if env.is_empty() => Arc::default(),
-                Some(env) => Arc::new(ended(env)),
+                Some(env) => Arc::new(Environment::new(ended(env))),
             },
             cwd: cwd.map(ended),
             detached,

@@ -1,0 +1,74 @@
+//! Memory that output is read into, used again.
+//!
+//! A chunk of output is in JavaScript's hands until V8 finds it to be garbage, long after it was read. Fresh memory for
+//! every chunk would cost more in page faults than the reading itself.
+
+use std::sync::Mutex;
+
+use crate::stream::FLOW_CREDIT;
+use crate::sys::lock;
+
+/// What one read can bring.
+pub(crate) const BLOCK: usize = FLOW_CREDIT;
+/// How many are kept for later: what V8 lets a busy server collect between two of its collections.
+const KEPT: usize = 64;
+
+struct Pool {
+    free: Vec<Vec<u8>>,
+    /// Whether blocks are in demand, and worth keeping.
+    is_open: bool,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool {
+    free: Vec::new(),
+    is_open: false,
+});
+
+/// An empty vector with room for [`BLOCK`] bytes.
+pub(crate) fn take() -> Vec<u8> {
+    let mut pool = lock(&POOL);
+    pool.is_open = true;
+    let kept = pool.free.pop();
+    drop(pool);
+    kept.unwrap_or_else(|| Vec::with_capacity(BLOCK))
+}
+
+/// Takes back the bytes of an event, whose memory may serve another one.
+pub fn recycle(mut bytes: Vec<u8>) {
+    if bytes.capacity() != BLOCK {
+        return;
+    }
+    bytes.clear();
+    let mut pool = lock(&POOL);
+    if pool.is_open && pool.free.len() < KEPT {
+        pool.free.push(bytes);
+    }
+}
+
+/// Gives back what is kept, and keeps nothing until the next [`take`].
+pub(crate) fn close() {
+    let mut pool = lock(&POOL);
+    pool.is_open = false;
+    let free = std::mem::take(&mut pool.free);
+    drop(pool);
+    drop(free);
+}
+
+pub(crate) fn is_open() -> bool {
+    lock(&POOL).is_open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_blocks_come_back_and_they_come_back_empty() {
+        let mut bytes = take();
+        bytes.extend_from_slice(b"output");
+        recycle(bytes);
+        recycle(vec![1; 10]);
+        let again = take();
+        assert!(again.is_empty() && again.capacity() == BLOCK);
+    }
+}

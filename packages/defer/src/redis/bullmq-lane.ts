@@ -1,3 +1,5 @@
+import { nextRecord } from './packed-records.ts';
+
 /** What the lane's writes were compared with, field by field, and what read them. Others go through `addBulk`. */
 export const testedBullMQ: ReadonlySet<string> = new Set(['6.5.4', '6.7.0']);
 
@@ -6,35 +8,39 @@ export const testedBullMQ: ReadonlySet<string> = new Set(['6.5.4', '6.7.0']);
  * A job whose id is there already is left alone, and an event says so. What Lua hands to Redis is text: it would
  * print a number with seventeen digits first.
  *
- * KEYS: wait, meta, id, active, events, marker. ARGV: the key prefix, then for each job its id, name, data, timestamp
- * and the options as JSON without the opening `{"jobId":"…",`. Ids hold no character that JSON would escape.
- * Returns how many were new.
+ * KEYS: wait, meta, id, active, events, marker. ARGV: the key prefix, then for each run of jobs of one kind: their name,
+ * the options as JSON without the opening `{"jobId":"…","timestamp":…`, and the packed records. Ids hold no character
+ * that JSON would escape. Returns how many were new.
  */
 export const laneScript: string = `
-local call, prefix, events = redis.call, ARGV[1], KEYS[5]
+local call, find, sub, prefix, events = redis.call, string.find, string.sub, ARGV[1], KEYS[5]
 local meta = call('HMGET', KEYS[2], 'opts.maxLenEvents', 'paused', 'concurrency')
 local bound = meta[1]
 if not bound then
   bound = '10000'
   call('HSET', KEYS[2], 'opts.maxLenEvents', bound)
 end
-local fresh, count = {}, 0
-for at = 2, #ARGV, 5 do
-  local id, name = ARGV[at], ARGV[at + 1]
-  local key = prefix .. id
-  if call('EXISTS', key) == 1 then
-    call('XADD', events, '*', 'event', 'duplicated', 'jobId', id)
-  else
-    call('HSET', key, 'name', name, 'data', ARGV[at + 2], 'opts', '{"jobId":"' .. id .. '",' .. ARGV[at + 4],
-      'timestamp', ARGV[at + 3], 'delay', '0', 'priority', '0')
-    call('XADD', events, '*', 'event', 'added', 'jobId', id, 'name', name)
-    call('XADD', events, '*', 'event', 'waiting', 'jobId', id)
-    count = count + 1
-    fresh[count] = id
+local fresh, count, all = {}, 0, 0
+for at = 2, #ARGV, 3 do
+  local name, options, text, from = ARGV[at], ARGV[at + 1], ARGV[at + 2], 1
+  while from <= #text do
+    ${nextRecord}
+    local key = prefix .. id
+    all = all + 1
+    if call('EXISTS', key) == 1 then
+      call('XADD', events, '*', 'event', 'duplicated', 'jobId', id)
+    else
+      call('HSET', key, 'name', name, 'data', data, 'opts', '{"jobId":"' .. id .. '","timestamp":' .. time .. options,
+        'timestamp', time, 'delay', '0', 'priority', '0')
+      call('XADD', events, '*', 'event', 'added', 'jobId', id, 'name', name)
+      call('XADD', events, '*', 'event', 'waiting', 'jobId', id)
+      count = count + 1
+      fresh[count] = id
+    end
   end
 end
 call('XTRIM', events, 'MAXLEN', '~', bound)
-call('INCRBY', KEYS[3], (#ARGV - 1) / 5)
+call('INCRBY', KEYS[3], all)
 for from = 1, count, 1000 do
   call('LPUSH', KEYS[1], unpack(fresh, from, math.min(from + 999, count)))
 end

@@ -5,12 +5,14 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const [scenarios, proofs] = ['scenarios', 'proofs'].map(namesIn) as [string[], string[]];
+/** Of those that take more than a few minutes alone. */
+const durations = 'defer takes 25 minutes, and 7 with --quick.';
 const [name, ...options] = process.argv.slice(2);
 
 if (name === undefined || ![...scenarios, ...proofs].includes(name)) {
   const asked = name === undefined ? '' : `There is no scenario "${name}". `;
   process.stderr.write(
-    `${asked}Usage: npm run bench -- SCENARIO [--quick] [--json FILE]\nScenarios: ${scenarios.join(', ')}\nProofs: ${proofs.join(', ')}\n`,
+    `${asked}Usage: npm run bench -- SCENARIO [--quick] [--json FILE]\nScenarios: ${scenarios.join(', ')}\nProofs: ${proofs.join(', ')}\n${durations}\n`,
   );
   process.exit(2);
 }

@@ -36,6 +36,7 @@ export function deferSummary(result: BenchResult): string {
     '',
     summaryTable(result),
     '',
+    ...added(result),
     'Bringing jobs to a local Redis, 500 with each request, four requests at a time:',
     '',
     producerTable(result),
@@ -54,6 +55,30 @@ export function deferShort(result: BenchResult): string {
 function outage(result: BenchResult): string[] {
   if (!result.variants.some(({ group }) => group === 'outage')) return [];
   return ['With no Redis there at all, 100 connections:', '', outageTable(result), ''];
+}
+
+/** Only where the groups of a fixed rate were measured. */
+function added(result: BenchResult): string[] {
+  const there = Object.keys(sinks).filter((sink) => isThere(result, `fastify-plain/${sink}/rate`));
+  if (there.length === 0) return [];
+  const rows = Object.entries(platforms).flatMap(([platform, name]) =>
+    ['memory', 'process', 'disk'].map((way) => [
+      `${name}, ${way}`,
+      ...there.map((sink) => {
+        const [own, plain] = [way, 'plain'].map((each) =>
+          find(result, `${platform}-${each}/${sink}/rate`),
+        );
+        if (own === undefined || plain === undefined) return '–';
+        return ((own.latencyMs.p50 - plain.latencyMs.p50) * 1_000).toFixed(0);
+      }),
+    ]),
+  );
+  return [
+    'What a job adds to the median latency at 2,000 requests per second, in µs:',
+    '',
+    table(['', ...there.map((sink) => sinks[sink]!)], rows),
+    '',
+  ];
 }
 
 function gridTable(result: BenchResult, sink: string): string {

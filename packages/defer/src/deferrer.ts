@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { AcknowledgeLimit } from './acknowledge-limit.ts';
 import { closureLane } from './closures.ts';
 import { DeadLetters } from './dead-letter-office.ts';
 import { DeferError } from './errors.ts';
@@ -57,6 +58,7 @@ export class Deferrer implements LaneHost {
   readonly #after: Lane;
   readonly #root: JournalRoot | undefined;
   readonly #idPrefix: string;
+  readonly #limit: AcknowledgeLimit;
   readonly #quotaBlocked: PendingJob[] = [];
   #isWatchingQuota = false;
   readonly #ready: Promise<void>;
@@ -71,6 +73,7 @@ export class Deferrer implements LaneHost {
     this.clock = options.clock;
     this.logger = options.logger;
     this.random = options.random;
+    this.#limit = new AcknowledgeLimit(this.clock, options.acknowledgeTimeoutMs);
     const { journal, logger } = options;
     if (journal !== undefined) {
       this.#root = new JournalRoot(
@@ -372,7 +375,7 @@ export class Deferrer implements LaneHost {
     }
     if (overflow === 'block' && lane.blocked < lane.options.maxPending) {
       if (job.level === 'sink') return true;
-      this.#limitWait(job);
+      this.#limit.watch(job);
       lane.whenRoom(() => job.acknowledge(undefined));
       return true;
     }
@@ -409,7 +412,7 @@ export class Deferrer implements LaneHost {
     }
     if (overflow === 'block') {
       this.#quotaBlocked.push(job);
-      this.#limitWait(job);
+      this.#limit.watch(job);
       this.#watchQuota();
       return false;
     }
@@ -440,26 +443,8 @@ export class Deferrer implements LaneHost {
 
   #deliver(job: PendingJob): void {
     job.isUnderway = true;
-    if (job.level === 'sink' && !job.isRelayed) this.#limitWait(job);
+    if (job.level === 'sink' && !job.isRelayed) this.#limit.watch(job);
     job.lane.enqueue(job);
-  }
-
-  /* A reply is not held for ever. */
-  #limitWait(job: PendingJob): void {
-    const { acknowledgeTimeoutMs } = this.options;
-    const timer = this.clock.after(
-      acknowledgeTimeoutMs,
-      () => {
-        job.acknowledge(
-          new DeferError(
-            'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
-            `The job ${job.id} (${job.job}) did not reach the level ${job.level} within ${acknowledgeTimeoutMs} ms.`,
-          ),
-        );
-      },
-      false,
-    );
-    job.whenAcknowledged(() => timer.cancel());
   }
 
   #unreserve(job: PendingJob): void {

@@ -40,9 +40,11 @@ class ResponseHost implements ScopeHost {
   }
 
   watch(scope: Scope): void {
-    const response = this.#response;
-    watchEnd(response, scope);
-    holdResponse(response, scope);
+    watchEnd(this.#response, scope);
+  }
+
+  guard(scope: Scope): void {
+    holdResponse(this.#response, scope);
   }
 }
 

@@ -40,6 +40,10 @@ class FastifyHost implements ScopeHost {
   watch(scope: Scope): void {
     watchEnd(this.#reply.raw, scope);
   }
+
+  guard(): void {
+    // `onSend` looks for itself.
+  }
 }
 
 /** Adds the hooks to an instance on the spot, for who cannot register a plugin: before any route is added. */
@@ -62,7 +66,7 @@ export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void 
   // The payload is made and nothing has left: the last place to wait for a write.
   app.addHook('onSend', (request, reply, payload, next) => {
     const scope = (request as Scoped)[scopeOf];
-    if (scope === undefined || !scope.isInvolved) return next(null, payload);
+    if (scope === undefined || !scope.isGuarded) return next(null, payload);
     scope.hold(reply.statusCode, (error) => {
       if (error === undefined) next(null, payload);
       else next(error as Error);

@@ -7,7 +7,7 @@ type Step = () => void;
 /**
  * Keeps the bytes of a response back until its scope lets them go: Express has no hook between the body and the
  * socket. What the handler writes meanwhile is written afterwards, in its order; a response whose jobs are not safe
- * becomes a 503. Only a response that has jobs is touched.
+ * becomes a 503. Only a response that has something to wait for is touched.
  */
 export function holdResponse(response: ServerResponse, scope: Scope): void {
   // What has begun to leave cannot be held any more.

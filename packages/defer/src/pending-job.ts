@@ -1,3 +1,4 @@
+import type { AcknowledgeLimit } from './acknowledge-limit.ts';
 import type { JobPlace } from './journal/journal.ts';
 import type { JobRecord } from './journal/job-record.ts';
 import type { Lane } from './lane/lane.ts';
@@ -55,8 +56,9 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   isReserved = false;
   /** Came out of an outbox, which keeps it until it is delivered. */
   isRelayed = false;
+  /** Who gives up on its level when it takes too long. */
+  limit: AcknowledgeLimit | undefined = undefined;
   #waiter: Acknowledgement | undefined = undefined;
-  #onAcknowledged: (() => void) | undefined = undefined;
   #promised: PromiseWithResolvers<void> | undefined = undefined;
   #isAcknowledged = false;
   #failure: unknown = undefined;
@@ -134,17 +136,12 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
     else this.#waiter = waiter;
   }
 
-  /** For the timer that limits the wait. */
-  whenAcknowledged(callback: () => void): void {
-    this.#onAcknowledged = callback;
-  }
-
   /** The level is reached, or with an error: it is not, and nobody may claim it. */
   acknowledge(error: unknown): void {
     if (this.#isAcknowledged) return;
     this.#isAcknowledged = true;
     this.#failure = error;
-    this.#onAcknowledged?.();
+    this.limit?.forget(this);
     this.#waiter?.acknowledged(error);
     this.#waiter = undefined;
     if (error === undefined) this.#promised?.resolve();

@@ -15,8 +15,10 @@ export type RequestFacts = {
 export interface ScopeHost {
   /** A new object with each call. */
   facts(): RequestFacts;
-  /** The request has a job now: its end must be heard of. Called once. */
+  /** The request has a job now: `scope.end` must be called at its end. Called once. */
   watch(scope: Scope): void;
+  /** The reply has something to wait for: `scope.hold` must be called before any of it leaves. Called once. */
+  guard(scope: Scope): void;
 }
 
 /** A request, as far as its jobs go: from its arrival to the end of its reply. */
@@ -29,6 +31,7 @@ export class Scope implements Acknowledgement {
   #waiting = 0;
   #failure: unknown;
   #isWatched = false;
+  #isGuarded = false;
   #hasReplied = false;
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
   #release: ((error: unknown) => void) | undefined;
@@ -52,9 +55,9 @@ export class Scope implements Acknowledgement {
     return !this.#hasReplied && this.#outcome === undefined;
   }
 
-  /** True when the reply has something to wait for, or jobs that depend on its status. */
-  get isInvolved(): boolean {
-    return this.#jobs.length > 0 || this.#waiting > 0 || this.#failure !== undefined;
+  /** True when the reply has something to wait for, or jobs to journal once its status is known. */
+  get isGuarded(): boolean {
+    return this.#isGuarded;
   }
 
   suits(when: When): boolean {
@@ -64,18 +67,16 @@ export class Scope implements Acknowledgement {
   /** The job shares the request's outcome. */
   add(job: PendingJob): void {
     this.#jobs.push(job);
-    if (this.#isWatched) return;
-    this.#isWatched = true;
-    this.#host.watch(this);
+    this.#watch();
+    if (job.when === 'success' && job.level !== 'memory') this.#guard();
   }
 
   /** The reply must not leave before the job is acknowledged. */
   await(job: PendingJob): void {
     this.#waiting++;
     job.tell(this);
-    if (this.#isWatched) return;
-    this.#isWatched = true;
-    this.#host.watch(this);
+    this.#watch();
+    this.#guard();
   }
 
   /**
@@ -113,6 +114,18 @@ export class Scope implements Acknowledgement {
       if (this.suits(job.when)) job.lane.home.dispatch(job);
       else job.lane.home.withdraw(job);
     }
+  }
+
+  #watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.#host.watch(this);
+  }
+
+  #guard(): void {
+    if (this.#isGuarded) return;
+    this.#isGuarded = true;
+    this.#host.guard(this);
   }
 
   #answer(release: (error: unknown) => void): void {

@@ -6,5 +6,5 @@ export function watchEnd(response: ServerResponse, scope: Scope): void {
   const end = (): void => scope.end(response.statusCode, response.writableFinished);
   if (response.writableFinished || response.destroyed) return end();
   // Comes behind 'finish', and is the one event there is when the client goes away.
-  response.once('close', end);
+  response.on('close', end);
 }

@@ -1,25 +1,31 @@
+import { nextRecord } from './packed-records.ts';
+
 /**
  * Appends many entries to one stream in one call: with a command for each, the client alone costs 8 µs an entry, with
  * this 1 µs. It stops at the first entry the server refuses, so that order holds.
  *
- * KEYS: the stream. ARGV: the bound or '', then for each entry its id, job, time, data, how many more words there are,
- * and those. Returns how many were appended and, where one was refused, why.
+ * KEYS: the stream. ARGV: the bound or '', then for each run of jobs of one kind: their name, how many words all of
+ * them have besides, those words, and the packed records. Returns how many were appended and, where one was refused,
+ * why.
  */
 export const appendScript: string = `
-local bound, at, count = ARGV[1], 2, 0
+local call, find, sub, stream, at, count = redis.pcall, string.find, string.sub, KEYS[1], 2, 0
 while at <= #ARGV do
-  local last = at + 4 + ARGV[at + 4]
-  local words = { KEYS[1], '*', 'defer-id', ARGV[at], 'defer-job', ARGV[at + 1],
-    'defer-at', ARGV[at + 2], 'data', ARGV[at + 3], unpack(ARGV, at + 5, last) }
-  if bound ~= '' and count % 100 == 0 then
-    table.insert(words, 2, bound)
-    table.insert(words, 2, '~')
-    table.insert(words, 2, 'MAXLEN')
+  local job, last = ARGV[at], at + 1 + ARGV[at + 1]
+  local more, text, from, answer = last > at + 1, ARGV[last + 1], 1
+  while from <= #text do
+    ${nextRecord}
+    if more then
+      answer = call('XADD', stream, '*', 'defer-id', id, 'defer-job', job, 'defer-at', time, 'data', data,
+        unpack(ARGV, at + 2, last))
+    else
+      answer = call('XADD', stream, '*', 'defer-id', id, 'defer-job', job, 'defer-at', time, 'data', data)
+    end
+    if type(answer) == 'table' and answer.err then return {count, answer.err} end
+    count = count + 1
   end
-  local id = redis.pcall('XADD', unpack(words))
-  if type(id) == 'table' and id.err then return {count, id.err} end
-  count = count + 1
-  at = last + 1
+  at = last + 2
 end
+if ARGV[1] ~= '' then call('XTRIM', stream, 'MAXLEN', '~', ARGV[1]) end
 return {count}
 `;

@@ -1,42 +1,51 @@
+import { nextRecord } from './packed-records.ts';
+
 /** What the lane's writes were compared with, field by field, and what read them. Others go through `addBulk`. */
 export const testedBullMQ: ReadonlySet<string> = new Set(['6.5.4', '6.7.0']);
 
 /**
  * Writes a batch of plain jobs in one call, as BullMQ itself writes one: its `addBulk` is a script call for each.
- * A job whose id is there already is left alone, and an event says so.
+ * A job whose id is there already is left alone, and an event says so. What Lua hands to Redis is text: it would
+ * print a number with seventeen digits first.
  *
- * KEYS: wait, meta, id, active, events, marker. ARGV: the key prefix, then for each job its id, name, data, timestamp
- * and the options as JSON without the opening `{"jobId":"…",`. Ids hold no character that JSON would escape.
- * Returns how many were new.
+ * KEYS: wait, meta, id, active, events, marker. ARGV: the key prefix, then for each run of jobs of one kind: their name,
+ * the options as JSON without the opening `{"jobId":"…","timestamp":…`, and the packed records. Ids hold no character
+ * that JSON would escape. Returns how many were new.
  */
 export const laneScript: string = `
-local prefix, events = ARGV[1], KEYS[5]
-local meta = redis.call('HMGET', KEYS[2], 'opts.maxLenEvents', 'paused', 'concurrency')
+local call, find, sub, prefix, events = redis.call, string.find, string.sub, ARGV[1], KEYS[5]
+local meta = call('HMGET', KEYS[2], 'opts.maxLenEvents', 'paused', 'concurrency')
 local bound = meta[1]
 if not bound then
-  bound = 10000
-  redis.call('HSET', KEYS[2], 'opts.maxLenEvents', bound)
+  bound = '10000'
+  call('HSET', KEYS[2], 'opts.maxLenEvents', bound)
 end
-local fresh = {}
-for at = 2, #ARGV, 5 do
-  local id, name = ARGV[at], ARGV[at + 1]
-  if redis.call('EXISTS', prefix .. id) == 1 then
-    redis.call('XADD', events, 'MAXLEN', '~', bound, '*', 'event', 'duplicated', 'jobId', id)
-  else
-    redis.call('HSET', prefix .. id, 'name', name, 'data', ARGV[at + 2], 'opts',
-      '{"jobId":"' .. id .. '",' .. ARGV[at + 4], 'timestamp', ARGV[at + 3], 'delay', 0, 'priority', 0)
-    redis.call('XADD', events, '*', 'event', 'added', 'jobId', id, 'name', name)
-    redis.call('XADD', events, 'MAXLEN', '~', bound, '*', 'event', 'waiting', 'jobId', id)
-    fresh[#fresh + 1] = id
+local fresh, count, all = {}, 0, 0
+for at = 2, #ARGV, 3 do
+  local name, options, text, from = ARGV[at], ARGV[at + 1], ARGV[at + 2], 1
+  while from <= #text do
+    ${nextRecord}
+    local key = prefix .. id
+    all = all + 1
+    if call('EXISTS', key) == 1 then
+      call('XADD', events, '*', 'event', 'duplicated', 'jobId', id)
+    else
+      call('HSET', key, 'name', name, 'data', data, 'opts', '{"jobId":"' .. id .. '","timestamp":' .. time .. options,
+        'timestamp', time, 'delay', '0', 'priority', '0')
+      call('XADD', events, '*', 'event', 'added', 'jobId', id, 'name', name)
+      call('XADD', events, '*', 'event', 'waiting', 'jobId', id)
+      count = count + 1
+      fresh[count] = id
+    end
   end
 end
-redis.call('INCRBY', KEYS[3], (#ARGV - 1) / 5)
-for from = 1, #fresh, 1000 do
-  redis.call('LPUSH', KEYS[1], unpack(fresh, from, math.min(from + 999, #fresh)))
+call('XTRIM', events, 'MAXLEN', '~', bound)
+call('INCRBY', KEYS[3], all)
+for from = 1, count, 1000 do
+  call('LPUSH', KEYS[1], unpack(fresh, from, math.min(from + 999, count)))
 end
-if #fresh > 0 and not meta[2] and
-    not (meta[3] and redis.call('LLEN', KEYS[4]) >= tonumber(meta[3])) then
-  redis.call('ZADD', KEYS[6], 0, '0')
+if count > 0 and not meta[2] and not (meta[3] and call('LLEN', KEYS[4]) >= tonumber(meta[3])) then
+  call('ZADD', KEYS[6], 0, '0')
 end
-return #fresh
+return count
 `;

@@ -4,6 +4,7 @@ import { dedupeKey } from '../delivery/dedupe-key.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { DeferError } from '../errors.ts';
 import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
+import { PackedRecords } from '../redis/packed-records.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 
@@ -34,7 +35,7 @@ const ownOptions = new Set([
   'prevMillis',
 ]);
 
-type Lane = (...words: (string | number)[]) => Promise<number>;
+type Lane = (...words: string[]) => Promise<number>;
 interface Entry {
   name: string;
   data: unknown;
@@ -146,31 +147,35 @@ class BullMQSink implements Sink {
   }
 
   async #writeLane(batch: readonly Delivery[], signal: AbortSignal): Promise<undefined> {
-    const words: (string | number)[] = [...this.#keys, this.#queue.keys['']!];
+    const words: string[] = [...this.#keys, this.#queue.keys['']!];
+    let name: string | undefined;
+    let options: string | undefined;
+    let records: PackedRecords | undefined;
     for (const delivery of batch) {
-      words.push(
-        jobIdOf(delivery),
-        delivery.job,
-        delivery.json,
-        delivery.deferredAtMs,
-        this.#textOf(delivery),
-      );
+      const own = this.#textOf(delivery);
+      if (records === undefined || delivery.job !== name || own !== options) {
+        if (records !== undefined) words.push(name!, options!, records.toString());
+        ({ job: name } = delivery);
+        options = own;
+        records = new PackedRecords();
+      }
+      records.add(jobIdOf(delivery), delivery.deferredAtMs, delivery.json);
     }
+    words.push(name!, options!, records!.toString());
     await untilAborted(this.#lane!(...words), signal);
     return undefined;
   }
 
-  /** The job's options as BullMQ stores them, without its id, which opens the text and is put there by the script. */
-  #textOf({ options, context, deferredAtMs }: Delivery): string {
+  /** The job's options as BullMQ stores them, without its id and time, which open the text and are put there by the script. */
+  #textOf({ options, context }: Delivery): string {
     const known = options === undefined ? '' : JSON.stringify(options);
     let text = this.#optionsText.get(known);
     if (text === undefined) {
-      text = encode({ attempts: 0, ...this.#queue.defaultJobOptions, ...options });
+      text = `,${encode({ attempts: 0, ...this.#queue.defaultJobOptions, ...options })}`;
       if (this.#optionsText.size < 100) this.#optionsText.set(known, text);
     }
     const trace = traceOf(context);
-    const more = trace === undefined ? '' : `,"tm":${JSON.stringify(trace)}`;
-    return `"timestamp":${deferredAtMs}${more},${text}`;
+    return trace === undefined ? text : `,"tm":${JSON.stringify(trace)}${text}`;
   }
 
   async #addBulk(

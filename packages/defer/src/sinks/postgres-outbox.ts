@@ -3,6 +3,7 @@ import { DeferError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob } from '../outbox.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
+import { TableCreator } from '../postgres/table-creator.ts';
 
 export { outboxTable } from '../postgres/outbox-table.ts';
 
@@ -74,7 +75,7 @@ interface Row {
 class PostgresOutbox implements Outbox {
   readonly #pool: PostgresPool;
   readonly #table: string;
-  readonly #creates: string | undefined;
+  readonly #creator: TableCreator;
   readonly #pollMs: number;
   readonly #leaseMs: number;
   readonly #mostInFlight: number;
@@ -86,7 +87,6 @@ class PostgresOutbox implements Outbox {
   #eagerUntilMs = 0;
   #running: Promise<void> | undefined;
   #flushing: Promise<void> | undefined;
-  #created: Promise<unknown> | undefined;
 
   constructor(options: PostgresOutboxOptions) {
     const { table = 'defer_outbox', pollMs = 200, leaseMs = 30_000, inFlight = 1_000 } = options;
@@ -99,7 +99,10 @@ class PostgresOutbox implements Outbox {
     }
     this.#pool = options.pool;
     this.#table = quoteTable(table);
-    this.#creates = options.createTable === false ? undefined : outboxTable(table);
+    this.#creator = new TableCreator(
+      this.#pool,
+      options.createTable === false ? undefined : outboxTable(table),
+    );
     this.#pollMs = pollMs;
     this.#leaseMs = leaseMs;
     this.#mostInFlight = inFlight;
@@ -114,7 +117,7 @@ class PostgresOutbox implements Outbox {
       );
     }
     // Outside of the transaction: one that is rolled back would take the table with it.
-    await this.#createTable();
+    await this.#creator.create();
     await client.query(
       `insert into ${this.#table} (id, sink, job, key, data, deferred_at_ms, context, options)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -144,26 +147,13 @@ class PostgresOutbox implements Outbox {
     await this.#flush();
   }
 
-  async #createTable(): Promise<void> {
-    if (this.#creates === undefined) return;
-    // Two sessions that create it at the same moment collide in the catalogue; the second then finds it.
-    this.#created ??= this.#pool
-      .query(this.#creates)
-      .catch(() => this.#pool.query(this.#creates!))
-      .catch((error: unknown) => {
-        this.#created = undefined;
-        throw error;
-      });
-    await this.#created;
-  }
-
   async #relay(host: OutboxHost): Promise<void> {
     let hasFailed = false;
     let renewAtMs = performance.now() + this.#leaseMs / 3;
     while (!this.#closing.signal.aborted) {
       let taken = 0;
       try {
-        await this.#createTable();
+        await this.#creator.create();
         await this.#flush();
         if (performance.now() > renewAtMs) {
           await this.#renew();

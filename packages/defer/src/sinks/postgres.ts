@@ -2,6 +2,7 @@ import { dedupeKey } from '../delivery/dedupe-key.ts';
 import { isolate } from '../delivery/isolate.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { quoteTable, type PostgresPool } from '../postgres/pool.ts';
+import { TableCreator } from '../postgres/table-creator.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 
 export interface PostgresOptions {
@@ -47,14 +48,12 @@ export function postgres(options: PostgresOptions): Sink {
 class PostgresSink implements Sink {
   readonly kind = 'postgres';
   readonly #pool: PostgresPool;
-  readonly #table: string;
+  readonly #table: TableCreator;
   readonly #insert: string;
-  #needsTable: boolean;
 
   constructor({ pool, table = 'deferred_jobs', createTable = true }: PostgresOptions) {
     this.#pool = pool;
-    this.#table = table;
-    this.#needsTable = createTable;
+    this.#table = new TableCreator(pool, createTable ? postgresTable(table) : undefined);
     this.#insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
       select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
       from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
@@ -63,18 +62,16 @@ class PostgresSink implements Sink {
       on conflict (key) do nothing`;
   }
 
-  send(
+  async send(
     batch: readonly Delivery[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryResult[] | undefined> {
+    // Not with the first batch: no job is at fault when it fails.
+    await untilAborted(this.#table.create(), signal);
     return isolate(batch, (part) => untilAborted(this.#write(part), signal), isFaultOfJob);
   }
 
   async #write(part: readonly Delivery[]): Promise<void> {
-    if (this.#needsTable) {
-      await this.#pool.query(postgresTable(this.#table));
-      this.#needsTable = false;
-    }
     await this.#pool.query(this.#insert, [
       part.map(dedupeKey),
       part.map(({ job }) => job),

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { contextHeaders } from '../delivery/headers.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { appendScript } from '../redis/append-script.ts';
+import { PackedRecords } from '../redis/packed-records.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { retry, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 
@@ -80,12 +81,19 @@ class RedisStreamsSink implements Sink {
     signal: AbortSignal,
   ): Promise<DeliveryResult[] | undefined> {
     const words: (string | number)[] = [bound];
-    for (const { id, job, deferredAtMs, json, key, context } of batch) {
-      const lengthAt = words.push(id, job, deferredAtMs, json, 0) - 1;
-      if (key !== undefined) words.push('defer-key', key);
-      if (context !== undefined) words.push(...contextHeaders(context).flat());
-      words[lengthAt] = words.length - lengthAt - 1;
+    let kind: Delivery | undefined;
+    let records: PackedRecords | undefined;
+    for (const delivery of batch) {
+      if (records === undefined || !isOfKind(delivery, kind!)) {
+        if (records !== undefined) words.push(records.toString());
+        const more = wordsOf(delivery);
+        words.push(delivery.job, more.length, ...more);
+        kind = delivery;
+        records = new PackedRecords();
+      }
+      records.add(delivery.id, delivery.deferredAtMs, delivery.json);
     }
+    words.push(records!.toString());
     const [count, refusal] = await untilAborted(this.#append!(stream, ...words), signal);
     if (refusal === undefined) return undefined;
     const error = new Error(`Redis refused an entry of the stream "${stream}": ${refusal}`);
@@ -93,4 +101,15 @@ class RedisStreamsSink implements Sink {
     if (count === 0) throw error;
     return batch.map((_, index) => (index < count ? undefined : retry(error)));
   }
+}
+
+/** Whether the fields of two jobs are the same, but for those that are packed. */
+function isOfKind(one: Delivery, other: Delivery): boolean {
+  return one.job === other.job && one.key === other.key && one.context === other.context;
+}
+
+function wordsOf({ key, context }: Delivery): string[] {
+  const words = key === undefined ? [] : ['defer-key', key];
+  if (context !== undefined) words.push(...contextHeaders(context).flat());
+  return words;
 }

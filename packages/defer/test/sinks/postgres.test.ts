@@ -55,6 +55,20 @@ describe('postgres', { skip: missing ?? false }, () => {
     assert.deepEqual(rows, [{ key: 'k', deferred_at: new Date(1_790_000_000_123), context }]);
   });
 
+  it('makes its table while other sinks make it too, and blames no job for it', async (t) => {
+    for (let round = 0; round < 20; round++) {
+      const table = randomUUID();
+      const sinks = [1, 2, 3, 4].map(() => postgres({ pool, table }));
+      t.after(() => Promise.all(sinks.map((sink) => sink.close?.())));
+      const results = await Promise.all(
+        sinks.map((sink) => sink.send([delivery()], AbortSignal.timeout(20_000))),
+      );
+      assert.deepEqual(results, [undefined, undefined, undefined, undefined]);
+      const { rows } = await pool.query(`select job from "${table}"`);
+      assert.equal(rows.length, 4);
+    }
+  });
+
   it('takes no table that is no name', () => {
     for (const table of ['', 'a.b.c', '.a']) {
       assert.throws(() => postgres({ pool, table }), { code: 'ERR_REDLINE_DEFER_OPTION' });

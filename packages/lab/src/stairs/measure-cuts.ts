@@ -1,5 +1,4 @@
 import { LabError } from '../errors.ts';
-import { label } from '../run/contract.ts';
 import { takeTurns } from '../run/pinning.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
@@ -38,7 +37,7 @@ export async function measureCuts(
   const { target } = plan;
   const running = observed.generator.run({
     port: session.port,
-    requests: [target.request],
+    requests: target.replayed?.load ?? [target.request],
     connections: target.connections,
     durationMs: 600_000,
     launcher: takeTurns(pinning, session.pid),
@@ -66,7 +65,7 @@ export async function measureCuts(
       countedMs: 99,
     });
     const settled = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
-    requireGoodAnswers([...warm, ...settled], target.request);
+    requireGoodAnswers([...warm, ...settled], target);
     const slice = sliceFor(settled, target.connections);
     Object.assign(observed, slice);
     const length = slice.guardMs + slice.countedMs + timerSlopMs;
@@ -142,19 +141,19 @@ function sliceFor(
   return { guardMs, countedMs: Math.max(leastCountedMs, sliceMs - guardMs) };
 }
 
-function requireGoodAnswers(slices: readonly CutSlice[], request: StairsTarget['request']): void {
+function requireGoodAnswers(slices: readonly CutSlice[], { asked }: StairsTarget): void {
   const requests = slices.reduce((sum, slice) => sum + slice.requests, 0);
   const failures = slices.reduce((sum, slice) => sum + slice.failures, 0);
   if (requests === 0) {
     throw new LabError(
       'ERR_REDLINE_STAIRS',
-      `Nothing was answered while ${label(request)} was sent under load.`,
+      `Nothing was answered while ${asked} was sent under load.`,
     );
   }
   if (failures / requests > failedTooOften) {
     throw new LabError(
       'ERR_REDLINE_STAIRS',
-      `Under load ${failures} of ${requests} answers to ${label(request)} have a status of 400 or more (a rate limit?): the figures would be those of a refusal.`,
+      `Under load ${failures} of ${requests} answers to ${asked} have a status of 400 or more (a rate limit?): the figures would be those of a refusal.`,
     );
   }
 }

@@ -3,8 +3,8 @@
 // rest of the request pays for with a tenth as much again. A loop of counted turns is as long as the processor is slow.
 // So the turns are counted, and their number follows the processor.
 const sampleEvery = 8;
-const samplesPerStep = 25;
-const isolatedRuns = 2_000;
+const samplesPerStep = 100;
+const isolatedRuns = 4_000;
 
 export class BusyLoop {
   #micros;
@@ -13,11 +13,13 @@ export class BusyLoop {
   #clockMicros = clockMicros();
   #samples = new Float64Array(samplesPerStep);
   #sampled = 0;
+  #settled = false;
 
   constructor(micros) {
     this.#micros = micros;
     this.#turns = micros * 300;
     for (let call = 0; call < isolatedRuns; call++) this.run();
+    this.#settled = true;
   }
 
   run() {
@@ -27,12 +29,14 @@ export class BusyLoop {
     this.#learn((performance.now() - start) * 1_000 - this.#clockMicros);
   }
 
-  /** The median, since a turn of the load in the middle of the loop is not its length. */
+  /** Twice as long as meant: a turn of the load came in the middle, and is not the loop's. Interrupts are. */
   #learn(micros) {
+    if (micros > 2 * this.#micros && this.#settled) return;
     this.#samples[this.#sampled++] = micros;
     if (this.#sampled < samplesPerStep) return;
     this.#sampled = 0;
-    this.#turns = Math.max(1, Math.round((this.#turns * this.#micros) / median(this.#samples)));
+    const typical = this.#settled ? mean(this.#samples) : median(this.#samples);
+    this.#turns = Math.max(1, Math.round((this.#turns * this.#micros) / typical));
   }
 }
 
@@ -43,6 +47,10 @@ function clockMicros() {
     return (performance.now() - start) * 1_000;
   });
   return median(samples);
+}
+
+function mean(samples) {
+  return samples.reduce((sum, each) => sum + each, 0) / samples.length;
 }
 
 function median(samples) {

@@ -29,7 +29,7 @@ interface StairsOptions extends TargetOptions, ReportOptions {
   seed?: number;
 }
 
-const defaultSeconds = 40;
+const defaultSeconds = 45;
 const quickSeconds = 8;
 
 export function addStairsCommand(program: Command, context: CommandContext): void {

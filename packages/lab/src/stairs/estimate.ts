@@ -1,11 +1,12 @@
 import type { Interval, Verdict } from '../result.ts';
+import { resamples } from '../stats/bootstrap.ts';
 import { holm } from '../stats/holm.ts';
 import {
   combine,
   intervalOf,
   type Level,
   normalTail,
-  quickHalf,
+  quickQuarter,
   resampleLevels,
   type Round,
   standardError,
@@ -60,21 +61,18 @@ export function estimateStairs(
   );
   const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
   // A cut pays for ending the request; the whole request does not.
-  const levels = [
-    ...cuts.map((cut) => combine([columns.get(cut)!], (level) => level - ending.value)),
-    wholeLevel,
-  ];
+  const levels = [...cuts.map((cut) => combine([columns.get(cut)!, ending], minus)), wholeLevel];
   const steps = cuts.map((_, index) => combine([levels[index + 1]!, levels[index]!], minus));
   const reach = Math.max(Math.abs(control.low), Math.abs(control.high));
   const bandMicros = Math.max(smallestBand * wholeLevel.value, reach);
   const all = restarts.flat();
   return {
-    ending,
+    ending: intervalOf(ending),
     floor: intervalOf(levels[0]!),
     steps: judge(steps, bandMicros),
     levels: levels.slice(0, -1).map(intervalOf),
     whole: intervalOf(wholeLevel),
-    processMicros: quickHalf(
+    processMicros: quickQuarter(
       all
         .filter((slice) => slice.cut >= whole && isUsable(slice))
         .map((slice) => slice.cpuMicros / slice.requests),
@@ -86,10 +84,10 @@ export function estimateStairs(
   };
 }
 
-function endingCost(endings: readonly CutSlice[], random: Random): Interval {
-  if (endings.length === 0) return { value: 0, low: 0, high: 0 };
+function endingCost(endings: readonly CutSlice[], random: Random): Level {
+  if (endings.length === 0) return { value: 0, resampled: new Float64Array(resamples) };
   const columns = resampleLevels([byRound(endings)], [atArrival, atArrivalFree], random);
-  return intervalOf(combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus));
+  return combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus);
 }
 
 /** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */

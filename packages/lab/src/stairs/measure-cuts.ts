@@ -8,18 +8,22 @@ import { shuffledRounds } from './schedule.ts';
 import type { Session } from './session.ts';
 import type { StairsTarget } from './target.ts';
 
-/** Length of a slice; its first part is the guard. */
-const sliceMs = 80;
-const leastGuardMs = 6;
+/**
+ * Short, so that many slices pass with nothing between, and long enough for this many requests. The first part of a slice
+ * is its guard.
+ */
+const requestsPerSlice = 200;
+const leastCountedMs = 28;
+const mostCountedMs = 250;
+const leastGuardMs = 4;
 const mostGuardMs = 120;
-const leastCountedMs = 50;
 /** Timers are late by this, all in all, once a slice. */
 const timerSlopMs = 2;
 const warmupMs = 1_500;
 /** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
 const settlingRounds = 3;
-/** Pairs of slices, within some two seconds. */
-const endingRounds = 14;
+/** Pairs of slices, within some three seconds. */
+const endingRounds = 40;
 /** Share of the time that chooses among too many stages. */
 const pilotShare = 0.2;
 const failedTooOften = 0.01;
@@ -138,7 +142,8 @@ function sliceFor(
   const rps = mean(slices.map(({ requests, seconds }) => requests / seconds));
   const latencyMs = (connections / rps) * 1_000;
   const guardMs = Math.ceil(Math.min(mostGuardMs, Math.max(leastGuardMs, 3 * latencyMs)));
-  return { guardMs, countedMs: Math.max(leastCountedMs, sliceMs - guardMs) };
+  const countedMs = Math.ceil((requestsPerSlice / rps) * 1_000);
+  return { guardMs, countedMs: Math.min(mostCountedMs, Math.max(leastCountedMs, countedMs)) };
 }
 
 function requireGoodAnswers(slices: readonly CutSlice[], { asked }: StairsTarget): void {

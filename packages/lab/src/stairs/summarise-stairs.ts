@@ -14,7 +14,8 @@ export interface StairsFacts {
 }
 
 const noticeableSteal = 0.02;
-const fewRounds = 12;
+/** The lowest quarter of fewer is a handful of slices. */
+const fewRounds = 24;
 
 /** Turns what was observed into what may be said of it. */
 export function summariseStairs(

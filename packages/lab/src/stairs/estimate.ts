@@ -11,13 +11,19 @@ import {
   type Round,
   standardError,
 } from '../stats/location.ts';
-import type { Random } from '../stats/random.ts';
+import { normal, type Random } from '../stats/random.ts';
 import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
 /** Fewer requests than this say nothing of what one costs. */
 const leastRequests = 20;
-/** Smaller costs come and go with the layout of code alone, as a share of the request. */
-const smallestBand = 0.005;
+/**
+ * As a share of the request, half the width of 95 %: a cut is a comparison and a way out in the middle of a function, which
+ * is compiled and laid out a little differently for it. Functions that do nothing read as much as this, with either sign,
+ * however long they are measured.
+ */
+const layoutShare = 0.005;
+/** Smaller costs are told from none by their luck with the layout alone, as a share of the request. */
+const smallestBand = 2 * layoutShare;
 /** A control that lies wholly outside this share of the request says that something disturbed the run. */
 const controlBand = 0.01;
 
@@ -62,7 +68,13 @@ export function estimateStairs(
   const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
   // A cut pays for ending the request; the whole request does not.
   const levels = [...cuts.map((cut) => combine([columns.get(cut)!, ending], minus)), wholeLevel];
-  const steps = cuts.map((_, index) => combine([levels[index + 1]!, levels[index]!], minus));
+  const steps = cuts.map((_, index) =>
+    blurred(
+      combine([levels[index + 1]!, levels[index]!], minus),
+      layoutShare * wholeLevel.value,
+      random,
+    ),
+  );
   const reach = Math.max(Math.abs(control.low), Math.abs(control.high));
   const bandMicros = Math.max(smallestBand * wholeLevel.value, reach);
   const all = restarts.flat();
@@ -109,6 +121,12 @@ function judge(steps: readonly Level[], band: number): { micros: Interval; verdi
 
 function judgeControl(control: Interval, band: number): Verdict {
   return control.low > band || control.high < -band ? 'changed' : 'same';
+}
+
+/** With an uncertainty that no number of slices takes away. */
+function blurred({ value, resampled }: Level, half: number, random: Random): Level {
+  const deviation = half / 1.96;
+  return { value, resampled: resampled.map((each) => each + deviation * normal(random)) };
 }
 
 function byRound(slices: readonly CutSlice[]): Round[] {

@@ -1,14 +1,17 @@
 // An old-fashioned chain of functions on node:http. Each can be given a busy loop of known length, in microseconds:
 // SPIN='{"price":5}'. The functions themselves do next to nothing.
 import { createServer } from 'node:http';
+import { BusyLoop } from './busy-loop.mjs';
 
-const spins = JSON.parse(process.env.SPIN ?? '{}');
+const spins = Object.fromEntries(
+  Object.entries(JSON.parse(process.env.SPIN ?? '{}')).map(([name, micros]) => [
+    name,
+    new BusyLoop(micros),
+  ]),
+);
 
-/** By the clock: a loop of counted turns is as long as the processor is slow at the moment. */
-function spin(micros) {
-  if (micros === undefined) return;
-  const end = performance.now() + micros / 1_000;
-  while (performance.now() < end);
+function spin(loop) {
+  if (loop !== undefined) loop.run();
 }
 
 function handle(request, response) {

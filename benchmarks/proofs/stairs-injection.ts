@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '26' },
+    seconds: { type: 'string', default: '45' },
     /** Adds to what is there: ten runs need not be one sitting. */
     json: { type: 'string', default: 'redline-out/stairs-injection.json' },
     fresh: { type: 'boolean', default: false },

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { defineConfig, obtainRuntime, parseRuntime } from '@redline/lab';
 
-const majors = [6, 8, 10, 24, 26];
+const majors = [6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26];
 const folder = join(import.meta.dirname, '../../examples/legacy-http/src');
 const never = new AbortController().signal;
 
@@ -23,7 +23,7 @@ export default defineConfig({
     },
   ],
   load: { connections: 32 },
-  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 2_000, latencyMs: 300 },
+  precision: { restarts: 5, blocks: 6, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   quick: { restarts: 3, blocks: 4, warmupMs: 600, latencyMs: 100 },
   // A ladder, so that each twin is held against the rung below it: its original on the same Node.
   variants: runtimes.flatMap(({ major, file, version }) =>

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { applyReplay } from '../access-log/apply-replay.ts';
 import { findAdvice } from '../advise/find-advice.ts';
 import { knownEvidence } from '../advise/known-evidence.ts';
 import type { AdviseResult } from '../advise/result.ts';
@@ -24,6 +25,7 @@ interface AdviseOptions extends ReportOptions {
   profile?: string;
   config: string;
   variant?: string;
+  replay?: string;
   seconds: number;
   warmup: number;
   node?: string;
@@ -52,6 +54,7 @@ export function addAdviseCommand(program: Command, context: CommandContext): voi
     .option('--variant <name>', 'which variant; the baseline by default')
     .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
     .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--node <version>', 'the Node the profile was taken on (default: this one)')
     .option('--evidence <folder>', 'gains you proved yourself (default: OUT/evidence)')
     .option('--json <file>', 'where to write the figures')
@@ -123,6 +126,8 @@ async function readProfile(file: string, node = process.versions.node): Promise<
 
 async function takeProfile(options: AdviseOptions, { signal }: CommandContext): Promise<Profiled> {
   const { plan, variant } = await chooseVariant(options.config, options.variant);
+  const notes = await applyReplay([plan], options.replay, signal);
+  for (const note of notes) process.stderr.write(`! ${note}\n`);
   using line = new PhaseLine(variant.name);
   const recording = await record(plan, variant, {
     warmupMs: options.warmup * 1_000,
@@ -133,7 +138,7 @@ async function takeProfile(options: AdviseOptions, { signal }: CommandContext): 
   });
   return {
     tree: buildCallTree(recording.profile),
-    from: `profiled under load, ${recording.load.requests} requests`,
+    from: `profiled under load, ${recording.load.requests} requests${plan.requestLabel === undefined ? '' : ` (${plan.requestLabel})`}`,
     title: `${plan.title}, ${variant.name}`,
     node: recording.node.version,
     folder: variant.cwd,

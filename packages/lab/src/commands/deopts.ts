@@ -43,7 +43,7 @@ export function addDeoptsCommand(program: Command, context: CommandContext): voi
       '--log <file>',
       'read a log of node --log-code --log-deopt instead of starting a server',
     )
-    .option('--all', 'also functions with little time of their own')
+    .option('--all', 'also functions of packages, Node and V8 with little time of their own')
     .option('--json <file>', 'where to write the figures')
     .option('--html <file>', 'where to write the report')
     .addOption(

@@ -145,5 +145,6 @@ Examples:
   redline replay access.log --url http://127.0.0.1:3000 --rate 2
   redline bench --replay access.log               the same list as the load of a comparison
   redline flame --replay access.log               and of a profile
+  redline stairs --replay access.log              and of the stages its requests share
 
 Exit status: 0 replayed, 1 the log or the server failed, 2 wrong input, 130 interrupted.`;

@@ -29,7 +29,7 @@ interface StairsOptions extends TargetOptions, ReportOptions {
   seed?: number;
 }
 
-const defaultSeconds = 40;
+const defaultSeconds = 45;
 const quickSeconds = 8;
 
 export function addStairsCommand(program: Command, context: CommandContext): void {
@@ -47,6 +47,8 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
     )
     .option('-X, --method <name>', 'method of the request', undefined)
     .option('--body <text>', 'body of the request', undefined)
+    .option('--replay <log>', 'requests of an access log in place of one request', undefined)
+    .option('--route <pattern>', 'with --replay: only the requests of this route', undefined)
     .option(
       '--what-if <stage=µs>',
       'predict the requests per second with a stage at this cost, in µs or %',
@@ -91,7 +93,7 @@ async function run(
   // What can be wrong is found before a minute is spent.
   const changes = (options.whatIf ?? []).map(parseChange);
   const budget = options.budget === undefined ? undefined : await readBudget(options.budget);
-  const target = await resolveTarget(asked, command, options);
+  const target = await resolveTarget(asked, command, options, signal);
   const plan: StairsPlan = {
     target,
     seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
@@ -157,6 +159,7 @@ Examples:
   redline stairs http://127.0.0.1:3000/feed -- node server.js
   redline stairs http://127.0.0.1:3000/feed            the app that runs there is started once more
   redline stairs redline.config.ts --variant candidate --what-if verifyToken=0
+  redline stairs redline.config.ts --replay access.log --route /users/:id
   redline stairs redline.config.ts --budget stairs.budget.json
 
 Exit status: 0 measured, 1 the app, a check or the load failed, or a stage is over its budget, 2 wrong input,

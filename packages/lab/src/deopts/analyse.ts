@@ -32,7 +32,7 @@ export interface Observed {
 
 type Analysis = Pick<DeoptsResult, 'functions' | 'benign' | 'endedAt' | 'loadBegan'>;
 
-/** Which functions V8 gave up optimised code of, why and where, most own time first. */
+/** Which functions V8 gave up optimised code of, why and where: the app's own first, each group by its own time. */
 export function analyse({ events, loadBeganMicros, tree, maps, folder }: Observed): Analysis {
   const history = new TierHistory();
   for (const event of events) history.apply(event);
@@ -66,7 +66,7 @@ export function analyse({ events, loadBeganMicros, tree, maps, folder }: Observe
     });
   }
   return {
-    functions: functions.toSorted(byTime),
+    functions: functions.toSorted(byOwnerAndTime),
     benign,
     ...(endMicros > 0 ? { endedAt: endMicros / 1e6 } : {}),
     ...(loadBeganMicros === undefined ? {} : { loadBegan: loadBeganMicros / 1e6 }),
@@ -74,10 +74,16 @@ export function analyse({ events, loadBeganMicros, tree, maps, folder }: Observe
 }
 
 /** Without a profile the number of deopts stands for the time they cost. */
-function byTime(a: DeoptFunction, b: DeoptFunction): number {
+function byOwnerAndTime(a: DeoptFunction, b: DeoptFunction): number {
+  const isOther = ({ owner }: DeoptFunction): number => Number(owner !== 'app');
   const times = ({ sites }: DeoptFunction): number =>
     sites.reduce((sum, site) => sum + site.times, 0);
-  return (b.own ?? 0) - (a.own ?? 0) || times(b) - times(a) || a.name.localeCompare(b.name);
+  return (
+    isOther(a) - isOther(b) ||
+    (b.own ?? 0) - (a.own ?? 0) ||
+    times(b) - times(a) ||
+    a.name.localeCompare(b.name)
+  );
 }
 
 function sitesOf(

@@ -90,7 +90,7 @@ function deoptsSection(result: DeoptsResult, all: boolean): Section {
     id: 'deopts',
     heading: 'Deopts',
     css: style,
-    body: markup`<p class="lead">Functions V8 had optimised and then threw the code of away, most own time first. ${hasTimes && 'The bar is the life of the process, coloured by the tier; a tick is a deopt, the line the beginning of the load that counts.'} ${rest}</p>
+    body: markup`<p class="lead">Functions V8 had optimised and then threw the code of away: the app's own first, then those of packages, Node and V8, each by its own time. ${hasTimes && 'The bar is the life of the process, coloured by the tier; a tick is a deopt, the line the beginning of the load that counts.'} ${rest}</p>
 <ul class="fg-key" aria-label="V8 tiers">${tiers.map((tier) => markup`<li class="t${tier[0]!}"><b>${tierMarks[tier]}</b>${tierNames[tier]}</li>`)}</ul>
 <table class="t"><colgroup><col class="w-fn"><col><col class="w-own"><col class="w-times"><col class="w-now"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Tiers over time, reasons and places</th><th scope="col" class="n">own</th><th scope="col" class="n">times</th><th scope="col">Now</th></tr></thead><tbody>${body}</tbody></table>`,
   };

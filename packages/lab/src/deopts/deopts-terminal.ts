@@ -44,7 +44,7 @@ function heading(result: DeoptsResult, width: number, glyphs: Glyphs): string[] 
       width,
     ),
     ...wrap(
-      `${plural(total, 'deopt')} in ${plural(functions.length, 'function')}, most own time first`,
+      `${plural(total, 'deopt')} in ${plural(functions.length, 'function')}; the app's own first, each by its own time`,
       width,
     ),
   ];

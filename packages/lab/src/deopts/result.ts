@@ -23,7 +23,7 @@ export interface DeoptsResult {
   loadBegan?: number;
   /** When the last event was logged. */
   endedAt?: number;
-  /** Most own time first. */
+  /** The app's own first, then those of packages, Node and V8; most own time first in both. */
   functions: DeoptFunction[];
   /** Deopts that are part of how V8 works, such as the change to optimised code within a running loop. */
   benign: number;

@@ -1,22 +1,29 @@
 import { plural } from '../report/format.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
 
-const mostShown = 12;
+/** Of packages, Node's own code and V8. */
+const mostOfOthers = 10;
 
 /** Of functions nobody waits for, those that keep on deoptimising still say something. */
-function matters({ own, isLoop, isStillGoing, owner }: DeoptFunction): boolean {
-  return own === undefined || own >= 0.001 || isLoop || isStillGoing || owner === 'app';
+function matters({ own, isLoop, isStillGoing }: DeoptFunction): boolean {
+  return own === undefined || own >= 0.001 || isLoop || isStillGoing;
 }
 
-export function shown(result: DeoptsResult, all: boolean): DeoptFunction[] {
-  return all ? result.functions : result.functions.filter(matters).slice(0, mostShown);
+/** All of the app's own, for those can be mended here; of the others what matters. */
+export function shown({ functions }: DeoptsResult, all: boolean): DeoptFunction[] {
+  if (all) return functions;
+  const others = functions.filter((each) => each.owner !== 'app' && matters(each));
+  const kept = new Set(others.slice(0, mostOfOthers));
+  return functions.filter((each) => each.owner === 'app' || kept.has(each));
 }
 
 /** What is not in the list, in one sentence. */
 export function untold({ functions, benign }: DeoptsResult, count: number): string {
   const rest = functions.length - count;
   const parts = [
-    ...(rest > 0 ? [`${plural(rest, 'function')} with little time of their own`] : []),
+    ...(rest > 0
+      ? [`${plural(rest, 'function')} of packages, Node and V8 with less time of their own`]
+      : []),
     ...(benign > 0 ? [`${plural(benign, 'deopt')} that are part of how V8 works`] : []),
   ];
   if (parts.length === 0) return '';

@@ -1,4 +1,4 @@
-import { quickHalf } from '../stats/location.ts';
+import { quickQuarter } from '../stats/location.ts';
 import type { CutSlice } from './preload/protocol.ts';
 import { whole } from './preload/protocol.ts';
 
@@ -15,7 +15,7 @@ export function chooseStages(
   const level = new Map(
     [...cuts, whole].map((cut) => [
       cut,
-      quickHalf(
+      quickQuarter(
         pilot
           .filter((slice) => slice.cut === cut && slice.requests > 0)
           .map((slice) => slice.threadMicros / slice.requests),

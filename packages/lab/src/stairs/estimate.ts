@@ -1,22 +1,29 @@
 import type { Interval, Verdict } from '../result.ts';
+import { resamples } from '../stats/bootstrap.ts';
 import { holm } from '../stats/holm.ts';
 import {
   combine,
   intervalOf,
   type Level,
   normalTail,
-  quickHalf,
+  quickQuarter,
   resampleLevels,
   type Round,
   standardError,
 } from '../stats/location.ts';
-import type { Random } from '../stats/random.ts';
+import { normal, type Random } from '../stats/random.ts';
 import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
 /** Fewer requests than this say nothing of what one costs. */
 const leastRequests = 20;
-/** Smaller costs come and go with the layout of code alone, as a share of the request. */
-const smallestBand = 0.005;
+/**
+ * As a share of the request, half the width of 95 %: a cut is a comparison and a way out in the middle of a function, which
+ * is compiled and laid out a little differently for it. Functions that do nothing read as much as this, with either sign,
+ * however long they are measured.
+ */
+const layoutShare = 0.005;
+/** Smaller costs are told from none by their luck with the layout alone, as a share of the request. */
+const smallestBand = 2 * layoutShare;
 /** A control that lies wholly outside this share of the request says that something disturbed the run. */
 const controlBand = 0.01;
 
@@ -60,21 +67,24 @@ export function estimateStairs(
   );
   const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
   // A cut pays for ending the request; the whole request does not.
-  const levels = [
-    ...cuts.map((cut) => combine([columns.get(cut)!], (level) => level - ending.value)),
-    wholeLevel,
-  ];
-  const steps = cuts.map((_, index) => combine([levels[index + 1]!, levels[index]!], minus));
+  const levels = [...cuts.map((cut) => combine([columns.get(cut)!, ending], minus)), wholeLevel];
+  const steps = cuts.map((_, index) =>
+    blurred(
+      combine([levels[index + 1]!, levels[index]!], minus),
+      layoutShare * wholeLevel.value,
+      random,
+    ),
+  );
   const reach = Math.max(Math.abs(control.low), Math.abs(control.high));
   const bandMicros = Math.max(smallestBand * wholeLevel.value, reach);
   const all = restarts.flat();
   return {
-    ending,
+    ending: intervalOf(ending),
     floor: intervalOf(levels[0]!),
     steps: judge(steps, bandMicros),
     levels: levels.slice(0, -1).map(intervalOf),
     whole: intervalOf(wholeLevel),
-    processMicros: quickHalf(
+    processMicros: quickQuarter(
       all
         .filter((slice) => slice.cut >= whole && isUsable(slice))
         .map((slice) => slice.cpuMicros / slice.requests),
@@ -86,10 +96,10 @@ export function estimateStairs(
   };
 }
 
-function endingCost(endings: readonly CutSlice[], random: Random): Interval {
-  if (endings.length === 0) return { value: 0, low: 0, high: 0 };
+function endingCost(endings: readonly CutSlice[], random: Random): Level {
+  if (endings.length === 0) return { value: 0, resampled: new Float64Array(resamples) };
   const columns = resampleLevels([byRound(endings)], [atArrival, atArrivalFree], random);
-  return intervalOf(combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus));
+  return combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus);
 }
 
 /** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */
@@ -111,6 +121,12 @@ function judge(steps: readonly Level[], band: number): { micros: Interval; verdi
 
 function judgeControl(control: Interval, band: number): Verdict {
   return control.low > band || control.high < -band ? 'changed' : 'same';
+}
+
+/** With an uncertainty that no number of slices takes away. */
+function blurred({ value, resampled }: Level, half: number, random: Random): Level {
+  const deviation = half / 1.96;
+  return { value, resampled: resampled.map((each) => each + deviation * normal(random)) };
 }
 
 function byRound(slices: readonly CutSlice[]): Round[] {

@@ -2,7 +2,6 @@ import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { autocannonGenerator } from '../load/autocannon.ts';
 import { findWrk } from '../load/wrk.ts';
-import { label } from '../run/contract.ts';
 import { readInterference, readMachine } from '../run/machine.ts';
 import { pinSelf } from '../run/pinning.ts';
 import { seededRandom } from '../stats/random.ts';
@@ -59,10 +58,7 @@ async function observe(
   const spine = findSpine(seen);
   const { cuts, leftOut } = withoutSkipped(spine.stages, plan.skip);
   if (spine.stages.length === 0) {
-    throw new LabError(
-      'ERR_REDLINE_STAIRS',
-      `${label(plan.target.request)} entered no function that could be cut: is the app's own code inside node_modules?`,
-    );
+    throw new LabError('ERR_REDLINE_STAIRS', nothingToCut(plan.target));
   }
   const random = seededRandom(plan.seed);
   const observed: StairsObservations = {
@@ -94,6 +90,12 @@ async function observe(
   }
   dropUnreached(observed);
   return observed;
+}
+
+function nothingToCut({ asked, replayed }: StairsPlan['target']): string {
+  return replayed !== undefined && replayed.traced.length > 1
+    ? `${asked} enter no function in common that could be cut; take one route apart with --route, as redline top writes it.`
+    : `${asked} entered no function that could be cut: is the app's own code inside node_modules?`;
 }
 
 function placement({ pinning }: Context): string {

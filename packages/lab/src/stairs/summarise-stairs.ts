@@ -1,5 +1,4 @@
 import type { Interval } from '../result.ts';
-import { label } from '../run/contract.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
@@ -15,7 +14,8 @@ export interface StairsFacts {
 }
 
 const noticeableSteal = 0.02;
-const fewRounds = 12;
+/** The lowest quarter of fewer is a handful of slices. */
+const fewRounds = 24;
 
 /** Turns what was observed into what may be said of it. */
 export function summariseStairs(
@@ -32,7 +32,7 @@ export function summariseStairs(
     schema: 1,
     command: 'stairs',
     scenario: target.scenario,
-    title: titleOf(target.title, label(target.request)),
+    title: titleOf(target.title, target.asked),
     ...facts,
     startedAt: startedAt.toISOString(),
     machine: seen.machine,
@@ -46,7 +46,7 @@ export function summariseStairs(
       generator: seen.generator.name,
       threads: seen.generator.threads,
       connections: target.connections,
-      request: label(target.request),
+      request: target.asked,
     },
     precision: {
       restarts: seen.restarts.length,
@@ -70,7 +70,7 @@ export function summariseStairs(
     sumMicros,
     unattributedMicros: estimates.whole.value - sumMicros,
     leftOut: seen.leftOut,
-    warnings: warningsOf(seen, estimates),
+    warnings: [...warningsOf(seen, estimates), ...(target.replayed?.warnings ?? [])],
     slices: seen.restarts.flatMap((slices, restart) =>
       slices.map((slice) => ({ restart: restart + 1, ...slice })),
     ),

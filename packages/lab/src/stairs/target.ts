@@ -2,15 +2,21 @@ import { loadConfig } from '../config/load-config.ts';
 import { type PlannedVariant, resolvePlans } from '../config/resolve-plan.ts';
 import type { RedlineConfig, RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import { label } from '../run/contract.ts';
 import { findListener } from './find-listener.ts';
+import { readReplayed, type ReplayedRequests } from './replayed-requests.ts';
 
-/** One server and one request: what is taken apart. */
+/** One server and one request, or those of an access log: what is taken apart. */
 export interface StairsTarget {
   /** Used in file names. */
   scenario: string;
   title: string;
   variant: PlannedVariant;
   request: Required<RequestConfig>;
+  /** Takes the place of the one request, which is then the first that is traced. */
+  replayed: ReplayedRequests | undefined;
+  /** What is asked, for people. */
+  asked: string;
   connections: number;
   pin: boolean;
   readyTimeoutMs: number;
@@ -26,7 +32,11 @@ export interface TargetOptions {
   header?: string[] | undefined;
   body?: string | undefined;
   connections?: number | undefined;
+  replay?: string | undefined;
+  route?: string | undefined;
 }
+
+type OneRequest = Omit<StairsTarget, 'replayed' | 'asked'> & { replayFile?: string | undefined };
 
 /** A closed loop this wide keeps a server busy, and leaves little under way at the border of two slices. */
 const defaultConnections = 16;
@@ -34,13 +44,15 @@ const defaultConnections = 16;
 /**
  * @param asked A URL of the running app, or one the command answers at; or a config file or folder.
  * @param command What starts the app, for a URL.
- * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE
+ * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_ACCESS_LOG
  */
 export async function resolveTarget(
   asked: string,
   command: readonly string[],
   options: TargetOptions,
+  signal: AbortSignal,
 ): Promise<StairsTarget> {
+  refuseContradictions(options);
   const isUrl = /^https?:\/\//.test(asked);
   if (!isUrl && command.length > 0) {
     throw wrong(
@@ -48,16 +60,40 @@ export async function resolveTarget(
     );
   }
   const target = isUrl ? await fromUrl(asked, command, options) : await fromConfig(asked, options);
+  const { replayFile, ...one } = target;
+  const connections = options.connections ?? target.connections;
   const headers = { ...target.request.headers, ...parseHeaders(options.header ?? []) };
+  if (replayFile !== undefined) {
+    const read = await readReplayed(replayFile, options.route, signal);
+    const withHeaders = (request: Required<RequestConfig>): Required<RequestConfig> => ({
+      ...request,
+      headers,
+    });
+    const replayed = {
+      ...read,
+      load: read.load.map(withHeaders),
+      traced: read.traced.map(withHeaders),
+    };
+    return { ...one, connections, request: replayed.traced[0]!, replayed, asked: read.label };
+  }
   const { method = target.request.method, body = target.request.body } = options;
-  return {
-    ...target,
-    connections: options.connections ?? target.connections,
-    request: { ...target.request, method: method.toUpperCase(), headers, body },
-  };
+  const request = { ...target.request, method: method.toUpperCase(), headers, body };
+  return { ...one, connections, request, replayed: undefined, asked: label(request) };
 }
 
-async function fromConfig(file: string, options: TargetOptions): Promise<StairsTarget> {
+function refuseContradictions({ replay, route, request, method, body }: TargetOptions): void {
+  if (route !== undefined && replay === undefined) {
+    throw wrong(`--route ${route} chooses among the requests of a log: name it with --replay.`);
+  }
+  if (replay === undefined) return;
+  for (const [option, value] of Object.entries({ request, method, body })) {
+    if (value !== undefined) {
+      throw wrong(`--${option} is for one request, and --replay brings its own: leave one out.`);
+    }
+  }
+}
+
+async function fromConfig(file: string, options: TargetOptions): Promise<OneRequest> {
   const { config, folder } = await loadConfig(file);
   const plans = resolvePlans(config, folder, {});
   const name = options.variant ?? plans[0]!.baseline;
@@ -81,6 +117,7 @@ async function fromConfig(file: string, options: TargetOptions): Promise<StairsT
     title: `${config.title ?? config.name}, ${name}`,
     variant,
     request,
+    replayFile: options.replay ?? (options.request === undefined ? plan.replay?.file : undefined),
     // A config's number is chosen for throughput.
     connections: defaultConnections,
     pin: plan.pin,
@@ -94,7 +131,7 @@ async function fromUrl(
   text: string,
   command: readonly string[],
   options: TargetOptions,
-): Promise<StairsTarget> {
+): Promise<OneRequest> {
   if (!URL.canParse(text)) throw wrong(`"${text}" is not a URL.`);
   const url = new URL(text);
   if (url.protocol === 'https:') {
@@ -127,6 +164,7 @@ async function fromUrl(
       probe: undefined,
     },
     request: { method: 'GET', path, headers: {}, body: '', compare: 'body' },
+    replayFile: options.replay,
     connections: defaultConnections,
     pin: true,
     readyTimeoutMs: 30_000,

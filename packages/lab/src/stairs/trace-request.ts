@@ -6,6 +6,7 @@ import { Session } from './session.ts';
 import type { Spine } from './spine.ts';
 import type { StairsTarget } from './target.ts';
 
+/** Of one request; of several, each once. */
 const traces = 3;
 
 /** What a few requests entered, in a server that writes everything down. */
@@ -15,11 +16,12 @@ export async function traceRequest(target: StairsTarget, context: Context): Prom
     { phase: 'trace', stages: {}, guards: [], followsAsync: true },
     context,
   );
-  await checkRoute(session, target.request);
+  const asked = target.replayed?.traced ?? [target.request];
+  for (const request of asked) await checkRoute(session, request);
   const seen: Trace[] = [];
-  for (let count = 0; count < traces; count++) {
+  for (let count = 0; count < Math.max(traces, asked.length); count++) {
     await session.ask({ type: 'trace' }, 'tracing');
-    await send(session.port, target.request);
+    await send(session.port, asked[count % asked.length]!);
     seen.push((await session.ask({ type: 'report' }, 'trace')).trace);
   }
   return seen;

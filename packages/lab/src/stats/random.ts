@@ -35,3 +35,8 @@ export function shuffled<T>(items: readonly T[], random: Random): T[] {
   }
   return copy;
 }
+
+/** One value of the standard normal distribution (Box and Muller 1958). */
+export function normal(random: Random): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}

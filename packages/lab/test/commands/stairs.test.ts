@@ -32,6 +32,24 @@ async function stairs(
   return { ...finished, bench };
 }
 
+/** Two routes that have only their beginning in common. */
+const routes = `
+const { createServer } = require('node:http');
+createServer(function listener(request, response) {
+  const user = authorise(request);
+  response.end(request.url.startsWith('/users/') ? findUser(user) : findOrder(user));
+}).listen(process.env.PORT, '127.0.0.1');
+function authorise() { return { id: 1 }; }
+function findUser(user) { return JSON.stringify(user); }
+function findOrder(user) { return String(user.id); }
+`;
+
+function asked(start: string, times: number): string[] {
+  return Array.from({ length: times }, (_, id) =>
+    JSON.stringify({ req: { method: 'GET', url: `${start}${id}` }, res: { statusCode: 200 } }),
+  );
+}
+
 describe('redline stairs', () => {
   test('finds a cost in the stage it is in, predicts without it, and fails for its budget', async (t) => {
     const bench = new Workbench(t);
@@ -146,6 +164,50 @@ describe('redline stairs', () => {
       assert.equal((await fetch(url)).status, 200);
     },
   );
+
+  test('takes the requests of a log, and one route of them apart', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('routes.cjs', routes);
+    bench.write('access.log', [...asked('/users/', 12), ...asked('/orders/', 8)].join('\n'));
+    bench.writeConfig({
+      variants: [{ name: 'app', command: [process.execPath, 'routes.cjs'] }],
+    });
+    const replay = ['stairs', '--replay', 'access.log', '--seconds', '0.3', '--json', 'r.json'];
+    const all = await bench.run(replay);
+    assert.equal(all.code, 0, all.stderr);
+    const shared = JSON.parse(bench.read('r.json')) as StairsResult;
+    assert.deepEqual(
+      shared.stages.map(({ name }) => name),
+      ['parse HTTP', 'listener', 'authorise', 'write answer'],
+    );
+    assert.equal(shared.load.request, '20 requests of access.log');
+    assert.match(all.stdout, /what 2 routes of access\.log have in common/);
+    const one = await bench.run([...replay, '--route', '/users/:id']);
+    assert.equal(one.code, 0, one.stderr);
+    const { stages, load } = JSON.parse(bench.read('r.json')) as StairsResult;
+    assert.deepEqual(
+      stages.map(({ name }) => name),
+      ['parse HTTP', 'listener', 'authorise', 'findUser', 'write answer'],
+    );
+    assert.equal(load.request, '12 requests of /users/:id in access.log');
+  });
+
+  test('says what is wrong with a log or a route of it', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('access.log', asked('/users/', 2).join('\n'));
+    bench.writeConfig({ variants: [{ name: 'app', command: 'node app.js' }] });
+    const replay = ['--replay', 'access.log'];
+    for (const [args, code, message] of [
+      [['--replay', 'gone.log'], 1, /gone\.log cannot be read: it is not there/],
+      [['--route', '/users/:id'], 2, /--route \/users\/:id chooses .*name it with --replay/],
+      [[...replay, '--route', '/carts'], 2, /No request in access\.log fits .*are \/users\/:id\./],
+      [[...replay, '--request', '/'], 2, /--request is for one request, and --replay brings/],
+    ] as const) {
+      const finished = await bench.run(['stairs', ...args]);
+      assert.equal(finished.code, code, finished.stderr);
+      assert.match(finished.stderr, message);
+    }
+  });
 
   test('refuses what it cannot start, before it starts anything', async (t) => {
     const bench = new Workbench(t);

@@ -27,6 +27,8 @@ function targetOf(app: string, path: string, env: Record<string, string> = {}): 
       probe: undefined,
     },
     request: { method: 'GET', path, headers: {}, body: '', compare: 'body' },
+    replayed: undefined,
+    asked: `GET ${path}`,
     connections: 4,
     pin: false,
     readyTimeoutMs: 60_000,

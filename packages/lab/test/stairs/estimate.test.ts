@@ -4,22 +4,21 @@ import { estimateStairs } from '../../src/stairs/estimate.ts';
 import { chooseStages } from '../../src/stairs/choose-stages.ts';
 import { type CutSlice, whole, wholeAgain } from '../../src/stairs/preload/protocol.ts';
 import { holm } from '../../src/stats/holm.ts';
-import { intervalOf, normalTail, quickHalf, resampleLevels } from '../../src/stats/location.ts';
-import { type Random, seededRandom } from '../../src/stats/random.ts';
+import { intervalOf, normalTail, quickQuarter, resampleLevels } from '../../src/stats/location.ts';
+import { normal, seededRandom } from '../../src/stats/random.ts';
 
 const requests = 1_000;
 
-function normal(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
-
-/** Slices of a request whose stages cost `costs`, each slice off by `noise` µs, now and then by much more. */
+/**
+ * Slices of a request whose stages cost `costs`, each slice off by `noise` µs, now and then by much more; and for some
+ * rounds at a time the machine is up to a tenth slower.
+ */
 function simulate(costs: readonly number[], noise: number, seed: number, rounds = 30): CutSlice[] {
   const random = seededRandom(seed);
   const levels = costs.map((_, index) => costs.slice(0, index + 1).reduce((a, b) => a + b, 0));
   const cuts = [...costs.slice(1).keys()];
   return Array.from({ length: rounds }, (_, round) => {
-    const drift = 1 + 0.05 * Math.sin(round);
+    const drift = 1 + 0.1 * Math.max(0, Math.sin(round));
     return [...cuts, whole, wholeAgain].map((cut): CutSlice => {
       const level = cut >= whole ? levels.at(-1)! : levels[cut]!;
       const spike = random() < 0.04 ? 15 : 0;
@@ -75,7 +74,7 @@ describe('what a stage costs', () => {
       ['changed', 'changed', 'changed'],
     );
     assert.equal(estimates.controlVerdict, 'same');
-    assert.ok(estimates.bandMicros >= 0.005 * estimates.whole.value);
+    assert.ok(estimates.bandMicros >= 0.01 * estimates.whole.value);
     assert.ok(Math.abs(estimates.processMicros - estimates.whole.value * 1.1) < 3);
   });
 
@@ -124,11 +123,11 @@ describe('statistics of stages', () => {
     assert.deepEqual(holm([Number.NaN, 0.001]), [false, true]);
   });
 
-  test('the quick half is not moved by what disturbs the other', () => {
-    assert.equal(quickHalf([4, 1, 3, 2]), 1.5);
-    assert.equal(quickHalf([4_000, 1, 3_000, 2]), 1.5);
-    assert.equal(quickHalf([7]), 7);
-    assert.ok(Number.isNaN(quickHalf([])));
+  test('the quick quarter is not moved by what disturbs the others', () => {
+    assert.equal(quickQuarter([4, 1, 3, 2, 8, 7, 6, 5]), 1.5);
+    assert.equal(quickQuarter([4_000, 1, 3_000, 2, 8_000, 7_000, 6_000, 5_000]), 1.5);
+    assert.equal(quickQuarter([7]), 7);
+    assert.ok(Number.isNaN(quickQuarter([])));
   });
 
   test('an interval narrows with the square root of the rounds', () => {

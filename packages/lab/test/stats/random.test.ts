@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { quantileOfSorted } from '../../src/stats/quantile.ts';
-import { seededRandom, shuffled } from '../../src/stats/random.ts';
+import { normal, seededRandom, shuffled } from '../../src/stats/random.ts';
 
 test('a seed repeats its numbers, which are even over [0, 1)', () => {
   const random = seededRandom(3);
@@ -24,6 +24,15 @@ test('a shuffle keeps every item and puts each first about equally often', () =>
     first[order[0]!]++;
   }
   for (const count of Object.values(first)) assert.ok(count > 900 && count < 1_100);
+});
+
+test('normal values have mean 0 and deviation 1', () => {
+  const random = seededRandom(7);
+  const values = Array.from({ length: 20_000 }, () => normal(random));
+  const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
+  const variance = values.reduce((sum, each) => sum + each ** 2, 0) / values.length;
+  assert.ok(Math.abs(mean) < 0.03, String(mean));
+  assert.ok(Math.abs(variance - 1) < 0.05, String(variance));
 });
 
 test('quantiles interpolate between order statistics', () => {

@@ -51,4 +51,21 @@ describe('imports run down only:', () => {
       assert.equal(status, allowed ? 0 : 1, stdout);
     });
   }
+
+  test('two files may know each other by type only', () => {
+    const lint = (second: string): string => {
+      const folderOfBoth = join(folder, 'packages/http/src');
+      mkdirSync(folderOfBoth, { recursive: true });
+      const first =
+        "import { b } from './b.ts';\nexport interface A {}\nexport const a = () => b;\n";
+      writeFileSync(join(folderOfBoth, 'a.ts'), first);
+      writeFileSync(join(folderOfBoth, 'b.ts'), second);
+      const { stdout } = spawnSync('oxlint', ['packages/http'], { cwd: folder, encoding: 'utf8' });
+      rmSync(folderOfBoth, { recursive: true });
+      return stdout;
+    };
+    assert.match(lint("import { a } from './a.ts';\nexport const b = () => a;\n"), /no-cycle/);
+    const byType = "import type { A } from './a.ts';\nexport const b = (a: A) => a;\n";
+    assert.doesNotMatch(lint(byType), /no-cycle/);
+  });
 });

@@ -1,16 +1,28 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { EventEmitter } from 'node:events';
 import type { ChildPipes } from './child-pipes.ts';
 import { spawnError } from './errors.ts';
-import type { NativeChild } from './native-child.ts';
 import { forget, hold, listen, port, release, type Listener } from './port.ts';
 import { signalName } from './signals.ts';
+
+/** What a handle does to the `ChildProcess` it belongs to. */
+export interface HandledChild extends EventEmitter {
+  _handle: ChildHandle | null;
+  readonly channel?: unknown;
+  readonly spawnfile: string;
+  readonly spawnargs: string[];
+  exitCode: number | null;
+  signalCode: NodeJS.Signals | null;
+  /** One of the things "close" waits for has happened. */
+  countClose(): void;
+}
 
 /**
  * What stands where Node has its Process handle: `child._handle`, with the same interface, so that
  * `ChildProcess.prototype`'s own methods work on it.
  */
 export class ChildHandle extends AsyncResource implements Listener {
-  readonly #child: NativeChild;
+  readonly #child: HandledChild;
   #id = 0;
   #pid: number | undefined;
   #isSettled = false;
@@ -19,7 +31,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   #isHeld = false;
   #pipes: ChildPipes | undefined;
 
-  constructor(child: NativeChild) {
+  constructor(child: HandledChild) {
     super('PROCESSWRAP', { requireManualDestroy: true });
     this.#child = child;
   }

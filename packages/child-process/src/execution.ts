@@ -4,7 +4,7 @@ import { getSystemErrorName } from 'node:util';
 import type { ChildPipes, Collection } from './child-pipes.ts';
 import { maxBufferError } from './errors.ts';
 import type { NativeChild } from './native-child.ts';
-import type { Collecting } from './start-child.ts';
+import type { Collecting } from './submit.ts';
 
 export type ExecCallback = (
   error: Error | null,

@@ -5,8 +5,8 @@ import type { NativeChild } from './native-child.ts';
 import type { Pipe } from './pipe.ts';
 import { port } from './port.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
-import { submit } from './start-child.ts';
 import { IGNORE, MIXED, PIPE } from './stdio-plan.ts';
+import { submit } from './submit.ts';
 
 /** An entry as Node hands it to a handle's `spawn`. */
 interface Entry {

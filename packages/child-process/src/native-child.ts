@@ -2,7 +2,7 @@ import { ChildProcess } from 'node:child_process';
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { ChildHandle } from './child-handle.ts';
+import { ChildHandle, type HandledChild } from './child-handle.ts';
 
 const created = channel('child_process');
 
@@ -10,7 +10,7 @@ const created = channel('child_process');
  * A ChildProcess that never ran ChildProcess's constructor, which would make a handle of libuv's for nothing. Node's
  * methods are inherited and work on `_handle`; what costs something is made when it is looked at.
  */
-export class NativeChild extends EventEmitter {
+export class NativeChild extends EventEmitter implements HandledChild {
   _closesNeeded = 1;
   _closesGot = 0;
   connected = false;

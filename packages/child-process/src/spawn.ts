@@ -2,7 +2,8 @@ import nodeChildProcess, { type ChildProcess } from 'node:child_process';
 import { killOnAbort } from './abort.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
 import { planSpawn } from './spawn-plan.ts';
-import { startChild, type Collecting } from './start-child.ts';
+import { startChild } from './start-child.ts';
+import type { Collecting } from './submit.ts';
 import { killOnTimeout } from './timeout.ts';
 
 /** `spawn` on the native engine. */

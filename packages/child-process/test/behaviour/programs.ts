@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,7 +100,7 @@ export const programs: Record<string, string> = {
 };
 
 /** What a program does with an engine. */
-export function runProgram(code: string, engine: string): Promise<unknown> {
+export async function runProgram(code: string, engine: string): Promise<unknown> {
   const folder = mkdtempSync(join(tmpdir(), 'redline-program-'));
   const worker = `${folder}/worker.cjs`;
   const source = `
@@ -121,21 +122,17 @@ export function runProgram(code: string, engine: string): Promise<unknown> {
   const out = ['', ''];
   child.stdout.on('data', (chunk) => (out[0] += chunk));
   child.stderr.on('data', (chunk) => (out[1] += chunk));
-  return new Promise((resolve) => {
-    child.on('close', (exitCode, signal) => {
-      const lines = out[0]!.split('\n').sort();
-      const errors = out[1]!.split('\n').filter((line) => /^[A-Za-z]*Error/.test(line));
-      void readLeft(`${folder}/file`, code.includes('/file')).then((left) => {
-        rmSync(folder, { recursive: true, force: true });
-        resolve({ lines, errors, exitCode, signal, left });
-      });
-    });
-  });
+  const [exitCode, signal] = await once(child, 'close');
+  const lines = out[0]!.split('\n').sort();
+  const errors = out[1]!.split('\n').filter((line) => /^[A-Za-z]*Error/.test(line));
+  const left = code.includes('/file') ? await readLeft(`${folder}/file`) : '';
+  rmSync(folder, { recursive: true, force: true });
+  return { lines, errors, exitCode, signal, left };
 }
 
 /** What a child that outlives the program leaves behind, as soon as it has. */
-async function readLeft(file: string, isExpected: boolean): Promise<string> {
-  for (const end = Date.now() + 10_000; isExpected && Date.now() < end; await setTimeout(20)) {
+async function readLeft(file: string): Promise<string> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await setTimeout(20)) {
     if (existsSync(file) && statSync(file).size > 0) return readFileSync(file, 'utf8');
   }
   return '';

@@ -163,14 +163,15 @@ describe('memory', { timeout: Math.max(240_000, soaked / 2) }, () => {
     for (const { requests, residentMiB, heapKiB } of samples) {
       t.diagnostic(`${requests} requests: ${residentMiB} MiB resident, ${heapKiB} KiB of heap`);
     }
-    const [first, last] = [samples[0]!, samples.at(-1)!];
-    assert.ok(last.requests >= soaked, `${last.requests} requests`);
-    const heapKiB = last.heapKiB - first.heapKiB;
+    const [early, late] = [samples[0]!, samples.at(-1)!];
+    assert.ok(late.requests >= soaked, `${late.requests} requests`);
+    // What has come up with the process is sometimes let go only after the first sample.
+    const heapKiB = late.heapKiB - Math.min(...samples.map((sample) => sample.heapKiB));
     assert.ok(heapKiB <= heapNoiseKiB, `the heap grew by ${heapKiB} KiB`);
     const steps = samples.slice(1).map((sample, i) => sample.residentMiB - samples[i]!.residentMiB);
     const median = steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)]!;
     assert.ok(median * steps.length <= creepMiB, `residence grows by ${median} MiB a sample`);
-    const grownMiB = last.residentMiB - first.residentMiB;
+    const grownMiB = late.residentMiB - early.residentMiB;
     assert.ok(grownMiB <= stepsMiB, `${grownMiB} MiB more are resident`);
   });
 });

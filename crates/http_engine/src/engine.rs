@@ -34,8 +34,8 @@ pub struct Memory {
 pub struct Polled {
     /// Words of records that wait to be read.
     pub words: usize,
-    /// How many descriptors were looked after.
-    pub events: usize,
+    /// How many descriptors had something to read.
+    pub received: usize,
     /// There is more to do at once.
     pub more: bool,
 }
@@ -167,8 +167,8 @@ impl Engine {
         self.poll_share(1)
     }
 
-    /// As [`Engine::poll`], with one of `shares` parts of what is ready. When the answers of a part leave before the next is
-    /// looked at, the clients have their next requests ready by the time the last part is done.
+    /// As [`Engine::poll`], with one of `shares` parts of what is ready when that is little. When the answers of a part leave
+    /// before the next is looked at, the clients have their next requests ready by the time the last part is done.
     pub fn poll_share(&mut self, shares: usize) -> Polled {
         self.now_ms = sys::now_ms();
         if !self.batch.locked {
@@ -185,8 +185,10 @@ impl Engine {
                 engine.read_on(connection);
             });
         }
-        let events = self.ready.begin_share(&self.epoll, shares);
+        self.ready.begin_share(&self.epoll, shares);
+        let mut received = 0;
         while let Some((events, token)) = self.ready.next() {
+            received += usize::from(events & libc::EPOLLIN != 0);
             match token {
                 BELL => self.bell.silence(),
                 ALARM => self.run_timers(),
@@ -203,7 +205,7 @@ impl Engine {
             } else {
                 self.batch.words
             },
-            events,
+            received,
             more: self.ready.has_more() || self.batch.has_waiting() || !self.stalled.is_empty(),
         }
     }

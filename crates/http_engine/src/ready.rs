@@ -6,6 +6,9 @@ use crate::sys::Epoll;
 
 /// Events taken from the kernel at once.
 const EVENTS: usize = 256;
+/// More than these are handed out at once: while so many are worked on, the first clients have their answers anyway, and
+/// each part wakes clients that have gone to sleep.
+const FEW: usize = 8;
 
 pub(crate) struct Ready {
     events: [epoll_event; EVENTS],
@@ -27,16 +30,16 @@ impl Ready {
         }
     }
 
-    /// Begins a share, one of `shares` of what is ready. The kernel is asked when everything it said was handed out. Gives
-    /// the size of the share.
-    pub fn begin_share(&mut self, epoll: &Epoll, shares: usize) -> usize {
+    /// Begins a share, one of `shares` of what is ready when that is little. The kernel is asked when everything it said
+    /// was handed out.
+    pub fn begin_share(&mut self, epoll: &Epoll, shares: usize) {
         if self.next == self.count {
             self.next = 0;
             self.count = epoll.wait(&mut self.events);
-            self.share = self.count.div_ceil(shares);
+            let parts = if self.count > FEW { 1 } else { shares };
+            self.share = self.count.div_ceil(parts);
         }
         self.share_end = (self.next + self.share).min(self.count);
-        self.share_end - self.next
     }
 
     /// The next event of the share: what happened, and the token it was registered with.

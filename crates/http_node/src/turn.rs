@@ -7,12 +7,12 @@ use crate::loop_handles::LoopHandles;
 use crate::shared::{Shared, lock};
 
 /// Batches in one turn, so that other handles of the loop get theirs.
-const BATCHES: u32 = 32;
-/// Batches that are made of what is ready at once. The answers of the first leave while the others are worked on: with
-/// one batch the server would wait for its clients, and they for it, by turns.
+const BATCHES: u32 = 16;
+/// Batches that are made of what few clients have sent at once. The answers of the first leave while the others are worked
+/// on: with one batch the server would wait for its clients, and they for it, by turns.
 const SHARES: usize = 4;
-/// A turn that looked after fewer descriptors asks the kernel once more before it gives the loop back: few clients
-/// answer soon.
+/// A turn that has read from fewer sockets asks the kernel once more before it gives the loop back: few clients have asked
+/// again by then.
 const FEW: usize = 16;
 
 /// The engine's descriptor is readable.
@@ -21,7 +21,7 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
     // lock is held while JavaScript runs.
     unsafe {
         let shared: *mut Shared = LoopHandles::data(handle);
-        let mut events = 0;
+        let mut received = 0;
         for _ in 0..BATCHES {
             let Some(engine) = &(*shared).engine else {
                 return;
@@ -41,8 +41,8 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
             let Some(engine) = &(*shared).engine else {
                 return;
             };
-            events += polled.events;
-            let is_over = polled.events == 0 || events >= FEW;
+            received += polled.received;
+            let is_over = polled.received == 0 || received >= FEW;
             if is_over && !polled.more && !lock(engine).has_late_news() {
                 (*shared).update_reference();
                 return;

@@ -1,11 +1,12 @@
-import http, {
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
+import type {
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
 } from 'node:http';
 import { engine } from './engine.ts';
+import { http } from './node-http.ts';
 import { EngineServer } from './server.ts';
 import { noteServer } from './shared-servers.ts';
 

@@ -1,4 +1,5 @@
-import http, { STATUS_CODES, type OutgoingHttpHeaders, type Server } from 'node:http';
+import type { OutgoingHttpHeaders, Server } from 'node:http';
+import { http } from './node-http.ts';
 import { EngineServer } from './server.ts';
 
 /** An answer that is the same for everybody. */
@@ -47,7 +48,7 @@ export function keepAnswer(server: Server, url: string, answer: KeptAnswer): boo
     throw new RangeError(`ttlMs is ${ttlMs}: give more than 0 milliseconds`);
   }
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
+  let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`;
   for (const [name, value] of Object.entries(headers)) head += linesOf(name, value!);
   head += `Content-Length: ${body.byteLength}\r\n`;
   return server instanceof EngineServer && server.keepAnswer(url, head, body, ttlMs);

@@ -1,7 +1,8 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connection.ts';
 import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
+import { http } from './node-http.ts';
 import { kRejectBody, type IncomingInternals } from './node-internals.ts';
 import { hasHttpObserver } from './performance-entries.ts';
 import { BodylessRequest, BodyRequest, type EngineRequest } from './request.ts';

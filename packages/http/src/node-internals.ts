@@ -1,4 +1,4 @@
-import http from 'node:http';
+import { http } from './node-http.ts';
 
 // Node keeps the state of its messages under symbols. They are read off fresh messages by description, so that Node's
 // own methods run on this package's objects, and a Node that names them otherwise is found out before it serves.

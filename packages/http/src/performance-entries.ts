@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import http from 'node:http';
+import { http } from './node-http.ts';
 import { symbolOf } from './node-internals.ts';
 
 // Node makes `http` entries for PerformanceObserver in the constructor of its ServerResponse, and tells nobody whether an

@@ -1,5 +1,5 @@
-import http from 'node:http';
 import type { HeaderBlock } from './native/index.ts';
+import { http } from './node-http.ts';
 import type { IncomingInternals } from './node-internals.ts';
 import type { EngineRequest } from './request.ts';
 

@@ -1,9 +1,10 @@
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { HttpConnection } from './connection.ts';
 import { defineHidden, defineOwn, inheritDefaults, ownDefaults } from './message-defaults.ts';
 import type { HeaderBlock } from './native/index.ts';
+import { http } from './node-http.ts';
 import {
   freshIncoming,
   kHeaders,

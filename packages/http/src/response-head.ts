@@ -1,6 +1,6 @@
-import http from 'node:http';
 import { invalidArgument, nodeError } from './errors.ts';
 import { dateLine } from './http-date.ts';
+import { http } from './node-http.ts';
 import { kOutHeaders } from './node-internals.ts';
 import type { EngineResponse } from './response.ts';
 import { kConnection, kIsAscii } from './response-state.ts';

@@ -1,6 +1,6 @@
-import http from 'node:http';
 import { streamDestroyed } from './errors.ts';
 import { CHUNK, CLOSE, END } from './native/index.ts';
+import { http } from './node-http.ts';
 import {
   freshOutgoing,
   kCorked,

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
-import http, { type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connection.ts';
 import { defineHidden, defineOwn, inheritDefaults } from './message-defaults.ts';
+import { http } from './node-http.ts';
 import {
   freshOutgoing,
   kEndCallbacks,

@@ -1,5 +1,5 @@
-import http from 'node:http';
 import type { ServerSettings } from './native/index.ts';
+import { http } from './node-http.ts';
 import type { EngineServer } from './server.ts';
 
 const kValues: unique symbol = Symbol('settings');

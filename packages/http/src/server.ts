@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import http, { type RequestListener, type ServerOptions } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerTo } from './client-error.ts';
 import { ConnectionSocket } from './connection-socket.ts';
@@ -16,6 +16,7 @@ import {
   type ServerEvents,
   type SocketAddress,
 } from './native/index.ts';
+import { http } from './node-http.ts';
 import { symbolOf } from './node-internals.ts';
 import { lookForHttpObserver } from './performance-entries.ts';
 import { fail, receive } from './receive.ts';
@@ -24,10 +25,10 @@ import type { EngineRequest } from './request.ts';
 import type { EngineResponse } from './response.ts';
 import { defineSettings, settingsOf } from './server-settings.ts';
 
-type ConnectionListener = (this: http.Server, socket: Socket) => void;
+type ConnectionListener = (this: Server, socket: Socket) => void;
 type Listener = (...args: never[]) => void;
 type Listen2 = (
-  this: http.Server,
+  this: Server,
   address: string | null,
   port: number,
   addressType: number,
@@ -39,7 +40,7 @@ type Listen2 = (
 const nodeListen2 = (http.Server.prototype as unknown as { _listen2: Listen2 })._listen2;
 
 const { _emitCloseIfDrained: nodeEmitClose } = http.Server.prototype as unknown as {
-  _emitCloseIfDrained(this: http.Server): void;
+  _emitCloseIfDrained(this: Server): void;
 };
 
 /** Parts of http.Server that Node's types leave out. */

@@ -198,7 +198,8 @@ impl Owner {
         self.pending[id.slot as usize]
     }
 
-    fn read(&mut self, words: usize) {
+    /// Adds the events of a batch that is locked.
+    pub fn read(&mut self, words: usize) {
         let mut at = 0;
         while at < words {
             let length = (self.records[at] >> 8) as usize;

@@ -76,7 +76,7 @@ async function sample(): Promise<Sample> {
   const { rss, heapUsed, external } = process.memoryUsage();
   return {
     requests,
-    residentMiB: Math.round(rss / 2 ** 20),
+    residentMiB: Math.round(rss / 2 ** 18) / 4,
     heapKiB: Math.round((heapUsed + external) / 2 ** 10),
   };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
@@ -10,6 +10,9 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
 import { engine, serverFactory } from '@redline/http';
 import { PlatformError, RedlineFactory } from '@redline/nest';
+
+/** What `held` waits for. */
+const gate = new EventEmitter();
 
 @Controller()
 class ThingController {
@@ -37,6 +40,14 @@ class ThingController {
   async slow(): Promise<string> {
     await new Promise((resolve) => setTimeout(resolve, 50));
     return 'drained';
+  }
+
+  @Get('held')
+  async held(): Promise<string> {
+    const opened = once(gate, 'open');
+    gate.emit('waiting');
+    await opened;
+    return 'released';
   }
 
   @Get('raw')
@@ -86,6 +97,33 @@ const askAll = async (app: INestApplication): Promise<unknown> => {
   }
 };
 
+/** A connection that is kept, what came on it, and its end. */
+const hold = async (base: string, path: string) => {
+  const socket = connect(Number(new URL(base).port), '127.0.0.1');
+  const held = { socket, received: '', ended: once(socket, 'close') };
+  socket.setEncoding('latin1').on('data', (text: string) => (held.received += text));
+  await once(socket, 'connect');
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  return held;
+};
+
+/** Closes the app beside a connection between two requests and one whose answer is due. */
+const closeBesideKeptConnections = async (app: INestApplication): Promise<unknown> => {
+  const base = await listen(app);
+  const idle = await hold(base, '/things/1');
+  await once(idle.socket, 'data');
+  const waiting = once(gate, 'waiting');
+  const busy = await hold(base, '/held');
+  await waiting;
+  const closed = app.close();
+  await idle.ended;
+  gate.emit('open');
+  while (!busy.received.endsWith('released')) await once(busy.socket, 'data');
+  busy.socket.end();
+  await Promise.all([closed, busy.ended]);
+  return [idle, busy].map(({ received }) => received.replace(/^Date: .*$/im, ''));
+};
+
 describe('RedlineFactory.create', () => {
   const quiet = { logger: false } as const;
 
@@ -106,6 +144,23 @@ describe('RedlineFactory.create', () => {
     });
     assert.equal(isServedByEngine(app.getHttpServer()), engine().name === 'native');
     assert.deepEqual(await askAll(app), expected);
+  });
+
+  it('closes beside kept connections as Nest on Fastify does', async () => {
+    const expected = await closeBesideKeptConnections(
+      await NestFactory.create(ThingModule, new FastifyAdapter(), quiet),
+    );
+    const app = await RedlineFactory.create(ThingModule, quiet);
+    assert.deepEqual(await closeBesideKeptConnections(app), expected);
+  });
+
+  it('closes beside kept connections as Nest on Express does', async () => {
+    const expected = await closeBesideKeptConnections(await NestFactory.create(ThingModule, quiet));
+    const app = await RedlineFactory.create<INestApplication>(ThingModule, {
+      ...quiet,
+      adapter: 'express',
+    });
+    assert.deepEqual(await closeBesideKeptConnections(app), expected);
   });
 
   it('hands options to Fastify', async () => {

@@ -11,6 +11,7 @@ const folder = join(import.meta.dirname, '../examples/process-per-request');
 const servers: [file: string, env?: Record<string, string>][] = [
   ['baseline.js'],
   ['redline.js'],
+  ['redline-http.js'],
   ['redline-pool.js', { SIZE: '2' }],
   ['redline-pool.js', { SIZE: '2', TRANSPORT: 'socket', BALANCE: 'round-robin' }],
   ['cluster.js'],

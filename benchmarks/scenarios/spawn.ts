@@ -1,6 +1,7 @@
 // A process for every request: Node, ours, and everybody else. The servers are those of examples/process-per-request.
 import { defineConfig, type RedlineConfig } from '@redline/lab';
 import { engine } from '@redline/child-process';
+import { engine as httpEngine } from '@redline/http';
 import { join } from 'node:path';
 import { obtainContenders, programs, type Contender } from '../contenders/obtain.ts';
 
@@ -11,7 +12,7 @@ interface Entry {
   note: string;
   command: string[];
   env?: Record<string, string>;
-  needs?: (Contender | 'addon')[];
+  needs?: (Contender | 'addon' | 'http-addon')[];
   /** Why it is not measured anywhere. */
   skipped?: string;
 }
@@ -39,6 +40,12 @@ const main: Entry[] = [
   on('bun', 'bun', 'node:child_process of Bun', 'baseline.js'),
   on('deno', 'deno', 'node:child_process of Deno', 'baseline.js'),
 ];
+
+/** Not what one changed import gives: the others keep the HTTP server they have. */
+const together: Entry = {
+  ...on('node', 'redline-http', '@redline/child-process behind @redline/http', 'redline-http.js'),
+  needs: ['addon', 'http-addon'],
+};
 
 const bunWorkers = { env: { RUNTIME: programs.bun }, needs: ['bun' as const] };
 /** The article's other servers, on Node. */
@@ -88,7 +95,7 @@ const elsewhere: Entry[] = (['bun', 'deno'] as const).flatMap((runtime) => [
   },
 ]);
 
-const everybody = [...main, ...detours, ...(isQuick ? [] : elsewhere)];
+const everybody = [...main, together, ...detours, ...(isQuick ? [] : elsewhere)];
 const pools = detours.filter(({ name }) => name === 'redline-pool');
 
 const blocking: Entry[] = [
@@ -159,8 +166,10 @@ export default defineConfig({
 
   async setup() {
     const missing: Record<string, string> = await obtainContenders(['go', 'rust', 'bun', 'deno']);
-    const served = engine();
-    if (served.name !== 'native') missing['addon'] = served.reason;
+    const served = { addon: engine(), 'http-addon': httpEngine() };
+    for (const [name, one] of Object.entries(served)) {
+      if (one.name !== 'native') missing[name] = one.reason;
+    }
     const { textFile } = await import(join(example, 'workload.js'));
     const skip = entries.flatMap(({ entry, variant }) => {
       const lacking = entry.needs?.find((need) => missing[need] !== undefined);

@@ -23,6 +23,8 @@ export declare class Port {
   announce(id: number): boolean;
   /** Blocks until the program runs: its process id, or a negative error number. */
   waitStarted(id: number): number;
+  /** Whether the process has ended, told or not. */
+  hasEnded(id: number): boolean;
   /** 0, or a negative error number. */
   kill(id: number, signal: number): number;
   /** Reads a stream, 256 KiB from now on. */

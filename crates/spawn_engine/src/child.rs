@@ -276,6 +276,15 @@ impl Child {
         true
     }
 
+    /// Whether the process has ended, told or not.
+    pub fn has_ended(&self) -> bool {
+        let state = lock(&self.state);
+        match (&state.pidfd, state.phase) {
+            (Some(pidfd), Phase::Running(_)) => sys::is_readable(pidfd),
+            (_, phase) => matches!(phase, Phase::Exited(_)),
+        }
+    }
+
     /// Whether nothing can happen to this child any more.
     pub fn is_over(&self) -> bool {
         let state = lock(&self.state);

@@ -125,6 +125,12 @@ impl Port {
             .and_then(|child| child.wait_settled())
     }
 
+    /// Whether the process has ended, and [`Event::Exited`] has come or is about to.
+    #[must_use]
+    pub fn has_ended(&self, id: u64) -> bool {
+        self.engine.find(id).is_none_or(|child| child.has_ended())
+    }
+
     /// Signals the process, once it runs.
     ///
     /// # Errors

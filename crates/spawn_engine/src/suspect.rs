@@ -38,9 +38,16 @@ fn is_no_folder(cwd: &[u8]) -> bool {
 }
 
 fn has_loud_path(request: &Request) -> bool {
-    let is_absolute = request.file.starts_with(b"/");
-    let is_relative = request.cwd.is_none() && request.file.contains(&b'/');
-    (is_absolute || is_relative) && kind_of(&request.file).is_err_and(is_loud)
+    if !request.file.contains(&b'/') {
+        return false;
+    }
+    match &request.cwd {
+        Some(cwd) if !request.file.starts_with(b"/") => {
+            let folder = cwd.strip_suffix(b"\0").unwrap_or(cwd);
+            kind_of(&[folder, b"/", &request.file].concat()).is_err_and(is_loud)
+        }
+        _ => kind_of(&request.file).is_err_and(is_loud),
+    }
 }
 
 fn kind_of(path: &[u8]) -> Result<libc::mode_t, Errno> {

@@ -127,6 +127,17 @@ pub(crate) fn send_signal(pidfd: &OwnedFd, signal: i32) -> Result<(), Errno> {
     if result < 0 { Err(errno()) } else { Ok(()) }
 }
 
+/// Whether a read of `fd` would not block; of a pidfd, whether the process has ended.
+pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
+    let mut entry = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one entry, which outlives the call.
+    unsafe { libc::poll(&mut entry, 1, 0) > 0 }
+}
+
 /// Whether the kernel can wait for a pidfd (5.4; gVisor cannot).
 pub(crate) fn can_wait_for_pidfds() -> bool {
     // SAFETY: no memory is passed.

@@ -162,6 +162,12 @@ impl Port {
         })
     }
 
+    /// Whether the process has ended, told or not.
+    #[napi]
+    pub fn has_ended(&self, id: f64) -> bool {
+        self.port().is_some_and(|port| port.has_ended(id as u64))
+    }
+
     /// Signals the process: 0, or a negative error number.
     #[napi]
     pub fn kill(&self, id: f64, signal: i32) -> i32 {

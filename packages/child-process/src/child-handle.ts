@@ -78,6 +78,14 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#letGo();
   }
 
+  /**
+   * An output has closed. The exit that closed it is on its way through the engine, and must not find the loop gone
+   * because nothing else kept it: libuv would have it by now.
+   */
+  awaitExit(): void {
+    if (!this.#isHeld && port().hasEnded(this.#id)) this.ref();
+  }
+
   hasRef(): boolean {
     return this.#isHeld;
   }
@@ -106,8 +114,9 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   onExited(pid: number, status: number): void {
     this.#settle(pid);
-    // The end of the channel is in libuv's hands by now, and comes first.
-    if (this.#child.channel) setImmediate(() => this.#exit(status));
+    // The end of the channel is in the kernel's hands by now, and comes first: with the next look at the descriptors,
+    // which is after this turn's immediates.
+    if (this.#child.channel) setImmediate(setImmediate, () => this.#exit(status));
     else this.#exit(status);
   }
 

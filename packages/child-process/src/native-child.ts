@@ -76,6 +76,7 @@ export class NativeChild extends EventEmitter implements HandledChild {
 
   /** An output has closed. The end of a channel is in libuv's hands by now, and comes first. */
   readonly countOutput = (): void => {
+    this._handle?.awaitExit();
     if (this.channel) setImmediate(this.countClose);
     else this.countClose();
   };

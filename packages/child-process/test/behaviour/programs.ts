@@ -12,8 +12,8 @@ export const programs: Record<string, string> = {
     const child = cp.spawn('sleep', ['5'], { stdio: 'ignore', detached: true });
     child.unref();
     process.on('exit', () => { console.log('ends'); child.kill() });`,
+  // The pipes outlive the process: which of the two libuv hears of first is otherwise a matter of luck.
   'unref with pipes does not': `
-    // The pipes outlive the child: whether its end or theirs is seen first would be a matter of luck.
     const child = cp.spawn('sh', ['-c', 'sleep 1 &']);
     child.unref();
     child.on('exit', () => console.log('seen'));`,

@@ -137,7 +137,7 @@ function timeline(
 
 function methodSection(): Section {
   const sentences = [
-    'V8 wrote its log of the code it makes and throws away (--log-code, --log-deopt) from the start of the process; own time is of a CPU profile taken in the same run, under the load after the warm-up.',
+    'V8 wrote its log of the code it makes and throws away (--log-code, --log-deopt) from the start of the process to the end of the load; own time is of a CPU profile of the three seconds after it, for while a profile is taken V8 logs nothing.',
     'A deopt belongs to the function whose code was thrown away; where that had inlined another, the place is in the other, and the chain of callers is given.',
     'One-off: a place was left once. Loop: three times or more. Still deoptimising: left again in the second half of the load. A settled deopt costs nothing any more; what counts is the tier the function is in now.',
     'V8 gives up on a function after several deopts and leaves it unoptimised; then nothing more is logged. redline flame flags such functions when they are hot.',

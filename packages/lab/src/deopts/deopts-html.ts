@@ -22,6 +22,9 @@ export function renderDeoptsHtml(result: DeoptsResult, all: boolean): string {
 function findings({ functions }: DeoptsResult): Finding[] {
   const going = functions.filter(({ isStillGoing }) => isStillGoing);
   const loops = functions.filter(({ isLoop, isStillGoing }) => isLoop && !isStillGoing);
+  const own = functions.filter(
+    (each) => each.owner === 'app' && !each.isStillGoing && !each.isLoop,
+  );
   const [top] = functions;
   if (top === undefined) {
     return [{ word: 'settled', text: 'V8 threw no optimised code away.' }];
@@ -39,6 +42,19 @@ function findings({ functions }: DeoptsResult): Finding[] {
               .map(({ name }) => name)
               .slice(0, 5)
               .join(', ')}: left at one place three times or more, and settled since.`,
+          },
+        ]
+      : []),
+    ...(own.length > 0 && going.length + loops.length > 0
+      ? [
+          {
+            word: 'the app',
+            text: markup`${own
+              .map(({ name }) => name)
+              .slice(0, 5)
+              .join(
+                ', ',
+              )}${own.length > 5 ? ` and ${own.length - 5} more` : ''}: lost optimised code once or twice, and settled since.`,
           },
         ]
       : []),

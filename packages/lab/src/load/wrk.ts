@@ -53,6 +53,7 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
       sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
       closed,
     ]);
+    await load.beforeEnd?.();
     const elapsedMicros = (performance.now() - startedAt) * 1_000;
     const busy = readBusy(child.pid!, elapsedMicros, threads);
     await interrupt(child, closed);

@@ -101,10 +101,11 @@ export async function loadThatCounts(
   plan: Plan,
   durationMs: number,
   signal: AbortSignal,
+  beforeEnd?: () => Promise<void>,
 ): Promise<LoadFigures> {
   const generator = generatorOf();
   const before = readCpu(server.pid);
-  const outcome = await runLoad(server, plan, generator, durationMs, signal);
+  const outcome = await runLoad(server, plan, generator, durationMs, signal, beforeEnd);
   const cpu = cpuBetween(before, readCpu(server.pid));
   requireAnswers(server.name, outcome);
   return {
@@ -130,9 +131,12 @@ async function runLoad(
   generator: LoadGenerator,
   durationMs: number,
   signal: AbortSignal,
+  beforeEnd?: () => Promise<void>,
 ): Promise<LoadOutcome> {
   try {
-    const outcome = await generator.run({ ...plan, port: server.port, durationMs, signal });
+    const { port } = server;
+    const hook = beforeEnd === undefined ? {} : { beforeEnd };
+    const outcome = await generator.run({ ...plan, port, durationMs, signal, ...hook });
     if (!server.hasEnded) return outcome;
   } catch (error) {
     signal.throwIfAborted();

@@ -3,8 +3,9 @@
 // the rest of the request pays for with a tenth as much again. A loop of counted turns is as long as the processor is
 // slow. So the turns are counted, and their number follows the processor: now and then the loop runs some hundred times
 // in a row, by the same clock that stairs reads, and what it took on an undisturbed occasion sets the number.
-const rehearseEvery = 4_096;
-const rehearsalMicros = 1_000;
+const rehearseEvery = 16_384;
+/** As long as from one interrupt of the clock to the next: an undisturbed slice has those too. */
+const rehearsalMicros = 4_000;
 const rehearsalsKept = 12;
 
 /**
@@ -36,7 +37,7 @@ export class BusyLoop {
   constructor(micros) {
     this.#micros = micros;
     this.#turns = micros * 300;
-    for (let count = 0; count < 100; count++) this.#rehearse();
+    for (let count = 0; count < 40; count++) this.#rehearse();
   }
 
   run() {

@@ -1,6 +1,7 @@
 // A small server and, with SLOWER=0.05, its twin that costs 5 % more CPU per request. The twin measures itself while it
-// is warmed up, and from then on spins for its share of what it found: 5 % on any machine.
+// is warmed up, and from then on is busy for its share of what it found: 5 % on any machine.
 import { createServer } from 'node:http';
+import { BusyLoop } from './busy-loop.mjs';
 
 const slower = Number(process.env.SLOWER ?? 0);
 const calibrateFrom = 6_000;
@@ -9,7 +10,7 @@ const calibrateTo = 14_000;
 const items = Array.from({ length: 40 }, (_, id) => ({ id, name: `item ${id}`, price: id * 1.5 }));
 let requests = 0;
 let cpuBefore;
-let spinMs = 0;
+let loop;
 
 function threadMicros() {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
@@ -18,8 +19,8 @@ function threadMicros() {
 
 function calibrate() {
   if (requests === calibrateFrom) cpuBefore = threadMicros();
-  if (requests === calibrateTo) {
-    spinMs = (slower * (threadMicros() - cpuBefore)) / (calibrateTo - calibrateFrom) / 1_000;
+  if (requests === calibrateTo && slower > 0) {
+    loop = new BusyLoop((slower * (threadMicros() - cpuBefore)) / (calibrateTo - calibrateFrom));
   }
 }
 
@@ -27,10 +28,7 @@ createServer((request, response) => {
   requests++;
   if (requests <= calibrateTo) calibrate();
   const body = JSON.stringify({ path: request.url, items });
-  if (spinMs > 0) {
-    const end = performance.now() + spinMs;
-    while (performance.now() < end);
-  }
+  if (loop !== undefined) loop.run();
   response.setHeader('content-type', 'application/json');
   response.end(body);
 }).listen(Number(process.env.PORT), process.env.HOST);

@@ -22,7 +22,7 @@ export default defineConfig({
       headers: { cookie: 'customer=c1029; lang=en; currency=EUR; seen=1; consent=yes' },
     },
   ],
-  load: { connections: 32 },
+  load: { connections: 32, turns: true },
   precision: { restarts: 5, blocks: 6, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   quick: { restarts: 3, blocks: 4, warmupMs: 600, latencyMs: 100 },
   // A ladder, so that each twin is held against the rung below it: its original on the same Node.

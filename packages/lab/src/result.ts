@@ -161,7 +161,8 @@ export interface Slice {
   endedMicros?: number;
   probe?: Probe;
   /**
-   * With `load.turns`: the same server, taking turns with the load on one core; what CPU per request is read from. Absent
+   * With `load.turns`: the same server, taking turns with the load on one core, on the least disturbed of four occasions; what
+   * CPU per request is read from. Absent
    * where nothing is pinned, or the generator cannot be; then the figures above are.
    */
   turns?: { requests: number; cpuMicros: number; mainThreadMicros?: number };

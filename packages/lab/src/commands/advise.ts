@@ -18,7 +18,7 @@ import { renderAdviseTerminal } from '../report/advise-terminal.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { chooseVariant } from './choose-variant.ts';
-import { parseSeconds } from './options.ts';
+import { parseSeconds, parseSecondsOrNone } from './options.ts';
 import { writeFiles, type ReportOptions } from './write-files.ts';
 
 interface AdviseOptions extends ReportOptions {
@@ -53,7 +53,7 @@ export function addAdviseCommand(program: Command, context: CommandContext): voi
     )
     .option('--variant <name>', 'which variant; the baseline by default')
     .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
-    .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--node <version>', 'the Node the profile was taken on (default: this one)')
     .option('--evidence <folder>', 'gains you proved yourself (default: OUT/evidence)')

@@ -10,13 +10,13 @@ import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import { record } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
-import { readLog } from '../profile/v8-log.ts';
+import { type CodeEvent, readLog } from '../profile/v8-log.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { chooseVariant } from './choose-variant.ts';
 import { loadOf } from './flame.ts';
-import { parseCount, parseSeconds } from './options.ts';
+import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
 
 interface DeoptsOptions extends ReportOptions {
@@ -29,6 +29,9 @@ interface DeoptsOptions extends ReportOptions {
   all?: true;
 }
 
+/** Tells whose time it is, after the load whose deopts are logged. */
+const profileMs = 3_000;
+
 export function addDeoptsCommand(program: Command, context: CommandContext): void {
   program
     .command('deopts')
@@ -36,7 +39,7 @@ export function addDeoptsCommand(program: Command, context: CommandContext): voi
     .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--variant <name>', 'which variant; the baseline by default')
     .option('--seconds <n>', 'length of the load that counts', parseSeconds, 10)
-    .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
     .option('--connections <n>', 'connections kept busy', parseCount)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option(
@@ -83,12 +86,13 @@ async function observe(
   const notes = await applyReplay([plan], options.replay, context.signal);
   const shared = sharedFacts(context);
   using line = new PhaseLine(variant.name);
-  const { profile, events, startMicros, node, load, machine, warnings } = await record(
+  const { profile, events, startMicros, node, load, machine, warnings, ...logged } = await record(
     plan,
     variant,
     {
       warmupMs: options.warmup * 1_000,
-      durationMs: options.seconds * 1_000,
+      loggedMs: options.seconds * 1_000,
+      durationMs: profileMs,
       samplingMicros: 1_000,
       signal: context.signal,
       phase: (text) => line.show(text),
@@ -103,14 +107,21 @@ async function observe(
     node: node.version,
     load: loadOf(load),
     ...analyse({
-      events,
-      loadBeganMicros: startMicros,
+      events: until(events, logged.loggedToMicros),
+      loadBeganMicros: logged.loggedFromMicros,
       tree: buildCallTree(profile, { events, startMicros: startMicros ?? 0 }),
       maps: new SourceMaps(),
       folder: variant.cwd,
     }),
     warnings: [...warnings, ...notes],
   };
+}
+
+/** Starting a profile makes V8 throw code away by itself, and nothing is logged after it. Node 8 gives no times. */
+function until(events: readonly CodeEvent[], micros: number | undefined): readonly CodeEvent[] {
+  if (micros === undefined) return events;
+  const from = events.findIndex((event) => 'micros' in event && event.micros >= micros);
+  return from < 0 ? events : events.slice(0, from);
 }
 
 async function readFromLog(file: string, context: CommandContext): Promise<DeoptsResult> {

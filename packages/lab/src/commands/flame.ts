@@ -24,7 +24,7 @@ import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { chooseVariant } from './choose-variant.ts';
-import { parseCount, parseSeconds } from './options.ts';
+import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
 
 interface FlameOptions extends ReportOptions {
@@ -46,7 +46,7 @@ export function addFlameCommand(program: Command, context: CommandContext): void
     .option('--variant <name>', 'which variant; the baseline by default')
     .option('--diff <before after...>', 'two variants, or two files of earlier runs')
     .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
-    .option('--warmup <n>', 'seconds of load before it', parseSeconds, 3)
+    .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
     .option('--interval <µs>', 'microseconds from sample to sample', parseCount, 1_000)
     .option('--perf', 'sample with Linux perf: native frames and the kernel too')
     .option('--connections <n>', 'connections kept busy', parseCount)

@@ -25,3 +25,7 @@ export function parseSeconds(text: string): number {
   if (Number.isFinite(seconds) && seconds > 0 && text.trim() !== '') return seconds;
   throw new InvalidArgumentError('It takes a number of seconds above 0.');
 }
+
+export function parseSecondsOrNone(text: string): number {
+  return Number(text) === 0 && text.trim() !== '' ? 0 : parseSeconds(text);
+}

@@ -83,8 +83,9 @@ export interface LoadConfig {
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;
   /**
-   * Read CPU per request from slices of their own, in which server and load take turns on one core: twice the time, and
-   * no cost of waking a load that sleeps (Linux, wrk). @default false
+   * Read CPU per request from slices of their own, in which server and load take turns on one core: a quarter of a second
+   * more for each server and block, no cost of waking a load that sleeps, and a fraction of the noise (Linux, wrk).
+   * @default false
    */
   turns?: boolean;
 }

@@ -22,6 +22,9 @@ export function renderDeoptsHtml(result: DeoptsResult, all: boolean): string {
 function findings({ functions }: DeoptsResult): Finding[] {
   const going = functions.filter(({ isStillGoing }) => isStillGoing);
   const loops = functions.filter(({ isLoop, isStillGoing }) => isLoop && !isStillGoing);
+  const own = functions.filter(
+    (each) => each.owner === 'app' && !each.isStillGoing && !each.isLoop,
+  );
   const [top] = functions;
   if (top === undefined) {
     return [{ word: 'settled', text: 'V8 threw no optimised code away.' }];
@@ -39,6 +42,19 @@ function findings({ functions }: DeoptsResult): Finding[] {
               .map(({ name }) => name)
               .slice(0, 5)
               .join(', ')}: left at one place three times or more, and settled since.`,
+          },
+        ]
+      : []),
+    ...(own.length > 0 && going.length + loops.length > 0
+      ? [
+          {
+            word: 'the app',
+            text: markup`${own
+              .map(({ name }) => name)
+              .slice(0, 5)
+              .join(
+                ', ',
+              )}${own.length > 5 ? ` and ${own.length - 5} more` : ''}: lost optimised code once or twice, and settled since.`,
           },
         ]
       : []),
@@ -137,7 +153,7 @@ function timeline(
 
 function methodSection(): Section {
   const sentences = [
-    'V8 wrote its log of the code it makes and throws away (--log-code, --log-deopt) from the start of the process; own time is of a CPU profile taken in the same run, under the load after the warm-up.',
+    'V8 wrote its log of the code it makes and throws away (--log-code, --log-deopt) from the start of the process to the end of the load; own time is of a CPU profile of the three seconds after it, for while a profile is taken V8 logs nothing.',
     'A deopt belongs to the function whose code was thrown away; where that had inlined another, the place is in the other, and the chain of callers is given.',
     'One-off: a place was left once. Loop: three times or more. Still deoptimising: left again in the second half of the load. A settled deopt costs nothing any more; what counts is the tier the function is in now.',
     'V8 gives up on a function after several deopts and leaves it unoptimised; then nothing more is logged. redline flame flags such functions when they are hot.',

@@ -11,7 +11,15 @@ export function autocannonGenerator(): LoadGenerator {
     name: `autocannon ${autocannonPackage.version}`,
     threads: 1,
     launches: false,
-    run: ({ signal, ...load }) =>
-      askProcess<LoadOutcome>('./autocannon-process.js', 'autocannon', load, signal),
+    async run({ signal, beforeEnd, ...load }) {
+      const outcome = await askProcess<LoadOutcome>(
+        './autocannon-process.js',
+        'autocannon',
+        load,
+        signal,
+      );
+      await beforeEnd?.();
+      return outcome;
+    },
   };
 }

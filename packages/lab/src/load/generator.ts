@@ -16,6 +16,8 @@ export interface ClosedLoop {
   connections: number;
   durationMs: number;
   signal: AbortSignal;
+  /** Called when the time is over and connections are still open; where the generator cannot wait, when it has ended. */
+  beforeEnd?: () => Promise<void>;
   /** Put before the generator's own command where it is one, e.g. `taskset -c 1`. */
   launcher?: readonly string[];
 }

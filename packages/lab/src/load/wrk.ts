@@ -1,20 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { readCpu, readOrEmpty } from '../run/cpu-clock.ts';
 import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
+import { wrkCommand } from './wrk-command.ts';
 
 /** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
 const stopTickMs = 50;
 /** wrk needs up to 100 ms to end; then it is told once more. */
 const repeatMs = 300;
-/** Its own limit, never reached: a slice is ended by SIGINT, for which wrk prints its summary as usual. */
-const durationLimit = '600s';
 
 /** Undefined where wrk is not on PATH. */
 export function findWrk(threads: number): LoadGenerator | undefined {
@@ -37,18 +34,9 @@ function parseVersion(text: string): string | undefined {
 }
 
 async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
-  const script = needsScript(load.requests) ? writeScript(load.requests) : undefined;
-  const url = `http://127.0.0.1:${load.port}${load.requests[0]!.path}`;
-  const args = [
-    `-t${threads}`,
-    `-c${Math.max(load.connections, threads)}`,
-    `-d${durationLimit}`,
-    ...(script ? ['-s', script.file] : headerArgs(load.requests[0]!)),
-    url,
-  ];
+  const { program, args, script } = wrkCommand(load, threads);
   // Detached: Ctrl-C must reach the runner alone.
-  const [program, ...before] = [...(load.launcher ?? []), 'wrk'];
-  const child = spawn(program!, [...before, ...args], {
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -65,6 +53,7 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
       sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
       closed,
     ]);
+    await load.beforeEnd?.();
     const elapsedMicros = (performance.now() - startedAt) * 1_000;
     const busy = readBusy(child.pid!, elapsedMicros, threads);
     await interrupt(child, closed);
@@ -88,7 +77,11 @@ async function interrupt(child: ChildProcess, closed: Promise<unknown>): Promise
 }
 
 /** On a crowded machine wrk may not have come to install its handler yet, and would die of the signal without a word. */
-async function untilItCatches(name: 'SIGINT', pid: number, signal: AbortSignal): Promise<void> {
+export async function untilItCatches(
+  name: 'SIGINT',
+  pid: number,
+  signal: AbortSignal,
+): Promise<void> {
   const bit = 1n << BigInt(constants.signals[name] - 1);
   for (let tries = 0; tries < 1_000 && process.platform === 'linux'; tries++) {
     const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1];
@@ -117,52 +110,4 @@ export function parseSummary(output: string): Omit<LoadOutcome, 'busy'> {
     badStatus: Number(/Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? 0),
     socketErrors: errors === null ? 0 : errors.slice(1).reduce((sum, n) => sum + Number(n), 0),
   };
-}
-
-function headerArgs(request: Required<RequestConfig>): string[] {
-  return Object.entries(request.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-}
-
-/** Lua costs wrk a microsecond a request, so a plain GET goes without. */
-function needsScript(requests: readonly Required<RequestConfig>[]): boolean {
-  return requests.length > 1 || requests[0]!.method !== 'GET' || requests[0]!.body !== '';
-}
-
-function writeScript(requests: readonly Required<RequestConfig>[]): {
-  folder: string;
-  file: string;
-} {
-  const folder = mkdtempSync(join(tmpdir(), 'redline-wrk-'));
-  const file = join(folder, 'requests.lua');
-  const formatted = requests.map((request) => {
-    const headers = Object.entries(request.headers)
-      .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
-      .join(',');
-    const body = request.body === '' ? 'nil' : lua(request.body);
-    return `wrk.format(${lua(request.method)},${lua(request.path)},{${headers}},${body})`;
-  });
-  writeFileSync(
-    file,
-    `local requests, next = {}, 0
-function init()
-  wrk.headers = wrk.headers or {}
-  requests = {${formatted.join(',')}}
-end
-function request()
-  next = next % #requests + 1
-  return requests[next]
-end
-`,
-  );
-  return { folder, file };
-}
-
-/** A Lua string literal, every byte outside printable ASCII escaped. */
-function lua(text: string): string {
-  let literal = '"';
-  for (const byte of Buffer.from(text)) {
-    const plain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
-    literal += plain ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`;
-  }
-  return `${literal}"`;
 }

@@ -57,7 +57,7 @@ export async function recordWithPerf(
       options.phase('profiling with perf');
       const file = join(folder, 'perf.data');
       const perf = await startPerf(server, file, options);
-      const load = await loadThatCounts(server, plan, options);
+      const load = await loadThatCounts(server, plan, options.durationMs, options.signal);
       await perf.stop();
       options.phase('reading what perf saw');
       const tree = await readSamples(file, server.pid, load.seconds);

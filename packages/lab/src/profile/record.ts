@@ -21,6 +21,9 @@ export interface Recording {
   events: CodeEvent[];
   /** The profile's start on the clock of the log; undefined where the log has none (Node 8). */
   startMicros: number | undefined;
+  /** Likewise the load that is only logged, where there is one. */
+  loggedFromMicros: number | undefined;
+  loggedToMicros: number | undefined;
   node: NodeFacts;
   load: LoadFigures;
   machine: MachineFacts;
@@ -30,6 +33,8 @@ export interface Recording {
 
 /** A function the inspector runs right before the profile begins: the log shows when that was on its own clock. */
 const markName = 'redlineProfileBegins';
+const loggedFromName = 'redlineLoggedLoadBegins';
+const loggedToName = 'redlineLoggedLoadEnds';
 
 /**
  * Starts a variant, warms it up, and takes a CPU profile under load while V8 writes its log.
@@ -50,7 +55,9 @@ export async function record(
     return {
       ...taken,
       events,
-      startMicros: timeOfMark(events),
+      startMicros: timeOfMark(events, markName),
+      loggedFromMicros: timeOfMark(events, loggedFromName),
+      loggedToMicros: timeOfMark(events, loggedToName),
       node,
       machine,
       warnings: [
@@ -66,15 +73,24 @@ async function profileUnderLoad(
   plan: Plan,
   options: RecordOptions,
 ): Promise<Pick<Recording, 'profile' | 'load'>> {
-  const { samplingMicros, signal, phase } = options;
+  const { samplingMicros, durationMs, loggedMs = 0, signal, phase } = options;
   using inspector = await Inspector.attach(server, signal);
   await warmUp(server, plan, options);
+  let logged: LoadFigures | undefined;
+  if (loggedMs > 0) {
+    phase('under load');
+    await mark(inspector, loggedFromName);
+    // Connections that close make Node lose code, once for every load there is.
+    logged = await loadThatCounts(server, plan, loggedMs, signal, () =>
+      mark(inspector, loggedToName),
+    );
+  }
   phase('profiling');
   await inspector.ask('Profiler.enable');
   await inspector.ask('Profiler.setSamplingInterval', { interval: samplingMicros });
-  await inspector.ask('Runtime.evaluate', { expression: `(function ${markName}(){})()` });
+  await mark(inspector, markName);
   await inspector.ask('Profiler.start');
-  const load = await loadThatCounts(server, plan, options);
+  const profiled = await loadThatCounts(server, plan, durationMs, signal);
   phase('fetching the profile');
   const { profile } = await inspector.ask<{ profile: unknown }>('Profiler.stop');
   // A process that dies of a signal leaves the end of V8's log unwritten. There is no reply to this.
@@ -82,13 +98,17 @@ async function profileUnderLoad(
   await server.ended(2_000);
   return {
     profile: checkCpuProfile(profile, `The profile of "${server.name}"`),
-    load,
+    load: logged ?? profiled,
   };
 }
 
-function timeOfMark(events: readonly CodeEvent[]): number | undefined {
-  const mark = events.find((event) => event.type === 'created' && event.name === markName) as
+async function mark(inspector: Inspector, name: string): Promise<void> {
+  await inspector.ask('Runtime.evaluate', { expression: `(function ${name}(){})()` });
+}
+
+function timeOfMark(events: readonly CodeEvent[], name: string): number | undefined {
+  const found = events.find((event) => event.type === 'created' && event.name === name) as
     | { micros: number }
     | undefined;
-  return mark === undefined || mark.micros < 0 ? undefined : mark.micros;
+  return found === undefined || found.micros < 0 ? undefined : found.micros;
 }

@@ -22,6 +22,11 @@ export interface RecordOptions {
   warmupMs: number;
   /** How long the profile takes. */
   durationMs: number;
+  /**
+   * Load between the warm-up and the profile, for what only V8's log tells: while a profile is taken, V8 writes nothing of
+   * what it compiles or throws away. The figures of the load are then those of this one.
+   */
+  loggedMs?: number;
   /** From one sample to the next. */
   samplingMicros: number;
   signal: AbortSignal;
@@ -90,15 +95,17 @@ export async function warmUp(
   server.dropOutput();
 }
 
-/** The load that is profiled, and what it cost. */
+/** A load that is profiled or logged, and what it cost. */
 export async function loadThatCounts(
   server: Server,
   plan: Plan,
-  { durationMs, signal }: RecordOptions,
+  durationMs: number,
+  signal: AbortSignal,
+  beforeEnd?: () => Promise<void>,
 ): Promise<LoadFigures> {
   const generator = generatorOf();
   const before = readCpu(server.pid);
-  const outcome = await runLoad(server, plan, generator, durationMs, signal);
+  const outcome = await runLoad(server, plan, generator, durationMs, signal, beforeEnd);
   const cpu = cpuBetween(before, readCpu(server.pid));
   requireAnswers(server.name, outcome);
   return {
@@ -124,9 +131,12 @@ async function runLoad(
   generator: LoadGenerator,
   durationMs: number,
   signal: AbortSignal,
+  beforeEnd?: () => Promise<void>,
 ): Promise<LoadOutcome> {
   try {
-    const outcome = await generator.run({ ...plan, port: server.port, durationMs, signal });
+    const { port } = server;
+    const hook = beforeEnd === undefined ? {} : { beforeEnd };
+    const outcome = await generator.run({ ...plan, port, durationMs, signal, ...hook });
     if (!server.hasEnded) return outcome;
   } catch (error) {
     signal.throwIfAborted();

@@ -16,11 +16,16 @@ export function padded(text: ColumnText | undefined): Markup {
   return markup`${text?.value}${text?.pad ? markup`<span class="pad">${text.pad}</span>` : undefined}`;
 }
 
+/** More than anybody would wait for. */
+const mostBlocks = 1_000;
+
 export function blocksHint(estimate: Estimate): string | undefined {
   const { reading, blocksToSettle } = estimate;
   if (reading !== 'unresolved' || blocksToSettle === undefined || !Number.isFinite(blocksToSettle))
     return undefined;
-  return `≈\u00a0${about(blocksToSettle)}\u00a0blocks`;
+  return blocksToSettle > mostBlocks
+    ? `>\u00a0${fixed(mostBlocks)}\u00a0blocks`
+    : `≈\u00a0${about(blocksToSettle)}\u00a0blocks`;
 }
 
 /** `33.1 µs less CPU per request [32.0, 34.1]`. */

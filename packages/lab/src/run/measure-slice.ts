@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
-import type { ClosedLoop, LoadGenerator, LoadOutcome } from '../load/generator.ts';
+import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
 import type { Slice } from '../result.ts';
 import { cpuBetween, type CpuSpan, readCpu } from './cpu-clock.ts';
 import { askProbe } from './probe.ts';
 import type { Server } from './server.ts';
 
-type Measured = Omit<Slice, 'restart' | 'block' | 'variant'>;
+type Measured = Omit<Slice, 'restart' | 'block' | 'variant' | 'turns'>;
 
 /**
  * What happened in one slice; `'void'` when nothing did.
@@ -18,11 +18,9 @@ export async function measureSlice(
   generator: LoadGenerator,
   signal: AbortSignal,
 ): Promise<Measured | 'void' | { fault: string }> {
-  const turns = await measureTurns(server, plan, generator, signal);
-  if (turns === 'void') return 'void';
   // What it says of the time before this slice is dropped.
   if (server.probePath !== undefined) await askProbe(server);
-  const { cpu, outcome } = await loadOnce(server, plan, generator, signal, {});
+  const { cpu, outcome } = await loadOnce(server, plan, generator, signal);
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
@@ -40,30 +38,8 @@ export async function measureSlice(
     cpuMicros: cpu.totalMicros,
     ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
     ...(cpu.endedMicros ? { endedMicros: cpu.endedMicros } : {}),
-    ...(turns === undefined ? {} : { turns }),
     ...(server.probePath === undefined ? {} : { probe: await askProbe(server) }),
     ...(busy === undefined ? {} : { generatorBusy: busy }),
-  };
-}
-
-/** On the server's own core: CPU per request does not depend there on whether the load is awake. */
-async function measureTurns(
-  server: Server,
-  plan: Plan,
-  generator: LoadGenerator,
-  signal: AbortSignal,
-): Promise<Slice['turns'] | 'void'> {
-  const { launcher } = server;
-  if (!plan.turns || launcher.length === 0 || !generator.launches) return undefined;
-  server.setBatch(true);
-  const { cpu, outcome } = await loadOnce(server, plan, generator, signal, { launcher });
-  server.setBatch(false);
-  if (server.hasEnded) throw await server.failure('ended while it was measured');
-  if (outcome.requests === 0 || cpu.totalMicros <= 0) return 'void';
-  return {
-    requests: outcome.requests,
-    cpuMicros: cpu.totalMicros,
-    ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
   };
 }
 
@@ -72,7 +48,6 @@ async function loadOnce(
   plan: Plan,
   generator: LoadGenerator,
   signal: AbortSignal,
-  where: Pick<ClosedLoop, 'launcher'>,
 ): Promise<{ cpu: CpuSpan; outcome: LoadOutcome }> {
   const before = readCpu(server.pid);
   const outcome = await generator
@@ -82,7 +57,6 @@ async function loadOnce(
       connections: plan.connections,
       durationMs: plan.precision.sliceMs,
       signal,
-      ...where,
     })
     .catch(async (error: unknown) => {
       // A generator that meets a closed port fails before the exit of the server is known here.

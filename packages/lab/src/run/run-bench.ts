@@ -16,6 +16,7 @@ import { inParallel } from './in-parallel.ts';
 import { measureSlice } from './measure-slice.ts';
 import { pinSelf, type Pinning } from './pinning.ts';
 import type { Server } from './server.ts';
+import { Turns } from './measure-turns.ts';
 
 /** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
 const mostGeneratorThreads = 4;
@@ -204,20 +205,25 @@ async function measureBlocks(
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
+  using turns = await Turns.start(fleet.servers, plan, observations.generator, signal);
   const uncounted = plan.precision.warmupMs === 0 ? 0 : settlingBlocks;
   for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
-    for (const server of shuffled(fleet.servers, random)) {
+    const running = fleet.servers.filter(({ name }) => !observations.skipped.has(name));
+    const taken = await turns?.measure(running, random);
+    for (const server of shuffled(running, random)) {
       if (observations.skipped.has(server.name)) continue;
       signal.throwIfAborted();
+      const turn = taken?.get(server.name);
       const measured = await measureSlice(server, plan, observations.generator, signal);
       if (measured !== 'void' && 'fault' in measured) {
         disqualify(server, measured.fault, plan, observations);
       } else if (block < 1) {
         continue;
-      } else if (measured === 'void') {
+      } else if (measured === 'void' || (taken !== undefined && turn === undefined)) {
         observations.voidSlices.push({ restart, block, variant: server.name });
       } else {
-        observations.slices.push({ restart, block, variant: server.name, ...measured });
+        const own = turn === undefined ? measured : { ...measured, turns: turn };
+        observations.slices.push({ restart, block, variant: server.name, ...own });
         listener.measured(observations.slices, restart, block);
       }
     }

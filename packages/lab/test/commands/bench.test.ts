@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { findOnPath } from '@redline/services';
@@ -8,6 +9,11 @@ import type { MeasuredVariant } from '../../src/result.ts';
 import { finished, Workbench } from './run-cli.ts';
 
 const needsWrk = findOnPath('wrk') === undefined ? 'there is no wrk on PATH' : false;
+
+const needsTurns =
+  needsWrk ||
+  (['taskset', 'chrt'].some((name) => findOnPath(name) === undefined) && 'no taskset or chrt') ||
+  (availableParallelism() < 2 && 'one core takes turns anyway');
 
 describe('redline bench', () => {
   test('writes the documented JSON and a report, and prints where they are', async (t) => {
@@ -46,6 +52,26 @@ describe('redline bench', () => {
     // restarts × blocks × (variants + the baseline again)
     assert.equal(result.slices.length, 2 * 3);
     assert.equal('step' in spinning, false);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('reads CPU in turns with the load on one core', { skip: needsTurns }, async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('plain'), bench.variant('spinning', { SPIN_MICROS: '1000' })],
+      load: { connections: 8, turns: true },
+      precision: { restarts: 1, blocks: 3, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json', '--html', 'r.html']);
+    assert.equal(code, 0, stderr);
+    const result = bench.result('r.json');
+    assert.ok(result.slices.length > 0);
+    for (const { turns } of result.slices) assert.ok(turns!.requests > 0 && turns!.cpuMicros > 0);
+    const [plain, spinning] = result.variants as [MeasuredVariant, MeasuredVariant];
+    // By the clock, of which not all may be CPU on a crowded machine.
+    assert.ok(spinning.cpuMicrosPerRequest > 500, String(spinning.cpuMicrosPerRequest));
+    assert.ok(spinning.cpuMicrosPerRequest > 2 * plain.cpuMicrosPerRequest);
+    assert.match(bench.read('r.html'), /took turns on one core/);
     assert.deepEqual(bench.survivors(), []);
   });
 

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LabError } from '../errors.ts';
+import { readOrEmpty } from '../run/cpu-clock.ts';
+import type { ClosedLoop } from './generator.ts';
+import { untilItCatches } from './wrk.ts';
+import { wrkCommand, type WrkCommand } from './wrk-command.ts';
+
+/** By then wrk has opened its connections. */
+const connectMs = 100;
+
+/**
+ * A wrk that is held still between slices. Its connections stay open and nothing has to start, so a slice can be as short
+ * as a few batches of requests. What it has sent is told by the system: wrk writes each request with one call.
+ */
+export class HeldLoad {
+  readonly #child: ChildProcess;
+  readonly #script: WrkCommand['script'];
+
+  private constructor(child: ChildProcess, script: WrkCommand['script']) {
+    this.#child = child;
+    this.#script = script;
+  }
+
+  /** @throws {LabError} ERR_REDLINE_LOAD when wrk does not stay */
+  static async start(load: Omit<ClosedLoop, 'durationMs'>): Promise<HeldLoad> {
+    const { program, args, script } = wrkCommand(load, 1);
+    const child = spawn(program, args, { stdio: 'ignore', detached: true });
+    child.on('error', () => {});
+    const held = new HeldLoad(child, script);
+    try {
+      await untilItCatches('SIGINT', child.pid!, load.signal);
+      await sleep(connectMs, undefined, { signal: load.signal });
+      held.#say('SIGSTOP');
+      return held;
+    } catch (error) {
+      held.stop();
+      throw error;
+    }
+  }
+
+  /** Requests sent since it was started. */
+  get sent(): number {
+    const calls = /^syscw: (\d+)$/m.exec(readOrEmpty(`/proc/${this.#child.pid}/io`))?.[1];
+    if (calls === undefined) {
+      throw new LabError('ERR_REDLINE_LOAD', 'The load that takes turns with the server ended.');
+    }
+    return Number(calls);
+  }
+
+  /** Sends for so long. Answers to what is under way are then still to come. */
+  async run(ms: number, signal: AbortSignal): Promise<void> {
+    this.#say('SIGCONT');
+    await sleep(ms, undefined, { signal });
+    this.#say('SIGSTOP');
+  }
+
+  stop(): void {
+    this.#child.kill('SIGKILL');
+    if (this.#script) rmSync(this.#script.folder, { recursive: true, force: true });
+  }
+
+  #say(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
+  }
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Plan } from '../config/resolve-plan.ts';
+import { HeldLoad } from '../load/held-load.ts';
+import type { LoadGenerator } from '../load/generator.ts';
+import type { Slice } from '../result.ts';
+import { shuffled, type Random } from '../stats/random.ts';
+import { cpuBetween, readCpu } from './cpu-clock.ts';
+import type { Server } from './server.ts';
+
+type Turn = NonNullable<Slice['turns']>;
+
+/** Runs before a slice, for caches to be warm and connections to be open again. */
+const guardMs = 6;
+const sliceMs = 40;
+/** Of each block; the least disturbed of them counts, for what disturbs a slice only adds to it. */
+const passes = 4;
+/** A server is done when it has used no CPU for this long. */
+const quietMs = 3;
+const mostWaitMs = 300;
+
+/**
+ * Reads CPU per request with server and load on one core, taking turns as batch tasks: what an answer costs does not depend
+ * there on whether the load is awake.
+ */
+export class Turns {
+  readonly #loads: Map<Server, HeldLoad>;
+  readonly #signal: AbortSignal;
+
+  private constructor(loads: Map<Server, HeldLoad>, signal: AbortSignal) {
+    this.#loads = loads;
+    this.#signal = signal;
+  }
+
+  /** Undefined where the plan does not ask for it, nothing is pinned, or the generator cannot be. */
+  static async start(
+    servers: readonly Server[],
+    plan: Plan,
+    generator: LoadGenerator,
+    signal: AbortSignal,
+  ): Promise<Turns | undefined> {
+    if (!plan.turns || !generator.launches || servers.some((each) => each.launcher.length === 0)) {
+      return undefined;
+    }
+    const turns = new Turns(new Map(), signal);
+    try {
+      for (const server of servers) {
+        const { port, launcher } = server;
+        turns.#loads.set(server, await HeldLoad.start({ ...plan, port, launcher, signal }));
+      }
+      return turns;
+    } catch (error) {
+      turns[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** One block: what each server used on its least disturbed occasion. Those that answered nothing are missing. */
+  async measure(servers: readonly Server[], random: Random): Promise<Map<string, Turn>> {
+    const best = new Map<string, Turn>();
+    for (const server of servers) server.setBatch(true);
+    for (let pass = 0; pass < passes; pass++) {
+      for (const server of shuffled(servers, random)) {
+        const turn = await this.#measureOne(server);
+        if (turn === undefined) continue;
+        const before = best.get(server.name);
+        if (before === undefined || perRequest(turn) < perRequest(before)) {
+          best.set(server.name, turn);
+        }
+      }
+    }
+    for (const server of servers) server.setBatch(false);
+    return best;
+  }
+
+  async #measureOne(server: Server): Promise<Turn | undefined> {
+    const load = this.#loads.get(server)!;
+    await load.run(guardMs, this.#signal);
+    await this.#untilDone(server);
+    const sentBefore = load.sent;
+    const before = readCpu(server.pid);
+    await load.run(sliceMs, this.#signal);
+    await this.#untilDone(server);
+    const { totalMicros, mainThreadMicros } = cpuBetween(before, readCpu(server.pid));
+    if (server.hasEnded) throw await server.failure('ended while it was measured');
+    server.dropOutput();
+    const requests = load.sent - sentBefore;
+    if (requests <= 0 || totalMicros <= 0) return undefined;
+    return {
+      requests,
+      cpuMicros: totalMicros,
+      ...(mainThreadMicros === undefined ? {} : { mainThreadMicros }),
+    };
+  }
+
+  /** The clock of a thread is exact only while the thread sleeps, and what was sent has to be answered. */
+  async #untilDone(server: Server): Promise<void> {
+    const deadline = performance.now() + mostWaitMs;
+    let last = -1;
+    while (performance.now() < deadline) {
+      await sleep(quietMs, undefined, { signal: this.#signal });
+      const { totalMicros } = readCpu(server.pid);
+      if (totalMicros === last) return;
+      last = totalMicros;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const load of this.#loads.values()) load.stop();
+  }
+}
+
+function perRequest({ cpuMicros, requests }: Turn): number {
+  return cpuMicros / requests;
+}

@@ -51,10 +51,11 @@ app.get<{ Params: { id: string } }>('/:id', ({ params: { id } }) => {
   defer(note, { id, padding: 'x'.repeat(100) }, { key: id });
   return { id };
 });
-app.get('/depth', () => {
+app.get('/depth', () => ({ depth: deferrer.lanes.get('jobs')!.depth }));
+app.get('/rss', () => {
   // What is kept counts, and not the garbage V8 has not come to yet.
   globalThis.gc?.();
-  return { depth: deferrer.lanes.get('jobs')!.depth, rss: process.memoryUsage.rss() };
+  return { rss: process.memoryUsage.rss() };
 });
 // Jobs are taken as soon as there is a port; what is orphaned is adopted meanwhile, and may be cut off by the next kill.
 await app.register(fastifyDefer, { deferrer });

@@ -14,8 +14,8 @@ import { crashingFs } from './crash-fs.ts';
 export interface AppSettings {
   directory: string;
   level: Level;
-  /** Where jobs go: the parent's own server, or a Redis. */
-  sink: { url: string } | { redis: string };
+  /** Where jobs go: the parent's own server, a stream of a Redis, or a queue in one. */
+  sink: { url: string } | { redis: string } | { queue: string };
   segmentBytes: number;
   /** The call to the file system this process dies at. */
   crash?: { call: number; moment: 'before' | 'within' | 'behind' };
@@ -29,7 +29,7 @@ const { crash, sink: target } = settings;
 const deferrer = createDefer({
   sinks: {
     jobs: {
-      sink: 'url' in target ? httpSink(target.url) : redisSink(target.redis),
+      sink: await openSink(),
       breaker: { failures: 2, minMs: 5, maxMs: 50 },
       maxPending: settings.maxPending ?? 10_000,
       sendTimeoutMs: 2_000,
@@ -61,6 +61,17 @@ app.get('/rss', () => {
 await app.register(fastifyDefer, { deferrer });
 process.send!({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
 process.on('disconnect', () => process.exit());
+
+async function openSink(): Promise<Sink> {
+  if ('url' in target) return httpSink(target.url);
+  if ('redis' in target) return redisSink(target.redis);
+  // Only here: it takes longer to load than all else.
+  const [{ Queue }, { bullmq }] = await Promise.all([
+    import('bullmq'),
+    import('../../src/sinks/bullmq.ts'),
+  ]);
+  return bullmq(new Queue('jobs', { connection: { url: target.queue } }));
+}
 
 function httpSink(url: string): Sink {
   return {

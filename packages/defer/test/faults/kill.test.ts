@@ -31,10 +31,15 @@ describe(`of all that was acknowledged nothing is lost (seed ${seed})`, { concur
     }));
   });
 
-  const rest = Math.max(killsPerRound, kills - 2 * share);
+  const once = Math.ceil(kills * 0.1);
+  test(`in ${once} kills of the app, and a queue that dedupes has each job once`, async (t) => {
+    await killBesideQueue(t, once, seed + 2);
+  });
+
+  const rest = Math.max(killsPerRound, kills - 2 * share - once);
   test(`in ${rest} kills of the app, of a Redis that keeps nothing, and of both`, async (t) => {
     for (let round = 0; round * killsPerRound < rest; round++) {
-      if (!(await killWithRedis(t, seed + 2 + round))) return;
+      if (!(await killWithRedis(t, seed + 3 + round))) return;
     }
   });
 });
@@ -77,6 +82,42 @@ async function killApps(
   const last = await startApp(settings('process'));
   await findAll(t, acknowledged, async () => new Set(server.received.keys()));
   await kill(last!);
+}
+
+async function killBesideQueue(t: TestContext, count: number, roundSeed: number): Promise<void> {
+  const redis = await startRedis();
+  if (redis === undefined) return t.skip('No redis-server or valkey-server on PATH.');
+  t.after(() => redis.stop());
+  const client = new Redis(redis.url);
+  t.after(() => client.disconnect());
+  const random = seededRandom(roundSeed);
+  const settings: AppSettings = {
+    directory: temporaryFolder(t),
+    level: 'process',
+    sink: { queue: redis.url },
+    segmentBytes: small,
+  };
+  const acknowledged: Load[] = [];
+  for (let trial = 0; trial < count; trial++) {
+    const app = (await startApp(settings))!;
+    const load = new Load(app.url, 16);
+    acknowledged.push(load);
+    await sleep(20 + random() * 180);
+    await kill(app);
+    await load.stop();
+  }
+  const last = (await startApp(settings))!;
+  const ids = (): Promise<string[]> => client.lrange('bull:jobs:wait', 0, -1);
+  await findAll(t, acknowledged, async () => new Set(await ids()));
+  // What was sent twice is there by now, too.
+  await until('the end of the backlog', async () => {
+    const answer = await fetch(`${last.url}/depth`);
+    return ((await answer.json()) as { depth: number }).depth === 0;
+  });
+  const all = await ids();
+  t.diagnostic(`${all.length} jobs, ${all.length - new Set(all).size} twice`);
+  assert.equal(new Set(all).size, all.length);
+  await kill(last);
 }
 
 async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean> {

@@ -1,47 +1,23 @@
-import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { DeferLogger } from '../options.ts';
-import { PendingJob, type Restore } from '../pending-job.ts';
-import type { Scope } from '../scope.ts';
-import type { DeferContext, DeliveryResult, SinkHost } from '../sink.ts';
+import { PendingJob } from '../pending-job.ts';
+import type { DeliveryResult, SinkHost } from '../sink.ts';
 import { Alarm } from './alarm.ts';
 import { backoffMs } from './backoff.ts';
-import type { Backlog } from './backlog.ts';
+import type { BacklogChunk } from './backlog.ts';
+import { BacklogReader } from './backlog-reader.ts';
 import { Backlogs } from './backlogs.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { Deque } from './deque.ts';
 import { DueHeap } from './due-heap.ts';
 import { KeyOrder } from './key-order.ts';
 import type { ResolvedLane } from './lane-options.ts';
+import type { JobHome, LaneHost } from './lane-host.ts';
 import { LaneStats, type DropReason } from './lane-stats.ts';
 import { RateLimit } from './rate-limit.ts';
 import { Room } from './room.ts';
 import { sendBatch } from './send-batch.ts';
 
-/** What a request does with its jobs. */
-export interface JobHome {
-  /** The reply claims the job: it must be as safe as its level says before the reply leaves. */
-  secure(job: PendingJob, scope: Scope): void;
-  /** The request has the outcome the job was meant for. */
-  dispatch(job: PendingJob): void;
-  /** The request has another outcome. */
-  withdraw(job: PendingJob): void;
-}
-
-export interface LaneHost extends JobHome {
-  readonly clock: Clock;
-  readonly logger: DeferLogger;
-  readonly random: () => number;
-  /** How a job of a process that is gone is run. */
-  restoreFrom(context: DeferContext | undefined): Restore | undefined;
-  /** Puts the job with the dead letters. Resolves when it lies there. */
-  bury(job: PendingJob, error: unknown): Promise<void>;
-  /** What a job is when its level could not be reached in the journal: an error, or undefined where that is acceptable. */
-  journalFailed(job: PendingJob, error: unknown): unknown;
-}
-
-const mostReadAtOnce = 1_000;
 const readAgainMs = 1_000;
 
 /** The way to one sink: gathers batches, sends them, and sends again what did not arrive. */
@@ -55,6 +31,7 @@ export class Lane {
   readonly #keys = new KeyOrder<PendingJob>();
   readonly #onTheirWay = new Set<readonly PendingJob[]>();
   readonly #backlogs: Backlogs;
+  readonly #reader: BacklogReader;
   readonly #room: Room;
   readonly #alarm: Alarm;
   readonly #breaker: CircuitBreaker;
@@ -69,7 +46,6 @@ export class Lane {
   #isUrgent = false;
   #isDraining = false;
   #isClosed = false;
-  #reading = false;
   #pumping: NodeJS.Immediate | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
@@ -84,6 +60,13 @@ export class Lane {
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
+    this.#reader = new BacklogReader(options, this.#room, this.#backlogs, {
+      read: (chunk, isReplayed, { journal }) => this.#takeIn(chunk, isReplayed, journal),
+      failed: (error) => {
+        host.logger.warn(`defer, sink ${this.name}: its jobs cannot be read back.`, error);
+        this.#alarm.ringIn(readAgainMs, host.clock.now());
+      },
+    });
   }
 
   get name(): string {
@@ -299,7 +282,7 @@ export class Lane {
       this.#gatheringSinceMs = undefined;
       this.#isUrgent = false;
     }
-    this.#readBack();
+    this.#reader.readMore();
     const next = this.#retrying.peek();
     if (next !== undefined) this.#alarm.ringIn(Math.max(0, next.dueAtMs - now), now);
     this.#tellIdle();
@@ -469,37 +452,8 @@ export class Lane {
     }
   }
 
-  /* Reads jobs that are on disk alone, as soon as half of the room is free. */
-  #readBack(): void {
-    if (this.#reading) return;
-    const { maxPending, maxPendingBytes } = this.options;
-    const jobs = Math.min(
-      mostReadAtOnce,
-      Math.floor(maxPending / 2) - this.#room.loaded,
-      maxPending,
-    );
-    const length = maxPendingBytes / 2 - this.#room.loadedLength;
-    const backlog = this.#backlogs.oldest();
-    if (backlog === undefined || length <= 0) return;
-    if (jobs <= 0 && this.#room.loaded > 0) return;
-    this.#reading = true;
-    void this.#takeFrom(backlog, Math.max(1, jobs), length);
-  }
-
-  async #takeFrom(backlog: Backlog, maxJobs: number, maxLength: number): Promise<void> {
-    try {
-      await this.#loadFrom(backlog, maxJobs, maxLength);
-      this.#schedule();
-    } catch (error) {
-      this.#host.logger.warn(`defer, sink ${this.name}: its jobs cannot be read back.`, error);
-      this.#alarm.ringIn(readAgainMs, this.#host.clock.now());
-    }
-    this.#reading = false;
-  }
-
-  async #loadFrom(backlog: Backlog, maxJobs: number, maxLength: number): Promise<void> {
-    const { isReplayed } = backlog;
-    const { jobs, lost } = await backlog.take(maxJobs, maxLength);
+  /* Read back from disk. */
+  #takeIn({ jobs, lost }: BacklogChunk, isReplayed: boolean, journal: Journal): void {
     if (this.#isClosed) return;
     for (const { place, record } of jobs) {
       const job = PendingJob.fromRecord(this, record, this.#host.restoreFrom(record.context));
@@ -511,10 +465,11 @@ export class Lane {
     if (lost > 0) {
       this.stats.dropped.unreadable += lost;
       this.#host.logger.warn(
-        `defer, sink ${this.name}: ${lost} jobs cannot be read back from ${backlog.journal.folder}.`,
+        `defer, sink ${this.name}: ${lost} jobs cannot be read back from ${journal.folder}.`,
         new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.'),
       );
     }
+    this.#schedule();
   }
 
   #replayed(jobs: number): void {

@@ -70,7 +70,9 @@ async function openSink(): Promise<Sink> {
     import('bullmq'),
     import('../../src/sinks/bullmq.ts'),
   ]);
-  return bullmq(new Queue('jobs', { connection: { url: target.queue } }));
+  const queue = new Queue('jobs', { connection: { url: target.queue } });
+  queue.on('error', () => {});
+  return bullmq(queue);
 }
 
 function httpSink(url: string): Sink {

@@ -1,4 +1,4 @@
-import type { AfterOptions, DeferCallOptions } from './deferrer.ts';
+import type { AfterOptions, DeferCallOptions } from './call-options.ts';
 import { onlyInstance } from './instances.ts';
 import type { JobDefinition } from './job.ts';
 import type { Deferred } from './pending-job.ts';

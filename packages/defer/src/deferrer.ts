@@ -1,50 +1,44 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
+import {
+  checkCall,
+  noOptions,
+  serialise,
+  type AfterOptions,
+  type DeferCallOptions,
+} from './call-options.ts';
+import { captureContext } from './capture-context.ts';
 import { closureLane } from './closures.ts';
 import { DeadLetters } from './dead-letter-office.ts';
+import { enqueueInOutbox } from './enqueue-in-outbox.ts';
 import { DeferError } from './errors.ts';
 import { isJob, type JobDefinition } from './job.ts';
-import { encodeJobRecord } from './journal/job-record.ts';
+import type { JobRecord } from './journal/job-record.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import type { Journal } from './journal/journal.ts';
 import { makeJournalId } from './journal/owner.ts';
-import type { Damage } from './journal/recover.ts';
+import { tellDamage } from './journal/tell-damage.ts';
+import { Journaling } from './journaling.ts';
 import { resolveLane } from './lane/lane-options.ts';
-import { Lane, type LaneHost } from './lane/lane.ts';
-import { levels, whens, type Level, type When } from './level.ts';
+import type { LaneHost } from './lane/lane-host.ts';
+import { Lane } from './lane/lane.ts';
+import { whens, type Level, type When } from './level.ts';
 import { checkLevel, listSinks, type ResolvedOptions } from './options.ts';
 import type { OutboxJob } from './outbox.ts';
+import { makeRoom } from './overflow.ts';
 import { PendingJob, type Deferred, type Restore } from './pending-job.ts';
+import {
+  closedError,
+  closureAbove,
+  refused,
+  unknownJob,
+  unknownSink,
+  withdrawn,
+} from './refusals.ts';
 import { scopes, type Scope } from './scope.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
 import { oneOf } from './validate.ts';
-
-export interface DeferCallOptions {
-  /**
-   * What tells this job from others of its kind: sinks that dedupe do it by the key, `ordered: 'key'` orders by it,
-   * partitioned sinks partition by it.
-   * @default the job's own id, which is unique
-   */
-  key?: string;
-  /** @default the job's, then `createDefer`'s */
-  level?: Level;
-  /** @default the job's, then `createDefer`'s */
-  sink?: string;
-  /** @default the job's, then 'always' */
-  when?: When;
-  /** For the sink alone: delay, priority, headers… Must be JSON. */
-  options?: Readonly<Record<string, unknown>>;
-  /** Level `outbox`: the client of the caller's transaction. */
-  transaction?: unknown;
-}
-
-/** A closure cannot be journaled: memory is its only level. */
-export interface AfterOptions {
-  level?: 'memory';
-  /** @default 'always' */
-  when?: When;
-}
 
 /** One of everything: the sinks, their lanes, the journal. Made by `createDefer`. */
 export class Deferrer implements LaneHost {
@@ -57,10 +51,9 @@ export class Deferrer implements LaneHost {
   readonly #lanes = new Map<string, Lane>();
   readonly #after: Lane;
   readonly #root: JournalRoot | undefined;
+  readonly #journaling: Journaling | undefined;
   readonly #idPrefix: string;
   readonly #limit: AcknowledgeLimit;
-  readonly #quotaBlocked: PendingJob[] = [];
-  #isWatchingQuota = false;
   readonly #ready: Promise<void>;
   #lastId = 0;
   #state: 'open' | 'draining' | 'closed' = 'open';
@@ -88,11 +81,13 @@ export class Deferrer implements LaneHost {
           finished: (finished) => {
             for (const lane of this.#lanes.values()) lane.detach(finished);
           },
-          damaged: (damage) => this.#tellDamage(damage),
+          damaged: (damage) => tellDamage(damage, logger),
           warn: (error) => logger.warn(`defer: ${error.message}`, error),
         },
       );
     }
+    this.#journaling =
+      this.#root && new Journaling(this.#root, journal!, this.clock, logger, this.#limit);
     this.#idPrefix = this.#root?.own.id ?? makeJournalId(this.clock.wall());
     this.deadLetters = new DeadLetters(this.#root?.deadLetters, {
       maxLetters: options.maxDeadLetters,
@@ -147,13 +142,10 @@ export class Deferrer implements LaneHost {
     const level = options.level ?? definition.level ?? this.options.level;
     const when = options.when ?? definition.when ?? 'always';
     if (options !== noOptions) checkCall(options);
-    const json = this.#serialise(definition.name, data, lane);
+    const json = serialise(definition.name, data, lane.options, this.options.maxJobBytes);
     const refusal = lane.options.sink.refuses?.(definition.name, options.options);
     if (refusal !== undefined) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_REFUSED',
-        `The sink ${lane.name} cannot take the job ${definition.name}: ${refusal}`,
-      );
+      throw refused(definition.name, lane.name, refusal);
     }
     const scope = scopes.getStore();
     const job = new PendingJob(
@@ -163,13 +155,13 @@ export class Deferrer implements LaneHost {
       options.key,
       json,
       this.clock.wall(),
-      this.#captureContext(scope),
+      captureContext(scope, this.options.context),
       options.options,
       level,
       when,
       lane.options.sink.runsHere ? AsyncLocalStorage.snapshot() : undefined,
     );
-    if (level === 'outbox') return this.#enqueueInOutbox(job, options.transaction);
+    if (level === 'outbox') return enqueueInOutbox(this.options.outbox, job, options.transaction);
     if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
     return this.#accept(job, scope);
   }
@@ -185,10 +177,7 @@ export class Deferrer implements LaneHost {
     const { level = 'memory', when = 'always' } = options as { level?: Level; when?: When };
     if (typeof work !== 'function') throw unknownJob(work);
     if (level !== 'memory') {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
-        `A closure cannot be kept at the level ${level}: only memory holds it. Make it a job.`,
-      );
+      throw closureAbove(level);
     }
     const scope = scopes.getStore();
     const job = new PendingJob(
@@ -212,7 +201,7 @@ export class Deferrer implements LaneHost {
     if (job.level === 'memory') return;
     scope.await(job);
     if (job.level === 'sink') this.#deliver(job);
-    else this.#journal(job);
+    else this.#journaling!.add(job);
   }
 
   dispatch(job: PendingJob): void {
@@ -223,7 +212,7 @@ export class Deferrer implements LaneHost {
       if (job.place === undefined) job.lane.drop(job, 'exit');
       return;
     }
-    if (job.isJournaled && job.place === undefined) this.#journal(job);
+    if (job.isJournaled && job.place === undefined) this.#journaling!.add(job);
     this.#deliver(job);
   }
 
@@ -250,9 +239,7 @@ export class Deferrer implements LaneHost {
   }
 
   journalFailed(job: PendingJob, error: unknown): unknown {
-    // It stays in memory, and is delivered from there. Whether that will do is the app's to say.
-    job.place = undefined;
-    return this.options.journal?.onFailure === 'degrade' ? undefined : error;
+    return this.#journaling!.failed(job, error);
   }
 
   /** Sends what is there without waiting for full batches, and goes on taking jobs. */
@@ -306,7 +293,7 @@ export class Deferrer implements LaneHost {
         if (job.place !== undefined || job.isRelayed) {
           job.acknowledge(closedError());
         } else if (this.#root !== undefined && job.work === undefined) {
-          this.#keep(job);
+          this.#journaling!.keep(job);
         } else {
           lost++;
           lane.drop(job, 'exit');
@@ -314,17 +301,6 @@ export class Deferrer implements LaneHost {
       }
     }
     if (lost > 0) this.logger.warn(`defer: ${lost} jobs of level memory are lost at the exit.`);
-  }
-
-  #keep(job: PendingJob): void {
-    try {
-      job.place = this.#root!.own.append(job.sink, encodeJobRecord(job));
-      // It was deferred, and is safe; but the level `sink` has not been reached.
-      job.acknowledge(job.level === 'sink' ? closedError() : undefined);
-    } catch (error) {
-      job.lane.drop(job, 'exit');
-      this.logger.warn(`defer: the job ${job.id} (${job.job}) could not be journaled.`, error);
-    }
   }
 
   #accept(job: PendingJob, scope: Scope | undefined): Deferred {
@@ -339,11 +315,11 @@ export class Deferrer implements LaneHost {
     const isCertain = runsNow || job.when === 'always';
     const journals = job.isJournaled;
     if (!journals && lane.isFull) {
-      if (!this.#makeRoom(job)) return job;
+      if (!makeRoom(job, this.#journaling, this.#limit)) return job;
     } else if (level === 'memory') {
       job.acknowledge(undefined);
     }
-    if (isCertain && journals) this.#journal(job);
+    if (isCertain && journals) this.#journaling!.add(job);
     if (scope?.canHold && isCertain && !job.isAcknowledged) scope.await(job);
     if (runsNow || (level === 'sink' && isCertain)) {
       this.#deliver(job);
@@ -353,92 +329,6 @@ export class Deferrer implements LaneHost {
       scope.add(job);
     }
     return job;
-  }
-
-  /* False when the job itself was given up. */
-  #makeRoom(job: PendingJob): boolean {
-    const { lane } = job;
-    const { overflow } = lane.options;
-    if (overflow === 'spill' && job.level === 'memory') {
-      this.#journal(job);
-      job.acknowledge(undefined);
-      if (job.place !== undefined) return true;
-      // The journal cannot take it, and memory must not.
-    }
-    if (overflow === 'drop-oldest') {
-      if (!lane.dropOldest()) {
-        lane.drop(job, 'overflow');
-        return false;
-      }
-      if (job.level === 'memory') job.acknowledge(undefined);
-      return true;
-    }
-    if (overflow === 'block' && lane.blocked < lane.options.maxPending) {
-      if (job.level === 'sink') return true;
-      this.#limit.watch(job);
-      lane.whenRoom(() => job.acknowledge(undefined));
-      return true;
-    }
-    lane.stats.rejected++;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_FULL',
-      `The sink ${lane.name} has ${lane.depth} jobs to go, and takes no more (maxPending, maxPendingBytes).`,
-    );
-  }
-
-  /* Gives the job to the journal, and has it told when its level is reached. */
-  #journal(job: PendingJob): void {
-    const root = this.#root!;
-    if (!root.hasRoom() && !this.#makeRoomInJournal(job, root)) return;
-    try {
-      job.place = root.own.append(job.sink, encodeJobRecord(job));
-    } catch (error) {
-      return job.acknowledge(this.journalFailed(job, error));
-    }
-    if (job.level === 'memory') return;
-    root.own.wait(job.level === 'disk' ? 'disk' : 'process', job);
-  }
-
-  #makeRoomInJournal(job: PendingJob, root: JournalRoot): boolean {
-    const { lane } = job;
-    const { overflow } = lane.options;
-    if (overflow === 'drop-oldest') {
-      while (!root.hasRoom()) {
-        const dropped = root.dropOldest(lane.name);
-        if (dropped === undefined) break;
-        lane.forget(dropped.journal, dropped.jobs);
-      }
-      if (root.hasRoom()) return true;
-    }
-    if (overflow === 'block') {
-      this.#quotaBlocked.push(job);
-      this.#limit.watch(job);
-      this.#watchQuota();
-      return false;
-    }
-    lane.stats.rejected++;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_FULL',
-      `The journal ${this.options.journal!.directory} has reached its maxBytes, ${this.options.journal!.maxBytes}.`,
-    );
-  }
-
-  #watchQuota(): void {
-    if (this.#isWatchingQuota || this.#quotaBlocked.length === 0) return;
-    this.#isWatchingQuota = true;
-    this.clock.after(
-      100,
-      () => {
-        this.#isWatchingQuota = false;
-        while (this.#quotaBlocked.length > 0 && this.#root!.hasRoom()) {
-          const job = this.#quotaBlocked.shift()!;
-          if (job.isFinished) job.acknowledge(undefined);
-          else if (!job.isAcknowledged) this.#journal(job);
-        }
-        this.#watchQuota();
-      },
-      true,
-    );
   }
 
   #deliver(job: PendingJob): void {
@@ -451,35 +341,6 @@ export class Deferrer implements LaneHost {
     if (!job.isReserved) return;
     job.isReserved = false;
     job.lane.unreserve();
-  }
-
-  #enqueueInOutbox(job: PendingJob, transaction: unknown): Deferred {
-    const { outbox } = this.options;
-    if (outbox === undefined || transaction === undefined) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
-        outbox === undefined
-          ? 'The level outbox needs one: give createDefer the option outbox.'
-          : 'The level outbox needs the client of your transaction: defer(job, data, { level: "outbox", transaction: client }).',
-      );
-    }
-    if (job.when === 'aborted') {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
-        'A job of level outbox is part of its transaction, and cannot depend on the client going away.',
-      );
-    }
-    job.isUnderway = true;
-    const { id, sink, key, json, deferredAtMs, context, options } = job;
-    const row: OutboxJob = { id, sink, job: job.job, key, json, deferredAtMs, context, options };
-    // The reply is held like for every other level; a caller that does not await it learns of a failure there.
-    const scope = scopes.getStore();
-    if (scope?.canHold) scope.await(job);
-    outbox.enqueue(transaction, row).then(
-      () => job.acknowledge(undefined),
-      (error: unknown) => job.acknowledge(error),
-    );
-    return job;
   }
 
   /** What an outbox's relay calls. */
@@ -497,7 +358,7 @@ export class Deferrer implements LaneHost {
     }
   }
 
-  async #requeue(record: Parameters<typeof encodeJobRecord>[0]): Promise<void> {
+  async #requeue(record: JobRecord): Promise<void> {
     const lane = this.#laneFor(record.sink);
     if (this.#state === 'closed') throw closedError();
     const level = this.#root === undefined ? 'memory' : 'process';
@@ -509,7 +370,7 @@ export class Deferrer implements LaneHost {
     );
     job.redelivered = true;
     if (level === 'process') {
-      this.#journal(job);
+      this.#journaling!.add(job);
       await job.acknowledged();
     }
     this.#deliver(job);
@@ -543,112 +404,9 @@ export class Deferrer implements LaneHost {
     }
   }
 
-  #tellDamage({ file, offset, bytes, kind }: Damage): void {
-    if (kind === 'torn') {
-      this.logger.log(
-        `defer: ${file} ends in ${bytes} bytes of a write that a crash cut off; none of it was acknowledged.`,
-      );
-      return;
-    }
-    const sentence = {
-      damaged: 'the jobs in them are lost; what follows is read, and the file is kept as damaged-*',
-      header: 'its jobs are read all the same, and the file is kept as damaged-*',
-      checkpoint: 'it is done without, and some jobs may be sent twice',
-    }[kind];
-    const message = `${file} has ${bytes} bytes at ${offset} that are not what was written; ${sentence}.`;
-    this.logger.warn(`defer: ${message}`, new DeferError('ERR_REDLINE_DEFER_DAMAGED', message));
-  }
-
   #laneFor(name: string | undefined): Lane {
     const lane = name === undefined ? undefined : this.#lanes.get(name);
     if (lane !== undefined) return lane;
-    const known = listSinks(this.#lanes);
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_UNKNOWN_SINK',
-      name === undefined
-        ? `The job names no sink, and createDefer has no option sink; there is ${known}.`
-        : `There is no sink "${name}"; there is ${known}.`,
-    );
+    throw unknownSink(name, this.#lanes);
   }
-
-  #serialise(name: string, data: unknown, lane: Lane): string {
-    let json: string | undefined;
-    try {
-      json = data === undefined ? 'null' : JSON.stringify(data);
-    } catch (cause) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_UNSERIALISABLE',
-        `The data of the job ${name} cannot be made JSON: ${(cause as Error).message}`,
-        { cause },
-      );
-    }
-    if (json === undefined) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_UNSERIALISABLE',
-        `The data of the job ${name} is a ${typeof data}, which JSON cannot carry.`,
-      );
-    }
-    const most = Math.min(this.options.maxJobBytes, lane.options.maxJobBytes);
-    if (json.length <= most) return json;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_TOO_LARGE',
-      `The data of the job ${name} is ${json.length} characters of JSON, and ${lane.options.maxJobBytes === most ? `the sink ${lane.name}` : 'maxJobBytes'} allows ${most}.`,
-    );
-  }
-
-  #captureContext(scope: Scope | undefined): DeferContext | undefined {
-    const facts = scope?.facts;
-    const captured = this.options.context.capture?.();
-    if (captured === undefined) {
-      if (facts === undefined) return undefined;
-      const { traceparent, requestId } = facts;
-      return traceparent === undefined && requestId === undefined ? undefined : facts;
-    }
-    return { ...facts, ...captured };
-  }
-}
-
-const noOptions: DeferCallOptions = {};
-
-/* At the call, so that a wrong value never reaches a journal. */
-function checkCall({ key, level, when, options }: DeferCallOptions): void {
-  if (key !== undefined && typeof key !== 'string') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `The option key must be a string, and is ${String(key)}.`,
-    );
-  }
-  if (level !== undefined) oneOf('level', level, levels);
-  if (when !== undefined) oneOf('when', when, whens);
-  if (options === undefined) return;
-  try {
-    JSON.stringify(options);
-  } catch (cause) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The sink's options cannot be made JSON: ${(cause as Error).message}`,
-      { cause },
-    );
-  }
-}
-
-function unknownJob(given: unknown): DeferError {
-  const shown = typeof given === 'string' ? `"${given}"` : `a value of type ${typeof given}`;
-  return new DeferError(
-    'ERR_REDLINE_DEFER_UNKNOWN_JOB',
-    typeof given === 'function'
-      ? 'A closure is no job: use defer.after(work), which keeps it in memory, or make it a job with defineJob().'
-      : `A job is made by defineJob(), and this is ${shown}.`,
-  );
-}
-
-function closedError(): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_CLOSED', 'The deferrer is closed.');
-}
-
-function withdrawn(): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_WITHDRAWN',
-    'The request has another outcome than the one the job was meant for.',
-  );
 }

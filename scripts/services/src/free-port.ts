@@ -1,14 +1,25 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+
+/**
+ * Below those the system gives out by itself, to outgoing connections and to who asks for any. One of them may be taken
+ * before our server binds it, or while it is down to be started again.
+ */
+const lowest = 10_240;
+const highest = 32_767;
 
 /** A loopback port nobody listens on at the moment of asking. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = lowest + Math.floor(Math.random() * (highest - lowest + 1));
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`No port from ${lowest} to ${highest} is free.`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -45,3 +45,12 @@ export const nodeFs: JournalFs = {
       });
     }),
 };
+
+/** Removes a file, if it is there. */
+export function remove(files: JournalFs, path: string): void {
+  try {
+    files.unlinkSync(path);
+  } catch {
+    // Not there.
+  }
+}

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import { encodeCheckpoint, encodeStates, type Checkpoint } from './checkpoint.ts';
+import { encodeStates, type Checkpoint } from './checkpoint.ts';
 import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
 import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
-import type { JournalFs } from './journal-fs.ts';
-import { formatRanges } from './number-ranges.ts';
+import { remove, type JournalFs } from './journal-fs.ts';
+import { Marks } from './marks.ts';
 import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
+import { writeCheckpoint } from './write-checkpoint.ts';
 
 export interface JournalSettings {
   readonly fs: JournalFs;
@@ -48,9 +49,7 @@ export class Journal {
   #nextJob: number;
   #nextSegment: number;
   #unwrittenJobs: { segment: Segment; first: number; last: number } | undefined;
-  #doneMarks: number[] = [];
-  readonly #sentMarks = new Map<number, number[]>();
-  readonly #replayedMarks = new Set<number>();
+  readonly #marks = new Marks();
   #inTrouble = false;
   #openIsBroken = false;
   #checkpointing = false;
@@ -85,7 +84,7 @@ export class Journal {
     this.#nextSegment = found.nextSegment;
     this.#commit = new GroupCommit(settings.fs, {
       target: () => this.#target(),
-      beforeWrite: () => this.#addMarks(),
+      beforeWrite: () => this.#marks.addTo(this.#commit, this.sinks, this.generations),
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
       worked: () => this.#worked(),
@@ -154,7 +153,7 @@ export class Journal {
     const state = segment.stateOf(number);
     if (state === jobStates.absent || state === jobStates.done) return;
     segment.set(number, jobStates.done);
-    this.#doneMarks.push(number);
+    this.#marks.done(number);
     this.#commit.schedule();
   }
 
@@ -163,10 +162,7 @@ export class Journal {
     if (segment.stateOf(number) !== jobStates.loaded) return;
     segment.set(number, jobStates.sent);
     segment.lastSentAtMs = this.settings.clock.now();
-    const sink = segment.sinkOf(number);
-    const marks = this.#sentMarks.get(sink);
-    if (marks === undefined) this.#sentMarks.set(sink, [number]);
-    else marks.push(number);
+    this.#marks.sent(segment.sinkOf(number), number);
     this.#commit.schedule();
   }
 
@@ -179,9 +175,7 @@ export class Journal {
       replayed += segment.move(jobStates.sent, jobStates.waiting, (_, of) => of === index);
     }
     if (replayed === 0) return 0;
-    // Marks of this turn are overtaken: they must not come behind the replay.
-    this.#sentMarks.delete(index);
-    this.#replayedMarks.add(index);
+    this.#marks.replayed(index);
     this.#commit.schedule();
     return replayed;
   }
@@ -305,34 +299,6 @@ export class Journal {
     return this.#open;
   }
 
-  /* What became of jobs goes into the same write as new ones. It is never synced for: a mark that is lost is a job sent twice. */
-  #addMarks(): void {
-    if (
-      this.#replayedMarks.size === 0 &&
-      this.#doneMarks.length === 0 &&
-      this.#sentMarks.size === 0
-    )
-      return;
-    try {
-      for (const sink of this.#replayedMarks) {
-        this.#commit.add(frameKinds.replayed, 0, JSON.stringify({ sink: this.sinks[sink] }));
-      }
-      this.#replayedMarks.clear();
-      if (this.#doneMarks.length > 0) {
-        this.#commit.add(frameKinds.done, 0, formatRanges(this.#doneMarks));
-        this.#doneMarks = [];
-      }
-      for (const [index, jobs] of this.#sentMarks) {
-        const sink = this.sinks[index]!;
-        const mark = { sink, generation: this.generations[sink], jobs: formatRanges(jobs) };
-        this.#commit.add(frameKinds.sent, 0, JSON.stringify(mark));
-      }
-      this.#sentMarks.clear();
-    } catch {
-      // No segment can be opened; that was told. The marks stay for the next turn that writes, and for the checkpoint.
-    }
-  }
-
   #writeFailed(error: unknown, segmentIsBroken: boolean): void {
     this.#openIsBroken ||= segmentIsBroken;
     const lost = this.#unwrittenJobs;
@@ -395,22 +361,8 @@ export class Journal {
       generations: this.generations,
       segments: kept.filter(({ length }) => length > 0).map(encodeStates),
     };
-    const path = join(this.folder, 'checkpoint');
-    remove(fs, `${path}.new`);
-    const fd = fs.openSync(`${path}.new`, 'ax');
-    try {
-      const bytes = Buffer.from(encodeCheckpoint(checkpoint));
-      for (let at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
-      await new Promise<void>((resolve, reject) => {
-        fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
-      });
-    } finally {
-      fs.closeSync(fd);
-    }
-    if (this.#isReleased) return;
-    fs.renameSync(`${path}.new`, path);
-    await syncFolder(fs, this.folder);
-    if (this.#isReleased) return;
+    const isWritten = await writeCheckpoint(fs, this.folder, checkpoint, () => !this.#isReleased);
+    if (!isWritten || this.#isReleased) return;
     for (const segment of finished) {
       this.segments.splice(this.segments.indexOf(segment), 1);
       remove(fs, this.pathOf(segment));
@@ -425,23 +377,4 @@ export class Journal {
 
 export function segmentName(number: number): string {
   return `${String(number).padStart(8, '0')}.seg`;
-}
-
-function remove(fs: JournalFs, path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // Not there.
-  }
-}
-
-async function syncFolder(fs: JournalFs, path: string): Promise<void> {
-  let fd: number;
-  try {
-    fd = fs.openSync(path, 'r');
-  } catch {
-    return;
-  }
-  await new Promise<void>((resolve) => fs.fdatasync(fd, () => resolve()));
-  fs.closeSync(fd);
 }

@@ -2,6 +2,12 @@ import type { Journal } from '../journal/journal.ts';
 import { ReadBack, type ReadBackJob } from '../journal/read-back.ts';
 import { jobStates } from '../journal/segment.ts';
 
+/** What was read of one; `lost` counts what cannot be read. */
+export interface BacklogChunk {
+  readonly jobs: readonly ReadBackJob[];
+  readonly lost: number;
+}
+
 /** A journal's jobs for one lane that are on disk alone. */
 export class Backlog {
   readonly journal: Journal;
@@ -44,7 +50,7 @@ export class Backlog {
   }
 
   /** Some jobs, oldest first. None, when what is left is not written yet; `lost` counts what cannot be read. */
-  async take(maxJobs: number, maxLength: number): Promise<{ jobs: ReadBackJob[]; lost: number }> {
+  async take(maxJobs: number, maxLength: number): Promise<BacklogChunk> {
     // What becomes readable meanwhile proves nothing about a pass that began before.
     const mayMiss = this.journal.hasUnwritten;
     const jobs = await this.#reader.read(maxJobs, maxLength);

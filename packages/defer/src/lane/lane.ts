@@ -1,43 +1,23 @@
-import type { Clock, Timer } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { DeferLogger } from '../options.ts';
-import { PendingJob, type Restore } from '../pending-job.ts';
-import type { Scope } from '../scope.ts';
-import type { DeferContext, DeliveryResult, SinkHost } from '../sink.ts';
+import { PendingJob } from '../pending-job.ts';
+import type { DeliveryResult, SinkHost } from '../sink.ts';
+import { Alarm } from './alarm.ts';
 import { backoffMs } from './backoff.ts';
-import { Backlog } from './backlog.ts';
+import type { BacklogChunk } from './backlog.ts';
+import { BacklogReader } from './backlog-reader.ts';
+import { Backlogs } from './backlogs.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { Deque } from './deque.ts';
 import { DueHeap } from './due-heap.ts';
 import { KeyOrder } from './key-order.ts';
 import type { ResolvedLane } from './lane-options.ts';
+import type { JobHome, LaneHost } from './lane-host.ts';
 import { LaneStats, type DropReason } from './lane-stats.ts';
 import { RateLimit } from './rate-limit.ts';
+import { Room } from './room.ts';
+import { sendBatch } from './send-batch.ts';
 
-/** What a request does with its jobs. */
-export interface JobHome {
-  /** The reply claims the job: it must be as safe as its level says before the reply leaves. */
-  secure(job: PendingJob, scope: Scope): void;
-  /** The request has the outcome the job was meant for. */
-  dispatch(job: PendingJob): void;
-  /** The request has another outcome. */
-  withdraw(job: PendingJob): void;
-}
-
-export interface LaneHost extends JobHome {
-  readonly clock: Clock;
-  readonly logger: DeferLogger;
-  readonly random: () => number;
-  /** How a job of a process that is gone is run. */
-  restoreFrom(context: DeferContext | undefined): Restore | undefined;
-  /** Puts the job with the dead letters. Resolves when it lies there. */
-  bury(job: PendingJob, error: unknown): Promise<void>;
-  /** What a job is when its level could not be reached in the journal: an error, or undefined where that is acceptable. */
-  journalFailed(job: PendingJob, error: unknown): unknown;
-}
-
-const mostReadAtOnce = 1_000;
 const readAgainMs = 1_000;
 
 /** The way to one sink: gathers batches, sends them, and sends again what did not arrive. */
@@ -50,17 +30,14 @@ export class Lane {
   readonly #retrying = new DueHeap<PendingJob>();
   readonly #keys = new KeyOrder<PendingJob>();
   readonly #onTheirWay = new Set<readonly PendingJob[]>();
-  readonly #backlogs: Backlog[] = [];
+  readonly #backlogs: Backlogs;
+  readonly #reader: BacklogReader;
+  readonly #room: Room;
+  readonly #alarm: Alarm;
   readonly #breaker: CircuitBreaker;
   readonly #rate: RateLimit | undefined;
-  readonly #blocked: (() => void)[] = [];
   readonly #aborts = new Set<AbortController>();
-  /** Jobs in memory: queued, parked, waiting for a retry, on their way. */
-  #loaded = 0;
-  #loadedLength = 0;
   #sendingLength = 0;
-  /** Jobs of requests that have not ended. */
-  #reserved = 0;
   /** Jobs being put with the dead letters. */
   #dying = 0;
   #gatheringSinceMs: number | undefined;
@@ -69,10 +46,7 @@ export class Lane {
   #isUrgent = false;
   #isDraining = false;
   #isClosed = false;
-  #reading = false;
   #pumping: NodeJS.Immediate | undefined;
-  #timer: { timer: Timer; atMs: number } | undefined;
-  #generation: string | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
 
@@ -83,6 +57,16 @@ export class Lane {
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
     const { rate } = options;
     this.#rate = rate && new RateLimit(rate.jobs, rate.perMs, host.clock.now());
+    this.#room = new Room(options.maxPending, options.maxPendingBytes);
+    this.#alarm = new Alarm(host.clock, () => this.#pump());
+    this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
+    this.#reader = new BacklogReader(options, this.#room, this.#backlogs, {
+      read: (chunk, isReplayed, { journal }) => this.#takeIn(chunk, isReplayed, journal),
+      failed: (error) => {
+        host.logger.warn(`defer, sink ${this.name}: its jobs cannot be read back.`, error);
+        this.#alarm.ringIn(readAgainMs, host.clock.now());
+      },
+    });
   }
 
   get name(): string {
@@ -91,14 +75,12 @@ export class Lane {
 
   /** Jobs not at the sink yet, those of running requests among them. */
   get depth(): number {
-    let depth = this.#loaded + this.#reserved;
-    for (const { waiting } of this.#backlogs) depth += waiting;
-    return depth;
+    return this.#room.loaded + this.#room.reserved + this.#backlogs.waiting;
   }
 
   /** Jobs in memory. */
   get loaded(): number {
-    return this.#loaded;
+    return this.#room.loaded;
   }
 
   get isBreakerOpen(): boolean {
@@ -119,33 +101,31 @@ export class Lane {
 
   /** True when a job more would be more than the options allow in memory. */
   get isFull(): boolean {
-    const { maxPending, maxPendingBytes } = this.options;
-    return this.#loaded + this.#reserved >= maxPending || this.#loadedLength >= maxPendingBytes;
+    return this.#room.isFull;
   }
 
   reserve(): void {
-    this.#reserved++;
+    this.#room.reserve();
   }
 
   unreserve(): void {
-    this.#reserved--;
-    this.#unblock();
+    this.#room.unreserve();
   }
 
   /** How many wait for room. */
   get blocked(): number {
-    return this.#blocked.length;
+    return this.#room.blocked;
   }
 
   /** Jobs that were on disk alone are thrown away. */
   forget(journal: Journal, jobs: number): void {
     this.stats.dropped.overflow += jobs;
-    this.#backlogOf(journal)!.waiting -= jobs;
+    this.#backlogs.of(journal)!.waiting -= jobs;
   }
 
   /** Calls back when there is room again, first come, first served. */
   whenRoom(callback: () => void): void {
-    this.#blocked.push(callback);
+    this.#room.whenFree(callback);
   }
 
   /** Takes a job to the sink. One that the journal has may be put back there for want of room. */
@@ -154,7 +134,7 @@ export class Lane {
     const { place } = job;
     if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
       place.journal.unload(place);
-      this.#backlogOf(place.journal)!.add(job.deferredAtMs);
+      this.#backlogs.of(place.journal)!.add(job.deferredAtMs);
       this.stats.spilled++;
       this.#schedule();
       return;
@@ -162,7 +142,7 @@ export class Lane {
     // The journal could not take it, and memory has no room: nobody may count on it, and nothing grows for it.
     if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
     if (job.level === 'sink') this.#isUrgent = true;
-    this.#load(job);
+    this.#room.load(job);
     this.#queue.push(job);
     this.#gatheringSinceMs ??= this.#host.clock.now();
     this.#schedule();
@@ -170,16 +150,13 @@ export class Lane {
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
   attach(journal: Journal): void {
-    const backlog = new Backlog(journal, this.name);
-    this.#backlogs.push(backlog);
-    if (this.#generation !== undefined) this.#replayWhereOld(backlog);
+    this.#backlogs.attach(journal);
     this.#schedule();
   }
 
   /** The journal is finished. */
   detach(journal: Journal): void {
-    const at = this.#backlogs.findIndex((backlog) => backlog.journal === journal);
-    if (at !== -1) this.#backlogs.splice(at, 1);
+    this.#backlogs.detach(journal);
   }
 
   /** Throws away the oldest job that is not on its way. False when there is none. */
@@ -187,7 +164,7 @@ export class Lane {
     const job = this.#queue.shift();
     if (job === undefined) return false;
     this.drop(job, 'overflow');
-    this.#unload(job);
+    this.#room.unload(job);
     this.#passKey(job);
     return true;
   }
@@ -216,7 +193,7 @@ export class Lane {
     const host: SinkHost = {
       name,
       ordered,
-      generation: (id) => this.#seeGeneration(id),
+      generation: (id) => this.#backlogs.seeGeneration(id),
       available: (isAvailable) => {
         this.#breaker.setAvailable(isAvailable);
         if (isAvailable) this.#schedule();
@@ -246,7 +223,7 @@ export class Lane {
   stop(): PendingJob[] {
     this.#isClosed = true;
     if (this.#pumping !== undefined) clearImmediate(this.#pumping);
-    this.#timer?.timer.cancel();
+    this.#alarm.cancel();
     const left = [
       ...[...this.#onTheirWay].flat(),
       ...this.#queue,
@@ -262,17 +239,13 @@ export class Lane {
   }
 
   #isEmpty(): boolean {
-    return this.#dying === 0 && this.depth - this.#reserved === 0;
+    return this.#dying === 0 && this.depth - this.#room.reserved === 0;
   }
 
   /* First in, first out: behind a job that is on disk alone, the next ones are too. */
   #mustSpill(journal: Journal): boolean {
     if (this.isFull) return true;
-    return this.#backlogOf(journal)!.waiting > 0;
-  }
-
-  #backlogOf(journal: Journal): Backlog | undefined {
-    return this.#backlogs.find((backlog) => backlog.journal === journal);
+    return this.#backlogs.of(journal)!.waiting > 0;
   }
 
   #schedule(): void {
@@ -293,12 +266,12 @@ export class Lane {
       if (breakerMs === undefined) break;
       const waitMs = Math.max(breakerMs, this.#heldUntilMs - now);
       if (waitMs > 0) {
-        this.#wakeIn(waitMs, now);
+        this.#alarm.ringIn(waitMs, now);
         break;
       }
       const gatherMs = this.#gatherMs(now);
       if (gatherMs > 0) {
-        this.#wakeIn(gatherMs, now);
+        this.#alarm.ringIn(gatherMs, now);
         break;
       }
       const batch = this.#takeBatch(now);
@@ -309,9 +282,9 @@ export class Lane {
       this.#gatheringSinceMs = undefined;
       this.#isUrgent = false;
     }
-    this.#readBack();
+    this.#reader.readMore();
     const next = this.#retrying.peek();
-    if (next !== undefined) this.#wakeIn(Math.max(0, next.dueAtMs - now), now);
+    if (next !== undefined) this.#alarm.ringIn(Math.max(0, next.dueAtMs - now), now);
     this.#tellIdle();
   }
 
@@ -320,7 +293,7 @@ export class Lane {
     const { batchJobs, batchBytes, batchWaitMs } = this.options;
     if (this.#isUrgent || this.#isDraining || batchWaitMs === 0) return 0;
     if (this.#queue.length >= batchJobs) return 0;
-    if (this.#loadedLength - this.#sendingLength >= batchBytes) return 0;
+    if (this.#room.loadedLength - this.#sendingLength >= batchBytes) return 0;
     this.#gatheringSinceMs ??= now;
     return Math.max(0, this.#gatheringSinceMs + batchWaitMs - now);
   }
@@ -341,14 +314,12 @@ export class Lane {
       length += job.length;
     }
     this.#rate?.giveBack(allowed - batch.length);
-    if (allowed < wanted) this.#wakeIn(this.#rate!.waitMs(now), now);
+    if (allowed < wanted) this.#alarm.ringIn(this.#rate!.waitMs(now), now);
     this.#gatheringSinceMs = this.#queue.length > 0 ? now : undefined;
     return batch;
   }
 
   async #send(batch: readonly PendingJob[]): Promise<void> {
-    const { sink, sendTimeoutMs } = this.options;
-    const { clock } = this.#host;
     this.#onTheirWay.add(batch);
     let sendingLength = 0;
     for (const job of batch) sendingLength += job.length;
@@ -357,27 +328,14 @@ export class Lane {
     this.stats.batches++;
     const abort = new AbortController();
     this.#aborts.add(abort);
-    let results: readonly DeliveryResult[] | undefined | void;
-    let failure: { error: unknown } | undefined;
-    const timer = clock.after(sendTimeoutMs, () => abort.abort(this.#timeout()), true);
-    try {
-      const { promise: aborted, reject } = Promise.withResolvers<never>();
-      abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
-      results = await Promise.race([sink.send(batch, abort.signal), aborted]);
-      if (results !== undefined && results.length !== batch.length) {
-        throw new Error(`${sink.kind} answered ${results.length} results for ${batch.length} jobs`);
-      }
-    } catch (error) {
-      failure = { error };
-    }
-    timer.cancel();
+    const outcome = await sendBatch(this.options, batch, this.#host.clock, abort);
     this.#aborts.delete(abort);
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
     this.#onTheirWay.delete(batch);
     this.#sendingLength -= sendingLength;
-    if (failure === undefined) this.#arrived(batch, results ?? undefined);
-    else this.#failed(batch, failure.error);
+    if (outcome.failure === undefined) this.#arrived(batch, outcome.results);
+    else this.#failed(batch, outcome.failure.error);
     this.#schedule();
   }
 
@@ -420,8 +378,7 @@ export class Lane {
     if (place !== undefined) {
       const { journal } = place;
       // Only a sink that would say so can be asked to take it again.
-      if (this.#generation !== undefined && journal.settings.replayWindowMs > 0)
-        journal.sent(place);
+      if (this.#backlogs.hasGeneration && journal.settings.replayWindowMs > 0) journal.sent(place);
       else journal.done(place);
     }
     this.#finish(job);
@@ -476,7 +433,7 @@ export class Lane {
   /** The job is not in memory any more. */
   #finish(job: PendingJob): void {
     job.isFinished = true;
-    this.#unload(job);
+    this.#room.unload(job);
     this.#passKey(job);
   }
 
@@ -484,21 +441,6 @@ export class Lane {
     if (this.options.ordered !== 'key') return;
     const next = this.#keys.leave(job);
     if (next !== undefined) this.#queue.unshift(next);
-  }
-
-  #load(job: PendingJob): void {
-    this.#loaded++;
-    this.#loadedLength += job.length;
-  }
-
-  #unload(job: PendingJob): void {
-    this.#loaded--;
-    this.#loadedLength -= job.length;
-    this.#unblock();
-  }
-
-  #unblock(): void {
-    while (this.#blocked.length > 0 && !this.isFull) this.#blocked.shift()!();
   }
 
   #takeBackDue(now: number): void {
@@ -510,107 +452,32 @@ export class Lane {
     }
   }
 
-  /* Reads jobs that are on disk alone, as soon as half of the room is free. */
-  #readBack(): void {
-    if (this.#reading) return;
-    const { maxPending, maxPendingBytes } = this.options;
-    const jobs = Math.min(mostReadAtOnce, Math.floor(maxPending / 2) - this.#loaded, maxPending);
-    const length = maxPendingBytes / 2 - this.#loadedLength;
-    const backlog = this.#oldestBacklog();
-    if (backlog === undefined || length <= 0) return;
-    if (jobs <= 0 && this.#loaded > 0) return;
-    this.#reading = true;
-    void this.#takeFrom(backlog, Math.max(1, jobs), length);
-  }
-
-  /* What another process left has no known age: it goes first. */
-  #oldestBacklog(): Backlog | undefined {
-    let oldest: Backlog | undefined;
-    for (const backlog of this.#backlogs) {
-      if (backlog.waiting === 0) continue;
-      if (oldest === undefined || (backlog.oldestAtMs ?? 0) < (oldest.oldestAtMs ?? 0)) {
-        oldest = backlog;
-      }
-    }
-    return oldest;
-  }
-
-  async #takeFrom(backlog: Backlog, maxJobs: number, maxLength: number): Promise<void> {
-    try {
-      await this.#loadFrom(backlog, maxJobs, maxLength);
-      this.#schedule();
-    } catch (error) {
-      this.#host.logger.warn(`defer, sink ${this.name}: its jobs cannot be read back.`, error);
-      this.#wakeIn(readAgainMs, this.#host.clock.now());
-    }
-    this.#reading = false;
-  }
-
-  async #loadFrom(backlog: Backlog, maxJobs: number, maxLength: number): Promise<void> {
-    const { isReplayed } = backlog;
-    const { jobs, lost } = await backlog.take(maxJobs, maxLength);
+  /* Read back from disk. */
+  #takeIn({ jobs, lost }: BacklogChunk, isReplayed: boolean, journal: Journal): void {
     if (this.#isClosed) return;
     for (const { place, record } of jobs) {
       const job = PendingJob.fromRecord(this, record, this.#host.restoreFrom(record.context));
       job.place = place;
       job.redelivered = isReplayed;
-      this.#load(job);
+      this.#room.load(job);
       this.#queue.push(job);
     }
     if (lost > 0) {
       this.stats.dropped.unreadable += lost;
       this.#host.logger.warn(
-        `defer, sink ${this.name}: ${lost} jobs cannot be read back from ${backlog.journal.folder}.`,
+        `defer, sink ${this.name}: ${lost} jobs cannot be read back from ${journal.folder}.`,
         new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.'),
       );
     }
-  }
-
-  #seeGeneration(generation: string): void {
-    const before = this.#generation;
-    this.#generation = generation;
-    if (before === generation) return;
-    for (const backlog of this.#backlogs) this.#replayWhereOld(backlog);
-  }
-
-  /* What the server's last life acknowledged, this one may not have. */
-  #replayWhereOld(backlog: Backlog): void {
-    const { journal } = backlog;
-    const { generations } = journal;
-    const last = generations[this.name];
-    generations[this.name] = this.#generation!;
-    if (last === undefined || last === this.#generation) return;
-    const replayed = journal.replay(this.name);
-    if (replayed === 0) return;
-    this.stats.replayed += replayed;
-    backlog.replayed(replayed);
-    this.#host.logger.warn(
-      `defer, sink ${this.name}: its server began anew; ${replayed} jobs it had acknowledged are sent again.`,
-    );
     this.#schedule();
   }
 
-  #timeout(): DeferError {
-    const { sendTimeoutMs } = this.options;
-    return new DeferError(
-      'ERR_REDLINE_DEFER_TIMEOUT',
-      `The sink ${this.name} did not answer within ${sendTimeoutMs} ms.`,
+  #replayed(jobs: number): void {
+    this.stats.replayed += jobs;
+    this.#host.logger.warn(
+      `defer, sink ${this.name}: its server began anew; ${jobs} jobs it had acknowledged are sent again.`,
     );
-  }
-
-  #wakeIn(ms: number, now: number): void {
-    const atMs = now + ms;
-    if (this.#timer !== undefined && this.#timer.atMs <= atMs) return;
-    this.#timer?.timer.cancel();
-    const timer = this.#host.clock.after(
-      ms,
-      () => {
-        this.#timer = undefined;
-        this.#pump();
-      },
-      true,
-    );
-    this.#timer = { timer, atMs };
+    this.#schedule();
   }
 
   #tellIdle(): void {

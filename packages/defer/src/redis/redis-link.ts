@@ -20,6 +20,8 @@ export class RedisLink {
   readonly client: Redis;
   readonly #host: SinkHost;
   #isClosed = false;
+  /** What the host was told last. */
+  #isAvailable: boolean | undefined;
   /** Settles when the newest connection has said which server it is. */
   #introduced: Promise<void>;
   #introduce!: () => void;
@@ -34,6 +36,9 @@ export class RedisLink {
     this.client.on('close', () => {
       if (this.#isClosed) return;
       this.#introduced = this.#awaitIntroduction();
+      // Comes again with every connection that cannot be made.
+      if (this.#isAvailable === false) return;
+      this.#isAvailable = false;
       host.available(false);
       if (lastError !== undefined) host.warn('The connection to Redis was lost.', lastError);
       lastError = undefined;
@@ -63,10 +68,13 @@ export class RedisLink {
       const runId = /^run_id:(\w+)/m.exec(info)?.[1];
       if (runId !== undefined) this.#host.generation(runId);
     } catch (error) {
+      // It went while it was asked.
+      if (this.client.status !== 'ready') return;
       // A server that hides INFO is one whose restarts nobody can tell.
       this.#host.warn('Redis does not say which run it is: its restarts go unseen.', error);
     }
     this.#introduce();
+    this.#isAvailable = true;
     this.#host.available(true);
   }
 

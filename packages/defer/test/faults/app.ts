@@ -14,8 +14,8 @@ import { crashingFs } from './crash-fs.ts';
 export interface AppSettings {
   directory: string;
   level: Level;
-  /** Where jobs go: the parent's own server, or a Redis. */
-  sink: { url: string } | { redis: string };
+  /** Where jobs go: the parent's own server, a stream of a Redis, or a queue in one. */
+  sink: { url: string } | { redis: string } | { queue: string };
   segmentBytes: number;
   /** The call to the file system this process dies at. */
   crash?: { call: number; moment: 'before' | 'within' | 'behind' };
@@ -29,7 +29,7 @@ const { crash, sink: target } = settings;
 const deferrer = createDefer({
   sinks: {
     jobs: {
-      sink: 'url' in target ? httpSink(target.url) : redisSink(target.redis),
+      sink: await openSink(),
       breaker: { failures: 2, minMs: 5, maxMs: 50 },
       maxPending: settings.maxPending ?? 10_000,
       sendTimeoutMs: 2_000,
@@ -51,15 +51,29 @@ app.get<{ Params: { id: string } }>('/:id', ({ params: { id } }) => {
   defer(note, { id, padding: 'x'.repeat(100) }, { key: id });
   return { id };
 });
-app.get('/depth', () => {
+app.get('/depth', () => ({ depth: deferrer.lanes.get('jobs')!.depth }));
+app.get('/rss', () => {
   // What is kept counts, and not the garbage V8 has not come to yet.
   globalThis.gc?.();
-  return { depth: deferrer.lanes.get('jobs')!.depth, rss: process.memoryUsage.rss() };
+  return { rss: process.memoryUsage.rss() };
 });
 // Jobs are taken as soon as there is a port; what is orphaned is adopted meanwhile, and may be cut off by the next kill.
 await app.register(fastifyDefer, { deferrer });
 process.send!({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
 process.on('disconnect', () => process.exit());
+
+async function openSink(): Promise<Sink> {
+  if ('url' in target) return httpSink(target.url);
+  if ('redis' in target) return redisSink(target.redis);
+  // Only here: it takes longer to load than all else.
+  const [{ Queue }, { bullmq }] = await Promise.all([
+    import('bullmq'),
+    import('../../src/sinks/bullmq.ts'),
+  ]);
+  const queue = new Queue('jobs', { connection: { url: target.queue } });
+  queue.on('error', () => {});
+  return bullmq(queue);
+}
 
 function httpSink(url: string): Sink {
   return {

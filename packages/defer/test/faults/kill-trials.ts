@@ -37,6 +37,8 @@ export async function kill({ child }: RunningApp): Promise<void> {
 export class Load {
   readonly acknowledged: Set<string> = new Set();
   refused = 0;
+  /** How long each took that was acknowledged, in milliseconds. */
+  readonly tookMs: number[] = [];
   readonly #agent = new Agent({ keepAlive: true });
   readonly #workers: Promise<void>[];
   #url: string;
@@ -57,9 +59,12 @@ export class Load {
   async #work(): Promise<void> {
     while (!this.#isStopped) {
       const id = `j${Load.#next++}`;
+      const sentAtMs = performance.now();
       const status = await this.#get(`/${id}`);
-      if (status === 200) this.acknowledged.add(id);
-      else {
+      if (status === 200) {
+        this.acknowledged.add(id);
+        this.tookMs.push(performance.now() - sentAtMs);
+      } else {
         this.refused++;
         await sleep(1);
       }

@@ -31,10 +31,15 @@ describe(`of all that was acknowledged nothing is lost (seed ${seed})`, { concur
     }));
   });
 
-  const rest = Math.max(killsPerRound, kills - 2 * share);
+  const once = Math.ceil(kills * 0.1);
+  test(`in ${once} kills of the app, and a queue that dedupes has each job once`, async (t) => {
+    await killBesideQueue(t, once, seed + 2);
+  });
+
+  const rest = Math.max(killsPerRound, kills - 2 * share - once);
   test(`in ${rest} kills of the app, of a Redis that keeps nothing, and of both`, async (t) => {
     for (let round = 0; round * killsPerRound < rest; round++) {
-      if (!(await killWithRedis(t, seed + 2 + round))) return;
+      if (!(await killWithRedis(t, seed + 3 + round))) return;
     }
   });
 });
@@ -79,6 +84,46 @@ async function killApps(
   await kill(last!);
 }
 
+async function killBesideQueue(t: TestContext, count: number, roundSeed: number): Promise<void> {
+  const redis = await startRedis();
+  if (redis === undefined) return t.skip('No redis-server or valkey-server on PATH.');
+  t.after(() => redis.stop());
+  const client = new Redis(redis.url);
+  client.on('error', () => {});
+  t.after(() => client.disconnect());
+  const random = seededRandom(roundSeed);
+  const settings: AppSettings = {
+    directory: temporaryFolder(t),
+    level: 'process',
+    sink: { queue: redis.url },
+    segmentBytes: small,
+  };
+  const acknowledged: Load[] = [];
+  for (let trial = 0; trial < count; trial++) {
+    const app = (await startApp(settings))!;
+    t.after(() => kill(app));
+    const load = new Load(app.url, 16);
+    acknowledged.push(load);
+    await until('an answer', () => load.acknowledged.size > 0);
+    await sleep(random() * 180);
+    await kill(app);
+    await load.stop();
+  }
+  const last = (await startApp(settings))!;
+  t.after(() => kill(last));
+  const ids = (): Promise<string[]> => client.lrange('bull:jobs:wait', 0, -1);
+  await findAll(t, acknowledged, async () => new Set(await ids()));
+  // What was sent twice is there by now, too.
+  await until('the end of the backlog', async () => {
+    const answer = await fetch(`${last.url}/depth`);
+    return ((await answer.json()) as { depth: number }).depth === 0;
+  });
+  const all = await ids();
+  t.diagnostic(`${all.length} jobs, ${all.length - new Set(all).size} twice`);
+  assert.equal(new Set(all).size, all.length);
+  await kill(last);
+}
+
 async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean> {
   const redis = await startRedis();
   if (redis === undefined) {
@@ -101,6 +146,8 @@ async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean
     for (let trial = 0; trial < killsPerRound; trial++) {
       const load = new Load(app.url, 16);
       acknowledged.push(load);
+      // At least one is acknowledged in a round, however slow the machine.
+      if (trial === 0) await until('an answer', () => load.acknowledged.size > 0);
       await sleep(20 + random() * 120);
       const which = random();
       if (which < 0.7) await redis.kill();

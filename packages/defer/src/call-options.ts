@@ -1,0 +1,89 @@
+import { DeferError } from './errors.ts';
+import type { ResolvedLane } from './lane/lane-options.ts';
+import { levels, whens, type Level, type When } from './level.ts';
+import { oneOf } from './validate.ts';
+
+export interface DeferCallOptions {
+  /**
+   * What tells this job from others of its kind: sinks that dedupe do it by the key, `ordered: 'key'` orders by it,
+   * partitioned sinks partition by it.
+   * @default the job's own id, which is unique
+   */
+  key?: string;
+  /** @default the job's, then `createDefer`'s */
+  level?: Level;
+  /** @default the job's, then `createDefer`'s */
+  sink?: string;
+  /** @default the job's, then 'always' */
+  when?: When;
+  /** For the sink alone: delay, priority, headers… Must be JSON. */
+  options?: Readonly<Record<string, unknown>>;
+  /** Level `outbox`: the client of the caller's transaction. */
+  transaction?: unknown;
+}
+
+/** A closure cannot be journaled: memory is its only level. */
+export interface AfterOptions {
+  level?: 'memory';
+  /** @default 'always' */
+  when?: When;
+}
+
+export const noOptions: DeferCallOptions = {};
+
+/* At the call, so that a wrong value never reaches a journal. */
+export function checkCall({ key, level, when, options }: DeferCallOptions): void {
+  if (key !== undefined && typeof key !== 'string') {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The option key must be a string, and is ${String(key)}.`,
+    );
+  }
+  if (level !== undefined) oneOf('level', level, levels);
+  if (when !== undefined) oneOf('when', when, whens);
+  if (options === undefined) return;
+  try {
+    JSON.stringify(options);
+  } catch (cause) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_UNSERIALISABLE',
+      `The sink's options cannot be made JSON: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * The data as JSON.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_UNSERIALISABLE, _TOO_LARGE
+ */
+export function serialise(
+  name: string,
+  data: unknown,
+  lane: ResolvedLane,
+  maxJobBytes: number,
+): string {
+  let json: string | undefined;
+  try {
+    json = data === undefined ? 'null' : JSON.stringify(data);
+  } catch (cause) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_UNSERIALISABLE',
+      `The data of the job ${name} cannot be made JSON: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+  if (json === undefined) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_UNSERIALISABLE',
+      `The data of the job ${name} is a ${typeof data}, which JSON cannot carry.`,
+    );
+  }
+  const most = Math.min(maxJobBytes, lane.maxJobBytes);
+  if (json.length <= most) return json;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_TOO_LARGE',
+    `The data of the job ${name} is ${json.length} characters of JSON, and ${lane.maxJobBytes === most ? `the sink ${lane.name}` : 'maxJobBytes'} allows ${most}.`,
+  );
+}

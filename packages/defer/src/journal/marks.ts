@@ -1,0 +1,56 @@
+import { frameKinds } from './frame.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { formatRanges } from './number-ranges.ts';
+
+/**
+ * What became of jobs since the last write. It goes into the same write as new ones, and is never synced for: a mark
+ * that is lost is a job sent twice.
+ */
+export class Marks {
+  #done: number[] = [];
+  /** Jobs, by the index of the sink that has them. */
+  readonly #sent = new Map<number, number[]>();
+  readonly #replayed = new Set<number>();
+
+  done(job: number): void {
+    this.#done.push(job);
+  }
+
+  sent(sink: number, job: number): void {
+    const jobs = this.#sent.get(sink);
+    if (jobs === undefined) this.#sent.set(sink, [job]);
+    else jobs.push(job);
+  }
+
+  /** All the sink had acknowledged waits again. What was sent in this turn is overtaken, and must not come behind it. */
+  replayed(sink: number): void {
+    this.#sent.delete(sink);
+    this.#replayed.add(sink);
+  }
+
+  addTo(
+    commit: GroupCommit,
+    sinks: readonly string[],
+    generations: Readonly<Record<string, string>>,
+  ): void {
+    if (this.#replayed.size === 0 && this.#done.length === 0 && this.#sent.size === 0) return;
+    try {
+      for (const sink of this.#replayed) {
+        commit.add(frameKinds.replayed, 0, JSON.stringify({ sink: sinks[sink] }));
+      }
+      this.#replayed.clear();
+      if (this.#done.length > 0) {
+        commit.add(frameKinds.done, 0, formatRanges(this.#done));
+        this.#done = [];
+      }
+      for (const [index, jobs] of this.#sent) {
+        const sink = sinks[index]!;
+        const mark = { sink, generation: generations[sink], jobs: formatRanges(jobs) };
+        commit.add(frameKinds.sent, 0, JSON.stringify(mark));
+      }
+      this.#sent.clear();
+    } catch {
+      // No segment can be opened; that was told. The marks stay for the next turn that writes, and for the checkpoint.
+    }
+  }
+}

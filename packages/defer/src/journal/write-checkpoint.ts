@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
+import { remove, type JournalFs } from './journal-fs.ts';
+
+/**
+ * Written beside the one there is, synced, and put in its place by a rename: there is always a whole one. False where
+ * `mayReplace` said no meanwhile.
+ */
+export async function writeCheckpoint(
+  fs: JournalFs,
+  folder: string,
+  checkpoint: Checkpoint,
+  mayReplace: () => boolean,
+): Promise<boolean> {
+  const path = join(folder, 'checkpoint');
+  remove(fs, `${path}.new`);
+  const fd = fs.openSync(`${path}.new`, 'ax');
+  try {
+    const bytes = Buffer.from(encodeCheckpoint(checkpoint));
+    for (let at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
+    await new Promise<void>((resolve, reject) => {
+      fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+    });
+  } finally {
+    fs.closeSync(fd);
+  }
+  if (!mayReplace()) return false;
+  fs.renameSync(`${path}.new`, path);
+  await syncFolder(fs, folder);
+  return true;
+}
+
+async function syncFolder(fs: JournalFs, path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, 'r');
+  } catch {
+    return;
+  }
+  await new Promise<void>((resolve) => fs.fdatasync(fd, () => resolve()));
+  fs.closeSync(fd);
+}

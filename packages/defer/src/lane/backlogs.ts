@@ -1,0 +1,78 @@
+import type { Journal } from '../journal/journal.ts';
+import { Backlog } from './backlog.ts';
+
+/** What a lane has on disk alone, in the journal of this process and in those it has adopted. */
+export class Backlogs {
+  readonly #lane: string;
+  readonly #replayed: (jobs: number) => void;
+  readonly #backlogs: Backlog[] = [];
+  /** Which life of the sink's server this is, where it says so. */
+  #generation: string | undefined;
+
+  constructor(lane: string, replayed: (jobs: number) => void) {
+    this.#lane = lane;
+    this.#replayed = replayed;
+  }
+
+  /** Jobs that wait in all of them. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const backlog of this.#backlogs) waiting += backlog.waiting;
+    return waiting;
+  }
+
+  /** True where the sink's server can come back with less than it had acknowledged, and would say so. */
+  get hasGeneration(): boolean {
+    return this.#generation !== undefined;
+  }
+
+  [Symbol.iterator](): Iterator<Backlog> {
+    return this.#backlogs.values();
+  }
+
+  of(journal: Journal): Backlog | undefined {
+    return this.#backlogs.find((backlog) => backlog.journal === journal);
+  }
+
+  attach(journal: Journal): void {
+    const backlog = new Backlog(journal, this.#lane);
+    this.#backlogs.push(backlog);
+    if (this.#generation !== undefined) this.#replayWhereOld(backlog, this.#generation);
+  }
+
+  detach(journal: Journal): void {
+    const at = this.#backlogs.findIndex((backlog) => backlog.journal === journal);
+    if (at !== -1) this.#backlogs.splice(at, 1);
+  }
+
+  /** The one to read from. What another process left has no known age: it goes first. */
+  oldest(): Backlog | undefined {
+    let oldest: Backlog | undefined;
+    for (const backlog of this.#backlogs) {
+      if (backlog.waiting === 0) continue;
+      if (oldest === undefined || (backlog.oldestAtMs ?? 0) < (oldest.oldestAtMs ?? 0)) {
+        oldest = backlog;
+      }
+    }
+    return oldest;
+  }
+
+  seeGeneration(generation: string): void {
+    if (this.#generation === generation) return;
+    this.#generation = generation;
+    for (const backlog of this.#backlogs) this.#replayWhereOld(backlog, generation);
+  }
+
+  /* What the server's last life acknowledged, this one may not have. */
+  #replayWhereOld(backlog: Backlog, generation: string): void {
+    const { journal } = backlog;
+    const { generations } = journal;
+    const last = generations[this.#lane];
+    generations[this.#lane] = generation;
+    if (last === undefined || last === generation) return;
+    const replayed = journal.replay(this.#lane);
+    if (replayed === 0) return;
+    backlog.replayed(replayed);
+    this.#replayed(replayed);
+  }
+}

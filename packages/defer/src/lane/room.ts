@@ -1,0 +1,56 @@
+import type { PendingJob } from '../pending-job.ts';
+
+/** How much memory a lane's jobs take, how much they may, and who waits for some. */
+export class Room {
+  readonly #maxJobs: number;
+  readonly #maxLength: number;
+  readonly #blocked: (() => void)[] = [];
+  /** Jobs in memory: queued, parked, waiting for a retry, on their way. */
+  loaded = 0;
+  loadedLength = 0;
+  /** Jobs of requests that have not ended. */
+  reserved = 0;
+
+  constructor(maxJobs: number, maxLength: number) {
+    this.#maxJobs = maxJobs;
+    this.#maxLength = maxLength;
+  }
+
+  get isFull(): boolean {
+    return this.loaded + this.reserved >= this.#maxJobs || this.loadedLength >= this.#maxLength;
+  }
+
+  /** How many wait. */
+  get blocked(): number {
+    return this.#blocked.length;
+  }
+
+  /** Calls back when there is room again, first come, first served. */
+  whenFree(callback: () => void): void {
+    this.#blocked.push(callback);
+  }
+
+  load(job: PendingJob): void {
+    this.loaded++;
+    this.loadedLength += job.length;
+  }
+
+  unload(job: PendingJob): void {
+    this.loaded--;
+    this.loadedLength -= job.length;
+    this.#unblock();
+  }
+
+  reserve(): void {
+    this.reserved++;
+  }
+
+  unreserve(): void {
+    this.reserved--;
+    this.#unblock();
+  }
+
+  #unblock(): void {
+    while (this.#blocked.length > 0 && !this.isFull) this.#blocked.shift()!();
+  }
+}

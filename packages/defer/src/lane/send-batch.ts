@@ -1,0 +1,37 @@
+import type { Clock } from '../clock.ts';
+import { DeferError } from '../errors.ts';
+import type { PendingJob } from '../pending-job.ts';
+import type { DeliveryResult } from '../sink.ts';
+import type { ResolvedLane } from './lane-options.ts';
+
+/** What became of a batch: a result for each job, or of all the same, or no sink that would say. */
+export type BatchOutcome =
+  | { failure?: undefined; results: readonly DeliveryResult[] | undefined }
+  | { failure: { error: unknown } };
+
+/** Sends, for `sendTimeoutMs` at most and until `abort` does, whatever the sink thinks of its signal. */
+export async function sendBatch(
+  { name, sink, sendTimeoutMs }: ResolvedLane,
+  batch: readonly PendingJob[],
+  clock: Clock,
+  abort: AbortController,
+): Promise<BatchOutcome> {
+  const giveUp = (): void => {
+    const sentence = `The sink ${name} did not answer within ${sendTimeoutMs} ms.`;
+    abort.abort(new DeferError('ERR_REDLINE_DEFER_TIMEOUT', sentence));
+  };
+  const timer = clock.after(sendTimeoutMs, giveUp, true);
+  try {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
+    const results = await Promise.race([sink.send(batch, abort.signal), aborted]);
+    if (results !== undefined && results.length !== batch.length) {
+      throw new Error(`${sink.kind} answered ${results.length} results for ${batch.length} jobs`);
+    }
+    return { results: results ?? undefined };
+  } catch (error) {
+    return { failure: { error } };
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,51 @@
+import { DeferError } from './errors.ts';
+import type { Level } from './level.ts';
+import { listSinks } from './options.ts';
+
+export function unknownJob(given: unknown): DeferError {
+  const shown = typeof given === 'string' ? `"${given}"` : `a value of type ${typeof given}`;
+  return new DeferError(
+    'ERR_REDLINE_DEFER_UNKNOWN_JOB',
+    typeof given === 'function'
+      ? 'A closure is no job: use defer.after(work), which keeps it in memory, or make it a job with defineJob().'
+      : `A job is made by defineJob(), and this is ${shown}.`,
+  );
+}
+
+export function closedError(): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_CLOSED', 'The deferrer is closed.');
+}
+
+export function withdrawn(): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_WITHDRAWN',
+    'The request has another outcome than the one the job was meant for.',
+  );
+}
+
+export function unknownSink(
+  name: string | undefined,
+  lanes: ReadonlyMap<string, unknown>,
+): DeferError {
+  const known = listSinks(lanes);
+  return new DeferError(
+    'ERR_REDLINE_DEFER_UNKNOWN_SINK',
+    name === undefined
+      ? `The job names no sink, and createDefer has no option sink; there is ${known}.`
+      : `There is no sink "${name}"; there is ${known}.`,
+  );
+}
+
+export function refused(job: string, sink: string, reason: string): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_REFUSED',
+    `The sink ${sink} cannot take the job ${job}: ${reason}`,
+  );
+}
+
+export function closureAbove(level: Level): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_LEVEL',
+    `A closure cannot be kept at the level ${level}: only memory holds it. Make it a job.`,
+  );
+}

@@ -146,18 +146,12 @@ describe('ten thousand idle connections', { timeout: 240_000 }, () => {
 const soaked = Number(process.env['REDLINE_REQUESTS'] ?? 200_000);
 /** What two collections differ by. */
 const heapNoiseKiB = 1_024;
-/** What steady growth may come to over the run, from the first sample to the last. */
-const creepMiB = 8;
-/**
- * V8 keeps the pages that the largest wave of requests has needed, and compilers keep theirs, so residence grows in a few
- * steps that say nothing about requests.
- */
-const stepsMiB = 32;
+/** What compilers, tables and the allocator's own pages may still take. */
+const residentNoiseMiB = 16;
 
 describe('memory', { timeout: Math.max(240_000, soaked / 2) }, () => {
-  // From the first of ten samples, after 80,000 requests or a tenth, to the last. What a leak of so many bytes a request
-  // fails: in the heap 9 in the short run, 0.24 in the long one; outside of it, steady, 70 and 1.9, and in leaps (a table
-  // that doubles) 280 and 7.5.
+  // From the first of ten samples, after 80,000 requests or a tenth, to the last. A leak of so many bytes a request fails:
+  // in the heap 9 in the short run and 0.24 in the long one, outside of it 140 and 3.8.
   test('stays flat over many requests', async (t) => {
     const samples = await inChild<Sample[]>('soak.ts');
     for (const { requests, residentMiB, heapKiB } of samples) {
@@ -168,11 +162,8 @@ describe('memory', { timeout: Math.max(240_000, soaked / 2) }, () => {
     // What has come up with the process is sometimes let go only after the first sample.
     const heapKiB = late.heapKiB - Math.min(...samples.map((sample) => sample.heapKiB));
     assert.ok(heapKiB <= heapNoiseKiB, `the heap grew by ${heapKiB} KiB`);
-    const steps = samples.slice(1).map((sample, i) => sample.residentMiB - samples[i]!.residentMiB);
-    const median = steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)]!;
-    assert.ok(median * steps.length <= creepMiB, `residence grows by ${median} MiB a sample`);
     const grownMiB = late.residentMiB - early.residentMiB;
-    assert.ok(grownMiB <= stepsMiB, `${grownMiB} MiB more are resident`);
+    assert.ok(grownMiB <= residentNoiseMiB, `${grownMiB} MiB more are resident`);
   });
 });
 

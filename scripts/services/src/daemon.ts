@@ -14,6 +14,8 @@ export interface Daemon {
   readonly pid: number | undefined;
   /** Ends the process at once, as a crash would. */
   kill(): Promise<void>;
+  /** Asks the process to end in order, and waits until it has. */
+  terminate(): Promise<void>;
   /** Starts it again, on the same port and with what it had written. */
   restart(): Promise<void>;
   /** It neither answers nor refuses from here on, as behind a dead network. */
@@ -75,6 +77,7 @@ export async function startDaemon(recipe: DaemonRecipe): Promise<Daemon> {
       return hasEnded(child) ? undefined : child.pid;
     },
     kill: () => end(child),
+    terminate: () => end(child, 'SIGTERM'),
     async restart() {
       await end(child);
       child = await relaunch(recipe, place);
@@ -155,14 +158,14 @@ async function relaunch(recipe: DaemonRecipe, place: Place, tries = 3): Promise<
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, name: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   if (hasEnded(child)) {
     signal(child, 'SIGKILL');
     return;
   }
   const exited = once(child, 'exit');
   child.ref();
-  signal(child, 'SIGKILL');
+  signal(child, name);
   await exited;
 }
 

@@ -1,0 +1,178 @@
+//! The header block, and what it says of the body's framing.
+
+use super::{Reader, Step};
+use crate::problem::What;
+
+impl Reader<'_> {
+    pub(super) fn headers(&mut self) -> Step {
+        if self.peek()? == b' ' {
+            self.skip();
+            return self.fail(What::SpaceAfterStart);
+        }
+        loop {
+            match self.peek()? {
+                b'\r' => {
+                    self.skip();
+                    return if self.peek()? == b'\n' {
+                        self.end()
+                    } else {
+                        self.fail(What::HeadersLf)
+                    };
+                }
+                b'\n' => {
+                    self.skip();
+                    return self.fail(What::HeaderField);
+                }
+                _ => self.header()?,
+            }
+        }
+    }
+
+    fn end(&mut self) -> Step {
+        self.skip();
+        if self.framing.encoding && !self.framing.chunked {
+            return self.fail(What::Encoding);
+        }
+        Ok(())
+    }
+
+    fn header(&mut self) -> Step {
+        let start = self.at;
+        let name = match self.take_while(is_token) {
+            Ok(name) => name,
+            Err(stop) => {
+                self.check_size(self.at - start)?;
+                return Err(stop);
+            }
+        };
+        if name.is_empty() || self.peek()? != b':' {
+            return self.fail(What::HeaderToken);
+        }
+        self.check_size(name.len())?;
+        self.counted += name.len();
+        let is_length = name.eq_ignore_ascii_case(b"content-length");
+        let is_encoding = name.eq_ignore_ascii_case(b"transfer-encoding");
+        if is_length && self.framing.encoding {
+            return self.fail_behind(What::LengthWithEncoding);
+        }
+        if is_encoding && self.framing.length {
+            return self.fail_behind(What::EncodingWithLength);
+        }
+        self.skip();
+        self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
+        match self.peek()? {
+            b'\r' => return self.empty_value(is_length, is_encoding),
+            b'\n' => {
+                self.skip();
+                return self.fail(What::HeaderValue);
+            }
+            _ => {}
+        }
+        if is_length {
+            self.length()?;
+        } else if is_encoding {
+            self.encoding()?;
+        }
+        self.value()
+    }
+
+    fn empty_value(&mut self, is_length: bool, is_encoding: bool) -> Step {
+        self.skip();
+        self.expect(b'\n', What::EmptyValueLf)?;
+        if matches!(self.peek()?, b' ' | b'\t') {
+            self.skip();
+            return self.fail(What::HeaderValue);
+        }
+        if is_length {
+            return self.fail(What::LengthEmpty);
+        }
+        if is_encoding {
+            return self.fail(What::EncodingEmpty);
+        }
+        Ok(())
+    }
+
+    /// Checks the value, and leaves the reader at its begin.
+    fn length(&mut self) -> Step {
+        if self.framing.length {
+            return self.fail(What::LengthTwice);
+        }
+        self.framing.length = true;
+        let start = self.at;
+        let mut length = 0_u64;
+        while self.peek()?.is_ascii_digit() {
+            let digit = u64::from(self.peek()? - b'0');
+            let Some(longer) = length
+                .checked_mul(10)
+                .and_then(|length| length.checked_add(digit))
+            else {
+                return self.fail_behind(What::LengthOverflow);
+            };
+            length = longer;
+            self.skip();
+        }
+        self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
+        if self.peek()? != b'\r' {
+            return self.fail(What::LengthChar);
+        }
+        self.at = start;
+        Ok(())
+    }
+
+    /// As [`Reader::length`].
+    fn encoding(&mut self) -> Step {
+        let start = self.at;
+        self.framing.encoding = true;
+        if self.framing.chunked {
+            return self.fail_behind(What::EncodingValue);
+        }
+        loop {
+            if self.framing.chunked {
+                return self.fail(What::EncodingValue);
+            }
+            let token = self.take_while(|byte| byte != b',' && is_value(byte))?;
+            self.framing.chunked = token.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            if self.peek()? != b',' {
+                break;
+            }
+            self.skip();
+        }
+        self.at = start;
+        Ok(())
+    }
+
+    fn value(&mut self) -> Step {
+        let start = self.at;
+        if let Err(stop) = self.take_while(is_value) {
+            self.check_size(self.at - start)?;
+            return Err(stop);
+        }
+        if self.counted + self.at - start >= self.limit {
+            return self.fail_behind(What::HeaderOverflow);
+        }
+        self.counted += self.at - start;
+        match self.peek()? {
+            b'\r' => {
+                self.skip();
+                if self.peek()? != b'\n' {
+                    return self.fail(What::HeaderLf);
+                }
+                self.skip();
+                if matches!(self.peek()?, b' ' | b'\t') {
+                    return self.fail(What::HeaderFold);
+                }
+                Ok(())
+            }
+            b'\n' => self.fail(What::HeaderCr),
+            _ => self.fail(What::HeaderValue),
+        }
+    }
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_value(byte: u8) -> bool {
+    byte == b'\t' || (byte >= 0x20 && byte != 0x7f)
+}

@@ -1,0 +1,158 @@
+//! The request line: method, target, version.
+
+use super::{Reader, Step, Stop};
+use crate::head::{is_server_char, is_url_char};
+use crate::method::{CONNECT, FOREIGN, METHODS};
+use crate::problem::What;
+
+const PREFACE: &[u8] = b"\r\n\r\nSM\r\n\r\n";
+
+impl Reader<'_> {
+    pub(super) fn start_line(&mut self) -> Step {
+        let method = self.method()?;
+        self.expect(b' ', What::MethodSpace)?;
+        self.take_while(|byte| byte == b' ')?;
+        let connect = method == METHODS[usize::from(CONNECT)];
+        self.target(connect)?;
+        self.take_while(|byte| byte == b' ')?;
+        for expected in b"HTTP" {
+            self.expect(*expected, What::Protocol)?;
+        }
+        if FOREIGN.contains(&method) {
+            return self.fail(What::ForeignMethod);
+        }
+        self.expect(b'/', What::Protocol)?;
+        let major = self.digit(What::VersionMajor)?;
+        self.expect(b'.', What::VersionDot)?;
+        let minor = self.digit(What::VersionMinor)?;
+        if method == "PRI" && (major, minor) == (b'2', b'0') {
+            return self.preface();
+        }
+        if major != b'1' || minor > b'1' {
+            return self.fail(What::Version);
+        }
+        if self.peek()? != b'\r' {
+            self.at += usize::from(self.peek()? == b'\n');
+            return self.fail(What::VersionEnd);
+        }
+        self.skip();
+        self.expect(b'\n', What::VersionLf)
+    }
+
+    fn method(&mut self) -> Step<&'static str> {
+        let all = || METHODS.into_iter().chain(FOREIGN).chain(["PRI"]);
+        let start = self.at;
+        loop {
+            let taken = &self.bytes[start..self.at];
+            let fits = |method: &&str| method.as_bytes().starts_with(taken);
+            // The longest method that is there wins, as in a trie.
+            let next = self.peek()?;
+            let goes_on = all().filter(fits).any(|method| {
+                method
+                    .as_bytes()
+                    .get(taken.len())
+                    .is_some_and(|byte| *byte == next)
+            });
+            if goes_on {
+                self.skip();
+            } else if let Some(method) = all().find(|method| method.as_bytes() == taken) {
+                return Ok(method);
+            } else {
+                return self.fail(What::Method);
+            }
+        }
+    }
+
+    fn target(&mut self, connect: bool) -> Step {
+        let start = self.at;
+        let first = self.peek()?;
+        if connect {
+            return self.server(start);
+        }
+        match first {
+            b'/' | b'*' => {}
+            byte if byte.is_ascii_alphabetic() => {
+                self.take_while(|byte| byte.is_ascii_alphabetic())?;
+                for expected in b"://" {
+                    let byte = self.peek()?;
+                    if byte != *expected {
+                        return match byte {
+                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => self.fail_behind(What::UrlSpace),
+                            _ => self.fail(What::UrlSchema),
+                        };
+                    }
+                    self.skip();
+                }
+                return self.server(start);
+            }
+            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => return self.fail_behind(What::UrlSpace),
+            _ => return self.fail(What::UrlStart),
+        }
+        self.rest_of_target(start, What::UrlPath)
+    }
+
+    fn server(&mut self, start: usize) -> Step {
+        let first = self.at;
+        let taken = self.take_while(is_server_char);
+        let server = &self.bytes[first..self.at];
+        if let Some(place) = server.windows(2).position(|pair| pair == b"@@") {
+            self.at = first + place + 2;
+            return self.fail(What::UrlDoubleAt);
+        }
+        taken?;
+        self.check_size(self.at - start)?;
+        match self.peek()? {
+            b'/' | b'?' => self.rest_of_target(start, What::UrlPath),
+            b' ' => self.end_target(start),
+            _ => self.fail(What::UrlServer),
+        }
+    }
+
+    fn rest_of_target(&mut self, start: usize, mut part: What) -> Step {
+        loop {
+            let Ok(byte) = self.peek() else {
+                self.check_size(self.at - start)?;
+                return Err(Stop::End);
+            };
+            part = match (byte, part) {
+                (b' ', _) => return self.end_target(start),
+                (b'\t' | 0x0c, _) => {
+                    return self.fail_behind(What::UrlSpace);
+                }
+                // Node would take these for HTTP/0.9. The engine does not speak it.
+                (b'\r' | b'\n', _) => {
+                    return self.fail(What::Protocol);
+                }
+                (b'?', What::UrlPath) => What::UrlQuery,
+                (b'#', _) => What::UrlFragment,
+                (byte, part) if !is_url_char(byte) => {
+                    return self.fail(part);
+                }
+                (_, part) => part,
+            };
+            self.skip();
+        }
+    }
+
+    fn end_target(&mut self, start: usize) -> Step {
+        self.check_size(self.at - start)?;
+        self.counted += self.at - start;
+        Ok(())
+    }
+
+    fn digit(&mut self, what: What) -> Step<u8> {
+        let byte = self.peek()?;
+        if !byte.is_ascii_digit() {
+            return self.fail(what);
+        }
+        self.skip();
+        Ok(byte)
+    }
+
+    fn preface(&mut self) -> Step {
+        for expected in PREFACE {
+            self.expect(*expected, What::NoPreface)?;
+        }
+        self.fail(What::Preface)
+    }
+}

@@ -15,7 +15,6 @@ import { DeferError } from './errors.ts';
 import { isJob, type JobDefinition } from './job.ts';
 import type { JobRecord } from './journal/job-record.ts';
 import { JournalRoot } from './journal/journal-root.ts';
-import type { Journal } from './journal/journal.ts';
 import { makeJournalId } from './journal/owner.ts';
 import { tellDamage } from './journal/tell-damage.ts';
 import { Journaling } from './journaling.ts';
@@ -23,8 +22,9 @@ import { resolveLane } from './lane/lane-options.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
 import { whens, type Level, type When } from './level.ts';
-import { checkLevel, listSinks, type ResolvedOptions } from './options.ts';
+import { checkLevel, type ResolvedOptions } from './options.ts';
 import type { OutboxJob } from './outbox.ts';
+import { Orphans } from './orphans.ts';
 import { makeRoom } from './overflow.ts';
 import { PendingJob, type Deferred, type Restore } from './pending-job.ts';
 import {
@@ -59,7 +59,6 @@ export class Deferrer implements LaneHost {
   #state: 'open' | 'draining' | 'closed' = 'open';
   #closing: Promise<void> | undefined;
   readonly #onClosed: (() => void)[] = [];
-  readonly #unclaimed = new Set<string>();
 
   constructor(options: ResolvedOptions) {
     this.options = options;
@@ -68,6 +67,7 @@ export class Deferrer implements LaneHost {
     this.random = options.random;
     this.#limit = new AcknowledgeLimit(this.clock, options.acknowledgeTimeoutMs);
     const { journal, logger } = options;
+    const orphans = new Orphans(this.#lanes, logger);
     if (journal !== undefined) {
       this.#root = new JournalRoot(
         {
@@ -77,10 +77,8 @@ export class Deferrer implements LaneHost {
           recovered: () => logger.log('defer: the journal can be written again.'),
         },
         {
-          adopted: (adopted) => this.#adopt(adopted),
-          finished: (finished) => {
-            for (const lane of this.#lanes.values()) lane.detach(finished);
-          },
+          adopted: (adopted) => orphans.adopt(adopted),
+          finished: (finished) => orphans.release(finished),
           damaged: (damage) => tellDamage(damage, logger),
           warn: (error) => logger.warn(`defer: ${error.message}`, error),
         },
@@ -389,19 +387,6 @@ export class Deferrer implements LaneHost {
   #addLane(lane: Lane): void {
     this.#lanes.set(lane.name, lane);
     if (this.#root !== undefined) lane.attach(this.#root.own);
-  }
-
-  #adopt(journal: Journal): void {
-    for (const name of journal.sinks) {
-      const lane = this.#lanes.get(name);
-      if (lane !== undefined) lane.attach(journal);
-      else if (!this.#unclaimed.has(name)) {
-        this.#unclaimed.add(name);
-        this.logger.warn(
-          `defer: ${journal.folder} has jobs for the sink "${name}", which there is not; they stay there. There is ${listSinks(this.#lanes)}.`,
-        );
-      }
-    }
   }
 
   #laneFor(name: string | undefined): Lane {

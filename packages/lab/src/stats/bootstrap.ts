@@ -1,8 +1,16 @@
 import type { Interval } from '../result.ts';
+import { smallSampleTail } from './few-restarts.ts';
 import { mean, median, quantileOfSorted } from './quantile.ts';
 import type { Random } from './random.ts';
 
 export const resamples = 10_000;
+
+/** What one restart says: a log ratio, above 0 is better. */
+export interface Replicate {
+  value: number;
+  /** What it might have said instead: the same of its measurements drawn with replacement. */
+  redraw(random: Random): number;
+}
 
 /**
  * Median within a restart, mean over restarts. Slices of one process are not replicates: two identical processes
@@ -13,33 +21,52 @@ export function estimate(restarts: readonly (readonly number[])[]): number {
   return mean(restarts.map((blocks) => median(blocks)));
 }
 
-/**
- * 95 % percentile interval of `estimate` by the two-level (cluster) bootstrap of Davison & Hinkley 1997, §3.8:
- * restarts are drawn with replacement, then blocks within each drawn restart.
- */
+/** `replicateInterval` of restarts that are lists of paired log ratios, each of which counts with its median. */
 export function ratioInterval(
   restarts: readonly (readonly number[])[],
   random: Random,
   rounds: number = resamples,
 ): Interval {
+  return replicateInterval(restarts.map(medianOf), random, rounds);
+}
+
+/** The replicate of a restart that counts with the median of its blocks. */
+export function medianOf(blocks: readonly number[]): Replicate {
+  const drawn: number[] = Array.from({ length: blocks.length });
+  return {
+    value: median(blocks),
+    redraw(random) {
+      for (let i = 0; i < blocks.length; i++)
+        drawn[i] = blocks[Math.floor(random() * blocks.length)]!;
+      return medianInPlace(drawn);
+    },
+  };
+}
+
+/**
+ * 95 % interval of the mean over restarts by the two-level (cluster) bootstrap of Davison & Hinkley 1997, §3.8: restarts
+ * are drawn with replacement, then measurements within each drawn restart. Its ends are the percentiles that hold 95 %
+ * with so few restarts, see `smallSampleTail`.
+ */
+export function replicateInterval(
+  restarts: readonly Replicate[],
+  random: Random,
+  rounds: number = resamples,
+): Interval {
   const estimates = new Float64Array(rounds);
-  const drawn: number[] = [];
   for (let round = 0; round < rounds; round++) {
     let sum = 0;
     for (let draw = 0; draw < restarts.length; draw++) {
-      const blocks = restarts[Math.floor(random() * restarts.length)]!;
-      drawn.length = blocks.length;
-      for (let i = 0; i < blocks.length; i++)
-        drawn[i] = blocks[Math.floor(random() * blocks.length)]!;
-      sum += medianInPlace(drawn);
+      sum += restarts[Math.floor(random() * restarts.length)]!.redraw(random);
     }
     estimates[round] = sum / restarts.length;
   }
   estimates.sort();
+  const tail = smallSampleTail(restarts.length);
   return {
-    value: Math.exp(estimate(restarts)),
-    low: Math.exp(quantileOfSorted(estimates, 0.025)),
-    high: Math.exp(quantileOfSorted(estimates, 0.975)),
+    value: Math.exp(mean(restarts.map(({ value }) => value))),
+    low: Math.exp(quantileOfSorted(estimates, tail)),
+    high: Math.exp(quantileOfSorted(estimates, 1 - tail)),
   };
 }
 

@@ -12,7 +12,7 @@ const { values } = parseArgs({
   },
 });
 
-const turnsPerBlock = 4;
+const turnsPerBlock = 8;
 const requestMicros = 20;
 const slower = 0.05;
 const variants = ['server', 'server again', 'copy', 'twin'];

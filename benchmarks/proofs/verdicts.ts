@@ -1,6 +1,7 @@
 // `npm run bench -- verdicts FILE…`: how often does `redline bench` call a difference, where there is none and where
 // there is one of 5 %? Takes results of the scenario `five-percent` (a server, its copy, and a twin that costs 5 % more
 // CPU per request), draws runs from their restarts, and counts the words. Without files it measures first, for nine minutes.
+// All four servers of a restart run side by side; a run that asks one question has three, and is timed by itself.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -11,9 +12,11 @@ import { generator, writeSummary } from '../draws.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    /** Restarts that are only timed. */
+    timed: { type: 'string', default: '3' },
     runs: { type: 'string', default: '100' },
-    /** Recorded, if no files are given: three times what a run takes, so that drawn runs differ. */
-    record: { type: 'string', default: '42' },
+    /** Recorded, if no files are given: more than twice what a run has, so that drawn runs differ. */
+    record: { type: 'string', default: '34' },
     /** Of a drawn run: what `redline bench` does by default with `load.turns`. */
     restarts: { type: 'string', default: '14' },
     blocks: { type: 'string', default: '3' },
@@ -23,14 +26,12 @@ const { values, positionals } = parseArgs({
 
 const measured = 'redline-out/five-percent.json';
 const scenario = relative('.', `${import.meta.dirname}/../scenarios/five-percent.ts`);
-if (positionals.length === 0) {
-  execFileSync('redline', ['bench', scenario, '--restarts', values.record, '--json', measured], {
-    stdio: 'inherit',
-  });
-}
-const results = (positionals.length === 0 ? [measured] : positionals).map(
-  (file) => JSON.parse(readFileSync(file, 'utf8')) as BenchResult,
-);
+const timed = 'redline-out/five-percent-timed.json';
+const bench = (...options: string[]) =>
+  execFileSync('redline', ['bench', scenario, ...options], { stdio: 'inherit' });
+if (positionals.length === 0) bench('--restarts', values.record, '--json', measured);
+bench('--only', 'server,twin', '--restarts', values.timed, '--json', timed);
+const results = (positionals.length === 0 ? [measured] : positionals).map(read);
 const pool = results.flatMap(({ slices }) => [
   ...Map.groupBy(slices, ({ restart }) => restart).values(),
 ]);
@@ -58,8 +59,7 @@ for (let run = 0; run < Number(values.runs); run++) {
 }
 
 const { machine } = results[0]!;
-const secondsPerRestart =
-  results.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0) / pool.length;
+const { durationSeconds, precision } = read(timed);
 writeSummary(values.json, {
   schema: 1,
   proof: 'verdicts',
@@ -68,11 +68,15 @@ writeSummary(values.json, {
   runs: Number(values.runs),
   restartsPerRun: restarts,
   blocksPerRestart: blocks,
-  secondsPerRun: Math.round(secondsPerRestart * restarts),
+  secondsPerRun: Math.round((durationSeconds / precision.restarts) * restarts),
   sameServer: counts.copy,
   fivePercentSlower: counts.twin,
   meanRatioOfTwin: ratios.reduce((sum, each) => sum + each, 0) / ratios.length,
 });
+
+function read(file: string): BenchResult {
+  return JSON.parse(readFileSync(file, 'utf8')) as BenchResult;
+}
 
 function emptyCount(): Record<'changed' | 'same' | 'unresolved' | 'withheld', number> {
   return { changed: 0, same: 0, unresolved: 0, withheld: 0 };

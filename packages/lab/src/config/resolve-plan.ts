@@ -60,7 +60,7 @@ const defaultPrecisionInTurns = {
   blocks: 3,
   sliceMs: 100,
   warmupMs: 1_000,
-  latencyMs: 300,
+  latencyMs: 200,
 };
 const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
 

@@ -11,7 +11,7 @@ import type { Server } from './server.ts';
 const guardMs = 6;
 const sliceMs = 40;
 /** Of each block. */
-const passes = 4;
+const passes = 8;
 /** A server is done when it has used no CPU for this long. */
 const quietMs = 3;
 const mostWaitMs = 300;
@@ -41,10 +41,15 @@ export class Turns {
     }
     const turns = new Turns(new Map(), signal);
     try {
-      for (const server of servers) {
-        const { port, launcher } = server;
-        turns.#loads.set(server, await HeldLoad.start({ ...plan, port, launcher, signal }));
-      }
+      // All have come to an end before one that failed ends the run: none may be left behind.
+      const starts = await Promise.allSettled(
+        servers.map(async (server) => {
+          const { port, launcher } = server;
+          turns.#loads.set(server, await HeldLoad.start({ ...plan, port, launcher, signal }));
+        }),
+      );
+      const failed = starts.find((start) => start.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
       return turns;
     } catch (error) {
       turns[Symbol.dispose]();
@@ -52,7 +57,7 @@ export class Turns {
     }
   }
 
-  /** One block: four turns of each server, in an order of its own each time. */
+  /** One block: eight turns of each server, in an order of its own each time. */
   async measure(servers: readonly Server[], random: Random): Promise<Map<string, Turn[]>> {
     const taken = new Map<string, Turn[]>(servers.map(({ name }) => [name, []]));
     for (const server of servers) server.setBatch(true);

@@ -26,6 +26,8 @@ const mostGeneratorThreads = 4;
  * the first slices pay for growing it again.
  */
 const settlingBlocks = 2;
+/** A block of turns is longer. */
+const settlingBlocksInTurns = 1;
 
 /** What was seen, before any statistics. */
 export interface Observations {
@@ -206,7 +208,8 @@ async function measureBlocks(
   signal: AbortSignal,
 ): Promise<void> {
   using turns = await Turns.start(fleet.servers, plan, observations.generator, signal);
-  const uncounted = plan.precision.warmupMs === 0 ? 0 : settlingBlocks;
+  const settling = turns === undefined ? settlingBlocks : settlingBlocksInTurns;
+  const uncounted = plan.precision.warmupMs === 0 ? 0 : settling;
   for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
     const running = fleet.servers.filter(({ name }) => !observations.skipped.has(name));
     const taken = await turns?.measure(running, random);

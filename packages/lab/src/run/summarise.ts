@@ -9,7 +9,8 @@ import type {
 } from '../result.ts';
 import { isMeasured } from '../result.ts';
 import { medianInterval, resamples } from '../stats/bootstrap.ts';
-import { mean, median } from '../stats/quantile.ts';
+import { centreOf } from '../stats/centre.ts';
+import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
 import { bandOf, compare, judgeControl, smallestBand } from '../stats/verdict.ts';
 import { label } from './contract.ts';
@@ -206,7 +207,7 @@ function addStep(
   };
 }
 
-/** Mean over restarts, and over both selves of the baseline, of what a restart shows. */
+/** Over restarts, and both selves of the baseline, the centre of what each shows. */
 function typical(
   slices: readonly Slice[],
   names: readonly string[],
@@ -216,7 +217,7 @@ function typical(
     slices.filter(({ variant }) => names.includes(variant)),
     ({ restart, variant }) => `${restart} ${variant}`,
   );
-  return mean([...restarts.values()].map(level));
+  return centreOf([...restarts.values()].map(level));
 }
 
 function rpsLevel(slices: readonly Slice[]): number {

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use crate::answers::Answers;
 use crate::batch::Whom;
-use crate::body::Body;
+use crate::body::{Body, Framing};
 use crate::server::ServerSettings;
 
 /// What the epoll instance waits for.
@@ -109,6 +109,12 @@ impl Connection {
             && !(self.paused && self.body.is_some())
     }
 
+    /// Something was read and not told yet.
+    pub fn has_more(&self) -> bool {
+        let is_end_due = |body: &Body| matches!(body.framing, Framing::Ended(_));
+        !self.unread.is_empty() || self.body.as_ref().is_some_and(is_end_due)
+    }
+
     /// Between two requests, with nothing to send.
     pub fn is_idle(&self) -> bool {
         self.idle_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
@@ -118,7 +124,7 @@ impl Connection {
     pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
         let request = if self.failed || self.closing {
             None
-        } else if self.head_since != 0 {
+        } else if self.head_since != 0 && !self.blocked {
             let both = [settings.headers_timeout, settings.request_timeout];
             let first = both.into_iter().filter(|timeout| *timeout != 0).min();
             first.map(|timeout| self.head_since + u64::from(timeout))
@@ -131,15 +137,17 @@ impl Connection {
             .then(|| self.idle_since + u64::from(settings.keep_alive_timeout));
         let inactive =
             (self.socket_timeout != 0).then(|| self.last_active + u64::from(self.socket_timeout));
-        // Between requests the keep-alive timeout takes the place of the other.
-        let idle = match keep_alive {
-            Some(at) => Some((at, Deadline::KeepAlive)),
-            None => inactive.map(|at| (at, Deadline::Inactive)),
-        };
-        let request = request.map(|at| (at, Deadline::Request));
-        [request, idle]
-            .into_iter()
-            .flatten()
-            .min_by_key(|(at, _)| *at)
+        // Between requests the keep-alive timeout takes the place of the other, once the client has its answer.
+        let rests = keep_alive.is_some() && self.answers.unsent() == 0;
+        [
+            request.map(|at| (at, Deadline::Request)),
+            keep_alive.map(|at| (at, Deadline::KeepAlive)),
+            inactive
+                .filter(|_| !rests)
+                .map(|at| (at, Deadline::Inactive)),
+        ]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(at, _)| *at)
     }
 }

@@ -20,6 +20,7 @@ impl Engine {
         connection.body = None;
         connection.head_since = 0;
         connection.unread = Vec::new();
+        let packet = &packet[..packet.len().min(self.batch.longest_packet())];
         self.batch.note(
             connection.whom,
             Note::Error {

@@ -133,6 +133,12 @@ fn authority_is_good(rest: &[u8]) -> bool {
     !server.windows(2).any(|pair| pair == b"@@") && matches!(rest.first(), None | Some(b'/' | b'?'))
 }
 
+/// How many bytes a head may take whose URL, names and values are limited to `limit`. White space in front of a value is not
+/// counted and has no end by itself; the shortest header that is counted takes four bytes.
+pub(crate) fn longest(limit: usize) -> usize {
+    limit.saturating_mul(4).saturating_add(16 * 1024)
+}
+
 /// Reads a header block that ends in its empty line, and gives the headers to `each` with their offsets.
 ///
 /// # Errors

@@ -62,7 +62,7 @@ impl Engine {
     pub(crate) fn read_on(&mut self, connection: &mut Box<Connection>) {
         connection.blocked = false;
         connection.stalled = false;
-        if !connection.unread.is_empty() {
+        if connection.has_more() {
             let unread = std::mem::take(&mut connection.unread);
             self.understand(connection, &unread);
             self.give_back(unread);
@@ -129,8 +129,8 @@ impl Engine {
         if connection.upgrading {
             return Err(Pause::Owner);
         }
-        let in_flight = connection.answers.in_flight();
-        if in_flight >= PIPELINE || (in_flight > 0 && connection.answers.unsent() > UNSENT) {
+        let answers = &connection.answers;
+        if answers.in_flight() >= PIPELINE || answers.unsent() > UNSENT {
             return Err(Pause::Owner);
         }
         let Some(bounds) = head::bounds(rest) else {
@@ -148,6 +148,11 @@ impl Engine {
         let limit = self.settings(connection.whom.server).max_header_size as usize;
         if let Some(problem) = diagnose::head(&bytes[at..], limit) {
             let problem = Problem::new(problem.what, problem.at + at);
+            return self.refuse(connection, problem, bytes);
+        }
+        let length = bytes.len() - at;
+        if length > head::longest(limit) || !self.batch.can_hold(0, length) {
+            let problem = Problem::new(What::HeaderOverflow, bytes.len());
             return self.refuse(connection, problem, bytes);
         }
         if connection.head_since == 0 {

@@ -229,7 +229,7 @@ impl FactReader {
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => self.facts.host = true,
             6 if name.eq_ignore_ascii_case(b"expect") => {
-                let asked = contains_ignoring_case(value, b"100-continue");
+                let asked = has_word(value, b"100-continue");
                 self.facts.expect = Some(asked || self.facts.expect == Some(true));
             }
             7 if name.eq_ignore_ascii_case(b"upgrade") => self.upgrade_header = true,
@@ -329,9 +329,17 @@ pub fn read_trailers(
     read_with(reader, block, each)
 }
 
-/// Node looks for the words anywhere in the value.
-fn contains_ignoring_case(value: &[u8], words: &[u8]) -> bool {
+/// Whether the word stands anywhere in the value, not as a part of a longer one: that is how Node looks for it.
+fn has_word(value: &[u8], word: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     value
-        .windows(words.len())
-        .any(|window| window.eq_ignore_ascii_case(words))
+        .windows(word.len())
+        .enumerate()
+        .any(|(start, window)| {
+            let before = start.checked_sub(1).and_then(|before| value.get(before));
+            let behind = value.get(start + word.len());
+            window.eq_ignore_ascii_case(word)
+                && !before.is_some_and(is_part)
+                && !behind.is_some_and(is_part)
+        })
 }

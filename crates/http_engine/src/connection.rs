@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     pub stalled: bool,
     /// The owner has been given a request that may take the connection over.
     pub upgrading: bool,
-    /// What was wrong was told; nothing is read any more.
+    /// What was wrong was told; what still comes is thrown away.
     pub failed: bool,
     /// The client said that it sends no more requests.
     pub last_request: bool,
@@ -100,12 +100,7 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        !(self.failed
-            || self.ended
-            || self.closing
-            || self.blocked
-            || self.stalled
-            || self.upgrading)
+        !(self.ended || self.closing || self.blocked || self.stalled || self.upgrading)
             && !(self.paused && self.body.is_some())
     }
 

@@ -205,7 +205,11 @@ impl Engine {
     pub fn adopt(&mut self, server: u32, fd: OwnedFd) {
         if let Some(Some(entry)) = self.servers.get(server as usize) {
             let settings = entry.settings;
-            self.open(server, fd, &settings);
+            if self.slots_are_full() {
+                self.drop_connection(server, &fd);
+            } else {
+                self.open(server, fd, &settings);
+            }
         }
     }
 

@@ -44,7 +44,9 @@ impl Engine {
             Ok(count) => {
                 connection.last_active = self.now_ms;
                 connection.bytes_read += count as u64;
-                if direct {
+                if connection.failed {
+                    // Read on for the sake of its end: the owner may leave it to the client.
+                } else if direct {
                     self.understand(connection, &scratch[..count]);
                 } else {
                     let unread = std::mem::take(&mut connection.unread);
@@ -186,18 +188,21 @@ impl Engine {
 
     /// The client has ended its side.
     fn on_end(&mut self, connection: &mut Box<Connection>) {
+        let had_failed = connection.failed;
         let inside = connection.body.is_some()
             || (!connection.unread.is_empty() && !connection.blocked && !connection.failed);
         connection.ended = true;
         if inside && connection.body.as_ref().is_none_or(|body| !body.discarded) {
             self.fail(connection, What::EarlyEnd, 0, &[]);
         }
-        if connection.failed {
+        if connection.failed && !had_failed {
             let write = connection.interest.write;
             self.show_interest(connection, Interest { read: false, write });
             return;
         }
-        if connection.answers.in_flight() == 0 && connection.answers.unsent() == 0 {
+        let nothing_is_due =
+            connection.answers.in_flight() == 0 && connection.answers.unsent() == 0;
+        if nothing_is_due && !had_failed {
             self.release(connection, 0);
             return;
         }

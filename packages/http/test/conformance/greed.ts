@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { moment, serve, type Behaviours, type Listener, type Options } from './engine.ts';
+import { gate, moment, serve, type Behaviours, type Listener, type Options } from './engine.ts';
 import { connect, Line } from './wire.ts';
 
 // Clients that give or take more than their share, or at their leisure.
@@ -46,6 +46,7 @@ export const greed: Behaviours = {
   },
   'an answer behind another one is not made in advance': async (http) => {
     let pieces = 0;
+    const begun = gate();
     let answerFirst: (() => void) | undefined;
     const last = 60;
     await using serving = await serve(http, {}, (request, response) => {
@@ -55,13 +56,14 @@ export const greed: Behaviours = {
       }
       const read = function read(this: Readable): void {
         pieces += 1;
+        begun.open();
         this.push(pieces > last ? null : Buffer.alloc(64 * 1024, 'x'));
       };
       new Readable({ read }).pipe(response);
     });
     const line = new Line(connect(serving.port));
     line.socket.write(get('/slow') + get('/stream'));
-    while (pieces === 0) await moment(5);
+    await begun.opened;
     await moment(100);
     const made = pieces;
     answerFirst!();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpSummary, httpTables } from './http-tables.ts';
 import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
+import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText } from './proof-tables.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
@@ -20,6 +21,17 @@ const article: { requestsPerSecond: Record<string, number> } = readJson(
 );
 
 replaceFile('docs/ladder.svg', renderSvg(ladder));
+replaceBlock(
+  'README.md',
+  'headline',
+  headline({
+    ladder,
+    http: readResult('http'),
+    defer: readResult('defer'),
+    spawn: readResult('spawn'),
+    legacy: readResult('legacy'),
+  }),
+);
 replaceBlock('README.md', 'ladder', describeRun(ladder));
 replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
 // Measured on its own, half an hour long; until it was, there is nothing to say.
@@ -106,6 +118,12 @@ function interval({ low, high }: { low: number; high: number }): string {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
+}
+
+/** Each is measured on its own; until it was, there is nothing to say. */
+function readResult(name: string): BenchResult | undefined {
+  const file = `benchmarks/results/${name}.json`;
+  return existsSync(join(root, file)) ? readJson(file) : undefined;
 }
 
 function readJson<T>(file: string): T {

@@ -375,6 +375,6 @@ export class Journal {
   }
 }
 
-export function segmentName(number: number): string {
+function segmentName(number: number): string {
   return `${String(number).padStart(8, '0')}.seg`;
 }

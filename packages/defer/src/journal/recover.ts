@@ -35,13 +35,6 @@ export interface RecoveredJournal {
   readonly damages: Damage[];
 }
 
-/** What a look into a journal sees of one job. */
-export interface FoundJob {
-  readonly number: number;
-  readonly state: JobState;
-  readonly record: JobRecord;
-}
-
 /**
  * Reads a journal as a crash has left it. Never fails for damaged bytes: they are in `damages`.
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION

@@ -17,7 +17,7 @@ import { MethodCalls } from './method-calls.ts';
 import type { DeferModuleAsyncOptions, DeferModuleOptions } from './options.ts';
 
 /** The sink `@AfterResponse` uses above level memory. */
-export const methodsSink = 'methods';
+const methodsSink = 'methods';
 
 /**
  * Work after the reply, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of

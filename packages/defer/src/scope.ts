@@ -88,7 +88,8 @@ export class Scope implements Acknowledgement {
       for (const job of this.#jobs) if (job.when === 'success') job.lane.home.secure(job, this);
     }
     if (this.#waiting > 0) {
-      this.#release = release;
+      // A write acknowledges the jobs of many requests in a row: each reply goes on in its own context.
+      this.#release = AsyncLocalStorage.bind(release);
       return;
     }
     this.#answer(release);

@@ -62,6 +62,13 @@ export function dead(error: unknown): DeadResult {
   return { kind: 'dead', error };
 }
 
+/** False for what neither `retry()` nor `dead()` has made; a sink in JavaScript may answer anything. */
+export function isResult(value: unknown): value is DeliveryResult {
+  if (value === undefined) return true;
+  const kind: unknown = (value as { kind?: unknown } | null)?.kind;
+  return kind === 'retry' || kind === 'dead';
+}
+
 /** What the core tells a sink when it opens it, and takes from it. */
 export interface SinkHost {
   /** The name the sink has in `createDefer({ sinks })`. */

@@ -19,8 +19,8 @@ export class Gathering {
   #heldUntilMs = 0;
   /** Until the queue is empty. */
   #isUrgent = false;
-  /** From now on. */
-  #isDraining = false;
+  /** Above 0, no batch waits to be full. */
+  draining = 0;
 
   constructor(options: ResolvedLane, now: number) {
     this.#options = options;
@@ -92,11 +92,6 @@ export class Gathering {
     return job;
   }
 
-  /** From now on no batch waits to be full. */
-  drain(): void {
-    this.#isDraining = true;
-  }
-
   /** Takes back the jobs whose next try is due. */
   takeBackDue(now: number): void {
     for (;;) {
@@ -145,7 +140,7 @@ export class Gathering {
   /** How long the batch that gathers may still wait. */
   #gatherMs(now: number): number {
     const { batchJobs, batchBytes, batchWaitMs } = this.#options;
-    if (this.#isUrgent || this.#isDraining || batchWaitMs === 0) return 0;
+    if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return 0;
     if (this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes) return 0;
     this.#gatheringSinceMs ??= now;
     return Math.max(0, this.#gatheringSinceMs + batchWaitMs - now);

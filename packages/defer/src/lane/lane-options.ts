@@ -142,7 +142,7 @@ export function resolveLane(
       factor: 2,
     },
     rate: rate && {
-      jobs: positive(`${at}.rate.jobs`, rate.jobs),
+      jobs: positiveInteger(`${at}.rate.jobs`, rate.jobs),
       perMs: positive(`${at}.rate.perMs`, rate.perMs),
     },
     sendTimeoutMs: positive(`${at}.sendTimeoutMs`, options.sendTimeoutMs ?? 30_000),

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { PendingJob } from '../pending-job.ts';
@@ -32,6 +33,9 @@ export class Lane {
   readonly #alarm: Alarm;
   readonly #breaker: CircuitBreaker;
   readonly #aborts = new Set<AbortController>();
+  /* Not in the context of the request that happened to wake the lane: a batch belongs to nobody, and what its sink
+     opens on the way would keep that request in memory. */
+  readonly #pumpOutside: () => void;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
   #isOpened = false;
@@ -42,6 +46,7 @@ export class Lane {
     this.#host = host;
     this.home = host;
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
+    this.#pumpOutside = AsyncLocalStorage.bind(() => this.#pump());
     this.#gathering = new Gathering(options, host.clock.now());
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
@@ -96,6 +101,12 @@ export class Lane {
   /** True when a job more would be more than the options allow in memory. */
   get isFull(): boolean {
     return this.#room.isFull;
+  }
+
+  /** True when a job more must go behind those that are on disk alone: memory would have it overtake them. */
+  get isBehindSpilled(): boolean {
+    const { ordered, overflow } = this.options;
+    return ordered !== false && overflow === 'spill' && this.#backlogs.waiting > 0;
   }
 
   reserve(): void {
@@ -198,16 +209,16 @@ export class Lane {
     }
   }
 
-  /** Sends without waiting for full batches from now on; resolves when nothing is left or `signal` aborts. */
+  /** Sends without waiting for full batches; resolves when nothing is left or `signal` aborts. */
   async drain(signal: AbortSignal): Promise<void> {
-    this.#gathering.drain();
+    this.#gathering.draining++;
     this.#schedule();
+    const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => abort(), { once: true });
     while (!this.#isEmpty() && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#idle.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await Promise.race([aborted, new Promise<void>((resolve) => void this.#idle.push(resolve))]);
     }
+    this.#gathering.draining--;
   }
 
   /** Stops. What is left, jobs on their way included, is returned; their batches are aborted. */
@@ -238,7 +249,7 @@ export class Lane {
     if (this.#isClosed) return;
     this.#pumping ??= setImmediate(() => {
       this.#pumping = undefined;
-      this.#pump();
+      this.#pumpOutside();
     });
   }
 

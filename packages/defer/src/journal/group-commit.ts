@@ -1,5 +1,5 @@
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
-import type { JournalFs } from './journal-fs.ts';
+import { close, type JournalFs } from './journal-fs.ts';
 
 /** Who waits for what it wrote. Called once, with an error when that level was not reached. */
 export interface CommitWaiter {
@@ -142,7 +142,7 @@ export class GroupCommit {
   close(): void {
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
     for (const fd of [...this.#retired.splice(0), this.#folderFd]) {
-      if (fd !== undefined) this.#fs.closeSync(fd);
+      if (fd !== undefined) close(this.#fs, fd);
     }
     this.#folderFd = undefined;
   }
@@ -192,8 +192,12 @@ export class GroupCommit {
     let failure: unknown;
     const ended = (): void => {
       this.#syncing = false;
-      for (const fd of retired) this.#fs.closeSync(fd);
-      if (failure !== undefined) this.#host.syncFailed(failure);
+      for (const fd of retired) close(this.#fs, fd);
+      if (failure !== undefined) {
+        // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
+        waiters.push(...this.#unsynced.splice(0));
+        this.#host.syncFailed(failure);
+      }
       tell(waiters, failure);
       this.#sync();
       if (this.#syncing) return;
@@ -218,5 +222,14 @@ export class GroupCommit {
 }
 
 function tell(waiters: readonly CommitWaiter[], error: unknown): void {
-  for (const waiter of waiters) waiter.committed(error);
+  for (const waiter of waiters) {
+    try {
+      waiter.committed(error);
+    } catch (thrown) {
+      // It is the app's own, from a reply that goes on here. The others must hear all the same.
+      queueMicrotask(() => {
+        throw thrown;
+      });
+    }
+  }
 }

@@ -1,10 +1,11 @@
 import { readSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Timer } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import { FileDeadLetters } from './dead-letters.ts';
 import { segmentHeaderBytes } from './frame.ts';
+import { syncFolder } from './journal-fs.ts';
 import { Journal, type JournalSettings } from './journal.ts';
 import {
   freeOwner,
@@ -68,6 +69,9 @@ export class JournalRoot {
       for (const name of this.#folders()) this.#checkVersion(join(directory, name));
       fs.mkdirSync(deadFolder);
       fs.mkdirSync(folder);
+      // Else a power failure could take the folder, and every synced segment with it.
+      syncFolder(fs, directory);
+      syncFolder(fs, dirname(directory));
       const dead = fs.readdirSync(deadFolder).filter((name) => name.endsWith('.dead'));
       this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
     } catch (cause) {

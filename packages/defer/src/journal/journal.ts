@@ -4,7 +4,7 @@ import { DeferError } from '../errors.ts';
 import { encodeStates, type Checkpoint } from './checkpoint.ts';
 import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
 import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
-import { remove, type JournalFs } from './journal-fs.ts';
+import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
 import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
 import { writeCheckpoint } from './write-checkpoint.ts';
@@ -262,7 +262,8 @@ export class Journal {
 
   #rotate(): OpenSegment {
     const { fs, clock } = this.settings;
-    const number = this.#nextSegment;
+    // Never again the same: a file that could not be removed must not be in the way for ever.
+    const number = this.#nextSegment++;
     const segment = new Segment(number, segmentSalt(this.id, number), clock.now());
     const header = encodeSegmentHeader();
     const path = this.pathOf(segment);
@@ -272,12 +273,11 @@ export class Journal {
       for (let at = 0; at < header.length;) at += fs.writeSync(fd, header, at, header.length - at);
     } catch (error) {
       if (fd !== undefined) {
-        fs.closeSync(fd);
+        close(fs, fd);
         remove(fs, path);
       }
       throw this.#trouble(`The segment ${path} cannot be opened`, error);
     }
-    this.#nextSegment++;
     const before = this.#open;
     segment.bytes = segmentHeaderBytes;
     this.segments.push(segment);
@@ -334,7 +334,9 @@ export class Journal {
   }
 
   #checkpointWhenDue(now: number): void {
-    if (this.#checkpointing || now - this.#checkpointedAtMs < checkpointEveryMs) return;
+    if (this.#checkpointing) return;
+    this.#removeFinished();
+    if (now - this.#checkpointedAtMs < checkpointEveryMs) return;
     const finished = this.segments.filter(
       (segment) => segment !== this.#open?.segment && segment.unfinished === 0,
     );
@@ -348,6 +350,17 @@ export class Journal {
       .finally(() => {
         this.#checkpointing = false;
       });
+  }
+
+  /* A mark never lies before its job. So the oldest segments, as long as all of them are finished, have marks for
+     nobody but each other, and go without a checkpoint: also when the disk is too full for one. */
+  #removeFinished(): void {
+    for (;;) {
+      const oldest = this.segments[0];
+      if (oldest === undefined || oldest === this.#open?.segment || oldest.unfinished > 0) return;
+      this.segments.shift();
+      remove(this.settings.fs, this.pathOf(oldest));
+    }
   }
 
   /* Marks lie in segments other than their jobs': before any is removed, what they say must be kept elsewhere. */
@@ -370,7 +383,7 @@ export class Journal {
   }
 
   #closeOpen(): void {
-    if (this.#open !== undefined) this.settings.fs.closeSync(this.#open.fd);
+    if (this.#open !== undefined) close(this.settings.fs, this.#open.fd);
     this.#open = undefined;
   }
 }

@@ -118,6 +118,12 @@ export class GroupCommit {
     }
   }
 
+  /** The folder has another name, or none. */
+  folderGone(): void {
+    if (this.#folderFd !== undefined) close(this.#fs, this.#folderFd);
+    this.#folderFd = undefined;
+  }
+
   /** Resolves when everything added is written and synced, or has failed. */
   async settled(): Promise<void> {
     this.flush();

@@ -200,15 +200,25 @@ export class Journal {
     return false;
   }
 
-  /** Throws away what waits for the sink in the oldest segment that has some. Returns how many jobs that were. */
+  /** Throws away what waits for the sink in the oldest segment that goes by it. Returns how many jobs that were. */
   dropOldest(sink: string): number {
     const index = this.sinks.indexOf(sink);
+    const { waiting, loaded, sent, done } = jobStates;
     for (const segment of this.segments) {
-      const { waiting, done } = jobStates;
-      const dropped = segment.move(waiting, done, (_, of) => of === index);
+      // Where others need the segment, jobs would be lost and no room made.
+      if (segment.count(loaded) > 0 || !segment.everyOneIs(waiting, index)) continue;
+      segment.move(sent, done, () => true);
+      const dropped = segment.move(waiting, done, () => true);
       if (dropped > 0) return dropped;
     }
     return 0;
+  }
+
+  /** Its folder is not there any more. What it held is another's; what comes now begins a new file. */
+  abandon(): void {
+    this.segments.length = 0;
+    this.#openIsBroken = true;
+    this.#commit.folderGone();
   }
 
   /** Resolves when everything so far is written and synced, or has failed. */

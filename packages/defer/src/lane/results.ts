@@ -57,7 +57,10 @@ export class Results {
       if (result === undefined) this.#delivered(job, wallMs);
       else if (result.kind === 'dead') this.#dies(job, result.error);
       else if (ordered === true && again.length > 0) again.push(job);
-      else if (job.attempt >= attempts) this.#dies(job, result.error);
+      else if (result.isUntried === true) {
+        job.dueAtMs = now + (result.afterMs ?? retry.minMs);
+        again.push(job);
+      } else if (job.attempt >= attempts) this.#dies(job, result.error);
       else {
         this.#stats.retried++;
         const waitMs = backoffMs(retry, job.attempt, random);

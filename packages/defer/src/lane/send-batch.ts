@@ -24,7 +24,9 @@ export async function sendBatch(
   const timer = clock.after(sendTimeoutMs, giveUp, true);
   try {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
-    abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
+    // A turn later: a sink that heeds its signal says itself which of the jobs are done.
+    const giveUpOnSink = (): void => void setImmediate(reject, abort.signal.reason);
+    abort.signal.addEventListener('abort', giveUpOnSink, { once: true });
     const results = await Promise.race([sink.send(batch, abort.signal), aborted]);
     if (results !== undefined && results.length !== batch.length) {
       throw new Error(`${sink.kind} answered ${results.length} results for ${batch.length} jobs`);
@@ -32,7 +34,7 @@ export async function sendBatch(
     const strange = results?.find((result) => !isResult(result));
     if (strange !== undefined) {
       throw new Error(
-        `${sink.kind} answered ${inspect(strange)} for a job: what is not undefined must be made by retry() or dead()`,
+        `${sink.kind} answered ${inspect(strange)} for a job: what is not undefined must be made by retry(), untried() or dead()`,
       );
     }
     return { results: results ?? undefined };

@@ -1,7 +1,15 @@
 import { inOrder } from '../delivery/outcomes.ts';
 import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import { DeferError } from '../errors.ts';
-import { dead, isResult, retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import {
+  dead,
+  isResult,
+  retry,
+  untried,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+} from '../sink.ts';
 
 /**
  * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
@@ -137,7 +145,7 @@ class HandlersSink implements Sink {
     const handler = this.#table.get(delivery.job);
     if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
     // Begun after the time is over, it could not be told from one that hangs.
-    if (signal.aborted) return retry(signal.reason);
+    if (signal.aborted) return untried(signal.reason);
     try {
       if (batchHandlers.has(handler)) {
         return (await attemptTogether(handler as unknown as BatchHandler, [delivery], signal))[0];

@@ -9,6 +9,7 @@ import type { LaneOptions } from '../../src/lane/lane-options.ts';
 import type { Lane } from '../../src/lane/lane.ts';
 import type { DeferOptions } from '../../src/options.ts';
 import { dead, retry } from '../../src/sink.ts';
+import { handlers } from '../../src/sinks/handlers.ts';
 import { temporaryFolder, TestClock, TestLogger, TestSink, turns, until } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
@@ -270,6 +271,34 @@ describe('a sink that is not there', () => {
     await clock.pass(200);
     assert.equal(lane.stats.sent, 1);
     assert.equal(sink.batches[1]![0]!.redelivered, true);
+  });
+
+  test('is not one that says in time which jobs hang: they alone are tried again', async (t) => {
+    const done: string[] = [];
+    const sink = handlers(
+      {
+        job: (data: string) => {
+          done.push(data);
+          if (data.startsWith('hangs')) return new Promise(() => {});
+        },
+      },
+      { concurrency: 2 },
+    );
+    const { deferrer, clock } = bench(
+      t,
+      {},
+      {
+        sinks: { test: { sink, sendTimeoutMs: 100, retry: { attempts: 2, minMs: 1, maxMs: 1 } } },
+      },
+    );
+    for (const data of ['a', 'hangs 1', 'b', 'hangs 2', 'c']) deferrer.defer(job, data);
+    await clock.pass(10_000);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((data) => done.filter((each) => each === data).length),
+      [1, 1, 1],
+    );
+    const { stats } = deferrer.lanes.get('test')!;
+    assert.deepEqual([stats.sent, stats.dead, stats.failures], [3, 2, 0]);
   });
 
   test('is one that answers with what is no result', async (t) => {

@@ -66,8 +66,10 @@ export class Scope implements Acknowledgement {
 
   /** The job shares the request's outcome. */
   add(job: PendingJob): void {
-    this.#jobs.push(job);
     this.#watch();
+    // The first look may show that the reply is long gone.
+    if (this.hasEnded) return this.#decide(job);
+    this.#jobs.push(job);
     if (job.when === 'success' && job.level !== 'memory') this.#guard();
   }
 
@@ -111,10 +113,12 @@ export class Scope implements Acknowledgement {
     else this.#outcome = status < 400 ? 'success' : 'failure';
     const jobs = this.#jobs;
     this.#jobs = [];
-    for (const job of jobs) {
-      if (this.suits(job.when)) job.lane.home.dispatch(job);
-      else job.lane.home.withdraw(job);
-    }
+    for (const job of jobs) this.#decide(job);
+  }
+
+  #decide(job: PendingJob): void {
+    if (this.suits(job.when)) job.lane.home.dispatch(job);
+    else job.lane.home.withdraw(job);
   }
 
   #watch(): void {

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer,
+  request,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { connect, constants } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -70,6 +76,15 @@ function onlyProcess(): object {
   return {};
 }
 
+/* From code of the request that is still at work when its reply is gone. */
+function deferLater(incoming: IncomingMessage, response: ServerResponse): void {
+  const later = AsyncLocalStorage.bind(() => {
+    const level = nameIn(incoming) as 'memory';
+    for (const when of ['always', 'success', 'aborted'] as const) defer(job, when, { level, when });
+  });
+  response.on('close', () => setImmediate(later));
+}
+
 function nameIn({ url }: IncomingMessage): string {
   return url!.split('?')[1]!;
 }
@@ -80,6 +95,10 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
     await app.register(fastifyDefer, { deferrer, closeWithApp: false });
     for (const [path, handler] of Object.entries(routes)) app.get(path, async () => handler());
     app.get('/success', async () => onlySuccess());
+    app.get('/later', async ({ raw }, reply) => {
+      deferLater(raw, reply.raw);
+      return {};
+    });
     app.get('/leaves', () => {
       defer(job, 'gone', { level: 'process', when: 'aborted' });
       return new Promise(() => {});
@@ -122,6 +141,10 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
     }
     app.get('/hangs', () => void levelled('process'));
     app.get('/success', (_, response) => void response.json(onlySuccess()));
+    app.get('/later', (incoming, response) => {
+      deferLater(incoming, response);
+      response.json({});
+    });
     app.get('/leaves', () => void defer(job, 'gone', { level: 'process', when: 'aborted' }));
     app.get('/named', (incoming, response) => {
       const name = nameIn(incoming);
@@ -189,6 +212,16 @@ for (const framework of ['fastify', 'express'] as const) {
       await get('/deep');
       await until('the next request', () => sink.data.length >= 3);
       assert.deepEqual(sink.data, ['always', 'deep', 'deep']);
+    });
+
+    test('a job deferred behind the reply goes at once, if the outcome is the one it is meant for', async (t) => {
+      for (const level of ['memory', 'process', 'disk', 'sink']) {
+        const { get, sink, deferrer } = await start(t, framework);
+        assert.equal((await get(`/later?${level}`)).status, 200);
+        await until(`the jobs of ${level}`, () => sink.data.length >= 2);
+        assert.deepEqual(sink.data.sort(), ['always', 'success'], level);
+        await until('an empty lane', () => deferrer.lanes.get('test')!.depth === 0);
+      }
     });
 
     test('a route that is not there has a request too', async (t) => {

@@ -22,7 +22,10 @@ export interface GroupCommitHost {
   /** A buffer could not be written, and nothing of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): void;
   syncFailed(error: unknown): void;
+  /** A buffer is written. */
   worked(): void;
+  /** What was written before is synced. */
+  synced(): void;
 }
 
 /** A buffer that had to grow beyond this is not kept. */
@@ -203,6 +206,8 @@ export class GroupCommit {
         // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
         waiters.push(...this.#unsynced.splice(0));
         this.#host.syncFailed(failure);
+      } else if (fds.size > 0) {
+        this.#host.synced();
       }
       tell(waiters, failure);
       this.#sync();

@@ -32,6 +32,7 @@ interface OpenSegment extends CommitTarget {
 }
 
 const checkpointEveryMs = 1_000;
+const distrustEveryMs = 1_000;
 /** Time enough to keep small what a replay sends again, and files few. */
 const windowsPerSegment = 2;
 
@@ -52,6 +53,8 @@ export class Journal {
   readonly #marks = new Marks();
   #inTrouble = false;
   #openIsBroken = false;
+  #isSyncFailing = false;
+  #distrustedAtMs = -Infinity;
   #checkpointing = false;
   #checkpointedAtMs = -Infinity;
   #isReleased = false;
@@ -88,6 +91,7 @@ export class Journal {
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
       worked: () => this.#worked(),
+      synced: () => this.#synced(),
     });
   }
 
@@ -322,15 +326,30 @@ export class Journal {
   }
 
   /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
-     is written behind them: a new segment begins, and who waited is told that the level was not reached. */
+     is written behind them: a new segment begins, and who waited is told that the level was not reached. On a disk
+     that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
   #syncFailed(error: unknown): void {
-    this.#openIsBroken = true;
+    const now = this.settings.clock.now();
+    if (now - this.#distrustedAtMs >= distrustEveryMs) {
+      this.#distrustedAtMs = now;
+      this.#openIsBroken = true;
+    }
+    this.#isSyncFailing = true;
     this.#trouble(`The journal ${this.folder} cannot be synced`, error);
   }
 
   #worked(): void {
     this.#unwrittenJobs = undefined;
-    if (!this.#inTrouble || this.#openIsBroken) return;
+    if (!this.#openIsBroken && !this.#isSyncFailing) this.#recovered();
+  }
+
+  #synced(): void {
+    this.#isSyncFailing = false;
+    if (!this.#openIsBroken) this.#recovered();
+  }
+
+  #recovered(): void {
+    if (!this.#inTrouble) return;
     this.#inTrouble = false;
     this.settings.recovered();
   }

@@ -291,6 +291,30 @@ describe('a sync that fails', () => {
     );
   });
 
+  test('for good is told once, and makes no file for every job', async (t) => {
+    const directory = temporaryFolder(t);
+    let isFailing = true;
+    const fs: JournalFs = {
+      ...nodeFs,
+      fdatasync(fd, callback) {
+        if (isFailing) setImmediate(callback, new Error('EIO'));
+        else nodeFs.fdatasync(fd, callback);
+      },
+    };
+    const { deferrer, logger } = start(t, directory, fs);
+    for (let n = 0; n < 200; n++) {
+      await assert.rejects(deferrer.defer(job, n, { level: 'disk' }).acknowledged(), /EIO/);
+    }
+    const told = (): string[] => logger.lines.filter((line) => /journal/.test(line));
+    assert.deepEqual(told().length, 1, told().join('\n'));
+    const files = readdirSync(directory, { recursive: true }).map(String);
+    assert.ok(files.filter((name) => name.endsWith('.seg')).length < 50, files.join('\n'));
+    isFailing = false;
+    await deferrer.defer(job, 'well', { level: 'disk' }).acknowledged();
+    await until('the good news', () => told().length === 2);
+    assert.match(told()[1]!, /can be written again/);
+  });
+
   test('fails who wrote while it ran, too: their bytes may lie in the pages that failed', async (t) => {
     const syncs: ((error: Error | null) => void)[] = [];
     let isHeld = true;

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
+import { captureAsyncContext, type Restore } from './async-context.ts';
 import {
   checkCall,
   noOptions,
@@ -26,7 +26,7 @@ import { checkLevel, type ResolvedOptions } from './options.ts';
 import type { OutboxJob } from './outbox.ts';
 import { Orphans } from './orphans.ts';
 import { makeRoom } from './overflow.ts';
-import { PendingJob, type Deferred, type Restore } from './pending-job.ts';
+import { PendingJob, type Deferred } from './pending-job.ts';
 import {
   closedError,
   closureAbove,
@@ -160,7 +160,7 @@ export class Deferrer implements LaneHost {
       options.options,
       level,
       when,
-      lane.options.sink.runsHere ? AsyncLocalStorage.snapshot() : undefined,
+      lane.options.sink.runsHere ? captureAsyncContext() : undefined,
     );
     if (level === 'outbox') return enqueueInOutbox(this.options.outbox, job, options.transaction);
     if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
@@ -192,7 +192,7 @@ export class Deferrer implements LaneHost {
       undefined,
       'memory',
       oneOf('when', when, whens),
-      AsyncLocalStorage.snapshot(),
+      captureAsyncContext(),
     );
     job.work = work;
     this.#accept(job, scope);

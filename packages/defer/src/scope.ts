@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { captureAsyncContext } from './async-context.ts';
 import type { Deferrer } from './deferrer.ts';
 import { DeferError } from './errors.ts';
 import type { When } from './level.ts';
@@ -91,7 +92,8 @@ export class Scope implements Acknowledgement {
     }
     if (this.#waiting > 0) {
       // A write acknowledges the jobs of many requests in a row: each reply goes on in its own context.
-      this.#release = AsyncLocalStorage.bind(release);
+      const inContext = captureAsyncContext();
+      this.#release = (error) => inContext(() => release(error));
       return;
     }
     this.#answer(release);

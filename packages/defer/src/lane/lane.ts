@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { captureAsyncContext } from '../async-context.ts';
 import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { PendingJob } from '../pending-job.ts';
@@ -46,7 +46,8 @@ export class Lane {
     this.#host = host;
     this.home = host;
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
-    this.#pumpOutside = AsyncLocalStorage.bind(() => this.#pump());
+    const outside = captureAsyncContext();
+    this.#pumpOutside = () => outside(() => this.#pump());
     this.#gathering = new Gathering(options, host.clock.now());
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());

@@ -25,17 +25,23 @@ export function oneOf<const T>(name: string, value: unknown, allowed: readonly T
 }
 
 /**
- * A misspelt option would be a default that nobody asked for.
+ * A name that is mistyped must not be a default that nobody asked for. `known` is an object, so that the compiler
+ * holds it and the options' type together. `at` is '' for those of `createDefer` itself.
  *
  * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
  */
-export function refuseUnknown(of: string, options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `${of} has no option "${unknown}"; there are ${known.join(', ')}.`,
-  );
+export function onlyKnown(at: string, given: unknown, known: Readonly<Record<string, true>>): void {
+  if (given === undefined) return;
+  if (typeof given !== 'object' || given === null) {
+    throw wrong(at === '' ? 'of createDefer' : at, 'an object', given);
+  }
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `There is no option ${at === '' ? '' : `${at}.`}${name}; there is ${Object.keys(known).join(', ')}.`,
+    );
+  }
 }
 
 function wrong(name: string, what: string, value: unknown): DeferError {

@@ -47,6 +47,8 @@ export class Lane {
   #isDraining = false;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
+  /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
+  #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
 
@@ -145,7 +147,9 @@ export class Lane {
     this.#room.load(job);
     this.#queue.push(job);
     this.#gatheringSinceMs ??= this.#host.clock.now();
-    this.#schedule();
+    if (this.#waitsFor === undefined || (this.#waitsFor === 'batch' && this.#isBatchDue())) {
+      this.#schedule();
+    }
   }
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
@@ -260,6 +264,7 @@ export class Lane {
     if (this.#isClosed) return;
     const { options } = this;
     const now = this.#host.clock.now();
+    this.#waitsFor = undefined;
     this.#takeBackDue(now);
     while (this.#queue.length > 0 && this.#onTheirWay.size < options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
@@ -271,6 +276,7 @@ export class Lane {
       }
       const gatherMs = this.#gatherMs(now);
       if (gatherMs > 0) {
+        this.#waitsFor = 'batch';
         this.#alarm.ringIn(gatherMs, now);
         break;
       }
@@ -281,6 +287,8 @@ export class Lane {
     if (this.#queue.length === 0) {
       this.#gatheringSinceMs = undefined;
       this.#isUrgent = false;
+    } else {
+      this.#waitsFor ??= 'event';
     }
     this.#reader.readMore();
     const next = this.#retrying.peek();
@@ -290,12 +298,17 @@ export class Lane {
 
   /** How long the batch that gathers may still wait. */
   #gatherMs(now: number): number {
-    const { batchJobs, batchBytes, batchWaitMs } = this.options;
-    if (this.#isUrgent || this.#isDraining || batchWaitMs === 0) return 0;
-    if (this.#queue.length >= batchJobs) return 0;
-    if (this.#room.loadedLength - this.#sendingLength >= batchBytes) return 0;
+    if (this.#isBatchDue()) return 0;
     this.#gatheringSinceMs ??= now;
-    return Math.max(0, this.#gatheringSinceMs + batchWaitMs - now);
+    return Math.max(0, this.#gatheringSinceMs + this.options.batchWaitMs - now);
+  }
+
+  /** True when the batch that gathers need not wait for more. */
+  #isBatchDue(): boolean {
+    const { batchJobs, batchBytes, batchWaitMs } = this.options;
+    if (this.#isUrgent || this.#isDraining || batchWaitMs === 0) return true;
+    if (this.#queue.length >= batchJobs) return true;
+    return this.#room.loadedLength - this.#sendingLength >= batchBytes;
   }
 
   #takeBatch(now: number): PendingJob[] {

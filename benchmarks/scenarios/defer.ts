@@ -1,6 +1,6 @@
 // The article's grid: where its job goes × how many connections × what does it, on Nest with Express and with Fastify;
 // what each level adds to the latency at a fixed rate; what a job costs the server; producers; an outage. The servers are
-// those of examples/deferred-work. All of it takes about 30 minutes alone. With --quick it takes 8, and measures what is
+// those of examples/deferred-work. All of it takes about 30 minutes alone. With --quick it takes 9, and measures what is
 // promised.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -33,6 +33,13 @@ export class Gathering {
     return this.#queue.length === 0;
   }
 
+  /** True when the next batch need not wait for more jobs. */
+  get isDue(): boolean {
+    const { batchJobs, batchBytes, batchWaitMs } = this.#options;
+    if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return true;
+    return this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes;
+  }
+
   /** When the next job that failed may be tried again. */
   get nextDueAtMs(): number | undefined {
     return this.#retrying.peek()?.dueAtMs;
@@ -139,11 +146,9 @@ export class Gathering {
 
   /** How long the batch that gathers may still wait. */
   #gatherMs(now: number): number {
-    const { batchJobs, batchBytes, batchWaitMs } = this.#options;
-    if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return 0;
-    if (this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes) return 0;
+    if (this.isDue) return 0;
     this.#gatheringSinceMs ??= now;
-    return Math.max(0, this.#gatheringSinceMs + batchWaitMs - now);
+    return Math.max(0, this.#gatheringSinceMs + this.#options.batchWaitMs - now);
   }
 
   #unshift(job: PendingJob): void {

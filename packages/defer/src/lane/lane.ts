@@ -38,6 +38,8 @@ export class Lane {
   readonly #pumpOutside: () => void;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
+  /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
+  #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
 
@@ -149,7 +151,9 @@ export class Lane {
     if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
     this.#room.load(job);
     this.#gathering.push(job, this.#host.clock.now());
-    this.#schedule();
+    if (this.#waitsFor === undefined || (this.#waitsFor === 'batch' && this.#gathering.isDue)) {
+      this.#schedule();
+    }
   }
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
@@ -271,6 +275,7 @@ export class Lane {
       if (batch.length > 0) void this.#send(batch);
     }
     gathering.rest();
+    this.#waitsFor = gathering.isEmpty ? undefined : gathering.isDue ? 'event' : 'batch';
     this.#reader.readMore();
     const dueAtMs = gathering.nextDueAtMs;
     if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);

@@ -17,7 +17,7 @@ export interface RedlineConfig {
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
   precision?: PrecisionConfig;
-  /** What `--quick` changes in `precision`. @default { restarts: 2, blocks: 5 } */
+  /** What `--quick` changes in `precision`. @default { restarts: 2, blocks: 5 }; { restarts: 3, blocks: 2 } with `load.turns` */
   quick?: PrecisionConfig;
   /** How long a server may take until it answers the first request. @default 30_000 */
   readyTimeoutMs?: number;

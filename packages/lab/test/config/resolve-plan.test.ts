@@ -19,10 +19,9 @@ describe('precision', () => {
   test('is what the config says, then --quick, then the command line', () => {
     const more = { load: { turns: true }, precision: { restarts: 9, blocks: 4 } };
     assert.equal(precisionOf(more).restarts, 9);
-    assert.deepEqual(
-      [precisionOf(more, { quick: true }).restarts, precisionOf(more, { quick: true }).blocks],
-      [2, 5],
-    );
-    assert.equal(precisionOf(more, { quick: true, restarts: 3 }).restarts, 3);
+    const quick = precisionOf(more, { quick: true });
+    assert.deepEqual([quick.restarts, quick.blocks], [3, 2]);
+    assert.equal(precisionOf({}, { quick: true }).restarts, 2);
+    assert.equal(precisionOf(more, { quick: true, restarts: 4 }).restarts, 4);
   });
 });

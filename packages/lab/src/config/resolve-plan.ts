@@ -63,6 +63,7 @@ const defaultPrecisionInTurns = {
   latencyMs: 200,
 };
 const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
+const defaultQuickInTurns: PrecisionConfig = { restarts: 3, blocks: 2 };
 
 /** One plan for each group, in the order of the config; a config without groups is one plan. */
 export function resolvePlans(config: RedlineConfig, folder: string, overrides: Overrides): Plan[] {
@@ -72,6 +73,7 @@ export function resolvePlans(config: RedlineConfig, folder: string, overrides: O
     const variants = config.variants.filter((variant) => variant.group === group);
     const own = config.groups?.[group] ?? {};
     const shared = variants.some(({ name }) => name === config.baseline) && config.baseline;
+    const load = { ...config.load, ...own.load };
     const title = own.title ?? `${config.title ?? config.name}, ${group}`;
     return {
       ...resolvePlan(
@@ -81,9 +83,9 @@ export function resolvePlans(config: RedlineConfig, folder: string, overrides: O
           variants,
           title,
           baseline: own.baseline ?? (shared || variants[0]!.name),
-          load: { ...config.load, ...own.load },
+          load,
           precision: { ...config.precision, ...own.precision },
-          quick: { ...(config.quick ?? defaultQuick), ...own.quick },
+          quick: { ...quickOf({ ...config, load }), ...own.quick },
         },
         folder,
         overrides,
@@ -114,7 +116,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     precision: {
       ...(config.load?.turns ? defaultPrecisionInTurns : defaultPrecision),
       ...config.precision,
-      ...(overrides.quick ? (config.quick ?? defaultQuick) : {}),
+      ...(overrides.quick ? quickOf(config) : {}),
       ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
     },
@@ -123,6 +125,10 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     setup: config.setup,
     verify: config.verify,
   };
+}
+
+function quickOf({ quick, load }: RedlineConfig): PrecisionConfig {
+  return quick ?? (load?.turns ? defaultQuickInTurns : defaultQuick);
 }
 
 function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant {

@@ -28,7 +28,7 @@ function done({ load, precision, slices }: BenchResult): string[] {
       : []),
     'CPU is user plus system time of all threads of the server, divided by the requests it completed; main thread is the part spent where JavaScript runs. RSS is the resident set at the end of a restart’s load, median over restarts.',
     `Latency comes from an open loop of ${fixed(load.openLoopRps)} requests per second, the same for every variant, and is timed from the moment a request was due, so that a server which stalls cannot hide its queue.`,
-    `A ratio compares slices that ran side by side. Its 95 % interval is a two-level bootstrap: restarts are drawn with replacement${restarts < 6 ? ', then the blocks within each' : ''}, ${fixed(resamples)} times (seed ${seed}); its ends are set for the number of restarts. Absolute figures are the base’s own, times that ratio.`,
+    `A ratio compares slices that ran side by side; of the restarts the median of the means of all pairs counts. Its 95 % interval is a two-level bootstrap: restarts are drawn with replacement${restarts < 6 ? ', then the blocks within each' : ''}, ${fixed(resamples)} times (seed ${seed}); its ends are set for the number of restarts. Absolute figures are the base’s own, times that ratio.`,
     `The band of no difference is ± ${percent(cpuBand)} in CPU and ± ${percent(rpsBand)} in requests: 2 %, or half the width of the A/A control’s interval if that is more. An interval wholly outside it is changed, wholly inside is same, across an edge is unresolved; the blocks that would settle it assume that the spread stays as it is. The control itself is same when its interval holds 1.`,
   ];
 }

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { compareProfiles } from '../flame/change.ts';
 import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from '../flame/change-report.ts';
@@ -25,7 +25,7 @@ import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { chooseVariant } from './choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
-import { type ReportOptions, writeFiles } from './write-files.ts';
+import { type ReportOptions, shownPath, writeFiles } from './write-files.ts';
 
 interface FlameOptions extends ReportOptions {
   variant?: string;
@@ -77,7 +77,7 @@ async function run(
   await writeFiles(
     { stem, json: formatFlameJson(result), html: renderFlameHtml(result) },
     options,
-    (terminal) => renderFlameTerminal(result, { ...terminal, profile: relative('.', profileFile) }),
+    (terminal) => renderFlameTerminal(result, { ...terminal, profile: shownPath(profileFile) }),
   );
 }
 

@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
@@ -23,7 +24,7 @@ export function renderFlameTerminal(
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(result, width),
     legend(result, width),
-    fileLines(options),
+    fileLines({ ...writtenFiles(options.files), profile: options.profile }, width),
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -111,14 +112,5 @@ function legend(result: FlameResult, width: number): string[] {
       '  ',
     ),
     ...flagged,
-  ];
-}
-
-function fileLines(options: TerminalOptions & { profile: string | undefined }): string[] {
-  const { html, json } = options.files ?? {};
-  return [
-    ...(html === undefined ? [] : [`report   ${html}`]),
-    ...(options.profile === undefined ? [] : [`profile  ${options.profile}`]),
-    ...(json === undefined ? [] : [`data     ${json}`]),
   ];
 }

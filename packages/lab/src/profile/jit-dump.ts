@@ -92,16 +92,23 @@ function readPositions(dump: Buffer, from: number, end: number): RawPosition[] {
     const address = dump.readBigUInt64LE(at);
     return address >= base && address < base + BigInt(mostCodeBytes);
   };
+  const endOfName = (start: number, isLast: boolean): number => {
+    for (
+      let zero = dump.indexOf(0, start);
+      zero >= 0 && zero < end;
+      zero = dump.indexOf(0, zero + 1)
+    ) {
+      if (isLast || isEntry(zero + 1)) return zero;
+    }
+    return -1;
+  };
   let name = '';
   let at = from + 16;
   for (let index = 0; index < count && isEntry(at); index++) {
     const line = dump.readInt32LE(at + 8);
     const column = dump.readInt32LE(at + 12);
-    const isLast = index + 1 === count;
-    let nameEnd = at + 15;
-    do nameEnd = dump.indexOf(0, nameEnd + 1);
-    while (nameEnd >= 0 && nameEnd < end && !isLast && !isEntry(nameEnd + 1));
-    if (nameEnd < 0 || nameEnd >= end) break;
+    const nameEnd = endOfName(at + 16, index + 1 === count);
+    if (nameEnd < 0) break;
     const written = dump.toString('latin1', at + 16, nameEnd);
     if (written !== sameName) name = written;
     at = nameEnd + 1;

@@ -123,6 +123,7 @@ describe('redline flame', () => {
       [['--variant', 'dies'], 1, /"dies" ended under the load.*exit code 9[^]*out of luck/],
       [['--variant', 'crashes'], 1, /"crashes" did not come up[^]*no database at db\.internal/],
       [['--diff', 'app'], 2, /--diff takes two/],
+      [['--diff', 'app', 'gone'], 2, /no such file, and --diff names "gone", which is none of app/],
       [['--diff', 'empty.cpuprofile', 'empty.cpuprofile'], 1, /is an empty profile/],
     ];
     for (const [args, code, sentence] of expected) {

@@ -1,8 +1,20 @@
+import type { Server } from 'node:http';
 import type { ServerSettings } from './native/index.ts';
 import { http } from './node-http.ts';
-import type { EngineServer } from './server.ts';
 
 const kValues: unique symbol = Symbol('settings');
+
+/** A server by its settings; Node's types leave most of them out. */
+export interface ConfiguredServer extends Server {
+  httpAllowHalfOpen: boolean;
+  noDelay: boolean;
+  keepAlive: boolean;
+  keepAliveInitialDelay: number;
+  keepAliveTimeoutBuffer: number;
+  maxHeaderSize: number | undefined;
+  /** Tells the engine of changed properties. */
+  reconfigure(): void;
+}
 
 /** Properties of a server that its user may write at any time, and that the engine goes by. */
 const LIVE = [
@@ -20,7 +32,7 @@ const LIVE = [
  * Makes the live properties accessors of the prototype, so that the constructor of http.Server, which knows nothing of
  * the engine, writes through them too.
  */
-export function defineSettings(prototype: EngineServer): void {
+export function defineSettings(prototype: ConfiguredServer): void {
   for (const name of LIVE) {
     Object.defineProperty(prototype, name, {
       configurable: true,
@@ -37,7 +49,7 @@ export function defineSettings(prototype: EngineServer): void {
 }
 
 /** What the engine is told. Times in ms; 0 is off. */
-export function settingsOf(server: EngineServer, announceConnections: boolean): ServerSettings {
+export function settingsOf(server: ConfiguredServer, announceConnections: boolean): ServerSettings {
   const keepAliveTimeout = duration(server.keepAliveTimeout);
   return {
     headersTimeout: duration(server.headersTimeout),
@@ -56,7 +68,7 @@ export function settingsOf(server: EngineServer, announceConnections: boolean): 
   };
 }
 
-type Settable = EngineServer & { [kValues]?: Record<string, unknown> };
+type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 
 // As Node reads these properties: what is no number counts as its fallback.
 function duration(value: number | undefined, fallback = 0): number {

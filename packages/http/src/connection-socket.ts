@@ -77,7 +77,7 @@ export class ConnectionSocket extends net.Socket {
     const asked = this.timeout ?? 0;
     super.setTimeout(0);
     setTimeoutValue(this, asked);
-    this.#connection.native.setTimeout(asked);
+    this.#connection.native.setTimeout(Math.ceil(asked));
     return this;
   }
 

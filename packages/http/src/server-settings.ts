@@ -4,6 +4,9 @@ import { http } from './node-http.ts';
 
 const kValues: unique symbol = Symbol('settings');
 
+/** Numbers cross as 32 bits: a larger one would come out as another, a part of 1 as 0, which is "off". */
+const MOST = 0x7fffffff;
+
 /** A server by its settings; Node's types leave most of them out. */
 export interface ConfiguredServer extends Server {
   httpAllowHalfOpen: boolean;
@@ -58,7 +61,7 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
       keepAliveTimeout === 0 ? 0 : keepAliveTimeout + duration(server.keepAliveTimeoutBuffer, 1000),
     keepAliveShown: keepAliveTimeout,
     socketTimeout: duration(server.timeout),
-    maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+    maxHeaderSize: Math.min(server.maxHeaderSize || http.maxHeaderSize, MOST),
     maxConnections: limit(server.maxConnections),
     noDelay: server.noDelay,
     keepAlive: server.keepAlive,
@@ -73,10 +76,10 @@ type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 // As Node reads these properties: what is no number counts as its fallback.
 function duration(value: number | undefined, fallback = 0): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return fallback;
-  return Math.min(value, 0x7fffffff);
+  return Math.min(Math.ceil(value), MOST);
 }
 
 function limit(value: number | null | undefined): number {
   if (value === undefined || value === null) return 0;
-  return value > 0 ? value : -1;
+  return value > 0 ? Math.min(Math.ceil(value), MOST) : -1;
 }

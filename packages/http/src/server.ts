@@ -195,8 +195,9 @@ export class EngineServer extends http.Server implements ServerEvents {
 
   /** @internal See `keepAnswer` of the package. */
   keepAnswer(url: string, head: string, body: Uint8Array, ttlMs: number): boolean {
-    this.#native?.keep(url, head, body, ttlMs);
-    return this.#native !== undefined;
+    if (!this.listening || this.#native === undefined) return false;
+    this.#native.keep(url, head, body, ttlMs);
+    return true;
   }
 
   /** @internal */

@@ -289,6 +289,27 @@ export const limits: Behaviours = {
     first.socket.destroy();
     return { first: first.received, second, facts };
   },
+  'limits larger than any that are needed, and smaller than one': async (http) => {
+    const answers: unknown[] = [];
+    for (const many of [2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, Infinity, 0.5]) {
+      await using serving = await serve(http, {}, hello, (server) => {
+        server.maxConnections = many;
+      });
+      answers.push(await serving.talk(get, /hello/, leave));
+    }
+    for (const maxHeaderSize of [2 ** 32, Number.MAX_SAFE_INTEGER]) {
+      answers.push(await ask(http, hello, [get, /hello/, leave], { maxHeaderSize }));
+    }
+    for (const keepAliveTimeout of [0.5, 2 ** 32, Infinity]) {
+      const options = { ...often, keepAliveTimeoutBuffer: 0 } as Options;
+      await using serving = await serve(http, options, hello, (server) => {
+        server.keepAliveTimeout = keepAliveTimeout;
+      });
+      const rest = keepAliveTimeout < 1 ? [] : [leave];
+      answers.push(await serving.talk(get, /hello/, ...rest));
+    }
+    return answers;
+  },
   'a place is free again after a connection has closed': async (http) => {
     await using serving = await serve(http, {}, hello, (server) => {
       server.maxConnections = 1;

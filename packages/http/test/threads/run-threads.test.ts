@@ -92,7 +92,7 @@ describe('runThreads:', { timeout: 60_000 }, () => {
     }
     assert.throws(() => runThreads(1, entry, { stopTimeoutMs: -1 }), {
       code: 'REDLINE_HTTP_INVALID_OPTION',
-      message: 'stopTimeoutMs is -1: give milliseconds, 0 or more',
+      message: 'stopTimeoutMs is -1: give milliseconds, 0 to 2147483647',
     });
   });
 

@@ -2,7 +2,7 @@ import { invalidArgument, nodeError } from './errors.ts';
 import { dateLine } from './http-date.ts';
 import { http } from './node-http.ts';
 import { kOutHeaders } from './node-internals.ts';
-import type { EngineResponse } from './response.ts';
+import type { EngineResponse } from './exchange.ts';
 import { kConnection, kIsAscii } from './response-state.ts';
 
 // Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked

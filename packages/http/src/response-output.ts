@@ -10,7 +10,7 @@ import {
   kOutSocket,
 } from './node-internals.ts';
 import { defineOwn, ownDefaults } from './message-defaults.ts';
-import type { EngineResponse } from './response.ts';
+import type { EngineResponse } from './exchange.ts';
 import {
   kConnection,
   kDirect,

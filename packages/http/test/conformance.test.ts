@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
 import { aborts } from './conformance/aborts.ts';
 import { bodies } from './conformance/bodies.ts';
+import { clientErrors } from './conformance/client-errors.ts';
 import { connections } from './conformance/connections.ts';
 import type { HttpModule } from './conformance/engine.ts';
 import { exceptions } from './conformance/exceptions.ts';
@@ -14,6 +15,7 @@ import { headers } from './conformance/headers.ts';
 import { limits } from './conformance/limits.ts';
 import { listening } from './conformance/listening.ts';
 import { refusals } from './conformance/refusals.ts';
+import { responseHeads } from './conformance/response-heads.ts';
 import { responses } from './conformance/responses.ts';
 import { streams } from './conformance/streams.ts';
 import { surroundings } from './conformance/surroundings.ts';
@@ -25,7 +27,9 @@ const suites = {
   expectations,
   headers,
   responses,
+  'heads of responses': responseHeads,
   limits,
+  'client errors': clientErrors,
   refusals,
   framing,
   aborts,

@@ -1,7 +1,7 @@
+import * as common from '@nestjs/common';
 import {
   ClassSerializerInterceptor,
   RequestMethod,
-  StandardSchemaSerializerInterceptor,
   VersioningType,
   type ExecutionContext,
 } from '@nestjs/common';
@@ -103,8 +103,13 @@ function refuseSerializerOutside(
   );
 }
 
+// Nest 11 has the first alone.
+const serializers = [ClassSerializerInterceptor, common.StandardSchemaSerializerInterceptor].filter(
+  (serializer) => serializer !== undefined,
+);
+
 function isSerializer(interceptor: unknown): boolean {
-  return [ClassSerializerInterceptor, StandardSchemaSerializerInterceptor].some(
+  return serializers.some(
     (serializer) =>
       interceptor === serializer ||
       interceptor instanceof serializer ||

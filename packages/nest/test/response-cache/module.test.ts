@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import * as common from '@nestjs/common';
 import {
   ClassSerializerInterceptor,
   Controller,
@@ -13,7 +14,6 @@ import {
   Logger,
   Module,
   Res,
-  StandardSchemaSerializerInterceptor,
   UseInterceptors,
   VersioningType,
   type CallHandler,
@@ -32,6 +32,10 @@ import {
 import { cacheErrorDocs } from '@redline/response-cache';
 import { map, type Observable } from 'rxjs';
 import { onBothFrameworks, startApp } from './harness.ts';
+
+const Serializer = common.StandardSchemaSerializerInterceptor;
+// The class serializer of Nest 11 ends the process when it is made without class-transformer.
+const skip = Serializer === undefined && 'the only serializer of Nest 11 needs class-transformer';
 
 let runs = 0;
 
@@ -118,28 +122,32 @@ onBothFrameworks('JsonCacheModule', (framework) => {
     await app.stop();
   });
 
-  it('refuses to start where a serializer of the app or the controller would meet the text', async () => {
-    @Controller()
-    @UseInterceptors(StandardSchemaSerializerInterceptor)
-    class SerializedController extends RunsController {}
-    await assert.rejects(startApp(framework, [SerializedController]), {
-      code: 'ERR_REDLINE_CACHE_SERIALIZER',
-      message:
-        /^GET \/runs \(SerializedController\.runs\) is cached as JSON text, which StandardSchemaSerializerInterceptor of its controller cannot/,
-    });
-    const serialized = startApp(framework, [RunsController], {}, useClassSerializer);
-    await assert.rejects(serialized, {
-      code: 'ERR_REDLINE_CACHE_SERIALIZER',
-      message: /which ClassSerializerInterceptor of the app cannot/,
-    });
-  });
+  it(
+    'refuses to start where a serializer of the app or the controller would meet the text',
+    { skip },
+    async () => {
+      @Controller()
+      @UseInterceptors(Serializer)
+      class SerializedController extends RunsController {}
+      await assert.rejects(startApp(framework, [SerializedController]), {
+        code: 'ERR_REDLINE_CACHE_SERIALIZER',
+        message:
+          /^GET \/runs \(SerializedController\.runs\) is cached as JSON text, which StandardSchemaSerializerInterceptor of its controller cannot/,
+      });
+      const serialized = startApp(framework, [RunsController], {}, useClassSerializer);
+      await assert.rejects(serialized, {
+        code: 'ERR_REDLINE_CACHE_SERIALIZER',
+        message: /which ClassSerializerInterceptor of the app cannot/,
+      });
+    },
+  );
 
-  it('starts where the method has the serializer, too', async () => {
+  it('starts where the method has the serializer, too', { skip }, async () => {
     @Controller()
     class MethodController {
       @Get('method')
       @JsonCache()
-      @UseInterceptors(StandardSchemaSerializerInterceptor)
+      @UseInterceptors(Serializer)
       get(): object {
         return { serialized: true };
       }

@@ -1,0 +1,17 @@
+#!/usr/bin/env sh
+# The tests of @redline/nest on Nest 11, in a folder of their own: one node_modules does not hold two Nests.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/packages"
+cp -r "$root/packages/nest" "$folder/packages/nest"
+cp -r "$root/docs" "$folder/docs"
+cd "$folder"
+echo '{ "private": true, "type": "module" }' > package.json
+npm install --no-audit --no-fund --loglevel=error --omit=dev @nestjs/common@11 @nestjs/core@11 \
+  @nestjs/platform-express@11 @nestjs/platform-fastify@11 fastify@5 pino@10 ioredis@6 reflect-metadata@0.2 rxjs@7
+mkdir node_modules/@redline
+for name in http defer response-cache; do ln -s "$root/packages/$name" "node_modules/@redline/$name"; done
+ln -s "$root/scripts/services" node_modules/@redline/services
+node --test "packages/nest/dist-test/**/*.test.js"

@@ -1,5 +1,6 @@
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
 import { close, type JournalFs } from './journal-fs.ts';
+import { reserveAhead } from './reserve.ts';
 
 /** Who waits for what it wrote. Called once, with an error when that level was not reached. */
 export interface CommitWaiter {
@@ -12,6 +13,10 @@ export interface CommitTarget {
   readonly salt: number;
   /** What `write` has taken so far. */
   bytes: number;
+  /** How far the file is filled with zeros to write over; nothing beyond `bytes` where it is less. */
+  reserved: number;
+  /** It is left for a new one when it has so many. */
+  readonly maxBytes: number;
 }
 
 export interface GroupCommitHost {
@@ -92,7 +97,7 @@ export class GroupCommit {
     const syncWaiters = this.#syncWaiters;
     this.#writeWaiters = [];
     this.#syncWaiters = [];
-    const error = this.#write();
+    const error = this.#write(syncWaiters.length > 0);
     if (error === undefined) this.#unsynced.push(...syncWaiters);
     else tell(syncWaiters, error);
     tell(writeWaiters, error);
@@ -156,7 +161,7 @@ export class GroupCommit {
     this.#folderFd = undefined;
   }
 
-  #write(): unknown {
+  #write(isSynced: boolean): unknown {
     const length = this.#used;
     const target = this.#target;
     this.#used = 0;
@@ -164,9 +169,10 @@ export class GroupCommit {
     if (length === 0 || target === undefined) return undefined;
     try {
       for (let at = 0; at < length;) {
-        at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at);
+        at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at, target.bytes + at);
       }
       target.bytes += length;
+      if (isSynced) reserveAhead(this.#fs, target);
     } catch (error) {
       this.#host.writeFailed(error, !this.#cutBack(target));
       return error;
@@ -180,6 +186,7 @@ export class GroupCommit {
   #cutBack(target: CommitTarget): boolean {
     try {
       this.#fs.ftruncateSync(target.fd, target.bytes);
+      target.reserved = 0;
       return true;
     } catch {
       return false;

@@ -6,8 +6,14 @@ export interface JournalFs {
   readdirSync(path: string): string[];
   openSync(path: string, flags: string): number;
   closeSync(fd: number): void;
-  /** Appends; may write less than asked for. */
-  writeSync(fd: number, bytes: Uint8Array, offset: number, length: number): number;
+  /** May write less than asked for. */
+  writeSync(
+    fd: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): number;
   ftruncateSync(fd: number, length: number): void;
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
@@ -29,7 +35,8 @@ export const nodeFs: JournalFs = {
   readdirSync: (path) => fs.readdirSync(path),
   openSync: (path, flags) => fs.openSync(path, flags, 0o600),
   closeSync: (fd) => fs.closeSync(fd),
-  writeSync: (fd, bytes, offset, length) => fs.writeSync(fd, bytes, offset, length, null),
+  writeSync: (fd, bytes, offset, length, position) =>
+    fs.writeSync(fd, bytes, offset, length, position),
   ftruncateSync: (fd, length) => fs.ftruncateSync(fd, length),
   renameSync: (from, to) => fs.renameSync(from, to),
   unlinkSync: (path) => fs.unlinkSync(path),

@@ -6,6 +6,7 @@ import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from
 import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
+import { dropReserve } from './reserve.ts';
 import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
 import { writeCheckpoint } from './write-checkpoint.ts';
 
@@ -275,7 +276,7 @@ export class Journal {
   }
 
   #rotate(): OpenSegment {
-    const { fs, clock } = this.settings;
+    const { fs, clock, segmentBytes } = this.settings;
     // Never again the same: a file that could not be removed must not be in the way for ever.
     const number = this.#nextSegment++;
     const segment = new Segment(number, segmentSalt(this.id, number), clock.now());
@@ -283,8 +284,10 @@ export class Journal {
     const path = this.pathOf(segment);
     let fd: number | undefined;
     try {
-      fd = fs.openSync(path, 'ax');
-      for (let at = 0; at < header.length;) at += fs.writeSync(fd, header, at, header.length - at);
+      fd = fs.openSync(path, 'wx');
+      for (let at = 0; at < header.length;) {
+        at += fs.writeSync(fd, header, at, header.length - at, at);
+      }
     } catch (error) {
       if (fd !== undefined) {
         close(fs, fd);
@@ -305,9 +308,14 @@ export class Journal {
       set bytes(bytes) {
         segment.bytes = bytes;
       },
+      reserved: 0,
+      maxBytes: segmentBytes,
     };
     this.#openIsBroken = false;
-    if (before !== undefined) this.#commit.retire(before.fd);
+    if (before !== undefined) {
+      dropReserve(fs, before);
+      this.#commit.retire(before.fd);
+    }
     this.#commit.use(fd);
     this.#commit.folderChanged(this.folder);
     return this.#open;
@@ -412,7 +420,10 @@ export class Journal {
   }
 
   #closeOpen(): void {
-    if (this.#open !== undefined) close(this.settings.fs, this.#open.fd);
+    if (this.#open !== undefined) {
+      dropReserve(this.settings.fs, this.#open);
+      close(this.settings.fs, this.#open.fd);
+    }
     this.#open = undefined;
   }
 }

@@ -16,6 +16,7 @@ import {
 } from './frame.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
 import { parseRanges } from './number-ranges.ts';
+import { withoutReserve } from './reserve.ts';
 import { jobStates, Segment, type JobState } from './segment.ts';
 
 /** Bytes that are not what was written, behind which reading went on. */
@@ -67,7 +68,7 @@ export async function recoverJournal(
     const segment = new Segment(number, segmentSalt(id, number), now);
     segment.lastSentAtMs = now;
     const file = join(folder, nameOf(names, number));
-    const bytes = await read(file);
+    const bytes = withoutReserve(await read(file));
     segment.bytes = bytes.length;
     checkHeader(bytes, file, damages);
     for (const frame of framesOf(bytes, file, segment.salt, damages)) {

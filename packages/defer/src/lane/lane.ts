@@ -38,6 +38,8 @@ export class Lane {
   readonly #pumpOutside: () => void;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
+  /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
+  #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
 
@@ -149,7 +151,10 @@ export class Lane {
     if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
     this.#room.load(job);
     this.#gathering.push(job, this.#host.clock.now());
-    this.#schedule();
+    const waitsFor = this.#waitsFor;
+    if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
+      this.#schedule();
+    }
   }
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
@@ -258,19 +263,23 @@ export class Lane {
     if (this.#isClosed) return;
     const gathering = this.#gathering;
     const now = this.#host.clock.now();
+    this.#waitsFor = undefined;
     gathering.takeBackDue(now);
     while (!gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
       if (breakerMs === undefined) break;
-      const waitMs = Math.max(breakerMs, gathering.waitMs(now));
+      const pauseMs = Math.max(breakerMs, gathering.pauseMs(now));
+      const waitMs = pauseMs > 0 ? pauseMs : gathering.gatherMs(now);
       if (waitMs > 0) {
+        this.#waitsFor = pauseMs > 0 ? 'event' : 'batch';
         this.#alarm.ringIn(waitMs, now);
         break;
       }
       const batch = gathering.take(now);
       if (batch.length > 0) void this.#send(batch);
     }
-    gathering.rest();
+    if (gathering.isEmpty) gathering.rest();
+    else this.#waitsFor ??= 'event';
     this.#reader.readMore();
     const dueAtMs = gathering.nextDueAtMs;
     if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);

@@ -37,10 +37,10 @@ describe('a full disk', () => {
       let isFull = false;
       const fs: JournalFs = {
         ...nodeFs,
-        writeSync(fd, bytes, offset, length) {
-          if (!isFull) return nodeFs.writeSync(fd, bytes, offset, length);
+        writeSync(fd, bytes, offset, length, position) {
+          if (!isFull) return nodeFs.writeSync(fd, bytes, offset, length, position);
           const part = written === 'half' ? length >> 1 : written;
-          if (part > 0 && length > part) return nodeFs.writeSync(fd, bytes, offset, part);
+          if (part > 0 && length > part) return nodeFs.writeSync(fd, bytes, offset, part, position);
           throw Object.assign(new Error('ENOSPC: no space left on device, write'), {
             code: 'ENOSPC',
           });

@@ -7,6 +7,8 @@ export interface OpenLoop {
   connections: number;
   requestsPerSecond: number;
   durationMs: number;
+  /** No server runs where the sender does, so it may keep its core busy to be on time. Else it is a millisecond late. */
+  hasOwnCore: boolean;
 }
 
 export interface OpenLoopOutcome {

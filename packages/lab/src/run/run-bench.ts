@@ -269,6 +269,7 @@ async function measureLatency(
         connections: plan.connections,
         requestsPerSecond: observations.openLoopRps,
         durationMs: plan.precision.latencyMs,
+        hasOwnCore: server.launcher.length > 0,
       },
       signal,
     );

@@ -42,6 +42,7 @@ export interface PostgresOutboxOptions {
 /** How soon, and for how long, the relay looks again after an `enqueue`: the commit must be near. */
 const eagerPollMs = 5;
 const eagerForMs = 100;
+const mostMsForTable = 2_000;
 
 /**
  * Level `outbox`: the job is a row of the caller's own transaction. What is rolled back was never deferred; what is
@@ -116,8 +117,7 @@ class PostgresOutbox implements Outbox {
         `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
       );
     }
-    // Outside of the transaction: one that is rolled back would take the table with it.
-    await this.#creator.create();
+    if (!this.#creator.isDone) await this.#haveTable(client);
     await client.query(
       `insert into ${this.#table} (id, sink, job, key, data, deferred_at_ms, context, options)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -134,6 +134,24 @@ class PostgresOutbox implements Outbox {
     );
     this.#eagerUntilMs = performance.now() + eagerForMs;
     this.#wake.abort();
+  }
+
+  /* Made outside of the transaction: one that is rolled back would take the table with it. But a pool may have no other
+     client than the caller's, and neither would ever go on. */
+  async #haveTable(client: PostgresClient): Promise<void> {
+    const { rows } = await client.query('select to_regclass($1::text) is not null as there', [
+      this.#table,
+    ]);
+    if ((rows[0] as { there: boolean }).there) return;
+    const waited = new AbortController();
+    const isOver = sleep(mostMsForTable, true, { signal: waited.signal }).catch(() => true);
+    const isLate = await Promise.race([this.#creator.create().then(() => false), isOver]);
+    waited.abort();
+    if (!isLate) return;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_LEVEL',
+      `The outbox's table ${this.#table} is not there, and its pool had no client within ${mostMsForTable} ms to make it with: give the pool more than one, or run outboxTable() beforehand.`,
+    );
   }
 
   open(host: OutboxHost): void {

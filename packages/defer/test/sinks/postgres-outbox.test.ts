@@ -61,17 +61,21 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     t.after(() => small.end());
     const table = randomUUID();
     const client = await small.connect();
-    await client.query('begin');
-    const fresh = postgresOutbox({ pool: small, table });
-    await assert.rejects(fresh.enqueue(client, job()), {
-      code: 'ERR_REDLINE_DEFER_LEVEL',
-      message: /more than one, or run outboxTable\(\)/,
-    });
-    const { left } = await open(t, {}, table);
-    await until(async () => (await left()) === 0);
-    await postgresOutbox({ pool: small, table }).enqueue(client, job());
-    await client.query('rollback');
-    client.release();
+    try {
+      await client.query('begin');
+      const fresh = postgresOutbox({ pool: small, table });
+      await assert.rejects(fresh.enqueue(client, job()), {
+        code: 'ERR_REDLINE_DEFER_LEVEL',
+        message: /more than one, or run outboxTable\(\)/,
+      });
+      await client.query('rollback');
+      await open(t, {}, table);
+      await client.query('begin');
+      await postgresOutbox({ pool: small, table }).enqueue(client, job());
+      await client.query('rollback');
+    } finally {
+      client.release();
+    }
   });
 
   it('shares the rows with other relays, so that none takes what another has', async (t) => {

@@ -280,11 +280,14 @@ export class Deferrer implements LaneHost {
     // A sink that never opens, and a database or a broker that is not there, must not keep the process.
     await this.#within(
       Math.max(drainMs, closeMs),
-      this.#ready.catch(() => {}).then(() => this.options.outbox?.close()),
+      this.#ready.catch(() => {}),
     );
+    const outboxClosed = Promise.resolve(this.options.outbox?.close());
+    outboxClosed.catch(() => {});
     await this.drain(Math.max(0, endMs - this.clock.now()));
     if (this.#state !== 'closed') this.#stop();
     await this.#root?.close();
+    await this.#within(closeMs, outboxClosed);
     unwatchExit(this);
     const lanes = [...this.#lanes.values()];
     await this.#within(closeMs, Promise.all(lanes.map((lane) => lane.close())));

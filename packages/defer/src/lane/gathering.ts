@@ -33,13 +33,6 @@ export class Gathering {
     return this.#queue.length === 0;
   }
 
-  /** True when the next batch need not wait for more jobs. */
-  get isDue(): boolean {
-    const { batchJobs, batchBytes, batchWaitMs } = this.#options;
-    if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return true;
-    return this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes;
-  }
-
   /** When the next job that failed may be tried again. */
   get nextDueAtMs(): number | undefined {
     return this.#retrying.peek()?.dueAtMs;
@@ -109,10 +102,24 @@ export class Gathering {
     }
   }
 
-  /** Milliseconds until the next batch may leave. */
-  waitMs(now: number): number {
-    const heldMs = Math.max(this.#heldUntilMs - now, this.#gatherMs(now));
+  /** Milliseconds in which no batch may leave, for the sake of order or of the rate. */
+  pauseMs(now: number): number {
+    const heldMs = Math.max(0, this.#heldUntilMs - now);
     return this.#rate === undefined ? heldMs : Math.max(heldMs, this.#rate.waitMs(now));
+  }
+
+  /** How long the batch that gathers may still wait. */
+  gatherMs(now: number): number {
+    if (this.isBatchDue) return 0;
+    this.#gatheringSinceMs ??= now;
+    return Math.max(0, this.#gatheringSinceMs + this.#options.batchWaitMs - now);
+  }
+
+  /** True when the batch that gathers need not wait for more. */
+  get isBatchDue(): boolean {
+    const { batchJobs, batchBytes, batchWaitMs } = this.#options;
+    if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return true;
+    return this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes;
   }
 
   /** The next batch. None when each job that waits is behind another of its key. */
@@ -137,18 +144,10 @@ export class Gathering {
     return batch;
   }
 
-  /** Nothing is left to be hurried, or to have waited, once the queue is empty. */
+  /** The queue is empty: nothing is left to be hurried, or to have waited. */
   rest(): void {
-    if (!this.isEmpty) return;
     this.#gatheringSinceMs = undefined;
     this.#isUrgent = false;
-  }
-
-  /** How long the batch that gathers may still wait. */
-  #gatherMs(now: number): number {
-    if (this.isDue) return 0;
-    this.#gatheringSinceMs ??= now;
-    return Math.max(0, this.#gatheringSinceMs + this.#options.batchWaitMs - now);
   }
 
   #unshift(job: PendingJob): void {

@@ -55,8 +55,8 @@ export interface LaneOptions {
    */
   sendTimeoutMs?: number;
   /**
-   * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or the journal is full: `'spill'`, it
-   * is kept in the journal alone, and refused when that is full too; `'block'`, its reply is held until there is
+   * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or, for one of level `process` or `disk`,
+   * the journal is full: `'spill'`, it is kept in the journal alone, and refused when that is full too; `'block'`, its reply is held until there is
    * room; `'drop-oldest'`, the oldest job of the sink that is not on its way goes; `'reject'`, the call throws.
    * @default 'spill' with a journal, else 'reject'
    */

@@ -151,7 +151,8 @@ export class Lane {
     if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
     this.#room.load(job);
     this.#gathering.push(job, this.#host.clock.now());
-    if (this.#waitsFor === undefined || (this.#waitsFor === 'batch' && this.#gathering.isDue)) {
+    const waitsFor = this.#waitsFor;
+    if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
       this.#schedule();
     }
   }
@@ -262,20 +263,23 @@ export class Lane {
     if (this.#isClosed) return;
     const gathering = this.#gathering;
     const now = this.#host.clock.now();
+    this.#waitsFor = undefined;
     gathering.takeBackDue(now);
     while (!gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
       if (breakerMs === undefined) break;
-      const waitMs = Math.max(breakerMs, gathering.waitMs(now));
+      const pauseMs = Math.max(breakerMs, gathering.pauseMs(now));
+      const waitMs = pauseMs > 0 ? pauseMs : gathering.gatherMs(now);
       if (waitMs > 0) {
+        this.#waitsFor = pauseMs > 0 ? 'event' : 'batch';
         this.#alarm.ringIn(waitMs, now);
         break;
       }
       const batch = gathering.take(now);
       if (batch.length > 0) void this.#send(batch);
     }
-    gathering.rest();
-    this.#waitsFor = gathering.isEmpty ? undefined : gathering.isDue ? 'event' : 'batch';
+    if (gathering.isEmpty) gathering.rest();
+    else this.#waitsFor ??= 'event';
     this.#reader.readMore();
     const dueAtMs = gathering.nextDueAtMs;
     if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);

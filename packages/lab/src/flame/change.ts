@@ -23,7 +23,7 @@ export interface ProfileChange {
   whole: { before: number; after: number };
 }
 
-const changeKinds = { same: 0, less: 1, more: 2 } as const;
+export const changeKinds = { same: 0, less: 1, more: 2 } as const;
 
 /**
  * Holds two profiles against each other, function by function, by name and file: lines move when code is edited, and a

@@ -97,8 +97,9 @@ export class GroupCommit {
     const error = this.#write(syncWaiters.length > 0);
     if (error === undefined) this.#unsynced.push(...syncWaiters);
     else tell(syncWaiters, error);
-    tell(writeWaiters, error);
+    // First: the disk works while the replies go out.
     this.#sync();
+    tell(writeWaiters, error);
   }
 
   /** The segment `target` gives out from now on. */
@@ -200,9 +201,13 @@ export class GroupCommit {
     const ended = (): void => {
       this.#syncing = false;
       for (const fd of retired) this.#fs.closeSync(fd);
-      if (failure !== undefined) this.#host.syncFailed(failure);
-      tell(waiters, failure);
+      if (failure !== undefined) {
+        this.#host.syncFailed(failure);
+        // What was written meanwhile may be among the pages that the kernel threw away, and no later sync would say so.
+        waiters.push(...this.#unsynced.splice(0));
+      }
       this.#sync();
+      tell(waiters, failure);
       if (this.#syncing) return;
       const idle = this.#idle;
       this.#idle = [];

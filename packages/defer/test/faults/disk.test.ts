@@ -206,6 +206,30 @@ describe('a sync that fails', () => {
     );
   });
 
+  test('fails those too who were written while it ran: their pages may be gone with the others', async (t) => {
+    let calls = 0;
+    let fail: (() => void) | undefined;
+    const fs: JournalFs = {
+      ...nodeFs,
+      fdatasync(fd, callback) {
+        if (++calls > 1) return nodeFs.fdatasync(fd, callback);
+        fail = () => callback(new Error('EIO'));
+      },
+    };
+    const { deferrer } = start(t, temporaryFolder(t), fs);
+    const first = deferrer.defer(job, 1, { level: 'disk' }).acknowledged();
+    await until('the sync', () => fail !== undefined);
+    const second = deferrer.defer(job, 2, { level: 'disk' }).acknowledged();
+    await deferrer.defer(job, 3, { level: 'process' }).acknowledged();
+    fail!();
+    const outcomes = await Promise.allSettled([first, second]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    await deferrer.defer(job, 4, { level: 'disk' }).acknowledged();
+  });
+
   test('fails everybody who shared it, and nobody else', async (t) => {
     let calls = 0;
     const fs: JournalFs = {

@@ -1,18 +1,47 @@
-// What would be published must install and type-check for others: publint over every package that is not private.
+// What would be published must install and type-check for others: publint over every package, and a look at what its
+// tarball holds.
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
 const folder = join(import.meta.dirname, '../packages');
-let failed = false;
+const license = readFileSync(join(folder, '../LICENSE'), 'utf8');
+const complaints: string[] = [];
 for (const name of readdirSync(folder)) {
   const pkgDir = join(folder, name);
   const pkg = JSON.parse(readFileSync(join(pkgDir, 'package.json'), 'utf8'));
   const { messages } = await publint({ pkgDir, strict: true });
-  for (const message of messages) {
-    failed = true;
-    process.stderr.write(`${pkg.name}: ${formatMessage(message, pkg)}\n`);
-  }
+  for (const message of messages) complaints.push(`${pkg.name}: ${formatMessage(message, pkg)}`);
+  for (const complaint of lookInto(pkgDir)) complaints.push(`${pkg.name}: ${complaint}`);
 }
-process.exitCode = failed ? 1 : 0;
+for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+process.exitCode = complaints.length > 0 ? 1 : 0;
+
+function lookInto(pkgDir: string): string[] {
+  const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--loglevel=error'], {
+    cwd: pkgDir,
+    encoding: 'utf8',
+  });
+  const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
+  const packed = new Set(files.map(({ path }) => path));
+  const missing = ['LICENSE', 'README.md', 'CHANGELOG.md']
+    .filter((file) => !packed.has(file))
+    .map((file) => `${file} is not in the tarball`);
+  const foreign = [...packed]
+    .filter((path) => /^test\/|\.test\.|\.tsbuildinfo$|\.new$/.test(path))
+    .map((path) => `${path} is in the tarball`);
+  // A map without its source, or code of a source that is gone: dist is older than src.
+  const stale = [...packed]
+    .filter((path) => path.endsWith('.map'))
+    .filter((path) => !sourcesOf(pkgDir, path).every((source) => packed.has(source)))
+    .map((path) => `${path} has no source; delete dist and build again`);
+  const isOurs = readFileSync(join(pkgDir, 'LICENSE'), 'utf8') === license;
+  return [...missing, ...foreign, ...stale, ...(isOurs ? [] : ['LICENSE is not that of the root'])];
+}
+
+function sourcesOf(pkgDir: string, map: string): string[] {
+  const { sources } = JSON.parse(readFileSync(join(pkgDir, map), 'utf8')) as { sources: string[] };
+  return sources.map((source) => join(dirname(map), source));
+}

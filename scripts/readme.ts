@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpSummary, httpTables } from './http-tables.ts';
 import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
+import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
+import { injectionText } from './proof-tables.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
@@ -19,6 +21,17 @@ const article: { requestsPerSecond: Record<string, number> } = readJson(
 );
 
 replaceFile('docs/ladder.svg', renderSvg(ladder));
+replaceBlock(
+  'README.md',
+  'headline',
+  headline({
+    ladder,
+    http: readResult('http'),
+    defer: readResult('defer'),
+    spawn: readResult('spawn'),
+    legacy: readResult('legacy'),
+  }),
+);
 replaceBlock('README.md', 'ladder', describeRun(ladder));
 replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
 // Measured on its own, half an hour long; until it was, there is nothing to say.
@@ -45,6 +58,11 @@ if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
   const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
   replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
 }
+replaceBlock(
+  'docs/guide/statistics.md',
+  'injection',
+  injectionText(readJson('benchmarks/results/stairs-injection.json')),
+);
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
 for (const [rule, evidence] of readEvidence()) {
@@ -100,6 +118,12 @@ function interval({ low, high }: { low: number; high: number }): string {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
+}
+
+/** Each is measured on its own; until it was, there is nothing to say. */
+function readResult(name: string): BenchResult | undefined {
+  const file = `benchmarks/results/${name}.json`;
+  return existsSync(join(root, file)) ? readJson(file) : undefined;
 }
 
 function readJson<T>(file: string): T {

@@ -9,6 +9,10 @@ function load(libc) {
 try {
   module.exports = load('gnu');
 } catch (error) {
-  if (error.code !== 'MODULE_NOT_FOUND') throw error;
-  module.exports = load('musl');
+  // Where both lie, the other libc's does not load.
+  try {
+    module.exports = load('musl');
+  } catch (musl) {
+    throw musl.code === 'MODULE_NOT_FOUND' ? error : musl;
+  }
 }

@@ -51,7 +51,9 @@ function load(): Native | string {
     addon = createRequire(import.meta.url)('../native.cjs') as Addon;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'MODULE_NOT_FOUND') return 'there is no addon for this platform; cargo builds it';
+    if (code === 'MODULE_NOT_FOUND') {
+      return `there is no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
+    }
     return `the addon does not load: ${message.split('\n', 1)[0]}`;
   }
   const error = addon.supported();

@@ -25,3 +25,6 @@ export const exec: NodeChildProcess['exec'] = native
 export const execFile: NodeChildProcess['execFile'] = native
   ? (nativeExecFile as never)
   : nodeChildProcess.execFile;
+
+const childProcess: NodeChildProcess = { ...nodeChildProcess, spawn, fork, exec, execFile };
+export default childProcess;

@@ -2,18 +2,11 @@ import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { spelledOut } from './environment.ts';
 import type { NativeChild } from './native-child.ts';
-import type { Pipe } from './pipe.ts';
+import { handedOver, type StdioEntry } from './pipe.ts';
 import { port } from './port.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
 import { IGNORE, MIXED, PIPE } from './stdio-plan.ts';
 import { submit } from './submit.ts';
-
-/** An entry as Node hands it to a handle's `spawn`. */
-interface Entry {
-  readonly type: string;
-  readonly ipc?: boolean;
-  readonly handle?: Pipe;
-}
 
 const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
   spawn(this: NativeChild, options: object): number;
@@ -26,8 +19,9 @@ const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
 export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]): void {
   const { codes } = plan.stdio;
   const handle = Object.assign(child._handle!, {
-    spawn(...[, , , env, entries]: [unknown, unknown, unknown, string[], Entry[]]): number {
-      return submitMixed(child, plan, env, entries);
+    spawn(...options: unknown[]): number {
+      const { envPairs, stdio } = handedOver(options);
+      return submitMixed(child, plan, envPairs, stdio);
     },
   });
   swallowSpawn(child);
@@ -45,7 +39,12 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
   }
 }
 
-function submitMixed(child: NativeChild, plan: SpawnPlan, env: string[], entries: Entry[]): number {
+function submitMixed(
+  child: NativeChild,
+  plan: SpawnPlan,
+  env: string[],
+  entries: StdioEntry[],
+): number {
   const codes: number[] = [];
   const visible: number[] = [];
   let channel = -1;

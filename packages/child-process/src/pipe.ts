@@ -11,14 +11,21 @@ export interface Pipe {
 
 export type PipeConstructor = new (kind: number) => Pipe;
 
+/** An entry of `stdio` as Node hands it to a handle's `spawn`. */
+export interface StdioEntry {
+  readonly type: string;
+  readonly ipc?: boolean;
+  readonly handle?: Pipe;
+}
+
 const SOCKET = 0;
 
 /** Gets hold of Node's own Pipe class: a spawn that its handle refuses has made one by then. */
 export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefined {
   let found: PipeConstructor | undefined;
   const refusing = {
-    spawn(...[, , , , stdio]: [unknown, unknown, unknown, unknown, { handle?: Pipe }[]]): number {
-      found = stdio[0]?.handle?.constructor as PipeConstructor | undefined;
+    spawn(...given: unknown[]): number {
+      found = handedOver(given).stdio[0]?.handle?.constructor as PipeConstructor | undefined;
       return -constants.errno.EINVAL;
     },
     close() {},
@@ -30,6 +37,12 @@ export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefine
     // The refusal.
   }
   return found;
+}
+
+/** What Node's `ChildProcess.prototype.spawn` hands its handle: one object on Node 22, each option by itself on 24. */
+export function handedOver(given: unknown[]): { envPairs: string[]; stdio: StdioEntry[] } {
+  if (typeof given[0] === 'object') return given[0] as { envPairs: string[]; stdio: StdioEntry[] };
+  return { envPairs: given[3] as string[], stdio: given[4] as StdioEntry[] };
 }
 
 /** A connected pipe over a descriptor, which it owns from now on. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as node from 'node:child_process';
+import nodeDefault from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
@@ -22,6 +23,12 @@ describe('the engine', () => {
       if (name === 'default' || name === 'module.exports' || name.startsWith('_')) continue;
       assert.equal(typeof ours.get(name), typeof value, name);
     }
+  });
+
+  test('exports the same functions by default', () => {
+    assert.deepEqual(Object.keys(redline.default), Object.keys(nodeDefault));
+    assert.equal(redline.default.spawn, redline.spawn);
+    assert.equal(redline.default.execFile, redline.execFile);
   });
 
   test("is Node's module when the environment asks for it, and says so", () => {

@@ -75,7 +75,8 @@ export class HttpConnection extends AsyncResource {
 
   /** Goes on with what waits for the kernel. */
   proceed(response: EngineResponse): void {
-    if (this.isClosed) return;
+    // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
+    if (this.isClosed || this.first !== response) return;
     releaseHeld(response);
     if (this.native.pending > 0) {
       if (!this.#unsent.includes(response)) this.#unsent.push(response);
@@ -101,7 +102,7 @@ export class HttpConnection extends AsyncResource {
       if (response._events !== undefined && response.listenerCount('socket') > 0) {
         response.emit('socket', this.socket());
       }
-      if (response.finished) this.afterTick(response);
+      this.afterTick(response);
       return;
     }
     const socket = this.socket();

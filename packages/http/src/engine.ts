@@ -46,7 +46,9 @@ function obstacle(): string | undefined {
     openPort();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'MODULE_NOT_FOUND') return 'there is no addon for this platform; cargo builds it';
+    if (code === 'MODULE_NOT_FOUND') {
+      return `there is no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
+    }
     return `the addon does not load: ${message.split('\n', 1)[0]}`;
   }
   return undefined;

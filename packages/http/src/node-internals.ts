@@ -14,7 +14,7 @@ export const kOutSocket: unique symbol = symbolOf(outgoing, 'kSocket') as never;
 export const kCorked: unique symbol = symbolOf(outgoing, 'corked') as never;
 export const kNeedDrain: unique symbol = symbolOf(outgoing, 'kNeedDrain') as never;
 export const kErrored: unique symbol = symbolOf(outgoing, 'errored') as never;
-export const kHighWaterMark: unique symbol = symbolOf(outgoing, 'kHighWaterMark') as never;
+const kHighWaterMark: unique symbol = symbolOf(outgoing, 'kHighWaterMark') as never;
 export const kRejectBody: unique symbol = symbolOf(
   outgoing,
   'kRejectNonStandardBodyWrites',
@@ -27,7 +27,7 @@ export const kWritableFinished: unique symbol = (symbolOf(outgoing, 'kWritableFi
   Symbol('kWritableFinished')) as never;
 export const kEndCallbacks: unique symbol = (symbolOf(outgoing, 'kEndCallbacks') ??
   Symbol('kEndCallbacks')) as never;
-export const kBytesWritten: unique symbol = (symbolOf(outgoing, 'kBytesWritten') ??
+const kBytesWritten: unique symbol = (symbolOf(outgoing, 'kBytesWritten') ??
   Symbol('kBytesWritten')) as never;
 
 /** The description of a symbol that this Node lacks, or `undefined` when all are there. */

@@ -17,7 +17,7 @@ import { headersOf } from './request-headers.ts';
 import type { EngineResponse } from './response.ts';
 import { standAlone } from './response-output.ts';
 
-export const kRequestConnection: unique symbol = Symbol('connection');
+const kRequestConnection: unique symbol = Symbol('connection');
 const kBlock: unique symbol = Symbol('headerBlock');
 /** Its response is finished and nobody had looked at its stream: it is at its end. */
 export const kOver: unique symbol = Symbol('over');

@@ -9,6 +9,7 @@ import type { HttpModule } from './conformance/engine.ts';
 import { exceptions } from './conformance/exceptions.ts';
 import { expectations } from './conformance/expectations.ts';
 import { framing } from './conformance/framing.ts';
+import { greed } from './conformance/greed.ts';
 import { headers } from './conformance/headers.ts';
 import { limits } from './conformance/limits.ts';
 import { listening } from './conformance/listening.ts';
@@ -30,6 +31,7 @@ const suites = {
   aborts,
   upgrades,
   listening,
+  greed,
   streams,
   surroundings,
 };

@@ -1,4 +1,5 @@
 import type { JsonStore } from './json-store.ts';
+import { refuseUnknown } from './known-options.ts';
 import { positiveInteger } from './positive-integer.ts';
 
 export interface MemoryStoreOptions {
@@ -42,6 +43,7 @@ export class MemoryStore implements JsonStore {
   #length = 0;
 
   constructor(options: MemoryStoreOptions) {
+    refuseUnknown('memoryStore', options, ['maxEntries', 'maxLength']);
     const { maxEntries = 10_000, maxLength = 64 * 1024 * 1024 } = options;
     this.#maxEntries = positiveInteger('maxEntries', maxEntries);
     this.#maxLength = positiveInteger('maxLength', maxLength);

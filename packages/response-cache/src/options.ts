@@ -1,4 +1,5 @@
 import type { JsonStore } from './json-store.ts';
+import { refuseUnknown } from './known-options.ts';
 import { memoryStore } from './memory-store.ts';
 import { positiveInteger } from './positive-integer.ts';
 
@@ -46,6 +47,7 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
+  refuseUnknown('JsonCache', options, ['store', 'ttlMs', 'keyPrefix', 'timeoutMs', 'logger']);
   const {
     store = memoryStore(),
     ttlMs = 5_000,

@@ -82,6 +82,20 @@ describe('A miss', () => {
   }
 });
 
+describe('An option that is not there', () => {
+  it('is refused, with the names of those that are', () => {
+    assert.throws(() => quietCache({ ttl: 5 } as never), {
+      code: 'ERR_REDLINE_CACHE_OPTION',
+      message:
+        'JsonCache has no option "ttl"; there are store, ttlMs, keyPrefix, timeoutMs, logger.',
+    });
+    assert.throws(() => memoryStore({ max: 5 } as never), {
+      code: 'ERR_REDLINE_CACHE_OPTION',
+      message: /memoryStore has no option "max"/,
+    });
+  });
+});
+
 describe('A producer that never settles', () => {
   it('does not hold those who ask half a minute later', async (t) => {
     const cache = quietCache();

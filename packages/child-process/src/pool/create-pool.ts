@@ -6,7 +6,16 @@ import type { PoolChild } from './pool-child.ts';
 import { type CloseOptions, ProcessPool } from './process-pool.ts';
 import { type PoolSpawnOptions, toSpawnRequest } from './spawn-request.ts';
 
+/** A child whose `stdio` is all pipes, as it is by default. */
+export type PipedPoolChild = PoolChild & {
+  readonly [name in 'stdin' | 'stdout' | 'stderr']: NonNullable<PoolChild[name]>;
+};
+
+type Piped = PoolSpawnOptions & { stdio?: 'pipe' };
+
 export interface PoolSpawn {
+  (file: string, args?: readonly string[], options?: Piped): PipedPoolChild;
+  (file: string, options: Piped): PipedPoolChild;
   (file: string, args?: readonly string[], options?: PoolSpawnOptions): PoolChild;
   (file: string, options: PoolSpawnOptions): PoolChild;
 }
@@ -69,12 +78,12 @@ export function createPool(options: PoolOptions = {}): Pool {
     file: string,
     second?: readonly string[] | PoolSpawnOptions,
     third?: PoolSpawnOptions,
-  ) => {
+  ): PipedPoolChild => {
     const [args, given] = splitArguments(second, third);
     const child = pool.start(toSpawnRequest(file, args, given));
     killAfter(child, given);
     killOnAbort(child, given);
-    return child;
+    return child as PipedPoolChild;
   };
 
   const runFile = (

@@ -3,6 +3,7 @@ export {
   type Pool,
   type PoolExec,
   type PoolExecFile,
+  type PipedPoolChild,
   type PoolSpawn,
   type PromiseWithChild,
 } from './create-pool.ts';

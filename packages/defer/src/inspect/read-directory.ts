@@ -84,7 +84,7 @@ async function look(directory: string): Promise<Listing> {
   return { journals, jobs };
 }
 
-export async function readDeadLetters(directory: string): Promise<DeadLetter[]> {
+async function readDeadLetters(directory: string): Promise<DeadLetter[]> {
   try {
     return await new FileDeadLetters(join(directory, 'dead'), 0).list();
   } catch {

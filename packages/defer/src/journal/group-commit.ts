@@ -1,5 +1,5 @@
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
-import type { JournalFs } from './journal-fs.ts';
+import { close, type JournalFs } from './journal-fs.ts';
 import { reserveAhead } from './reserve.ts';
 
 /** Who waits for what it wrote. Called once, with an error when that level was not reached. */
@@ -27,7 +27,10 @@ export interface GroupCommitHost {
   /** A buffer could not be written, and nothing of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): void;
   syncFailed(error: unknown): void;
+  /** A buffer is written. */
   worked(): void;
+  /** What was written before is synced. */
+  synced(): void;
 }
 
 /** A buffer that had to grow beyond this is not kept. */
@@ -124,6 +127,12 @@ export class GroupCommit {
     }
   }
 
+  /** The folder has another name, or none. */
+  folderGone(): void {
+    if (this.#folderFd !== undefined) close(this.#fs, this.#folderFd);
+    this.#folderFd = undefined;
+  }
+
   /** Resolves when everything added is written and synced, or has failed. */
   async settled(): Promise<void> {
     this.flush();
@@ -148,7 +157,7 @@ export class GroupCommit {
   close(): void {
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
     for (const fd of [...this.#retired.splice(0), this.#folderFd]) {
-      if (fd !== undefined) this.#fs.closeSync(fd);
+      if (fd !== undefined) close(this.#fs, fd);
     }
     this.#folderFd = undefined;
   }
@@ -200,12 +209,15 @@ export class GroupCommit {
     let failure: unknown;
     const ended = (): void => {
       this.#syncing = false;
-      for (const fd of retired) this.#fs.closeSync(fd);
+      for (const fd of retired) close(this.#fs, fd);
       if (failure !== undefined) {
-        this.#host.syncFailed(failure);
-        // What was written meanwhile may be among the pages that the kernel threw away, and no later sync would say so.
+        // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
         waiters.push(...this.#unsynced.splice(0));
+        this.#host.syncFailed(failure);
+      } else if (fds.size > 0) {
+        this.#host.synced();
       }
+      // First: the disk works while the replies go out.
       this.#sync();
       tell(waiters, failure);
       if (this.#syncing) return;
@@ -230,5 +242,14 @@ export class GroupCommit {
 }
 
 function tell(waiters: readonly CommitWaiter[], error: unknown): void {
-  for (const waiter of waiters) waiter.committed(error);
+  for (const waiter of waiters) {
+    try {
+      waiter.committed(error);
+    } catch (thrown) {
+      // It is the app's own, from a reply that goes on here. The others must hear all the same.
+      queueMicrotask(() => {
+        throw thrown;
+      });
+    }
+  }
 }

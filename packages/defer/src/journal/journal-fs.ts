@@ -53,6 +53,34 @@ export const nodeFs: JournalFs = {
     }),
 };
 
+/** What was synced is safe, whatever closing says; what was not is not made safe by it. */
+export function close(files: JournalFs, fd: number): void {
+  try {
+    files.closeSync(fd);
+  } catch {
+    // A network's file system may fail here.
+  }
+}
+
+/** Makes what was created in a folder, or renamed, as safe as a sync makes content. */
+export function syncFolder(files: JournalFs, path: string): void {
+  let fd: number;
+  try {
+    fd = files.openSync(path, 'r');
+  } catch {
+    return; // Windows opens no folders; its file system journals them itself.
+  }
+  try {
+    files.fdatasyncSync(fd);
+  } catch (error) {
+    // Some file systems over a network have nothing to sync for a folder, and say so.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
+  } finally {
+    close(files, fd);
+  }
+}
+
 /** Removes a file, if it is there. */
 export function remove(files: JournalFs, path: string): void {
   try {

@@ -26,7 +26,7 @@ export function makeJournalId(wallMs: number): string {
   return `${Math.max(0, Math.floor(wallMs)).toString(36)}-${randomBytes(5).toString('hex')}`;
 }
 
-export const thisRealm: string = createHash('sha256')
+const thisRealm: string = createHash('sha256')
   .update([readOr('/proc/sys/kernel/random/boot_id'), pidNamespace(), hostname()].join('\n'))
   .digest('hex')
   .slice(0, 12);

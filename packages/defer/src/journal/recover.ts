@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
 import { decodeCheckpoint, decodeStates, type Checkpoint } from './checkpoint.ts';
 import {
+  claimedFrameBytes,
   findFrame,
   frameHeaderBytes,
   frameKinds,
@@ -23,7 +24,7 @@ export interface Damage {
   readonly file: string;
   readonly offset: number;
   readonly bytes: number;
-  /** `'torn'`: nothing readable follows, as after a crash in the middle of a write. */
+  /** `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. */
   readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint';
 }
 
@@ -34,13 +35,6 @@ export interface RecoveredJournal {
   readonly nextJob: number;
   readonly nextSegment: number;
   readonly damages: Damage[];
-}
-
-/** What a look into a journal sees of one job. */
-export interface FoundJob {
-  readonly number: number;
-  readonly state: JobState;
-  readonly record: JobRecord;
 }
 
 /**
@@ -165,9 +159,17 @@ export function* framesOf(
     }
     const next = findFrame(bytes, at + 1, salt);
     const end = next?.start ?? bytes.length;
-    damages.push({ file, offset: at, bytes: end - at, kind: next ? 'damaged' : 'torn' });
+    const isTorn = next === undefined && isCutOff(bytes, at);
+    damages.push({ file, offset: at, bytes: end - at, kind: isTorn ? 'torn' : 'damaged' });
     at = end;
   }
+}
+
+/* A killed process leaves the beginning of a frame, a power failure also zeros in its place. Anything else was whole,
+   and may have been acknowledged. */
+function isCutOff(bytes: Buffer, at: number): boolean {
+  const length = claimedFrameBytes(bytes, at) ?? frameHeaderBytes;
+  return at + length > bytes.length || bytes.at(-1) === 0;
 }
 
 function checkHeader(bytes: Buffer, file: string, damages: Damage[]): void {

@@ -37,7 +37,7 @@ export interface ServerEvents {
   onBodyEnd(connection: Connection, sequence: number, trailers: string[]): void;
   /** Everything written is with the kernel, after `pending` was above 0. */
   onDrain(connection: Connection): void;
-  /** Nothing more is read from the connection. */
+  /** Nothing more is told of what the connection brings, but its end. */
   onClientError(connection: Connection, error: ClientError): void;
   /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
   onTimeout(connection: Connection, isInactive: boolean): void;

@@ -1,7 +1,8 @@
 /** Codes of the errors of `runThreads`, each with what it means. */
 export const threadErrors = {
-  REDLINE_HTTP_INVALID_OPTION: 'An option of runThreads cannot be meant as it is.',
-  REDLINE_HTTP_THREAD_NOT_STARTED: 'A thread ended before any thread had started: its entry fails.',
+  ERR_REDLINE_HTTP_OPTION: 'An option of runThreads cannot be meant as it is.',
+  ERR_REDLINE_HTTP_THREAD_NOT_STARTED:
+    'A thread ended before any thread had started: its entry fails.',
 } as const;
 
 export type ThreadErrorCode = keyof typeof threadErrors;

@@ -27,7 +27,24 @@ export interface ThreadsOptions {
 
 export type ResolvedOptions = Required<ThreadsOptions>;
 
+const known: readonly (keyof ThreadsOptions)[] = [
+  'workerData',
+  'stopTimeoutMs',
+  'restartDelayMs',
+  'maxRestartDelayMs',
+  'signals',
+];
+
 export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
+  const unknown = Object.keys(options).find(
+    (name) => !known.includes(name as keyof ThreadsOptions),
+  );
+  if (unknown !== undefined) {
+    throw errorOf(
+      'ERR_REDLINE_HTTP_OPTION',
+      `runThreads has no option "${unknown}"; there are ${known.join(', ')}`,
+    );
+  }
   const {
     workerData = undefined,
     stopTimeoutMs = 10_000,
@@ -38,10 +55,7 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
   const durations = { stopTimeoutMs, restartDelayMs, maxRestartDelayMs };
   for (const [name, value] of Object.entries(durations)) {
     if (!Number.isFinite(value) || value < 0) {
-      throw errorOf(
-        'REDLINE_HTTP_INVALID_OPTION',
-        `${name} is ${value}: give milliseconds, 0 or more`,
-      );
+      throw errorOf('ERR_REDLINE_HTTP_OPTION', `${name} is ${value}: give milliseconds, 0 or more`);
     }
   }
   return { workerData, ...durations, signals };
@@ -49,9 +63,6 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
 
 export function checkCount(count: number): void {
   if (!Number.isInteger(count) || count < 1) {
-    throw errorOf(
-      'REDLINE_HTTP_INVALID_OPTION',
-      `The number of threads is ${count}: give 1 or more`,
-    );
+    throw errorOf('ERR_REDLINE_HTTP_OPTION', `The number of threads is ${count}: give 1 or more`);
   }
 }

@@ -32,7 +32,7 @@ export interface ThreadsEvents {
  *
  * @param count How many threads. One for each core that is to serve.
  * @param entry A module: a path, relative to the working directory, or a URL.
- * @throws REDLINE_HTTP_INVALID_OPTION
+ * @throws ERR_REDLINE_HTTP_OPTION
  * @example
  * // main.ts
  * runThreads(availableParallelism(), new URL('server.ts', import.meta.url));
@@ -59,7 +59,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   /**
    * Resolves when the entry has run in every thread.
    *
-   * Rejects with REDLINE_HTTP_THREAD_NOT_STARTED when a thread dies before any has started: nothing is running then.
+   * Rejects with ERR_REDLINE_HTTP_THREAD_NOT_STARTED when a thread dies before any has started: nothing is running then.
    */
   readonly started: Promise<void>;
 
@@ -134,7 +134,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   #giveUp(index: number, exitCode: number, error: Error | undefined): void {
     const reason = error?.message ?? `it exited with ${exitCode}`;
     const message = `Thread ${index} did not start ${this.#entry.href}: ${reason}`;
-    this.#start.reject(errorOf('REDLINE_HTTP_THREAD_NOT_STARTED', message, error));
+    this.#start.reject(errorOf('ERR_REDLINE_HTTP_THREAD_NOT_STARTED', message, error));
     void this.stop();
   }
 

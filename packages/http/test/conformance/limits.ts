@@ -6,6 +6,7 @@ import {
   attempt,
   describeError,
   gate,
+  moment,
   serve,
   textOf,
   type Behaviours,
@@ -310,6 +311,21 @@ export const limits: Behaviours = {
       });
     });
     return [await serving.talk('BAD REQUEST\r\n\r\n'), await seen.opened];
+  },
+  'clientError that does nothing, and a client that goes': async (http) => {
+    const log: string[] = [];
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        log.push(error.code!);
+        socket.on('end', () => log.push('end')).on('close', () => log.push('close'));
+      });
+    });
+    const told = async () => {
+      while (log.length === 0) await moment(5);
+    };
+    const conversation = await serving.talk('BAD\r\n\r\n', told, 'FIN');
+    await serving.nobody();
+    return { conversation, log };
   },
   'clientError of a timeout': async (http) => {
     const seen = gate<unknown>();

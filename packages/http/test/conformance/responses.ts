@@ -364,6 +364,21 @@ export const responses: Behaviours = {
       });
       await ended.opened;
     }),
+  'drain, then the callbacks of the writes before it': async (http) => {
+    const log: string[] = [];
+    const answer = await ask(
+      http,
+      (_, response) => {
+        response.on('drain', () => {
+          log.push('drain');
+          response.end('end', () => log.push('ended'));
+        });
+        log.push(`${response.write('x'.repeat(200_000), () => log.push('written'))}`);
+      },
+      ['GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    );
+    return { log, length: answer.received.length };
+  },
   'writes after the end': (http) =>
     sent(http, async (response, note) => {
       response.end('x');

@@ -54,7 +54,7 @@ describe('runThreads:', { timeout: 60_000 }, () => {
     const threads = runThreads(2, new URL('failing-entry.ts', import.meta.url));
     const stopped = once(threads, 'stopped');
     await assert.rejects(threads.started, {
-      code: 'REDLINE_HTTP_THREAD_NOT_STARTED',
+      code: 'ERR_REDLINE_HTTP_THREAD_NOT_STARTED',
       message: /^Thread [01] did not start file:.*: This entry fails$/,
     });
     await stopped;
@@ -88,17 +88,21 @@ describe('runThreads:', { timeout: 60_000 }, () => {
 
   test('what cannot be meant is refused', () => {
     for (const count of [0, -1, 1.5, Number.NaN]) {
-      assert.throws(() => runThreads(count, entry), { code: 'REDLINE_HTTP_INVALID_OPTION' });
+      assert.throws(() => runThreads(count, entry), { code: 'ERR_REDLINE_HTTP_OPTION' });
     }
     assert.throws(() => runThreads(1, entry, { stopTimeoutMs: -1 }), {
-      code: 'REDLINE_HTTP_INVALID_OPTION',
+      code: 'ERR_REDLINE_HTTP_OPTION',
       message: 'stopTimeoutMs is -1: give milliseconds, 0 or more',
+    });
+    assert.throws(() => runThreads(1, entry, { stopTimeout: 1 } as never), {
+      code: 'ERR_REDLINE_HTTP_OPTION',
+      message: /no option "stopTimeout"; there are workerData, stopTimeoutMs, /,
     });
   });
 
   test('the README names every error', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const named = new Set(readme.match(/REDLINE_HTTP_\w+/g));
+    const named = new Set(readme.match(/ERR_REDLINE_HTTP_\w+/g));
     assert.deepEqual([...named].sort(), Object.keys(threadErrors).sort());
   });
 

@@ -131,6 +131,10 @@ async function runDiff(
   );
 }
 
+interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt'> {
+  profile?: CpuProfile;
+}
+
 /** Two loads at the same time would measure each other. */
 async function inOrder<Item, Result>(
   items: readonly Item[],
@@ -156,11 +160,11 @@ async function profileVariant(
     signal: context.signal,
     phase: (text: string) => line.show(text),
   };
-  const taken: PerfRecording & { profile?: CpuProfile } = options.perf
-    ? await recordWithPerf(plan, variant, settings)
+  const taken: Profiled = options.perf
+    ? { ...(await recordWithPerf(plan, variant, settings)), tiersAt: 'sample' }
     : await recordAndMerge(plan, variant, settings);
   line.show('drawing');
-  const { tree, node, load, machine, warnings } = taken;
+  const { tree, node, load, machine, warnings, tiersAt } = taken;
   const result: FlameResult = {
     schema: 1,
     command: 'flame',
@@ -175,6 +179,7 @@ async function profileVariant(
     node: node.version,
     load: loadOf(load),
     sampler: options.perf ? 'perf' : 'inspector',
+    ...(tiersAt && { tiersAt }),
     ...summariseProfile(tree, new SourceMaps(), variant.cwd),
     warnings,
   };
@@ -185,10 +190,10 @@ async function recordAndMerge(
   plan: Plan,
   variant: PlannedVariant,
   settings: RecordOptions,
-): Promise<PerfRecording & { profile: CpuProfile }> {
-  const { events, startMicros, ...taken } = await record(plan, variant, settings);
-  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0 });
-  return { ...taken, tree };
+): Promise<Profiled & { profile: CpuProfile }> {
+  const { events, startMicros, during, ...taken } = await record(plan, variant, settings);
+  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0, during });
+  return { ...taken, tree, tiersAt: during === undefined ? 'start' : 'sample' };
 }
 
 export function loadOf(load: LoadFigures): FlameLoad {

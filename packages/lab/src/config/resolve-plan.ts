@@ -53,6 +53,16 @@ const defaultPrecision = {
   warmupMs: 1_000,
   latencyMs: 1_000,
 };
+/**
+ * Where CPU is read in turns, slices of one start differ by less than starts do: many starts, and few blocks of each.
+ */
+const defaultPrecisionInTurns = {
+  restarts: 14,
+  blocks: 3,
+  sliceMs: 100,
+  warmupMs: 1_000,
+  latencyMs: 200,
+};
 const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
 
 /** One plan for each group, in the order of the config; a config without groups is one plan. */
@@ -104,7 +114,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     turns: config.load?.turns ?? false,
     exactSends: config.load?.exactSends ?? false,
     precision: {
-      ...defaultPrecision,
+      ...(config.load?.turns ? defaultPrecisionInTurns : defaultPrecision),
       ...config.precision,
       ...(overrides.quick ? (config.quick ?? defaultQuick) : {}),
       ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),

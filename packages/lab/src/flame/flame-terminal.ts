@@ -6,7 +6,7 @@ import { ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import { microsPerSampleOf } from './graph-data.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
-import { hottest, markedName, unoptimised } from './words.ts';
+import { hottest, markedName, tierKnownText, unoptimised } from './words.ts';
 
 const leastWidth = 72;
 const rows = 15;
@@ -32,7 +32,7 @@ export function renderFlameTerminal(
 }
 
 function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
-  const { samples, load, node, variant } = result;
+  const { samples, load, node, variant, tierKnown, tiersAt } = result;
   const shares = owners.map(
     (owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`,
   );
@@ -51,6 +51,9 @@ function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
     ...wrap([plural(samples, 'sample'), ...perRequest].join(' · '), width),
     ...wrap(shares.join(' · '), width),
     ...wrap(`${byTier.join(' · ')} · no tier ${percent(result.tiers.none / samples)}`, width),
+    ...(tiersAt === undefined
+      ? []
+      : wrap(`tier known: ${tierKnownText(tierKnown, tiersAt)}`, width)),
   ];
 }
 

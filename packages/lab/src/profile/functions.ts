@@ -57,7 +57,7 @@ export function mainTier(counts: TierCounts): Tier | undefined {
   return main;
 }
 
-export function addTiers(to: TierCounts, from: TierCounts): void {
+function addTiers(to: TierCounts, from: TierCounts): void {
   for (const tier of tiers) {
     if (from[tier] !== undefined) to[tier] = (to[tier] ?? 0) + from[tier];
   }

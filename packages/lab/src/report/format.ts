@@ -22,7 +22,7 @@ export function signed(value: number, decimals: number): string {
 }
 
 /** Decimals an interval supports: its half-width shows in the last one. Negative when not even the units do. */
-export function supportedDecimals(interval: Interval): number | undefined {
+function supportedDecimals(interval: Interval): number | undefined {
   const half = (interval.high - interval.low) / 2;
   if (!(half > 0) || !Number.isFinite(half)) return undefined;
   return Math.min(MAX_DECIMALS, Math.ceil(-Math.log10(half)));

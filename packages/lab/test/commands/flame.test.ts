@@ -25,6 +25,8 @@ describe('redline flame', () => {
     const result = JSON.parse(workbench.read('flame.json')) as FlameResult;
     assert.ok(result.tierKnown >= 0.95, String(result.tierKnown));
     assert.equal(result.sampler, 'inspector');
+    assert.equal(result.tiersAt, process.platform === 'linux' ? 'sample' : 'start');
+    assert.match(stdout, /tier known: [\d.]+ % of the JavaScript frames/);
     assert.ok(result.load!.completed > 0 && result.load!.microsPerRequest > 50);
     const spinning = result.functions.find(({ place }) => place.includes('server.mjs'));
     assert.equal(spinning?.owner, 'app');

@@ -17,7 +17,7 @@ import { MethodCalls } from './method-calls.ts';
 import type { DeferModuleAsyncOptions, DeferModuleOptions } from './options.ts';
 
 /** The sink `@AfterResponse` uses above level memory. */
-export const methodsSink = 'methods';
+const methodsSink = 'methods';
 
 /**
  * Work after the reply, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
@@ -30,7 +30,7 @@ export const methodsSink = 'methods';
  * @Module({
  *   imports: [
  *     DeferModule.forRoot({
- *       sinks: { mail: bullmqSink({ … }) },
+ *       sinks: { mail: bullmq(new Queue('mail', { connection })) },
  *       journal: { directory: '/var/lib/shop/defer' },
  *     }),
  *   ],
@@ -126,13 +126,15 @@ function makeDeferrer(
   { methods = {}, sinks = {}, sink, logger, ...options }: DeferModuleOptions,
   calls: MethodCalls,
 ): Deferrer {
+  const { concurrency, ...lane } = methods;
+  if (concurrency !== undefined) calls.options = { concurrency };
   const names = Object.keys(sinks);
   const onlySink = names.length === 1 ? names[0] : undefined;
   const defaultSink = sink ?? onlySink;
   return createDefer<string>({
     ...options,
     ...(defaultSink !== undefined && { sink: defaultSink }),
-    sinks: { ...sinks, [methodsSink]: { ...methods, sink: calls } },
+    sinks: { ...sinks, [methodsSink]: { ...lane, sink: calls } },
     logger: logger ?? nestLogger(),
   });
 }

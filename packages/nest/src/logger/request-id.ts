@@ -10,7 +10,7 @@ const MOST_CHARACTERS = 128;
 const SAFE = /^[\w.:/+=@~-]+$/;
 
 /** Whether an id from outside may be used. */
-export function isSafeId(id: unknown): id is string {
+function isSafeId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MOST_CHARACTERS && SAFE.test(id);
 }
 
@@ -18,7 +18,7 @@ export function isSafeId(id: unknown): id is string {
  * Ids no other process, and no earlier life of this one, has given: 48 random bits and a
  * counter. The counter's upper part is made a string once in a thousand ids.
  */
-export function createIdGenerator(): () => string {
+function createIdGenerator(): () => string {
   const prefix = `${randomBytes(6).toString('base64url')}-`;
   let block = 0;
   let head = prefix;

@@ -1,4 +1,4 @@
-import { checkTtl, type CacheRequest, type JsonCacheOptions } from './options.ts';
+import { checkTtl, refuseUnknown, type CacheRequest, type JsonCacheOptions } from './options.ts';
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 import { jsonCacheMetadata } from './route-plan.ts';
 
@@ -32,6 +32,7 @@ const interceptorsMetadata = '__interceptors__';
 export function JsonCache<Request = CacheRequest>(
   options: JsonCacheOptions<Request> = {},
 ): MethodDecorator {
+  refuseUnknown('@JsonCache', options, ['ttl', 'key', 'identify']);
   checkTtl(options.ttl);
   return (_target, _name, descriptor: PropertyDescriptor) => {
     const handler: object = descriptor.value;

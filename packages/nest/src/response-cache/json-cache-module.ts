@@ -6,6 +6,7 @@ import { JsonCacheRoutes } from './json-cache-routes.ts';
 import { JsonCacheService } from './json-cache-service.ts';
 import {
   checkTtl,
+  refuseUnknown,
   type JsonCacheModuleAsyncOptions,
   type JsonCacheModuleOptions,
 } from './options.ts';
@@ -65,11 +66,11 @@ function defineModule(
   };
 }
 
-function makeCache({
-  ttl,
-  logger = new Logger('JsonCache'),
-  ...options
-}: JsonCacheModuleOptions): JsonCache {
+const known = ['store', 'ttl', 'keyPrefix', 'timeoutMs', 'logger'];
+
+function makeCache(given: JsonCacheModuleOptions): JsonCache {
+  refuseUnknown('JsonCacheModule', given, known);
+  const { ttl, logger = new Logger('JsonCache'), ...options } = given;
   const ttlMs = checkTtl(ttl);
   const cacheOptions: JsonCacheOptions = { ...options, logger };
   return new JsonCache(ttlMs === undefined ? cacheOptions : { ...cacheOptions, ttlMs });

@@ -70,6 +70,20 @@ export interface JsonCacheOptions<Request = CacheRequest> {
   identify?: Identify<Request>;
 }
 
+/**
+ * A misspelt option would be a default that nobody asked for.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ */
+export function refuseUnknown(of: string, options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `${of} has no option "${unknown}"; there are ${known.join(', ')}.`,
+  );
+}
+
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
 export function checkTtl(ttl: number | undefined): number | undefined {
   if (ttl === undefined || (Number.isSafeInteger(ttl) && ttl > 0)) return ttl;

@@ -220,6 +220,18 @@ describe('@JsonCache', () => {
     });
   }
 
+  it('refuses an option that is not there', () => {
+    const code = 'ERR_REDLINE_CACHE_OPTION';
+    assert.throws(() => JsonCache({ ttlMs: 5 } as never), {
+      code,
+      message: '@JsonCache has no option "ttlMs"; there are ttl, key, identify.',
+    });
+    assert.throws(() => JsonCacheModule.forRoot({ ttlMs: 5 } as never), {
+      code,
+      message: /JsonCacheModule has no option "ttlMs"; there are store, ttl, /,
+    });
+  });
+
   it('says once, at the start, on which routes it does nothing', async (t) => {
     @Controller('files')
     class TakenController {

@@ -1,0 +1,77 @@
+// The first table of the root README: one figure for each capability, out of the result files.
+import { type BenchResult, type Interval, isMeasured, type MeasuredVariant } from '@redline/lab';
+
+export interface Results {
+  ladder: BenchResult;
+  http?: BenchResult | undefined;
+  defer?: BenchResult | undefined;
+  spawn?: BenchResult | undefined;
+  legacy?: BenchResult | undefined;
+}
+
+/** Rows of what was measured, and nothing of what was not. */
+export function headline({ ladder, http, defer, spawn, legacy }: Results): string {
+  const rows = [
+    row(
+      'Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-seven-rungs)',
+      rpsOf(find(ladder, '05-engine')),
+      'npm start',
+    ),
+    row(
+      '`node:http` → Fastify on [`@redline/http`](packages/http)',
+      rpsOf(find(http, 'fastify-redline/c64')),
+      'npm run bench -- http',
+    ),
+    row(
+      'an interceptor that adds a BullMQ job → [`@redline/defer`](packages/defer), on Express',
+      rpsOf(find(defer, 'express-memory/redis-local/c100')),
+      'npm run bench -- defer',
+    ),
+    row(
+      '`node:child_process` → [`@redline/child-process`](packages/child-process), one `echo` for each request',
+      rpsOf(find(spawn, 'redline/echo')),
+      'npm run bench -- spawn',
+    ),
+    row(
+      'the same in a server with 1.5 GiB resident',
+      rpsOf(find(spawn, 'redline/resident')),
+      'npm run bench -- spawn',
+    ),
+    row(
+      'an old server → [its twin](examples/legacy-http), changed where `redline` pointed',
+      cpuOf(find(legacy, 'twin on node 24')),
+      'npx redline ladder benchmarks/scenarios/legacy.ts',
+    ),
+  ].filter((each) => each !== undefined);
+  return table(['from → to', 'measured', 'again'], rows);
+}
+
+function row(change: string, figure: string | undefined, command: string): string[] | undefined {
+  return figure === undefined ? undefined : [change, figure, `\`${command}\``];
+}
+
+function rpsOf(variant: MeasuredVariant | undefined): string | undefined {
+  return variant && `${times(variant.rpsRatio)} requests/s`;
+}
+
+/** Of the step over the rung below: the original on the same Node. */
+function cpuOf(variant: MeasuredVariant | undefined): string | undefined {
+  return variant?.step && `${times(variant.step.cpu.ratio)} less CPU`;
+}
+
+function times({ value, low, high }: Interval): string {
+  return `**${digits(value)} ×** [${digits(low)}, ${digits(high)}]`;
+}
+
+function digits(value: number): string {
+  return value.toFixed(value >= 20 ? 0 : 1);
+}
+
+function find(result: BenchResult | undefined, name: string): MeasuredVariant | undefined {
+  const variant = result?.variants.find((each) => each.name === name);
+  return variant !== undefined && isMeasured(variant) ? variant : undefined;
+}
+
+function table(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((each) => `| ${each.join(' | ')} |`).join('\n');
+}

@@ -106,7 +106,7 @@ export default defineConfig({
         rateGroupOf(platform, sink),
         {
           title: `${titleOf(platform)}, ${sinks[sink]!.title}: latency at ${rate} requests per second`,
-          load: { connections: 20, openLoopRps: rate },
+          load: { connections: 20, openLoopRps: rate, exactSends: true },
           baseline: rateNameOf(platform, 'plain', sink),
           // Its latency counts; the closed loop beside it only warms it up.
           precision: { restarts: 2, blocks: 1, sliceMs: 300, warmupMs: 2_500, latencyMs: 3_000 },

@@ -100,8 +100,9 @@ export class GroupCommit {
     const error = this.#write(syncWaiters.length > 0);
     if (error === undefined) this.#unsynced.push(...syncWaiters);
     else tell(syncWaiters, error);
-    tell(writeWaiters, error);
+    // First: the disk works while the replies go out.
     this.#sync();
+    tell(writeWaiters, error);
   }
 
   /** The segment `target` gives out from now on. */
@@ -216,8 +217,9 @@ export class GroupCommit {
       } else if (fds.size > 0) {
         this.#host.synced();
       }
-      tell(waiters, failure);
+      // First: the disk works while the replies go out.
       this.#sync();
+      tell(waiters, failure);
       if (this.#syncing) return;
       const idle = this.#idle;
       this.#idle = [];

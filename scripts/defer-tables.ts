@@ -190,7 +190,11 @@ function outageTable(result: BenchResult): string {
 }
 
 function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): string {
-  const { restarts, blocks, sliceMs } = groups[0]!.precision;
+  const { restarts, sliceMs } = groups[0]!.precision;
+  const blockCounts = groups
+    .filter(({ name }) => /-c\d+$/.test(name))
+    .map(({ precision }) => precision.blocks);
+  const blocks = [...new Set([Math.min(...blockCounts), Math.max(...blockCounts)])].join(' to ');
   const noise = Math.max(...groups.map(({ precision }) => precision.rpsBand));
   return [
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,

@@ -100,8 +100,9 @@ export class GroupCommit {
     const error = this.#write(syncWaiters.length > 0);
     if (error === undefined) this.#unsynced.push(...syncWaiters);
     else tell(syncWaiters, error);
-    tell(writeWaiters, error);
+    // First: the disk works while the replies go out.
     this.#sync();
+    tell(writeWaiters, error);
   }
 
   /** The segment `target` gives out from now on. */
@@ -212,12 +213,14 @@ export class GroupCommit {
       if (failure !== undefined) {
         // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
         waiters.push(...this.#unsynced.splice(0));
+        // Which of them failed is not asked: the folder may be.
+        this.#folderIsDirty = true;
         this.#host.syncFailed(failure);
       } else if (fds.size > 0) {
         this.#host.synced();
       }
-      tell(waiters, failure);
       this.#sync();
+      tell(waiters, failure);
       if (this.#syncing) return;
       const idle = this.#idle;
       this.#idle = [];

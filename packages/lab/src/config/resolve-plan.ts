@@ -18,6 +18,7 @@ export interface Plan {
   openLoopRps: number | undefined;
   pin: boolean;
   turns: boolean;
+  exactSends: boolean;
   precision: Required<PrecisionConfig>;
   seed: number;
   readyTimeoutMs: number;
@@ -101,6 +102,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
       : { replay: { file: resolve(folder, config.load.replay), rate: config.load.rate } }),
     pin: config.load?.pin ?? true,
     turns: config.load?.turns ?? false,
+    exactSends: config.load?.exactSends ?? false,
     precision: {
       ...defaultPrecision,
       ...config.precision,

@@ -88,6 +88,13 @@ export interface LoadConfig {
    * @default false
    */
   turns?: boolean;
+  /**
+   * Have the open loop send within microseconds of when it is meant to: its sender keeps a core of the load busy, and
+   * services that share it may answer later. Otherwise a timer is up to a millisecond late, and that is in the latency of
+   * all. Needs `pin`.
+   * @default false
+   */
+  exactSends?: boolean;
 }
 
 export interface PrecisionConfig {

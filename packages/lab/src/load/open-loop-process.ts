@@ -4,7 +4,7 @@ import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 
 /** What is sent before this is not counted: the connections are being opened, and this process compiled. */
 const settleMs = 250;
-/** A timer may be as late as this: the sender that has a core to itself sleeps until then, and looks at the clock from there. */
+/** A timer may be as late as this: a sender that is to be exact sleeps until then, and looks at the clock from there. */
 const timerLateMs = 1.5;
 /** After the last send, how long an answer may still take. Late answers count with their full time. */
 const graceMs = 5_000;
@@ -56,8 +56,8 @@ process.once('message', (load: OpenLoop) => {
     // Not from the intended end: on a crowded machine this process may be late itself.
     if (sent === total) return void setTimeout(finish, graceMs);
     const sleepMs = startedAt + sent * gapMs - now - timerLateMs;
-    if (load.hasOwnCore && sleepMs < 1) setImmediate(tick);
-    else setTimeout(tick, load.hasOwnCore ? sleepMs : 1);
+    if (load.isExact && sleepMs < 1) setImmediate(tick);
+    else setTimeout(tick, load.isExact ? sleepMs : 1);
   };
   tick();
 

@@ -7,8 +7,8 @@ export interface OpenLoop {
   connections: number;
   requestsPerSecond: number;
   durationMs: number;
-  /** No server runs where the sender does, so it may keep its core busy to be on time. Else it is a millisecond late. */
-  hasOwnCore: boolean;
+  /** Keeps the sender's core busy, to be on time. Otherwise it may be a millisecond late. */
+  isExact: boolean;
 }
 
 export interface OpenLoopOutcome {

@@ -269,7 +269,8 @@ async function measureLatency(
         connections: plan.connections,
         requestsPerSecond: observations.openLoopRps,
         durationMs: plan.precision.latencyMs,
-        hasOwnCore: server.launcher.length > 0,
+        // Where nothing is pinned it would take the server's own core.
+        isExact: plan.exactSends && server.launcher.length > 0,
       },
       signal,
     );

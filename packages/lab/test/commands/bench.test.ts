@@ -75,6 +75,20 @@ describe('redline bench', () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
+  test('sends on time where it is asked to, and counts every answer', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('spinning', { SPIN_MICROS: '100' })],
+      load: { connections: 4, exactSends: true, openLoopRps: 700 },
+      precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 0, latencyMs: 300 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const [spinning] = bench.result('r.json').variants as [MeasuredVariant];
+    assert.ok(spinning.latencyMs.p50 >= 0.1, String(spinning.latencyMs.p50));
+    assert.deepEqual(bench.survivors(), []);
+  });
+
   test('asks a POST with headers and a body as it is written', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

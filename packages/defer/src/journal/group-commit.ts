@@ -213,11 +213,12 @@ export class GroupCommit {
       if (failure !== undefined) {
         // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
         waiters.push(...this.#unsynced.splice(0));
+        // Which of them failed is not asked: the folder may be.
+        this.#folderIsDirty = true;
         this.#host.syncFailed(failure);
       } else if (fds.size > 0) {
         this.#host.synced();
       }
-      // First: the disk works while the replies go out.
       this.#sync();
       tell(waiters, failure);
       if (this.#syncing) return;

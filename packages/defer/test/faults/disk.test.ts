@@ -315,6 +315,33 @@ describe('a sync that fails', () => {
     assert.match(told()[1]!, /can be written again/);
   });
 
+  test('of the folder is not taken for done by the next one', async (t) => {
+    const names = new Map<number, string>();
+    const synced: string[] = [];
+    let failures = 2;
+    const fs: JournalFs = {
+      ...nodeFs,
+      openSync(path, flags) {
+        const fd = nodeFs.openSync(path, flags);
+        names.set(fd, path);
+        return fd;
+      },
+      fdatasync(fd, callback) {
+        const name = names.get(fd)!;
+        const isFolder = !name.endsWith('.seg');
+        if (isFolder && failures-- > 0) return setImmediate(callback, new Error('EIO'));
+        if (isFolder) synced.push(name);
+        nodeFs.fdatasync(fd, callback);
+      },
+    };
+    const { deferrer } = start(t, temporaryFolder(t), fs);
+    for (let n = 0; n < 2; n++) {
+      await assert.rejects(deferrer.defer(job, n, { level: 'disk' }).acknowledged(), /EIO/);
+    }
+    await deferrer.defer(job, 2, { level: 'disk' }).acknowledged();
+    assert.ok(synced.length > 0);
+  });
+
   test('fails who wrote while it ran, too: their bytes may lie in the pages that failed', async (t) => {
     const syncs: ((error: Error | null) => void)[] = [];
     let isHeld = true;

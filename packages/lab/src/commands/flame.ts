@@ -163,6 +163,7 @@ async function profileVariant(
     warmupMs: options.warmup * 1_000,
     durationMs: options.seconds * 1_000,
     samplingMicros: options.interval,
+    followTiers: true,
     signal: context.signal,
     phase: (text: string) => line.show(text),
   };

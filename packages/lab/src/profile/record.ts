@@ -62,7 +62,7 @@ export async function record(
   const node = await inspectNode(variant);
   const flags = (folder: string): string[] => [
     ...logFlags(node, folder),
-    ...dumpFlags(node, folder),
+    ...(options.followTiers ? dumpFlags(node, folder) : []),
     '--inspect=127.0.0.1:0',
   ];
   return serve(plan, variant, flags, options, async (server, folder, machine) => {
@@ -114,7 +114,7 @@ async function profileUnderLoad(
   const fromMicros = monotonicMicros();
   await inspector.ask('Profiler.start');
   const began = { fromMicros, toMicros: monotonicMicros() };
-  trace.start();
+  if (options.followTiers) trace.start();
   let profiled: LoadFigures;
   try {
     profiled = await loadThatCounts(server, plan, durationMs, signal);

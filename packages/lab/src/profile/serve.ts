@@ -27,6 +27,8 @@ export interface RecordOptions {
    * what it compiles or throws away. The figures of the load are then those of this one.
    */
   loggedMs?: number;
+  /** Follow what V8 makes and leaves while the profile is taken. */
+  followTiers?: boolean;
   /** From one sample to the next. */
   samplingMicros: number;
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-import { AsyncResource } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { ConnectionSocket } from './connection-socket.ts';
 import { connectionReset, streamDestroyed, systemError } from './errors.ts';
 import type { EngineConnection, EngineRequest, EngineResponse, ServingServer } from './exchange.ts';
@@ -8,6 +8,8 @@ import { kWritableFinished } from './node-internals.ts';
 import { releaseRequest } from './request-body.ts';
 import { emitClose, releaseHeld, settleEnd, settleWrites } from './response-output.ts';
 import { kConnection, kDirect } from './response-state.ts';
+
+type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
 /** One connection of the engine: the responses that are due on it, in order, and the socket when somebody asks for it. */
 export class HttpConnection extends AsyncResource implements EngineConnection {
@@ -25,8 +27,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   #socket: ConnectionSocket | null = null;
   /** The responses behind the first. */
   #later: EngineResponse[] = [];
-  /** Responses that wait until the kernel has taken everything. */
-  #unsent: EngineResponse[] = [];
+  /** Responses that wait until the kernel has taken everything, with their own context where they have one. */
+  #unsent: Map<EngineResponse, InContext | undefined> | null = null;
   #isPaused = false;
 
   constructor(native: NativeConnection, server: ServingServer) {
@@ -74,13 +76,14 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
   }
 
-  /** Goes on with what waits for the kernel. */
-  proceed(response: EngineResponse): void {
+  /** Goes on with what waits for the kernel. `isOwn`: the current context is the response's own. */
+  proceed(response: EngineResponse, isOwn: boolean): void {
     // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
     if (this.isClosed || this.first !== response) return;
     releaseHeld(response);
     if (this.native.pending > 0) {
-      if (!this.#unsent.includes(response)) this.#unsent.push(response);
+      const inContext = isOwn ? AsyncLocalStorage.snapshot() : this.#unsent?.get(response);
+      (this.#unsent ??= new Map()).set(response, inContext);
       return;
     }
     settleWrites(response, null);
@@ -128,9 +131,13 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   onDrain(): void {
     const unsent = this.#unsent;
-    this.#unsent = [];
+    this.#unsent = null;
     this.#socket?.onDrain();
-    for (const response of unsent) this.runInAsyncScope(continueResponse, undefined, response);
+    if (unsent === null) return;
+    for (const [response, inContext] of unsent) {
+      if (inContext === undefined) this.runInAsyncScope(this.proceed, this, response, false);
+      else inContext(() => this.proceed(response, true));
+    }
   }
 
   /** Nothing happened for as long as was asked. Whoever listens decides; else the connection ends. */
@@ -193,12 +200,20 @@ let unheard: EngineResponse[] = [];
 function continueUnheard(): void {
   const responses = unheard;
   unheard = [];
-  for (const response of responses) continueResponse(response);
+  for (const response of responses) {
+    const connection = connectionOf(response);
+    // Whoever listens by now must not do so in the context of the first of these.
+    if (response._events === undefined) connection.proceed(response, false);
+    else connection.runInAsyncScope(connection.proceed, connection, response, false);
+  }
 }
 
-/** What a shared or a single tick does for a response. */
 function continueResponse(response: EngineResponse): void {
-  (response[kConnection] as HttpConnection).proceed(response);
+  connectionOf(response).proceed(response, true);
+}
+
+function connectionOf(response: EngineResponse): HttpConnection {
+  return response[kConnection] as HttpConnection;
 }
 
 /** Node's setter passes on what was corked. */

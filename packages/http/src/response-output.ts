@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { streamDestroyed } from './errors.ts';
 import { CHUNK, CLOSE, END } from './native/index.ts';
 import { http } from './node-http.ts';
@@ -99,7 +100,7 @@ export function writeBody(
       0,
     );
   }
-  if (typeof callback === 'function') (response[kWriteCallbacks] ??= []).push(callback);
+  if (typeof callback === 'function') expectCallback(response, callback);
   // An empty chunk would end the answer.
   if (chunk.length > 0) {
     held.push(chunk, encoding ?? undefined, response.chunkedEncoding ? CHUNK : 0);
@@ -126,7 +127,7 @@ export function writeUnframed(
   if (response.destroyed || native.closed) return false;
   if (typeof callback === 'function') {
     expectTick(response);
-    (response[kWriteCallbacks] ??= []).push(callback);
+    expectCallback(response, callback);
   }
   releaseHeld(response);
   if (data.length > 0) native.write(response[kSequence], data, encoding, 0);
@@ -220,6 +221,11 @@ export function settleEnd(response: EngineResponse, isFlushed: boolean): void {
   response[kEndCallbacks] = null;
   const error = isFlushed ? null : (response[kErrored] ?? streamDestroyed('end'));
   for (const callback of callbacks) callback(error);
+}
+
+/** It is called in the context of who gave it, whatever calls it: a tick may serve many responses. */
+function expectCallback(response: EngineResponse, callback: Callback): void {
+  (response[kWriteCallbacks] ??= []).push(AsyncLocalStorage.bind(callback));
 }
 
 function expectTick(response: EngineResponse): void {

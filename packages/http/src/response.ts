@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { EngineConnection, EngineRequest, EngineResponse as Response } from './exchange.ts';
@@ -119,7 +120,7 @@ export class EngineResponse {
       body = undefined;
     }
     if (typeof callback === 'function') {
-      (this[kEndCallbacks] ??= []).push(callback as (error: Error | null) => void);
+      (this[kEndCallbacks] ??= []).push(AsyncLocalStorage.bind(callback as Callback));
     }
     sendEnd(this, body, encoding as BufferEncoding);
     this.finished = true;

@@ -3,7 +3,15 @@ import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http';
 import { PerformanceObserver } from 'node:perf_hooks';
-import { gate, serve, textOf, type Behaviours, type HttpModule } from './engine.ts';
+import {
+  gate,
+  moment,
+  serve,
+  textOf,
+  type Behaviours,
+  type HttpModule,
+  type Listener,
+} from './engine.ts';
 import { connect, leave, Line } from './wire.ts';
 
 const get = 'GET /path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -37,7 +45,62 @@ const channels = [
   'http.server.response.finish',
 ];
 
+/** What several clients bring about when they ask at once. */
+async function together(
+  http: HttpModule,
+  listener: (...args: [...Parameters<Listener>, log: string[]]) => void,
+  isRead = true,
+): Promise<string[]> {
+  const log: string[] = [];
+  const store = new AsyncLocalStorage<string>();
+  await using serving = await serve(http, {}, (request, response) => {
+    const note = (fact: string) => log.push(`${request.url} ${fact} in ${store.getStore()}`);
+    store.run(request.url!, () => listener(request, response, { push: note } as never));
+  });
+  const lines = ['/1', '/2', '/3', '/4'].map((url) => ({
+    url,
+    line: new Line(connect(serving.port)),
+  }));
+  await Promise.all(lines.map(({ line }) => once(line.socket, 'connect')));
+  for (const { line, url } of lines) {
+    if (!isRead) line.socket.pause();
+    line.socket.write(`GET ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  }
+  if (!isRead) {
+    await moment(100);
+    for (const { line } of lines) line.socket.resume();
+  }
+  await Promise.all(lines.map(({ line }) => line.untilClosed()));
+  return log.toSorted();
+}
+
 export const surroundings: Behaviours = {
+  'callbacks of answers that leave together have contexts of their own': (http) =>
+    together(http, (_, response, log) => {
+      response.write('a', () => log.push('written'));
+      response.end('b', () => log.push('ended'));
+    }),
+  'a listener that comes after the end has no context of others': async (http) => {
+    const log = await together(http, (_, response, facts) => {
+      response.end('b');
+      response.on('finish', () => facts.push('finish'));
+    });
+    // Node has kept the request's own; nobody else's is what matters.
+    return log.map((line) => line.replace(/^(\S+) finish in (?:\1|undefined)$/, 'its own or none'));
+  },
+  'drain and what follows have the context of the answer': (http) =>
+    together(
+      http,
+      (_, response, log) => {
+        response.on('drain', () => {
+          log.push('drain');
+          response.end(() => log.push('ended'));
+        });
+        response.on('finish', () => log.push('finish'));
+        response.write(Buffer.alloc(8_000_000), () => log.push('written'));
+      },
+      false,
+    ),
   'diagnostics channels of a server': (http) =>
     published(channels, async () => {
       const finished = gate();

@@ -1,6 +1,6 @@
 import { DeferError } from './errors.ts';
 import { levels, whens, type Level, type When } from './level.ts';
-import { oneOf, refuseUnknown } from './validate.ts';
+import { oneOf } from './validate.ts';
 
 export interface JobOptions {
   /** Where its jobs go. @default the `sink` of `createDefer` */
@@ -47,7 +47,6 @@ export function defineJob<Data = undefined>(
       `The name of a job must be a string with at least one character, and is ${String(name)}.`,
     );
   }
-  refuseUnknown('defineJob', options, ['sink', 'level', 'when']);
   const definition: JobDefinition<Data> = Object.freeze({
     name,
     sink: options.sink,

@@ -5,7 +5,7 @@ import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-op
 import { levels, type Level } from './level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, Sink } from './sink.ts';
-import { oneOf, positive, refuseUnknown, wholeNumber } from './validate.ts';
+import { oneOf, positive, wholeNumber } from './validate.ts';
 
 /** Takes what goes wrong and what is well again. `console` is one. */
 export interface DeferLogger {
@@ -136,37 +136,7 @@ export interface ResolvedOptions {
   readonly random: () => number;
 }
 
-const known: readonly (keyof DeferOptions)[] = [
-  'sinks',
-  'sink',
-  'level',
-  'journal',
-  'outbox',
-  'context',
-  'maxJobBytes',
-  'acknowledgeTimeoutMs',
-  'drainMs',
-  'handleSignals',
-  'maxDeadLetters',
-  'logger',
-  'clock',
-  'random',
-];
-
-const knownOfJournal: readonly (keyof JournalOptions)[] = [
-  'directory',
-  'maxBytes',
-  'segmentBytes',
-  'replayWindowMs',
-  'onFailure',
-  'adoptEveryMs',
-  'strangerTimeoutMs',
-  'fs',
-];
-
-/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION, _UNKNOWN_SINK, _LEVEL */
 export function resolveOptions(options: DeferOptions): ResolvedOptions {
-  refuseUnknown('createDefer', options, known);
   const lanes = new Map<string, ResolvedLane>();
   const journal = options.journal && resolveJournal(options.journal);
   for (const [name, lane] of Object.entries(options.sinks ?? {})) {
@@ -175,7 +145,7 @@ export function resolveOptions(options: DeferOptions): ResolvedOptions {
   if (options.sink !== undefined && !lanes.has(options.sink)) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNKNOWN_SINK',
-      `The option sink names "${String(options.sink)}"; there is ${listSinks(lanes)}.`,
+      `The option sink names "${options.sink}"; there is ${listSinks(lanes)}.`,
     );
   }
   const level = oneOf('level', options.level ?? 'memory', levels);
@@ -220,7 +190,6 @@ export function listSinks(lanes: ReadonlyMap<string, unknown>): string {
 }
 
 function resolveJournal(options: JournalOptions): Required<JournalOptions> {
-  refuseUnknown('The option journal', options, knownOfJournal);
   if (typeof options.directory !== 'string' || options.directory === '') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',

@@ -24,20 +24,6 @@ export function oneOf<const T>(name: string, value: unknown, allowed: readonly T
   throw wrong(name, `one of ${allowed.map((each) => `'${String(each)}'`).join(', ')}`, value);
 }
 
-/**
- * A misspelt option would be a default that nobody asked for.
- *
- * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
- */
-export function refuseUnknown(of: string, options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `${of} has no option "${unknown}"; there are ${known.join(', ')}.`,
-  );
-}
-
 function wrong(name: string, what: string, value: unknown): DeferError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return new DeferError(

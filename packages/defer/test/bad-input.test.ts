@@ -52,23 +52,6 @@ function newerHeader(): Buffer {
 }
 
 describe('a coded error at the call, for', () => {
-  test('an option that is not there', () => {
-    const code = 'ERR_REDLINE_DEFER_OPTION';
-    const sink = new TestSink();
-    const misspelt: [RegExp, object][] = [
-      [/^createDefer has no option "drainms"; there are sinks, /, { drainms: 1 }],
-      [/^The option journal has no option "dir"/, { journal: { dir: '/' } }],
-      [/^The option sinks\.a has no option "order"/, { sinks: { a: { sink, order: true } } }],
-      [
-        /^The option sinks\.a\.retry has no option "times"/,
-        { sinks: { a: { sink, retry: { times: 1 } } } },
-      ],
-    ];
-    for (const [pattern, options] of misspelt)
-      throwsCode(code, pattern, () => createDefer(options));
-    throwsCode(code, /^defineJob has no option "lvl"/, () => defineJob('x', { lvl: 1 } as never));
-  });
-
   test('data that cannot be serialised', () =>
     withDeferrer({}, (deferrer, sink) => {
       const circular: { self?: unknown } = {};

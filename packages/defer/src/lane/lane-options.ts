@@ -1,7 +1,7 @@
 import { DeferError } from '../errors.ts';
 import { overflows, type Overflow } from '../level.ts';
 import type { Sink } from '../sink.ts';
-import { oneOf, positive, positiveInteger, refuseUnknown, wholeNumber } from '../validate.ts';
+import { oneOf, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './backoff.ts';
 
 /** A sink, and how jobs go to it. */
@@ -87,20 +87,6 @@ export interface ResolvedLane {
   readonly maxJobBytes: number;
 }
 
-const known: readonly (keyof LaneOptions)[] = [
-  'sink',
-  'batch',
-  'inFlight',
-  'ordered',
-  'retry',
-  'breaker',
-  'rate',
-  'sendTimeoutMs',
-  'overflow',
-  'maxPending',
-  'maxPendingBytes',
-];
-
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function resolveLane(
   name: string,
@@ -110,10 +96,6 @@ export function resolveLane(
   const options: LaneOptions = 'sink' in given ? given : { sink: given };
   const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
   const at = `sinks.${name}`;
-  refuseUnknown(`The option ${at}`, options, known);
-  refuseUnknown(`The option ${at}.batch`, batch, ['jobs', 'bytes', 'waitMs']);
-  refuseUnknown(`The option ${at}.retry`, retry, ['attempts', 'minMs', 'maxMs', 'factor']);
-  refuseUnknown(`The option ${at}.breaker`, breaker, ['failures', 'minMs', 'maxMs']);
   if (typeof sink?.send !== 'function') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',

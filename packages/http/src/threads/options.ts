@@ -54,8 +54,12 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
   } = options;
   const durations = { stopTimeoutMs, restartDelayMs, maxRestartDelayMs };
   for (const [name, value] of Object.entries(durations)) {
-    if (!Number.isFinite(value) || value < 0) {
-      throw errorOf('ERR_REDLINE_HTTP_OPTION', `${name} is ${value}: give milliseconds, 0 or more`);
+    // A timer for longer than this is due at once.
+    if (!(value >= 0 && value <= 0x7fff_ffff)) {
+      throw errorOf(
+        'ERR_REDLINE_HTTP_OPTION',
+        `${name} is ${value}: give milliseconds, 0 to 2147483647`,
+      );
     }
   }
   return { workerData, ...durations, signals };

@@ -22,7 +22,7 @@ export interface ProfileChange {
   whole: { before: number; after: number };
 }
 
-const changeKinds = { same: 0, less: 1, more: 2 } as const;
+export const changeKinds = { same: 0, less: 1, more: 2 } as const;
 
 /** Holds two profiles against each other, function by function, by name and file: lines move when code is edited. */
 export function compareProfiles(before: FlameResult, after: FlameResult): ProfileChange {
@@ -73,7 +73,7 @@ function byKey(functions: readonly FlameFunction[]): Map<string, FlameFunction> 
   return merged;
 }
 
-function changeKey({ name, place }: Pick<FlameFunction, 'name' | 'place'>): string {
+export function changeKey({ name, place }: Pick<FlameFunction, 'name' | 'place'>): string {
   return `${name} ${place.replace(/:\d+:\d+$/, '')}`;
 }
 

@@ -12,8 +12,8 @@ interface IdleVariant extends MeasuredVariant {
 /** The tables of packages/http/README.md. */
 export function httpTables(result: BenchResult): string {
   return [
-    '**Requests per second**, `node-http` = 1:',
-    table(contenders, loads, (contender, load) => against(result, contender, 'node-http', load)),
+    '**Requests per second**, `node-http` = 1, with 95 % intervals:',
+    table(contenders, loads, (contender, load) => againstNode(result, contender, load)),
     '**Fastify on the engine against Fastify on node:http**, requests per second and CPU per request:',
     table(['requests/s', 'CPU'], loads, (what, load) => {
       if (what === 'CPU') return cpuRatio(result, load);
@@ -33,9 +33,7 @@ export function httpTables(result: BenchResult): string {
 /** The short table of the root README. */
 export function httpSummary(result: BenchResult): string {
   const shown = ['c64', 'c64-headers', 'c200', 'post', 'stream'];
-  return table(contenders, shown, (contender, load) =>
-    against(result, contender, 'node-http', load),
-  );
+  return table(contenders, shown, (contender, load) => againstNode(result, contender, load));
 }
 
 const cpu = (variant: MeasuredVariant) => variant.cpuMicrosPerRequest.toFixed(1);
@@ -56,6 +54,15 @@ function idleTable(result: BenchResult): string {
     }),
   ]);
   return `**Resident set with ${connections} idle connections**, MiB:\n\n${markdown(['', ...names], rows)}`;
+}
+
+/** Against the baseline, with the interval the run gave it. */
+function againstNode(result: BenchResult, contender: string, load: string): string {
+  const variant = find(result, contender, load);
+  if (variant === undefined) return absent(result, contender, load);
+  const { value, low, high } = variant.rpsRatio;
+  const interval = low === high ? '' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`;
+  return `${value.toFixed(2)} ×${interval}`;
 }
 
 function against(result: BenchResult, contender: string, other: string, load: string): string {

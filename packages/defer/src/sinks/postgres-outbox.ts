@@ -144,20 +144,28 @@ class PostgresOutbox implements Outbox {
     const { rows } = await client.query('select to_regclass($1::text) is not null as there', [
       this.#table,
     ]);
-    if ((rows[0] as { there: boolean }).there) return;
-    const waited = new AbortController();
-    const isOver = sleep(mostMsForTable, true, { signal: waited.signal }).catch(() => true);
-    const isLate = await Promise.race([this.#creator.create().then(() => false), isOver]);
-    waited.abort();
-    if (!isLate) return;
+    if ((rows[0] as { there: boolean }).there || (await this.#makeTable())) return;
     throw new DeferError(
       'ERR_REDLINE_DEFER_LEVEL',
       `The outbox's table ${this.#table} is not there, and its pool had no client within ${mostMsForTable} ms to make it with: give the pool more than one, or run outboxTable() beforehand.`,
     );
   }
 
-  open(host: OutboxHost): void {
+  /* False when it takes too long. */
+  async #makeTable(): Promise<boolean> {
+    const waited = new AbortController();
+    const isOver = sleep(mostMsForTable, false, { signal: waited.signal }).catch(() => false);
+    try {
+      return await Promise.race([this.#creator.create().then(() => true), isOver]);
+    } finally {
+      waited.abort();
+    }
+  }
+
+  /** Resolves when the table is there, or after a while: the relay goes on trying. */
+  async open(host: OutboxHost): Promise<void> {
     this.#running = this.#relay(host);
+    await this.#makeTable().catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -63,6 +63,30 @@ describe('level outbox', { skip: missing ?? false }, () => {
     assert.deepEqual(done, [7]);
   });
 
+  it('is ready when its table is there: then one client is enough', async (t) => {
+    const one = new Pool({ connectionString: server!.url, max: 1 });
+    const done: number[] = [];
+    const deferrer = createDefer({
+      sinks: { mail: handlers({ 'send-mail': ({ n }: Mail) => void done.push(n) }) },
+      outbox: postgresOutbox({ pool: one, table: randomUUID(), pollMs: 20 }),
+      handleSignals: false,
+    });
+    t.after(async () => {
+      await deferrer.close();
+      await one.end();
+    });
+    await deferrer.ready();
+    const client = await one.connect();
+    try {
+      await client.query('begin');
+      await deferrer.defer(sendMail, { n: 1 }, { transaction: client }).acknowledged();
+      await client.query('commit');
+    } finally {
+      client.release();
+    }
+    await until(() => done.length === 1);
+  });
+
   it('removes the rows of what is still done while it closes', async (t) => {
     const table = randomUUID();
     const { promise: isOver, resolve: over } = Promise.withResolvers<void>();

@@ -7,6 +7,7 @@ import { httpSummary, httpTables } from './http-tables.ts';
 import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
 import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
+import { injectionText } from './proof-tables.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
@@ -57,6 +58,11 @@ if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
   const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
   replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
 }
+replaceBlock(
+  'docs/guide/statistics.md',
+  'injection',
+  injectionText(readJson('benchmarks/results/stairs-injection.json')),
+);
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
 for (const [rule, evidence] of readEvidence()) {

@@ -1,6 +1,8 @@
 // `npm run bench -- stairs-injection`: is a cost of known size found, in the stage it was put into?
-// Runs `redline stairs` again and again on a chain of functions, three of which are busy for 2, 5 and 20 µs; in
-// every run other ones. All others do next to nothing, so whatever they are said to cost is false.
+// Runs `redline stairs` again and again on a chain of functions, three of which have a busy loop that makes the request 2, 5
+// and 20 µs dearer; in every run other ones. All others do next to nothing, so whatever they are said to cost is false.
+// A loop that runs for 20 µs makes a request half a µs dearer than that: how long each has to be is found first, by
+// switching loops on and off, without any cut (`npm run bench -- loop-cost`).
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +15,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '45' },
     /** Adds to what is there: ten runs need not be one sitting. */
     json: { type: 'string', default: 'redline-out/stairs-injection.json' },
+    /** Of the runs that find out how long the loops have to be. */
+    'loop-seconds': { type: 'string', default: '60' },
     fresh: { type: 'boolean', default: false },
   },
 });
@@ -29,10 +33,17 @@ interface Interval {
 
 interface Run {
   injected: Record<string, number>;
+  /** Of the loop for each amount: as long as it runs, in µs. */
+  lengths: Record<string, number>;
   stages: { name: string; micros: Interval; verdict: string }[];
   whole: Interval;
   bandMicros: number;
   durationSeconds: number;
+}
+
+interface LoopCostFile {
+  requestMicros: number;
+  added: { loops: number[]; length: number; addedMicros: Interval }[];
 }
 
 interface StairsFile {
@@ -49,10 +60,17 @@ const before: Run[] =
     : [];
 const runs = [...before];
 let machine: object = {};
+let loopCost: LoopCostFile | undefined;
 const folder = mkdtempSync(join(tmpdir(), 'redline-injection-'));
 try {
+  const lengths = loopLengths();
+  process.stdout.write(
+    `loops of ${Object.values(lengths)
+      .map((length) => length.toFixed(2))
+      .join(', ')} µs add ${amounts.join(', ')} µs to a request\n`,
+  );
   for (let count = 0; count < Number(values.runs); count++) {
-    const run = measure(runs.length);
+    const run = measure(runs.length, lengths);
     runs.push(run);
     process.stdout.write(`run ${runs.length}: ${describe(run)}\n`);
     save();
@@ -62,9 +80,38 @@ try {
 }
 process.stdout.write(`\n${verdicts()}`);
 
-function measure(index: number): Run {
+/** How long a loop runs that makes the request so much dearer. */
+function loopLengths(): Record<string, number> {
+  const file = join(folder, 'loop-cost.json');
+  execFileSync(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'loop-cost.ts'),
+      '--json',
+      file,
+      '--seconds',
+      values['loop-seconds'],
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  loopCost = JSON.parse(readFileSync(file, 'utf8')) as LoopCostFile;
+  const { added } = loopCost;
+  return Object.fromEntries(
+    amounts.map((amount) => {
+      const { addedMicros } = added.find(
+        ({ length, loops }) => length === amount && loops.length === 2,
+      )!;
+      return [amount, amount - (addedMicros.value - amount)];
+    }),
+  );
+}
+
+function measure(index: number, lengths: Record<string, number>): Run {
   const injected = Object.fromEntries(
     amounts.map((micros, at) => [stages[(index + at * 2) % stages.length]!, micros]),
+  );
+  const spins = Object.fromEntries(
+    Object.entries(injected).map(([name, amount]) => [name, lengths[amount]]),
   );
   const file = join(folder, 'run.json');
   const url = 'http://127.0.0.1:47311/feed';
@@ -73,7 +120,7 @@ function measure(index: number): Run {
     // prettier-ignore
     ['stairs', url, '--seconds', values.seconds, '--json', file, '--out', folder, '--', 'node', app],
     {
-      env: { ...process.env, SPIN: JSON.stringify(injected) },
+      env: { ...process.env, SPIN: JSON.stringify(spins) },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
@@ -81,6 +128,7 @@ function measure(index: number): Run {
   ({ machine } = result);
   return {
     injected,
+    lengths,
     stages: result.stages.map(({ name, micros, verdict }) => ({ name, micros, verdict })),
     whole: result.whole.micros,
     bandMicros: result.precision.bandMicros,
@@ -93,10 +141,23 @@ function wrappers({ injected, stages: measured }: Run): Run['stages'] {
   return measured.filter(({ name }) => stages.includes(name) && injected[name] === undefined);
 }
 
-function isFound({ injected, stages: measured }: Run, amount: number): boolean {
-  const [name] = Object.entries(injected).find(([, micros]) => micros === amount)!;
-  const stage = measured.find((each) => each.name === name);
+function isFound(run: Run, amount: number): boolean {
+  const stage = stageWith(run, amount);
   return stage !== undefined && stage.micros.low <= amount && stage.micros.high >= amount;
+}
+
+function stageWith(
+  { injected, stages: measured }: Run,
+  amount: number,
+): Run['stages'][number] | undefined {
+  const [name] = Object.entries(injected).find(([, micros]) => micros === amount)!;
+  return measured.find((each) => each.name === name);
+}
+
+/** The lowest and the highest that was read, in µs. */
+function readings(amount: number): [number, number] {
+  const read = runs.flatMap((run) => stageWith(run, amount)?.micros.value ?? []);
+  return [Math.min(...read), Math.max(...read)];
 }
 
 function describe(run: Run): string {
@@ -121,9 +182,11 @@ function summary(): object {
   const widths = runs.map(widest);
   return {
     runs: runs.length,
+    requestMicros: mean(runs.map(({ whole }) => whole.value)),
     found: Object.fromEntries(
       amounts.map((amount) => [`${amount} µs`, runs.filter((run) => isFound(run, amount)).length]),
     ),
+    read: Object.fromEntries(amounts.map((amount) => [`${amount} µs`, readings(amount)])),
     zeroCostStages: all.length,
     falselyFlagged: flagged.length,
     widestStageShare: Math.max(...widths),
@@ -134,8 +197,19 @@ function summary(): object {
 
 function save(): void {
   mkdirSync(dirname(values.json), { recursive: true });
-  const file = { schema: 1, proof: 'stairs-injection', machine, summary: summary(), runs };
+  const file = {
+    schema: 1,
+    proof: 'stairs-injection',
+    machine,
+    summary: summary(),
+    loopCost,
+    runs,
+  };
   writeFileSync(values.json, `${JSON.stringify(file, undefined, 2)}\n`);
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }
 
 function verdicts(): string {

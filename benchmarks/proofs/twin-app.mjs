@@ -1,34 +1,58 @@
-// A small server and, with SLOWER=0.05, its twin that costs 5 % more CPU per request. The twin measures itself while it
-// is warmed up, and from then on is busy for its share of what it found: 5 % on any machine.
+// A small server and, with SLOWER=0.05, its twin that costs 5 % more CPU per request: 5 % of what the request costs where
+// and when it is measured. What it costs depends on that: a load on another core makes it half as dear again, and
+// code that is still being compiled several times. So the twin never stops reading its own clock.
 import { createServer } from 'node:http';
-import { BusyLoop } from './busy-loop.mjs';
+import { spin } from './spin.mjs';
 
 const slower = Number(process.env.SLOWER ?? 0);
-const calibrateFrom = 6_000;
-const calibrateTo = 14_000;
+/** Half a slice or less, so that some windows lie wholly within one. */
+const requestsPerWindow = 512;
+/** So many windows are remembered; what disturbs one only adds to it, so the lowest quarter of them counts. */
+const windowsKept = 48;
+/** Loops in a row that a window ends with, by the clock: what a turn of the loop takes at the moment. */
+const rehearsals = 16;
 
 const items = Array.from({ length: 40 }, (_, id) => ({ id, name: `item ${id}`, price: id * 1.5 }));
+const costs = [];
+const turnCosts = [];
 let requests = 0;
-let cpuBefore;
-let loop;
-
-function threadMicros() {
-  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
-  return user + system;
-}
-
-function calibrate() {
-  if (requests === calibrateFrom) cpuBefore = threadMicros();
-  if (requests === calibrateTo && slower > 0) {
-    loop = new BusyLoop((slower * (threadMicros() - cpuBefore)) / (calibrateTo - calibrateFrom));
-  }
-}
+let cpuBefore = 0;
+let turns = 0;
 
 createServer((request, response) => {
-  requests++;
-  if (requests <= calibrateTo) calibrate();
   const body = JSON.stringify({ path: request.url, items });
-  if (loop !== undefined) loop.run();
+  if (turns > 0) spin(turns, 1);
+  if (++requests === requestsPerWindow && slower > 0) adjust();
   response.setHeader('content-type', 'application/json');
   response.end(body);
 }).listen(Number(process.env.PORT), process.env.HOST);
+
+/** Of what a request costs with the loop, the loop is to be slower / (1 + slower), rehearsals included. */
+function adjust() {
+  const cpu = cpuMicros();
+  if (cpuBefore > 0) keep(costs, (cpu - cpuBefore) / requests);
+  cpuBefore = cpu;
+  requests = 0;
+  const rehearsed = Math.max(turns, 100) * rehearsals;
+  const before = process.hrtime.bigint();
+  spin(rehearsed, 1);
+  keep(turnCosts, Number(process.hrtime.bigint() - before) / 1_000 / rehearsed);
+  if (costs.length === 0) return;
+  const wanted = (lowQuarter(costs) * slower) / (1 + slower) / lowQuarter(turnCosts);
+  turns = Math.round(wanted / (1 + rehearsals / requestsPerWindow));
+}
+
+function cpuMicros() {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+function keep(list, value) {
+  list.push(value);
+  if (list.length > windowsKept) list.shift();
+}
+
+function lowQuarter(values) {
+  const lowest = values.toSorted((a, b) => a - b).slice(0, Math.ceil(values.length / 4));
+  return lowest.reduce((sum, each) => sum + each, 0) / lowest.length;
+}

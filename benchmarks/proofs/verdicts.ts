@@ -1,33 +1,39 @@
 // `npm run bench -- verdicts FILE…`: how often does `redline bench` call a difference, where there is none and where
 // there is one of 5 %? Takes results of the scenario `five-percent` (a server, its copy, and a twin that costs 5 % more
-// CPU per request), draws runs from their restarts, and counts the words. Without files it measures first.
+// CPU per request), draws runs from their restarts, and counts the words. Without files it measures first, for nine minutes.
+// All four servers of a restart run side by side; a run that asks one question has three, and is timed by itself.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchResult, compareSlices, type Slice } from '@redline/lab';
+import { generator, writeSummary } from '../draws.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    /** Restarts that are only timed. */
+    timed: { type: 'string', default: '3' },
     runs: { type: 'string', default: '100' },
-    /** Of a drawn run: what `redline bench` does by default. */
-    restarts: { type: 'string', default: '8' },
-    blocks: { type: 'string', default: '8' },
+    /** Recorded, if no files are given: more than twice what a run has, so that drawn runs differ. */
+    record: { type: 'string', default: '34' },
+    /** Of a drawn run: what `redline bench` does by default with `load.turns`. */
+    restarts: { type: 'string', default: '14' },
+    blocks: { type: 'string', default: '3' },
     json: { type: 'string', default: 'redline-out/verdicts.json' },
   },
 });
 
 const measured = 'redline-out/five-percent.json';
 const scenario = relative('.', `${import.meta.dirname}/../scenarios/five-percent.ts`);
-if (positionals.length === 0) {
-  execFileSync('redline', ['bench', scenario, '--restarts', '24', '--json', measured], {
-    stdio: 'inherit',
-  });
+const timed = 'redline-out/five-percent-timed.json';
+const bench = (...options: string[]) =>
+  execFileSync('redline', ['bench', scenario, ...options], { stdio: 'inherit' });
+if (positionals.length === 0) bench('--restarts', values.record, '--json', measured);
+if (positionals.length === 0 || !existsSync(timed)) {
+  bench('--only', 'server,twin', '--restarts', values.timed, '--json', timed);
 }
-const results = (positionals.length === 0 ? [measured] : positionals).map(
-  (file) => JSON.parse(readFileSync(file, 'utf8')) as BenchResult,
-);
+const results = (positionals.length === 0 ? [measured] : positionals).map(read);
 const pool = results.flatMap(({ slices }) => [
   ...Map.groupBy(slices, ({ restart }) => restart).values(),
 ]);
@@ -51,12 +57,12 @@ for (let run = 0; run < Number(values.runs); run++) {
     counts[variant][controlVerdict === 'same' ? verdict : 'withheld']++;
     if (variant === 'twin') ratios.push(ratio.value);
   }
+  if ((run + 1) % 10 === 0) process.stderr.write(`${run + 1} runs drawn\n`);
 }
 
 const { machine } = results[0]!;
-const secondsPerRestart =
-  results.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0) / pool.length;
-const summary = {
+const { durationSeconds, precision } = read(timed);
+writeSummary(values.json, {
   schema: 1,
   proof: 'verdicts',
   machine,
@@ -64,14 +70,15 @@ const summary = {
   runs: Number(values.runs),
   restartsPerRun: restarts,
   blocksPerRestart: blocks,
-  secondsPerRun: Math.round(secondsPerRestart * restarts),
+  secondsPerRun: Math.round((durationSeconds / precision.restarts) * restarts),
   sameServer: counts.copy,
   fivePercentSlower: counts.twin,
   meanRatioOfTwin: ratios.reduce((sum, each) => sum + each, 0) / ratios.length,
-};
-mkdirSync(dirname(values.json), { recursive: true });
-writeFileSync(values.json, `${JSON.stringify(summary, undefined, 2)}\n`);
-process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
+});
+
+function read(file: string): BenchResult {
+  return JSON.parse(readFileSync(file, 'utf8')) as BenchResult;
+}
 
 function emptyCount(): Record<'changed' | 'same' | 'unresolved' | 'withheld', number> {
   return { changed: 0, same: 0, unresolved: 0, withheld: 0 };
@@ -89,15 +96,4 @@ function draw(seed: number): Slice[] {
     );
   }
   return drawn;
-}
-
-/** mulberry32: a run can be drawn again. */
-function generator(seed: number): () => number {
-  let state = seed + 1;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -9,7 +9,6 @@ export default defineConfig({
   title: 'One server, its copy, and a twin 5 % slower',
   requests: ['/items'],
   load: { turns: true },
-  precision: { restarts: 7, blocks: 10, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   variants: [
     { name: 'server', command: ['node', file] },
     { name: 'copy', command: ['node', file] },

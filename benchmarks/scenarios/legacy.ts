@@ -23,8 +23,8 @@ export default defineConfig({
     },
   ],
   load: { connections: 32, turns: true },
-  precision: { restarts: 5, blocks: 6, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
-  quick: { restarts: 3, blocks: 4, warmupMs: 600, latencyMs: 100 },
+  precision: { restarts: 5, blocks: 3, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
+  quick: { restarts: 3, blocks: 2, warmupMs: 600, latencyMs: 100 },
   // A ladder, so that each twin is held against the rung below it: its original on the same Node.
   variants: runtimes.flatMap(({ major, file, version }) =>
     [

@@ -46,11 +46,11 @@ impl Engine {
         }
     }
 
-    fn slots_are_full(&self) -> bool {
+    pub(crate) fn slots_are_full(&self) -> bool {
         self.free.is_empty() && self.slots.len() >= self.memory.pending.1
     }
 
-    fn drop_connection(&mut self, server: u32, fd: &OwnedFd) {
+    pub(crate) fn drop_connection(&mut self, server: u32, fd: &OwnedFd) {
         let text = |address: Result<address::Address, Errno>| match address {
             Ok(address::Address::Ip(ip)) => format!("{} {}", ip.ip(), ip.port()),
             _ => String::new(),

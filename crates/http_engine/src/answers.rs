@@ -1,7 +1,6 @@
 //! What a connection has to send: answers in the order of their requests, whatever the order they are written in.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// What was written for a request that is not the first in line.
 #[derive(Default)]
@@ -16,8 +15,9 @@ pub(crate) struct Answers {
     /// Unsent bytes; those before `sent` are gone.
     queue: Vec<u8>,
     sent: usize,
-    /// One unsent piece that still lies in the memory shared with the owner, when the queue is empty.
-    pub shared: Option<Range<usize>>,
+    /// One unsent piece that still lies in the memory shared with the owner, when the queue is empty. It is sent or copied
+    /// before the call ends that took its command: then the owner writes there again.
+    pub shared: Option<&'static [u8]>,
     /// The number the next request gets.
     next: u32,
     /// The number of the request whose answer is being sent.
@@ -116,7 +116,7 @@ impl Answers {
 
     /// Bytes that the kernel has not taken.
     pub fn unsent(&self) -> usize {
-        self.queue.len() - self.sent + self.shared.as_ref().map_or(0, ExactSizeIterator::len)
+        self.queue.len() - self.sent + self.shared.map_or(0, <[u8]>::len)
     }
 
     pub fn turn(&self, sequence: u32) -> Turn {
@@ -134,16 +134,16 @@ impl Answers {
         &self.queue[self.sent..]
     }
 
-    /// Adds bytes to the answer in turn. `shared` is the memory of the owner, for what lies there.
-    pub fn push(&mut self, bytes: &[u8], wrap: Wrap, shared: &[u8]) {
-        self.own(shared);
+    /// Adds bytes to the answer in turn.
+    pub fn push(&mut self, bytes: &[u8], wrap: Wrap) {
+        self.own();
         append(&mut self.queue, bytes, wrap);
     }
 
     /// Copies what lies in shared memory.
-    pub fn own(&mut self, shared: &[u8]) {
-        if let Some(range) = self.shared.take() {
-            self.queue.extend_from_slice(&shared[range]);
+    pub fn own(&mut self) {
+        if let Some(bytes) = self.shared.take() {
+            self.queue.extend_from_slice(bytes);
         }
     }
 
@@ -161,7 +161,7 @@ impl Answers {
     }
 
     /// Ends the answer in turn, and takes up those behind it. Says whether one of these closes the connection.
-    pub fn end(&mut self, shared: &[u8]) -> bool {
+    pub fn end(&mut self) -> bool {
         loop {
             self.current = self.current.wrapping_add(1);
             let Some(next) = self.waiting.as_mut().and_then(|list| list.pop_front()) else {
@@ -169,7 +169,7 @@ impl Answers {
                 return false;
             };
             if !next.bytes.is_empty() {
-                self.own(shared);
+                self.own();
                 self.queue.extend_from_slice(&next.bytes);
             }
             if !next.ended {
@@ -188,7 +188,8 @@ impl Answers {
         if self.sent == self.queue.len() {
             self.sent = 0;
             self.queue.clear();
-        } else if self.sent > 256 * 1024 {
+        } else if self.sent > 256 * 1024 && self.sent > self.queue.len() / 2 {
+            // At half of it: what is moved is no more than what was sent, however long the queue is.
             self.queue.drain(..self.sent);
             self.sent = 0;
         }
@@ -242,8 +243,8 @@ mod tests {
         answers.push_later(third, b"three", END, false);
         answers.push_later(second, b"two", END, false);
         assert_eq!(answers.turn(first), Turn::Now);
-        answers.push(b"one", END, &[]);
-        assert!(!answers.end(&[]));
+        answers.push(b"one", END);
+        assert!(!answers.end());
         assert_eq!(answers.queued(), b"onetwothree");
         assert_eq!(answers.in_flight(), 0);
         assert_eq!(answers.turn(third), Turn::Never);
@@ -255,15 +256,15 @@ mod tests {
         answers.add_request();
         let second = answers.add_request();
         answers.push_later(second, b"bye", END, true);
-        assert!(answers.end(&[]));
+        assert!(answers.end());
     }
 
     #[test]
     fn chunks_are_framed() {
         let mut answers = Answers::default();
         answers.add_request();
-        answers.push(&[b'x'; 26], CHUNK, &[]);
-        answers.push(b"", CHUNK, &[]);
+        answers.push(&[b'x'; 26], CHUNK);
+        answers.push(b"", CHUNK);
         answers.push(
             b"",
             Wrap {
@@ -271,7 +272,6 @@ mod tests {
                 end: true,
                 trailers: false,
             },
-            &[],
         );
         assert_eq!(
             answers.queued(),
@@ -288,7 +288,7 @@ mod tests {
             end: true,
             trailers: true,
         };
-        answers.push(b"a: b\r\n", wrap, &[]);
+        answers.push(b"a: b\r\n", wrap);
         assert_eq!(answers.queued(), b"0\r\na: b\r\n\r\n");
     }
 
@@ -296,9 +296,25 @@ mod tests {
     fn what_lies_in_shared_memory_goes_first() {
         let mut answers = Answers::default();
         answers.add_request();
-        answers.shared = Some(2..5);
+        answers.shared = Some(b"abc");
         assert_eq!(answers.unsent(), 3);
-        answers.push(b"def", Wrap::default(), b"--abc");
+        answers.push(b"def", Wrap::default());
         assert_eq!(answers.queued(), b"abcdef");
+    }
+
+    #[test]
+    fn a_long_queue_is_not_moved_for_every_part_of_it_that_is_sent() {
+        const PART: usize = 300 * 1024;
+        let mut answers = Answers::default();
+        answers.add_request();
+        answers.push(&vec![b'x'; 16 * PART], END);
+        let start = answers.queued().as_ptr().addr();
+        for sent in 1..8 {
+            answers.advance(PART);
+            assert_eq!(answers.queued().as_ptr().addr(), start + sent * PART);
+        }
+        answers.advance(2 * PART);
+        assert_eq!(answers.queued().as_ptr().addr(), start);
+        assert_eq!(answers.unsent(), 7 * PART);
     }
 }

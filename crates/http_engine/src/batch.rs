@@ -148,6 +148,11 @@ impl Batch {
         words + RESERVE <= self.records_length && bytes <= self.input_length / 2
     }
 
+    /// How many bytes a note may bring along: one that no batch can hold would keep all behind it waiting for ever.
+    pub fn longest_packet(&self) -> usize {
+        self.input_length
+    }
+
     pub fn free_bytes(&self) -> usize {
         self.input_length - self.bytes
     }

@@ -6,6 +6,8 @@ pub(crate) enum Framing {
     /// So many bytes are left.
     Length(u64),
     Chunked(Box<Chunked>),
+    /// Everything is read; the end and the trailers are still to be told.
+    Ended(Vec<u8>),
 }
 
 pub(crate) struct Body {

@@ -203,6 +203,9 @@ impl Chunked {
         }
         match diagnose::block(&self.trailers, self.limit) {
             Some(problem) => Err(moved(problem)),
+            None if self.trailers.len() > head::longest(self.limit) => {
+                Err(Problem::new(What::HeaderOverflow, input.len()))
+            }
             None => Ok((input.len(), Found::More)),
         }
     }

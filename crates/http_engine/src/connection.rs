@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use crate::answers::Answers;
 use crate::batch::Whom;
-use crate::body::Body;
+use crate::body::{Body, Framing};
 use crate::server::ServerSettings;
 
 /// What the epoll instance waits for.
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     pub stalled: bool,
     /// The owner has been given a request that may take the connection over.
     pub upgrading: bool,
-    /// What was wrong was told; nothing is read any more.
+    /// What was wrong was told; what still comes is thrown away.
     pub failed: bool,
     /// The client said that it sends no more requests.
     pub last_request: bool,
@@ -100,13 +100,14 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        !(self.failed
-            || self.ended
-            || self.closing
-            || self.blocked
-            || self.stalled
-            || self.upgrading)
+        !(self.ended || self.closing || self.blocked || self.stalled || self.upgrading)
             && !(self.paused && self.body.is_some())
+    }
+
+    /// Something was read and not told yet.
+    pub fn has_more(&self) -> bool {
+        let is_end_due = |body: &Body| matches!(body.framing, Framing::Ended(_));
+        !self.unread.is_empty() || self.body.as_ref().is_some_and(is_end_due)
     }
 
     /// Between two requests, with nothing to send.
@@ -118,7 +119,7 @@ impl Connection {
     pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
         let request = if self.failed || self.closing {
             None
-        } else if self.head_since != 0 {
+        } else if self.head_since != 0 && !self.blocked {
             let both = [settings.headers_timeout, settings.request_timeout];
             let first = both.into_iter().filter(|timeout| *timeout != 0).min();
             first.map(|timeout| self.head_since + u64::from(timeout))
@@ -131,15 +132,17 @@ impl Connection {
             .then(|| self.idle_since + u64::from(settings.keep_alive_timeout));
         let inactive =
             (self.socket_timeout != 0).then(|| self.last_active + u64::from(self.socket_timeout));
-        // Between requests the keep-alive timeout takes the place of the other.
-        let idle = match keep_alive {
-            Some(at) => Some((at, Deadline::KeepAlive)),
-            None => inactive.map(|at| (at, Deadline::Inactive)),
-        };
-        let request = request.map(|at| (at, Deadline::Request));
-        [request, idle]
-            .into_iter()
-            .flatten()
-            .min_by_key(|(at, _)| *at)
+        // Between requests the keep-alive timeout takes the place of the other, once the client has its answer.
+        let rests = keep_alive.is_some() && self.answers.unsent() == 0;
+        [
+            request.map(|at| (at, Deadline::Request)),
+            keep_alive.map(|at| (at, Deadline::KeepAlive)),
+            inactive
+                .filter(|_| !rests)
+                .map(|at| (at, Deadline::Inactive)),
+        ]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(at, _)| *at)
     }
 }

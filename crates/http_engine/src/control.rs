@@ -167,7 +167,7 @@ impl Engine {
     }
 
     fn wake(&mut self, connection: &mut Box<Connection>) {
-        if !connection.unread.is_empty() {
+        if connection.has_more() {
             self.stall(connection);
             self.ring();
         }
@@ -181,13 +181,15 @@ impl Engine {
     /// `None` when it is gone.
     pub fn detach(&mut self, slot: u32, generation: u32) -> Option<Detached> {
         self.flush();
-        self.with(slot, generation, |engine, connection| {
-            let fd = connection.fd.try_clone().ok()?;
-            let unread = std::mem::take(&mut connection.unread);
-            connection.told = false;
-            engine.release(connection, 0);
-            Some(Detached { fd, unread })
-        })
+        let entry = self.slots.get_mut(slot as usize)?;
+        if entry.generation != generation {
+            return None;
+        }
+        let mut connection = entry.connection.take()?;
+        connection.told = false;
+        self.release(&mut connection, 0);
+        let Connection { fd, unread, .. } = *connection;
+        Some(Detached { fd, unread })
     }
 
     /// The connection's own inactivity timeout in milliseconds, 0 is none.
@@ -203,7 +205,11 @@ impl Engine {
     pub fn adopt(&mut self, server: u32, fd: OwnedFd) {
         if let Some(Some(entry)) = self.servers.get(server as usize) {
             let settings = entry.settings;
-            self.open(server, fd, &settings);
+            if self.slots_are_full() {
+                self.drop_connection(server, &fd);
+            } else {
+                self.open(server, fd, &settings);
+            }
         }
     }
 

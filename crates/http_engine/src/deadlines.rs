@@ -6,6 +6,9 @@ use crate::engine::Engine;
 use crate::problem::What;
 use crate::timers::Entry;
 
+/// So many timer entries cost nothing worth looking at.
+const FEW_TIMERS: usize = 4096;
+
 impl Engine {
     /// Makes sure that a timer entry is there for the connection's next deadline.
     pub(crate) fn arm(&mut self, connection: &mut Connection) {
@@ -14,6 +17,7 @@ impl Engine {
             return;
         };
         if connection.armed == 0 || at_ms < connection.armed {
+            self.forget_old_timers();
             connection.armed = at_ms;
             self.timers.add(Entry {
                 at_ms,
@@ -21,6 +25,21 @@ impl Engine {
                 generation: connection.whom.generation,
             });
         }
+    }
+
+    /// Short connections leave entries behind that come up a minute later. Once most are of that kind they go.
+    fn forget_old_timers(&mut self) {
+        if self.timers.len() < FEW_TIMERS + 4 * self.connections as usize {
+            return;
+        }
+        let slots = &self.slots;
+        self.timers.retain(|entry| {
+            let slot = &slots[entry.slot as usize];
+            // The connection that is being worked on is not in its slot.
+            let connection = slot.connection.as_ref();
+            slot.generation == entry.generation
+                && connection.is_none_or(|connection| connection.armed == entry.at_ms)
+        });
     }
 
     pub(crate) fn run_timers(&mut self) {
@@ -41,6 +60,11 @@ impl Engine {
         match connection.deadline(&settings) {
             Some((at_ms, kind)) if at_ms <= self.now_ms => match kind {
                 Deadline::Request => self.fail(connection, What::Timeout, 0, &[]),
+                // Its client still takes the last answer: it is not idle yet.
+                Deadline::KeepAlive if connection.answers.unsent() > 0 => {
+                    connection.idle_since = self.now_ms;
+                    self.arm(connection);
+                }
                 Deadline::KeepAlive | Deadline::Inactive => {
                     connection.told = true;
                     connection.last_active = self.now_ms;
@@ -54,5 +78,55 @@ impl Engine {
             },
             _ => self.arm(connection),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::FEW_TIMERS;
+    use crate::engine::{Engine, Memory};
+    use crate::listener::{Bind, ListenOptions};
+    use crate::server::ServerSettings;
+
+    #[test]
+    fn connections_that_are_over_leave_few_timers() {
+        let mut words = vec![0_u32; 1024];
+        let mut bytes = vec![0_u8; 1024];
+        let memory = Memory {
+            records: (words.as_mut_ptr(), 256),
+            input: (bytes.as_mut_ptr(), 1024),
+            commands: (words.as_mut_ptr().wrapping_add(256), 256),
+            output: (bytes.as_ptr(), 0),
+            pending: (words.as_mut_ptr().wrapping_add(512), 512),
+        };
+        // SAFETY: the vectors are dropped after the engine.
+        let mut engine = unsafe { Engine::new(memory) }.expect("an engine");
+        let bind = Bind::Ip("127.0.0.1:0".parse().expect("an address"));
+        let server = engine
+            .listen(&bind, ListenOptions::default(), ServerSettings::default())
+            .expect("a port");
+        let (stays, _other) = UnixStream::pair().expect("a pair");
+        engine.adopt(server, OwnedFd::from(stays));
+        for number in 0..3 * FEW_TIMERS as u32 {
+            let (comes, _other) = UnixStream::pair().expect("a pair");
+            engine.adopt(server, OwnedFd::from(comes));
+            engine.close(1, number + 1, false);
+        }
+        assert_eq!(engine.connection_count(), 1);
+        assert!(
+            engine.timers.len() <= FEW_TIMERS + 8,
+            "{}",
+            engine.timers.len()
+        );
+        // The one that stays is still timed.
+        assert!(
+            engine
+                .timers
+                .due(u64::MAX)
+                .is_some_and(|entry| entry.slot == 0)
+        );
     }
 }

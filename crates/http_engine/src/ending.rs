@@ -7,7 +7,7 @@ use crate::problem::What;
 use crate::sys::{self, Errno};
 
 impl Engine {
-    /// Tells what is wrong, and reads no more.
+    /// Tells what is wrong; nothing is told of what comes behind it.
     pub(crate) fn fail(
         &mut self,
         connection: &mut Box<Connection>,
@@ -20,6 +20,7 @@ impl Engine {
         connection.body = None;
         connection.head_since = 0;
         connection.unread = Vec::new();
+        let packet = &packet[..packet.len().min(self.batch.longest_packet())];
         self.batch.note(
             connection.whom,
             Note::Error {
@@ -33,7 +34,7 @@ impl Engine {
     /// The client has ended its side and the answers written so far are on their way.
     pub(crate) fn settle_end(&mut self, connection: &mut Box<Connection>) {
         let half_open = self.settings(connection.whom.server).flags.allow_half_open;
-        if half_open && connection.answers.in_flight() > 0 {
+        if half_open && !connection.failed && connection.answers.in_flight() > 0 {
             self.batch.note(connection.whom, Note::End);
             return;
         }

@@ -133,6 +133,12 @@ fn authority_is_good(rest: &[u8]) -> bool {
     !server.windows(2).any(|pair| pair == b"@@") && matches!(rest.first(), None | Some(b'/' | b'?'))
 }
 
+/// How many bytes a head may take whose URL, names and values are limited to `limit`. White space in front of a value is not
+/// counted and has no end by itself; the shortest header that is counted takes four bytes.
+pub(crate) fn longest(limit: usize) -> usize {
+    limit.saturating_mul(4).saturating_add(16 * 1024)
+}
+
 /// Reads a header block that ends in its empty line, and gives the headers to `each` with their offsets.
 ///
 /// # Errors
@@ -223,7 +229,7 @@ impl FactReader {
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => self.facts.host = true,
             6 if name.eq_ignore_ascii_case(b"expect") => {
-                let asked = contains_ignoring_case(value, b"100-continue");
+                let asked = has_word(value, b"100-continue");
                 self.facts.expect = Some(asked || self.facts.expect == Some(true));
             }
             7 if name.eq_ignore_ascii_case(b"upgrade") => self.upgrade_header = true,
@@ -323,9 +329,17 @@ pub fn read_trailers(
     read_with(reader, block, each)
 }
 
-/// Node looks for the words anywhere in the value.
-fn contains_ignoring_case(value: &[u8], words: &[u8]) -> bool {
+/// Whether the word stands anywhere in the value, not as a part of a longer one: that is how Node looks for it.
+fn has_word(value: &[u8], word: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     value
-        .windows(words.len())
-        .any(|window| window.eq_ignore_ascii_case(words))
+        .windows(word.len())
+        .enumerate()
+        .any(|(start, window)| {
+            let before = start.checked_sub(1).and_then(|before| value.get(before));
+            let behind = value.get(start + word.len());
+            window.eq_ignore_ascii_case(word)
+                && !before.is_some_and(is_part)
+                && !behind.is_some_and(is_part)
+        })
 }

@@ -44,7 +44,9 @@ impl Engine {
             Ok(count) => {
                 connection.last_active = self.now_ms;
                 connection.bytes_read += count as u64;
-                if direct {
+                if connection.failed {
+                    // Read on for the sake of its end: the owner may leave it to the client.
+                } else if direct {
                     self.understand(connection, &scratch[..count]);
                 } else {
                     let unread = std::mem::take(&mut connection.unread);
@@ -62,7 +64,7 @@ impl Engine {
     pub(crate) fn read_on(&mut self, connection: &mut Box<Connection>) {
         connection.blocked = false;
         connection.stalled = false;
-        if !connection.unread.is_empty() {
+        if connection.has_more() {
             let unread = std::mem::take(&mut connection.unread);
             self.understand(connection, &unread);
             self.give_back(unread);
@@ -129,8 +131,8 @@ impl Engine {
         if connection.upgrading {
             return Err(Pause::Owner);
         }
-        let in_flight = connection.answers.in_flight();
-        if in_flight >= PIPELINE || (in_flight > 0 && connection.answers.unsent() > UNSENT) {
+        let answers = &connection.answers;
+        if answers.in_flight() >= PIPELINE || answers.unsent() > UNSENT {
             return Err(Pause::Owner);
         }
         let Some(bounds) = head::bounds(rest) else {
@@ -148,6 +150,11 @@ impl Engine {
         let limit = self.settings(connection.whom.server).max_header_size as usize;
         if let Some(problem) = diagnose::head(&bytes[at..], limit) {
             let problem = Problem::new(problem.what, problem.at + at);
+            return self.refuse(connection, problem, bytes);
+        }
+        let length = bytes.len() - at;
+        if length > head::longest(limit) || !self.batch.can_hold(0, length) {
+            let problem = Problem::new(What::HeaderOverflow, bytes.len());
             return self.refuse(connection, problem, bytes);
         }
         if connection.head_since == 0 {
@@ -181,18 +188,21 @@ impl Engine {
 
     /// The client has ended its side.
     fn on_end(&mut self, connection: &mut Box<Connection>) {
+        let had_failed = connection.failed;
         let inside = connection.body.is_some()
             || (!connection.unread.is_empty() && !connection.blocked && !connection.failed);
         connection.ended = true;
         if inside && connection.body.as_ref().is_none_or(|body| !body.discarded) {
             self.fail(connection, What::EarlyEnd, 0, &[]);
         }
-        if connection.failed {
+        if connection.failed && !had_failed {
             let write = connection.interest.write;
             self.show_interest(connection, Interest { read: false, write });
             return;
         }
-        if connection.answers.in_flight() == 0 && connection.answers.unsent() == 0 {
+        let nothing_is_due =
+            connection.answers.in_flight() == 0 && connection.answers.unsent() == 0;
+        if nothing_is_due && !had_failed {
             self.release(connection, 0);
             return;
         }

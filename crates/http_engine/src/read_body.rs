@@ -6,7 +6,7 @@ use crate::chunked::Found;
 use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::head;
-use crate::problem::Problem;
+use crate::problem::{Problem, What};
 use crate::read::Pause;
 use crate::request::header_words;
 
@@ -46,6 +46,17 @@ impl Engine {
         }
         match done {
             Ok(Some(trailers)) => {
+                let words = trailer_words(&trailers);
+                if discarded || trailers.is_empty() {
+                    // Nothing that needs room.
+                } else if !self.batch.can_hold(words, trailers.len()) {
+                    let problem = Problem::new(What::HeaderOverflow, *at);
+                    return self.refuse(connection, problem, bytes);
+                } else if !self.batch.has_room(words, trailers.len()) {
+                    body.framing = Framing::Ended(trailers);
+                    connection.body = Some(body);
+                    return Err(Pause::Batch);
+                }
                 connection.request_since = 0;
                 if !discarded {
                     self.tell_body_end(connection, sequence, &trailers);
@@ -121,26 +132,25 @@ impl Engine {
                     Found::Data(_) => {}
                 }
             },
+            Framing::Ended(trailers) => Ok(Some(std::mem::take(trailers))),
         }
     }
 
-    pub(crate) fn tell_body_end(
-        &mut self,
-        connection: &Connection,
-        sequence: u32,
-        trailers: &[u8],
-    ) {
+    /// The batch has room for the trailers.
+    fn tell_body_end(&mut self, connection: &Connection, sequence: u32, trailers: &[u8]) {
         let mut words = vec![sequence, 0, 0];
         if !trailers.is_empty() {
-            let fits = memchr::memchr_iter(b'\n', trailers).count() * 4 + 64;
-            if self.batch.has_room(fits, trailers.len()) {
-                words[1] = self.batch.copy(trailers) as u32;
-                let _ = head::read_trailers(trailers, |name, name_at, value, value_at| {
-                    words.extend(header_words(name, name_at, value, value_at));
-                    words[2] += 1;
-                });
-            }
+            words[1] = self.batch.copy(trailers) as u32;
+            let _ = head::read_trailers(trailers, |name, name_at, value, value_at| {
+                words.extend(header_words(name, name_at, value, value_at));
+                words[2] += 1;
+            });
         }
         self.batch.put(Kind::BodyEnd, connection.whom, &words);
     }
+}
+
+/// Words of the record that tells of the end, at most.
+fn trailer_words(trailers: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', trailers).count() * 4 + 64
 }

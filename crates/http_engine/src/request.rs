@@ -115,7 +115,7 @@ impl Engine {
         }
         *at += bounds.end;
         let body_offset = self.batch.bytes;
-        let (mut problem, mut trailers) = (None, None);
+        let mut problem = None;
         if takes_over {
             connection.upgrading = true;
             self.upgrading.push(connection.whom);
@@ -136,7 +136,11 @@ impl Engine {
                 };
                 match done {
                     Ok(Some(ended)) if ended.is_empty() => flags |= request_flags::BODY_COMPLETE,
-                    Ok(Some(ended)) => trailers = Some(ended),
+                    // The end is told behind the request.
+                    Ok(Some(trailers)) => {
+                        body.framing = Framing::Ended(trailers);
+                        connection.body = Some(body);
+                    }
                     Ok(None) => connection.body = Some(body),
                     Err(found) => problem = Some(found),
                 }
@@ -164,9 +168,6 @@ impl Engine {
         self.batch.words += length;
         if let Some(problem) = problem {
             return self.refuse(connection, problem, bytes);
-        }
-        if let Some(block) = trailers {
-            self.tell_body_end(connection, sequence, &block);
         }
         if connection.upgrading {
             return Err(Pause::Owner);

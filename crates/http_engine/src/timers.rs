@@ -39,6 +39,15 @@ impl Timers {
         }
     }
 
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Keeps the entries that somebody waits for.
+    pub fn retain(&mut self, is_awaited: impl Fn(&Entry) -> bool) {
+        self.entries.retain(|entry| is_awaited(&entry.0));
+    }
+
     /// The next entry that is due.
     pub fn due(&mut self, now_ms: u64) -> Option<Entry> {
         let Reverse(first) = *self.entries.peek()?;

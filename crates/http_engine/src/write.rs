@@ -87,10 +87,15 @@ impl Engine {
         (entry.generation == generation).then(|| connection.answers.unsent())
     }
 
-    fn output(&self) -> &'static [u8] {
-        // SAFETY: the memory outlives the engine. JavaScript does not write to it while the engine runs: both are on
-        // one thread, or the engine is called from the thread that writes.
-        unsafe { std::slice::from_raw_parts(self.memory.output.0, self.memory.output.1) }
+    /// What a command names of the owner's memory. Slices are made of that alone: an engine with a thread of its own works while
+    /// the owner writes its next commands beside them.
+    fn output(&self, start: usize, length: usize) -> Option<&'static [u8]> {
+        let (memory, size) = self.memory.output;
+        (start <= size && length <= size - start).then(|| {
+            // SAFETY: inside the memory, which outlives the engine. Commands are taken, and their bytes sent or copied, in one
+            // call from the thread that writes them.
+            unsafe { std::slice::from_raw_parts(memory.add(start), length) }
+        })
     }
 
     /// Hands the commands to their connections. The bytes of most stay where they are.
@@ -103,7 +108,6 @@ impl Engine {
         }
         // Long after the last turn, maybe: what happens now is timed from now.
         self.now_ms = sys::now_ms();
-        let output = self.output();
         let word = |index: usize| {
             assert!(index < length);
             // SAFETY: inside the memory.
@@ -117,14 +121,13 @@ impl Engine {
                 generation: word(at + 2),
                 sequence: word(at + 3),
             };
-            let start = word(at + 4) as usize;
-            let end = start + word(at + 5) as usize;
+            let bytes = self.output(word(at + 4) as usize, word(at + 5) as usize);
             at += COMMAND;
-            let Some(bytes) = output.get(start..end) else {
+            let Some(bytes) = bytes else {
                 continue;
             };
             self.with(order.slot, order.generation, |engine, connection| {
-                engine.carry_out(connection, order, bytes, Some(start));
+                engine.carry_out(connection, order, bytes, Some(bytes));
             });
         }
         // SAFETY: as above.
@@ -132,15 +135,14 @@ impl Engine {
         true
     }
 
-    /// `shared` is where the bytes lie in the shared memory, if they do.
+    /// `shared` is `bytes` where they may stay where they are for now.
     fn carry_out(
         &mut self,
         connection: &mut Box<Connection>,
         order: Order,
         bytes: &[u8],
-        shared: Option<usize>,
+        shared: Option<&'static [u8]>,
     ) {
-        let output = self.output();
         let raw = order.has(flags::RAW);
         let turn = if raw {
             Turn::Now
@@ -166,10 +168,8 @@ impl Engine {
         let plain = !order.has(flags::CHUNK | flags::TRAILERS);
         self.mark_dirty(connection);
         match shared {
-            Some(start) if plain && connection.answers.unsent() == 0 => {
-                if !bytes.is_empty() {
-                    connection.answers.shared = Some(start..start + bytes.len());
-                }
+            Some(_) if plain && connection.answers.unsent() == 0 => {
+                connection.answers.shared = shared.filter(|bytes| !bytes.is_empty());
             }
             _ if plain && bytes.is_empty() => {}
             _ => {
@@ -177,7 +177,7 @@ impl Engine {
                     let memory = self.lend();
                     connection.answers.give_memory(memory);
                 }
-                connection.answers.push(bytes, order.wrap(), output);
+                connection.answers.push(bytes, order.wrap());
             }
         }
         self.after_write(connection, order);
@@ -185,12 +185,11 @@ impl Engine {
 
     /// Bytes of the engine's own, when nothing is in flight. They leave with the turn.
     pub(crate) fn push_own(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) {
-        let output = self.output();
         if connection.answers.needs_memory() {
             let memory = self.lend();
             connection.answers.give_memory(memory);
         }
-        connection.answers.push(bytes, Wrap::default(), output);
+        connection.answers.push(bytes, Wrap::default());
         self.mark_dirty(connection);
     }
 
@@ -205,10 +204,9 @@ impl Engine {
         if connection.closing && !order.has(flags::RAW) {
             return;
         }
-        let output = self.output();
         let (size, before, behind) = wrapping(bytes.len(), order.wrap());
-        let first = match connection.answers.shared.clone() {
-            Some(range) => &output[range],
+        let first = match connection.answers.shared {
+            Some(bytes) => bytes,
             None => connection.answers.queued(),
         };
         let before = size.as_ref().map_or(before, |size| size.bytes());
@@ -247,8 +245,7 @@ impl Engine {
             connection.closing = true;
         }
         if order.has(flags::END) && !order.has(flags::RAW) {
-            let output = self.output();
-            connection.closing |= connection.answers.end(output);
+            connection.closing |= connection.answers.end();
             if connection.answers.in_flight() == 0 {
                 self.rest(connection);
                 if connection.ended {
@@ -276,17 +273,13 @@ impl Engine {
 
     /// Sends what is unsent. False when the connection is gone.
     pub(crate) fn send(&mut self, connection: &mut Box<Connection>) -> bool {
-        let output = self.output();
         let slot = connection.whom.slot;
         let had_to_wait = connection.interest.write;
         if had_to_wait && connection.answers.shared.is_some() {
-            connection.answers.own(output);
+            connection.answers.own();
         }
         let shared = connection.answers.shared.take();
-        let bytes = match &shared {
-            Some(range) => &output[range.clone()],
-            None => connection.answers.queued(),
-        };
+        let bytes = shared.unwrap_or_else(|| connection.answers.queued());
         if !bytes.is_empty() {
             let length = bytes.len();
             let sent = match sys::send(&connection.fd, bytes) {
@@ -301,9 +294,9 @@ impl Engine {
                 connection.bytes_written += sent as u64;
             }
             match shared {
-                Some(range) if sent < length => {
+                Some(bytes) if sent < length => {
                     let mut rest = self.lend();
-                    rest.extend_from_slice(&output[range.start + sent..range.end]);
+                    rest.extend_from_slice(&bytes[sent..]);
                     connection.answers.replace(rest);
                 }
                 Some(_) => {}
@@ -323,8 +316,13 @@ impl Engine {
         if let Some(memory) = connection.answers.take_memory() {
             self.give_back(memory);
         }
-        if had_to_wait && connection.told {
-            self.batch.note(connection.whom, Note::Drain);
+        if had_to_wait {
+            if connection.idle_since != 0 {
+                connection.idle_since = self.now_ms;
+            }
+            if connection.told {
+                self.batch.note(connection.whom, Note::Drain);
+            }
         }
         if connection.blocked {
             self.stall(connection);

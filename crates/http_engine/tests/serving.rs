@@ -4,11 +4,9 @@
 
 mod owner;
 
-use std::net::TcpStream;
-
 use http_engine::batch::request_flags::{BODY_COMPLETE, BODY_NONE, KEEP_ALIVE, UPGRADE};
 use http_engine::{ServerSettings, SettingFlags, write_flags};
-use owner::{Event, Id, Owner, end, read_all, read_exactly, send};
+use owner::{Event, Owner, end, read_all, read_exactly, send};
 
 const CHUNK: u32 = write_flags::CHUNK;
 const END: u32 = write_flags::END;
@@ -392,75 +390,4 @@ fn a_connection_goes_on_behind_an_upgrade_nobody_took() {
     }
     send(&mut client, GET);
     assert_eq!(owner.next_request().sequence, 3);
-}
-
-/// Eight clients, each answered once.
-fn eight_clients(owner: &mut Owner) -> Vec<(TcpStream, Id)> {
-    (0..8)
-        .map(|_| {
-            let mut client = owner.connect();
-            send(&mut client, GET);
-            let id = owner.next_request().id;
-            owner.write(id, 0, END, b"ok");
-            owner.turn();
-            read_exactly(&mut client, 2);
-            (client, id)
-        })
-        .collect()
-}
-
-/// Tells of one of four parts of what is ready, and says how many requests were in it.
-fn tell_share(owner: &mut Owner) -> usize {
-    owner.events.clear();
-    let polled = owner.engine.poll_share(4);
-    if polled.words > 0 {
-        owner.peek(polled.words);
-        owner.engine.unlock_batch();
-    }
-    owner.events.len()
-}
-
-#[test]
-fn what_is_ready_is_told_in_shares_when_it_is_asked_for_so() {
-    let mut owner = owner();
-    let mut clients = eight_clients(&mut owner);
-    for (client, _) in &mut clients {
-        send(client, GET);
-    }
-    let mut told = 0;
-    while told < clients.len() {
-        let share = tell_share(&mut owner);
-        // The kernel may not have had all of them when it was asked.
-        assert!(share <= 2, "{share} of at most 8");
-        told += share;
-    }
-    assert_eq!(told, 8);
-}
-
-#[test]
-fn what_is_closed_between_two_shares_is_not_told_of() {
-    let mut owner = owner();
-    let mut clients = eight_clients(&mut owner);
-    for (client, _) in &mut clients {
-        send(client, GET);
-    }
-    while tell_share(&mut owner) == 0 {}
-    for (_, id) in &clients {
-        owner.engine.close(id.slot, id.generation, false);
-    }
-    owner.events.clear();
-    let mut closed = 0;
-    while closed < clients.len() {
-        let polled = owner.engine.poll_share(4);
-        if polled.words == 0 {
-            continue;
-        }
-        owner.engine.lock_batch();
-        owner.read(polled.words);
-        owner.engine.unlock_batch();
-        for event in owner.events.drain(..) {
-            assert!(matches!(event, Event::Close(..)), "{event:?}");
-            closed += 1;
-        }
-    }
 }

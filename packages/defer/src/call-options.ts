@@ -14,7 +14,7 @@ export interface DeferCallOptions {
   level?: Level;
   /** @default the job's, then `createDefer`'s */
   sink?: string;
-  /** @default the job's, then 'always' */
+  /** Not for the level `outbox`, whose jobs go with their transaction. @default the job's, then 'always' */
   when?: When;
   /** For the sink alone: delay, priority, headers… Must be JSON. */
   options?: Readonly<Record<string, unknown>>;

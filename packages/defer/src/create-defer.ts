@@ -9,7 +9,7 @@ import { resolveOptions, type DeferOptions } from './options.ts';
  * @example
  * ```ts
  * const deferrer = createDefer({
- *   sinks: { mail: bullmqSink({ queue: 'mail', connection }) },
+ *   sinks: { mail: bullmq(new Queue('mail', { connection })) },
  *   journal: { directory: '/var/lib/shop/defer' },
  * });
  * app.register(fastifyDefer, { deferrer });

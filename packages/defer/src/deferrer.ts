@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
+import { captureAsyncContext, type Restore } from './async-context.ts';
 import {
   checkCall,
   noOptions,
@@ -26,7 +26,7 @@ import { checkLevel, type ResolvedOptions } from './options.ts';
 import type { OutboxJob } from './outbox.ts';
 import { Orphans } from './orphans.ts';
 import { makeRoom } from './overflow.ts';
-import { PendingJob, type Deferred, type Restore } from './pending-job.ts';
+import { PendingJob, type Deferred } from './pending-job.ts';
 import {
   closedError,
   closureAbove,
@@ -39,6 +39,9 @@ import { scopes, type Scope } from './scope.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
 import { oneOf } from './validate.ts';
+
+/** How long what this process does not control may take to close. Jobs do not depend on it. */
+const closeMs = 2_000;
 
 /** One of everything: the sinks, their lanes, the journal. Made by `createDefer`. */
 export class Deferrer implements LaneHost {
@@ -157,7 +160,7 @@ export class Deferrer implements LaneHost {
       options.options,
       level,
       when,
-      lane.options.sink.runsHere ? AsyncLocalStorage.snapshot() : undefined,
+      lane.options.sink.runsHere ? captureAsyncContext() : undefined,
     );
     if (level === 'outbox') return enqueueInOutbox(this.options.outbox, job, options.transaction);
     if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
@@ -189,7 +192,7 @@ export class Deferrer implements LaneHost {
       undefined,
       'memory',
       oneOf('when', when, whens),
-      AsyncLocalStorage.snapshot(),
+      captureAsyncContext(),
     );
     job.work = work;
     this.#accept(job, scope);
@@ -199,7 +202,7 @@ export class Deferrer implements LaneHost {
     if (job.level === 'memory') return;
     scope.await(job);
     if (job.level === 'sink') this.#deliver(job);
-    else this.#journaling!.add(job);
+    else this.#journaling!.addLate(job);
   }
 
   dispatch(job: PendingJob): void {
@@ -210,7 +213,7 @@ export class Deferrer implements LaneHost {
       if (job.place === undefined) job.lane.drop(job, 'exit');
       return;
     }
-    if (job.isJournaled && job.place === undefined) this.#journaling!.add(job);
+    if (job.isJournaled && job.place === undefined) this.#journaling!.addLate(job);
     this.#deliver(job);
   }
 
@@ -273,13 +276,31 @@ export class Deferrer implements LaneHost {
   }
 
   async #close(drainMs: number): Promise<void> {
-    await this.#ready.catch(() => {});
-    await this.options.outbox?.close();
-    await this.drain(drainMs);
+    const endMs = this.clock.now() + drainMs;
+    // A sink that never opens, and a database or a broker that is not there, must not keep the process.
+    await this.#within(
+      Math.max(drainMs, closeMs),
+      this.#ready.catch(() => {}),
+    );
+    const outboxClosed = Promise.resolve(this.options.outbox?.close());
+    outboxClosed.catch(() => {});
+    await this.drain(Math.max(0, endMs - this.clock.now()));
     if (this.#state !== 'closed') this.#stop();
     await this.#root?.close();
+    await this.#within(closeMs, outboxClosed);
     unwatchExit(this);
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
+    const lanes = [...this.#lanes.values()];
+    await this.#within(closeMs, Promise.all(lanes.map((lane) => lane.close())));
+  }
+
+  async #within(ms: number, work: Promise<unknown>): Promise<void> {
+    const { promise: isOver, resolve } = Promise.withResolvers<void>();
+    const timer = this.clock.after(ms, resolve, true);
+    const done = work.catch((error: unknown) =>
+      this.logger.warn('defer: it closes all the same.', error),
+    );
+    await Promise.race([done, isOver]);
+    timer.cancel();
   }
 
   #stop(): void {
@@ -331,6 +352,9 @@ export class Deferrer implements LaneHost {
 
   #deliver(job: PendingJob): void {
     job.isUnderway = true;
+    if (job.level === 'memory' && job.place === undefined && job.lane.isBehindSpilled) {
+      this.#journaling!.addLate(job);
+    }
     if (job.level === 'sink' && !job.isRelayed) this.#limit.watch(job);
     job.lane.enqueue(job);
   }
@@ -359,7 +383,8 @@ export class Deferrer implements LaneHost {
   async #requeue(record: JobRecord): Promise<void> {
     const lane = this.#laneFor(record.sink);
     if (this.#state === 'closed') throw closedError();
-    const level = this.#root === undefined ? 'memory' : 'process';
+    // A letter is safe from a power failure, and so must be what it becomes.
+    const level = this.#root === undefined ? 'memory' : 'disk';
     const job = PendingJob.fromRecord(
       lane,
       { ...record, attempt: 1 },
@@ -367,7 +392,7 @@ export class Deferrer implements LaneHost {
       level,
     );
     job.redelivered = true;
-    if (level === 'process') {
+    if (level === 'disk') {
       this.#journaling!.add(job);
       await job.acknowledged();
     }
@@ -378,6 +403,7 @@ export class Deferrer implements LaneHost {
     const { outbox, logger } = this.options;
     await Promise.all([...this.#lanes.values()].map((lane) => lane.open()));
     await this.#root?.adoptOrphans();
+    if (this.#state === 'closed') return;
     await outbox?.open({
       deliver: (row) => this.#relay(row),
       warn: (message, error) => logger.warn(`defer, outbox: ${message}`, error),

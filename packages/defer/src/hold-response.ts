@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { DeferError } from './errors.ts';
 import type { Scope } from './scope.ts';
 
@@ -15,12 +15,20 @@ export function holdResponse(response: ServerResponse, scope: Scope): void {
   const { write, end, writeHead, flushHeaders } = response;
   let state: 'free' | 'held' | 'open' | 'refused' = 'free';
   let owesDrain = false;
+  /** What the whole reply was when the handler ended it. */
+  let ended: { statusCode: number; headers: OutgoingHttpHeaders } | undefined;
+  let isDisturbed = false;
   const steps: Step[] = [];
 
   /* True when the step is to be taken now. */
   const mayGo = (step: Step): boolean => {
     if (state === 'open') return true;
     if (state === 'refused') return false;
+    if (ended !== undefined) {
+      // An error behind the end, say, for which the framework makes a reply: headers are too late for it as well.
+      isDisturbed = true;
+      return false;
+    }
     steps.push(step);
     if (state === 'free') {
       state = 'held';
@@ -36,6 +44,7 @@ export function holdResponse(response: ServerResponse, scope: Scope): void {
       state = 'refused';
       return;
     }
+    if (isDisturbed) restore(response, ended!);
     for (const step of steps) step();
     if (owesDrain && !response.writableEnded) response.emit('drain');
   };
@@ -49,6 +58,7 @@ export function holdResponse(response: ServerResponse, scope: Scope): void {
   } as typeof write;
   response.end = function held(...args: unknown[]): ServerResponse {
     if (mayGo(() => void Reflect.apply(end, response, args))) Reflect.apply(end, response, args);
+    else ended ??= { statusCode: response.statusCode, headers: response.getHeaders() };
     return response;
   } as typeof end;
   response.flushHeaders = function held(): void {
@@ -56,12 +66,21 @@ export function holdResponse(response: ServerResponse, scope: Scope): void {
   };
   // Sends nothing by itself, but fixes the status that the outcome is judged by.
   response.writeHead = function held(...args: unknown[]): ServerResponse {
-    response.statusCode = args[0] as number;
+    if (ended === undefined) response.statusCode = args[0] as number;
     if (mayGo(() => void Reflect.apply(writeHead, response, args))) {
       Reflect.apply(writeHead, response, args);
     }
     return response;
   } as typeof writeHead;
+}
+
+function restore(
+  response: ServerResponse,
+  { statusCode, headers }: { statusCode: number; headers: OutgoingHttpHeaders },
+): void {
+  response.statusCode = statusCode;
+  for (const name of response.getHeaderNames()) if (!(name in headers)) response.removeHeader(name);
+  for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
 function refuse(response: ServerResponse, error: unknown, end: ServerResponse['end']): void {

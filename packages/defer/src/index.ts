@@ -20,6 +20,7 @@ export { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
 export {
   dead,
   retry,
+  untried,
   type DeadResult,
   type DeferContext,
   type Delivery,

@@ -1,6 +1,6 @@
 import { DeferError } from './errors.ts';
 import { levels, whens, type Level, type When } from './level.ts';
-import { oneOf } from './validate.ts';
+import { oneOf, onlyKnown } from './validate.ts';
 
 export interface JobOptions {
   /** Where its jobs go. @default the `sink` of `createDefer` */
@@ -47,6 +47,7 @@ export function defineJob<Data = undefined>(
       `The name of a job must be a string with at least one character, and is ${String(name)}.`,
     );
   }
+  onlyKnown('defineJob', options, { sink: true, level: true, when: true });
   const definition: JobDefinition<Data> = Object.freeze({
     name,
     sink: options.sink,

@@ -32,10 +32,35 @@ export class Journaling {
     this.#limit = limit;
   }
 
-  /** Gives the job to the journal, and has it told when its level is reached. */
+  /**
+   * Gives the job to the journal, and has it told when its level is reached.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_FULL
+   */
   add(job: PendingJob): void {
+    const refusal = this.#offer(job);
+    if (refusal === undefined) return;
+    job.lane.stats.rejected++;
+    throw refusal;
+  }
+
+  /** The same where no call is left that could throw: the job is told. It stays in memory, if there is room. */
+  addLate(job: PendingJob): void {
+    const refusal = this.#offer(job);
+    if (refusal !== undefined) job.acknowledge(refusal);
+  }
+
+  #offer(job: PendingJob): DeferError | undefined {
+    if (this.#root.hasRoom() || this.#makeRoom(job)) return void this.#append(job);
+    if (job.lane.options.overflow === 'block') return void this.#block(job);
+    return new DeferError(
+      'ERR_REDLINE_DEFER_FULL',
+      `The journal ${this.#options.directory} has reached its maxBytes, ${this.#options.maxBytes}.`,
+    );
+  }
+
+  #append(job: PendingJob): void {
     const root = this.#root;
-    if (!root.hasRoom() && !this.#makeRoom(job)) return;
     try {
       job.place = root.own.append(job.sink, encodeJobRecord(job));
     } catch (error) {
@@ -45,29 +70,22 @@ export class Journaling {
     root.own.wait(job.level === 'disk' ? 'disk' : 'process', job);
   }
 
-  #makeRoom(job: PendingJob): boolean {
+  /* At the cost of the oldest jobs of its sink, where that is what the lane asks for. */
+  #makeRoom({ lane }: PendingJob): boolean {
     const root = this.#root;
-    const { lane } = job;
-    const { overflow } = lane.options;
-    if (overflow === 'drop-oldest') {
-      while (!root.hasRoom()) {
-        const dropped = root.dropOldest(lane.name);
-        if (dropped === undefined) break;
-        lane.forget(dropped.journal, dropped.jobs);
-      }
-      if (root.hasRoom()) return true;
+    if (lane.options.overflow !== 'drop-oldest') return false;
+    while (!root.hasRoom()) {
+      const dropped = root.dropOldest(lane.name);
+      if (dropped === undefined) return false;
+      lane.forget(dropped.journal, dropped.jobs);
     }
-    if (overflow === 'block') {
-      this.#blocked.push(job);
-      this.#limit.watch(job);
-      this.#watchQuota();
-      return false;
-    }
-    lane.stats.rejected++;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_FULL',
-      `The journal ${this.#options.directory} has reached its maxBytes, ${this.#options.maxBytes}.`,
-    );
+    return true;
+  }
+
+  #block(job: PendingJob): void {
+    this.#blocked.push(job);
+    this.#limit.watch(job);
+    this.#watchQuota();
   }
 
   #watchQuota(): void {
@@ -80,7 +98,7 @@ export class Journaling {
         while (this.#blocked.length > 0 && this.#root.hasRoom()) {
           const job = this.#blocked.shift()!;
           if (job.isFinished) job.acknowledge(undefined);
-          else if (!job.isAcknowledged) this.add(job);
+          else if (!job.isAcknowledged) this.#append(job);
         }
         this.#watchQuota();
       },

@@ -5,7 +5,7 @@ import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-op
 import { levels, type Level } from './level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, Sink } from './sink.ts';
-import { oneOf, positive, wholeNumber } from './validate.ts';
+import { oneOf, onlyKnown, positive, wholeNumber } from './validate.ts';
 
 /** Takes what goes wrong and what is well again. `console` is one. */
 export interface DeferLogger {
@@ -137,6 +137,7 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(options: DeferOptions): ResolvedOptions {
+  onlyKnown('', options ?? null, optionNames);
   const lanes = new Map<string, ResolvedLane>();
   const journal = options.journal && resolveJournal(options.journal);
   for (const [name, lane] of Object.entries(options.sinks ?? {})) {
@@ -189,7 +190,36 @@ export function listSinks(lanes: ReadonlyMap<string, unknown>): string {
   return names.length === 0 ? 'none' : names.join(', ');
 }
 
+const optionNames = {
+  sinks: true,
+  sink: true,
+  level: true,
+  journal: true,
+  outbox: true,
+  context: true,
+  maxJobBytes: true,
+  acknowledgeTimeoutMs: true,
+  drainMs: true,
+  handleSignals: true,
+  maxDeadLetters: true,
+  logger: true,
+  clock: true,
+  random: true,
+} as const satisfies Record<keyof DeferOptions, true>;
+
+const journalNames = {
+  directory: true,
+  maxBytes: true,
+  segmentBytes: true,
+  replayWindowMs: true,
+  onFailure: true,
+  adoptEveryMs: true,
+  strangerTimeoutMs: true,
+  fs: true,
+} as const satisfies Record<keyof JournalOptions, true>;
+
 function resolveJournal(options: JournalOptions): Required<JournalOptions> {
+  onlyKnown('journal', options, journalNames);
   if (typeof options.directory !== 'string' || options.directory === '') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',

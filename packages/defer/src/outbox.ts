@@ -28,6 +28,6 @@ export interface Outbox {
   enqueue(transaction: unknown, job: OutboxJob): Promise<void>;
   /** Starts the relay. */
   open(host: OutboxHost): Promise<void> | void;
-  /** Stops it; nothing is taken any more when this resolves. */
+  /** From now on nothing is taken; resolves when what was taken has arrived, or was given back. The lanes drain meanwhile. */
   close(): Promise<void>;
 }

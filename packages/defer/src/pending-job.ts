@@ -1,4 +1,5 @@
 import type { AcknowledgeLimit } from './acknowledge-limit.ts';
+import type { Restore } from './async-context.ts';
 import type { JobPlace } from './journal/journal.ts';
 import type { JobRecord } from './journal/job-record.ts';
 import type { Lane } from './lane/lane.ts';
@@ -22,8 +23,6 @@ export interface Deferred {
 export interface Acknowledgement {
   acknowledged(error: unknown): void;
 }
-
-export type Restore = <T>(work: () => T) => T;
 
 /** One deferred job, from the call to the sink. */
 export class PendingJob implements Deferred, Delivery, JobRecord {

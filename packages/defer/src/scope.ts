@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { captureAsyncContext } from './async-context.ts';
 import type { Deferrer } from './deferrer.ts';
 import { DeferError } from './errors.ts';
 import type { When } from './level.ts';
@@ -66,8 +67,10 @@ export class Scope implements Acknowledgement {
 
   /** The job shares the request's outcome. */
   add(job: PendingJob): void {
-    this.#jobs.push(job);
     this.#watch();
+    // The first look may show that the reply is long gone.
+    if (this.hasEnded) return this.#decide(job);
+    this.#jobs.push(job);
     if (job.when === 'success' && job.level !== 'memory') this.#guard();
   }
 
@@ -88,7 +91,9 @@ export class Scope implements Acknowledgement {
       for (const job of this.#jobs) if (job.when === 'success') job.lane.home.secure(job, this);
     }
     if (this.#waiting > 0) {
-      this.#release = release;
+      // A write acknowledges the jobs of many requests in a row: each reply goes on in its own context.
+      const inContext = captureAsyncContext();
+      this.#release = (error) => inContext(() => release(error));
       return;
     }
     this.#answer(release);
@@ -110,10 +115,12 @@ export class Scope implements Acknowledgement {
     else this.#outcome = status < 400 ? 'success' : 'failure';
     const jobs = this.#jobs;
     this.#jobs = [];
-    for (const job of jobs) {
-      if (this.suits(job.when)) job.lane.home.dispatch(job);
-      else job.lane.home.withdraw(job);
-    }
+    for (const job of jobs) this.#decide(job);
+  }
+
+  #decide(job: PendingJob): void {
+    if (this.suits(job.when)) job.lane.home.dispatch(job);
+    else job.lane.home.withdraw(job);
   }
 
   #watch(): void {

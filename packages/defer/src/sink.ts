@@ -37,7 +37,7 @@ export interface Delivery {
   run<T>(work: () => T): T;
 }
 
-/** What became of one job. `undefined`: the sink has it. Made by `retry()` and `dead()`. */
+/** What became of one job. `undefined`: the sink has it. Made by `retry()`, `untried()` and `dead()`. */
 export type DeliveryResult = undefined | RetryResult | DeadResult;
 
 export interface RetryResult {
@@ -45,6 +45,8 @@ export interface RetryResult {
   readonly error: unknown;
   /** Milliseconds to wait at least; left out, the backoff decides. */
   readonly afterMs: number | undefined;
+  /** The job was not even tried: no attempt is counted. */
+  readonly isUntried?: boolean;
 }
 
 export interface DeadResult {
@@ -57,9 +59,21 @@ export function retry(error: unknown, afterMs?: number): RetryResult {
   return { kind: 'retry', error, afterMs };
 }
 
+/** The job's turn did not come: it goes again, and no attempt is counted. */
+export function untried(error: unknown, afterMs?: number): RetryResult {
+  return { kind: 'retry', error, afterMs, isUntried: true };
+}
+
 /** The job can never work (refused, malformed, forbidden): it goes to the dead letters at once. */
 export function dead(error: unknown): DeadResult {
   return { kind: 'dead', error };
+}
+
+/** False for what neither `retry()`, `untried()` nor `dead()` has made; a sink in JavaScript may answer anything. */
+export function isResult(value: unknown): value is DeliveryResult {
+  if (value === undefined) return true;
+  const kind: unknown = (value as { kind?: unknown } | null)?.kind;
+  return kind === 'retry' || kind === 'dead';
 }
 
 /** What the core tells a sink when it opens it, and takes from it. */

@@ -24,6 +24,26 @@ export function oneOf<const T>(name: string, value: unknown, allowed: readonly T
   throw wrong(name, `one of ${allowed.map((each) => `'${String(each)}'`).join(', ')}`, value);
 }
 
+/**
+ * A name that is mistyped must not be a default that nobody asked for. `known` is an object, so that the compiler
+ * holds it and the options' type together. `at` is '' for those of `createDefer` itself.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
+ */
+export function onlyKnown(at: string, given: unknown, known: Readonly<Record<string, true>>): void {
+  if (given === undefined) return;
+  if (typeof given !== 'object' || given === null) {
+    throw wrong(at === '' ? 'of createDefer' : at, 'an object', given);
+  }
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `There is no option ${at === '' ? '' : `${at}.`}${name}; there is ${Object.keys(known).join(', ')}.`,
+    );
+  }
+}
+
 function wrong(name: string, what: string, value: unknown): DeferError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return new DeferError(

@@ -1,10 +1,18 @@
 import type { ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Scope } from './scope.ts';
 
 /** Tells the scope how its reply ended. */
 export function watchEnd(response: ServerResponse, scope: Scope): void {
-  const end = (): void => scope.end(response.statusCode, response.writableFinished);
+  const end = (): void => scope.end(response.statusCode, isComplete(response));
   if (response.writableFinished || response.destroyed) return end();
   // Comes behind 'finish', and is the one event there is when the client goes away.
   response.on('close', end);
+}
+
+/* Over HTTP/2 a response counts as finished when its stream is gone, whoever ended it. */
+function isComplete(response: ServerResponse): boolean {
+  const { stream } = response as { stream?: ServerHttp2Stream };
+  if (stream?.rstCode === undefined) return response.writableFinished;
+  return response.writableEnded && stream.rstCode === 0 && !stream.aborted;
 }

@@ -147,6 +147,24 @@ describe('a coded error at the call, for', () => {
     }
   });
 
+  test('an option of a name there is not', () => {
+    const code = 'ERR_REDLINE_DEFER_OPTION';
+    const sink = new TestSink();
+    const journal = { directory: '/nowhere', maxByte: 1 };
+    for (const [options, pattern] of [
+      [{ jurnal: {} }, /no option jurnal; there is sinks, .*journal/],
+      [{ journal }, /no option journal\.maxByte; there is directory/],
+      [{ sinks: { a: { sink, batchs: {} } } }, /no option sinks\.a\.batchs; there is sink, batch/],
+      [{ sinks: { a: { sink, batch: { size: 1 } } } }, /no option sinks\.a\.batch\.size/],
+      [{ sinks: { a: { sink, retry: 5 } } }, /sinks\.a\.retry must be an object, and is 5/],
+      [{ sinks: { a: null } }, /sinks\.a must be a sink/],
+      [undefined, /of createDefer must be an object/],
+    ] as const) {
+      throwsCode(code, pattern, () => createDefer(options as never));
+    }
+    throwsCode(code, /no option defineJob\.lvl/, () => defineJob('x', { lvl: 1 } as never));
+  });
+
   test('a call where nothing says which deferrer is meant', async () => {
     const code = 'ERR_REDLINE_DEFER_NO_INSTANCE';
     throwsCode(code, /createDefer\(\) was not called/, () => defer(job, 1));

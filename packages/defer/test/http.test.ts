@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
+import {
+  createServer,
+  request,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { connect, constants } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test, type TestContext } from 'node:test';
@@ -59,11 +66,54 @@ function levelled(level: 'memory' | 'process' | 'disk' | 'sink'): object {
   return { level };
 }
 
+function onlySuccess(): object {
+  defer(job, 'success', { level: 'process', when: 'success' });
+  return {};
+}
+
+function onlyProcess(): object {
+  defer(job, 'process', { level: 'process' });
+  return {};
+}
+
+/* From code of the request that is still at work when its reply is gone. */
+function deferLater(incoming: IncomingMessage, response: ServerResponse): void {
+  const later = AsyncLocalStorage.bind(() => {
+    const level = nameIn(incoming) as 'memory';
+    for (const when of ['always', 'success', 'aborted'] as const) defer(job, when, { level, when });
+  });
+  response.on('close', () => setImmediate(later));
+}
+
+function nameIn({ url }: IncomingMessage): string {
+  return url!.split('?')[1]!;
+}
+
 const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
   async fastify(deferrer) {
     const app = fastify({ forceCloseConnections: true });
     await app.register(fastifyDefer, { deferrer, closeWithApp: false });
     for (const [path, handler] of Object.entries(routes)) app.get(path, async () => handler());
+    app.get('/success', async () => onlySuccess());
+    app.get('/later', async ({ raw }, reply) => {
+      deferLater(raw, reply.raw);
+      return {};
+    });
+    app.get('/leaves', () => {
+      defer(job, 'gone', { level: 'process', when: 'aborted' });
+      return new Promise(() => {});
+    });
+    app.get(
+      '/named',
+      {
+        onRequest: (incoming, _, next) => user.run(nameIn(incoming.raw), next),
+        onResponse: (incoming, _, next) => {
+          ended.push([nameIn(incoming.raw), user.getStore()]);
+          next();
+        },
+      },
+      async () => onlyProcess(),
+    );
     app.get('/hangs', () => {
       levelled('process');
       return new Promise(() => {});
@@ -90,6 +140,34 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
       app.get(path, async (_, response) => void response.json(await handler()));
     }
     app.get('/hangs', () => void levelled('process'));
+    app.get('/success', (_, response) => void response.json(onlySuccess()));
+    app.get('/later', (incoming, response) => {
+      deferLater(incoming, response);
+      response.json({});
+    });
+    app.get('/leaves', () => void defer(job, 'gone', { level: 'process', when: 'aborted' }));
+    app.get('/named', (incoming, response) => {
+      const name = nameIn(incoming);
+      response.on('finish', () => ended.push([name, user.getStore()]));
+      user.run(name, () => response.json(onlyProcess()));
+    });
+    app.get('/late-error', async (_, response) => {
+      defer(job, 'late', { level: 'disk' });
+      response.json({ ok: true });
+      await Promise.resolve();
+      throw new Error('behind the reply');
+    });
+    app.get('/bad-end', (_, response) => {
+      response.end = () => {
+        throw new Error('of a middleware around end()');
+      };
+      defer(job, 'bad', { level: 'process' });
+      response.json({});
+    });
+    app.get('/good-end', (_, response) => {
+      defer(job, 'good', { level: 'process' });
+      response.json({});
+    });
     app.get('/stream', (_, response) => {
       defer(job, 'stream', { level: 'disk' });
       Readable.from(['one', 'two', 'three']).pipe(response);
@@ -113,6 +191,8 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
 };
 
 const seen: unknown[] = [];
+/** Whose reply ended, and in whose context. */
+const ended: [name: string, store: string | undefined][] = [];
 
 for (const framework of ['fastify', 'express'] as const) {
   describe(framework, () => {
@@ -132,6 +212,16 @@ for (const framework of ['fastify', 'express'] as const) {
       await get('/deep');
       await until('the next request', () => sink.data.length >= 3);
       assert.deepEqual(sink.data, ['always', 'deep', 'deep']);
+    });
+
+    test('a job deferred behind the reply goes at once, if the outcome is the one it is meant for', async (t) => {
+      for (const level of ['memory', 'process', 'disk', 'sink']) {
+        const { get, sink, deferrer } = await start(t, framework);
+        assert.equal((await get(`/later?${level}`)).status, 200);
+        await until(`the jobs of ${level}`, () => sink.data.length >= 2);
+        assert.deepEqual(sink.data.sort(), ['always', 'success'], level);
+        await until('an empty lane', () => deferrer.lanes.get('test')!.depth === 0);
+      }
     });
 
     test('a route that is not there has a request too', async (t) => {
@@ -249,6 +339,48 @@ for (const framework of ['fastify', 'express'] as const) {
       assert.deepEqual(got[0], ['deep', headers.traceparent, undefined]);
     });
 
+    test('a reply that was held goes on in the context of its own request', async (t) => {
+      const { get } = await start(t, framework);
+      ended.length = 0;
+      const names = Array.from({ length: 20 }, (_, n) => `user${n}`);
+      await Promise.all(names.map(async (name) => (await get(`/named?${name}`)).text()));
+      await until('all of them', () => ended.length === names.length);
+      assert.deepEqual(
+        ended.filter(([name, store]) => name !== store),
+        [],
+      );
+    });
+
+    test('a journal at its quota is a 503, and no crash when the client is gone', async (t) => {
+      const { url, deferrer, sink, get } = await start(t, framework, {
+        journal: { directory: temporaryFolder(t), maxBytes: 4_000 },
+      });
+      sink.answer = () => {
+        throw new Error('away');
+      };
+      // What is not written does not count yet.
+      const { stats } = deferrer.lanes.get('test')!;
+      await until('the quota', async () => {
+        try {
+          await deferrer.defer(job, 'x'.repeat(100), { level: 'process' }).acknowledged();
+        } catch {
+          return stats.rejected === 1;
+        }
+        return false;
+      });
+      const { depth } = deferrer.lanes.get('test')!;
+      const call = request(`${url}/leaves`);
+      call.on('error', () => {});
+      call.end();
+      await until('the handler', () => deferrer.lanes.get('test')!.depth > depth);
+      call.destroy();
+      const reply = await get('/success');
+      assert.equal(reply.status, 503);
+      assert.match(((await reply.json()) as { message: string }).message, /maxBytes/);
+      assert.equal((await get('/memory')).status, 200);
+      sink.answer = () => undefined;
+    });
+
     test('a slow sink makes no reply slower: they wait for it at level sink alone', async (t) => {
       const { get, sink } = await start(t, framework);
       sink.isPaused = true;
@@ -266,6 +398,72 @@ for (const framework of ['fastify', 'express'] as const) {
     });
   });
 }
+
+describe('express', () => {
+  test('an error behind the reply does not get into it while it is held', async (t) => {
+    const { get } = await start(t, 'express');
+    const reply = await get('/late-error');
+    assert.equal(reply.status, 200);
+    assert.deepEqual(await reply.json(), { ok: true });
+  });
+
+  test('a reply that throws when it is let go keeps nobody else from being let go', async (t) => {
+    const sync = Promise.withResolvers<void>();
+    const { get, deferrer } = await start(t, 'express');
+    const thrown: unknown[] = [];
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', (error: Error) => {
+      thrown.push(error.message);
+      sync.resolve();
+    });
+    t.after(() => {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of listeners) process.on('uncaughtException', listener);
+    });
+    const controller = new AbortController();
+    const bad = fetch(String((await get('/memory')).url).replace('/memory', '/bad-end'), {
+      signal: controller.signal,
+    }).catch(() => {});
+    const good = await get('/good-end');
+    assert.equal(good.status, 200);
+    await sync.promise;
+    assert.deepEqual(thrown, ['of a middleware around end()']);
+    controller.abort();
+    await bad;
+    assert.equal(deferrer.lanes.get('test')!.stats.dropped.overflow, 0);
+  });
+});
+
+test('over HTTP/2 a stream that its client cancels is aborted, and no success', async (t) => {
+  const sink = new TestSink();
+  const deferrer = createDefer<string>({ sinks: { test: sink }, handleSignals: false });
+  const app = fastify({ http2: true });
+  await app.register(fastifyDefer, { deferrer });
+  const answer = Promise.withResolvers<object>();
+  for (const [path, reply] of [['/answers', {}] as const, ['/hangs', answer.promise] as const]) {
+    app.get(path, () => {
+      levelled('memory');
+      return Promise.resolve(reply);
+    });
+  }
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const client = connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+  t.after(async () => {
+    client.destroy();
+    answer.resolve({});
+    await app.close();
+  });
+  const answered = client.request({ ':path': '/answers' }).resume();
+  await once(answered, 'close');
+  await until('the jobs', () => sink.data.length === 2);
+  assert.deepEqual(sink.data.sort(), ['always', 'success']);
+  const cancelled = client.request({ ':path': '/hangs' }).on('error', () => {});
+  await until('the handler', () => deferrer.lanes.get('test')!.depth === 3);
+  cancelled.close(constants.NGHTTP2_CANCEL);
+  await until('the jobs', () => sink.data.length === 4);
+  assert.deepEqual(sink.data.slice(2).sort(), ['aborted', 'always']);
+});
 
 async function start(
   t: TestContext,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
@@ -12,6 +13,29 @@ const cli = join(import.meta.dirname, '../src/inspect/cli.ts');
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' });
 }
+
+test('stops where its reader does', async (t) => {
+  const directory = temporaryFolder(t);
+  const app = createDefer({
+    sinks: { mail: { sink: new TestSink(), batch: { waitMs: 60_000 } } },
+    journal: { directory },
+    level: 'process',
+    handleSignals: false,
+  });
+  t.after(() => app.close());
+  const send = defineJob<string>('send');
+  await Promise.all(
+    Array.from({ length: 500 }, () => app.defer(send, 'x'.repeat(1_000)).acknowledged()),
+  );
+  const child = spawn(process.execPath, [cli, 'inspect', directory, '--export']);
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  await once(child, 'close');
+  assert.doesNotMatch(errors, /EPIPE/);
+});
 
 test('lists, exports, requeues and removes, also while the app runs', async (t) => {
   const directory = temporaryFolder(t);

@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { HttpConnection } from './connection.ts';
-import type { EngineRequest } from './request.ts';
+import type { EngineConnection, EngineRequest, EngineResponse as Response } from './exchange.ts';
 import { EngineResponse } from './response.ts';
 
 // The channels of node:http's own server: what traces requests listens here.
@@ -9,7 +8,7 @@ const responseCreated = channel('http.server.response.created');
 const responseFinish = channel('http.server.response.finish');
 
 /** Where Node's own constructor made the response, it published that too. */
-export function publishCreated(request: EngineRequest, response: EngineResponse): void {
+export function publishCreated(request: EngineRequest, response: Response): void {
   if (responseCreated.hasSubscribers && response instanceof EngineResponse) {
     responseCreated.publish({ request, response });
   }
@@ -17,15 +16,15 @@ export function publishCreated(request: EngineRequest, response: EngineResponse)
 
 export function publishStart(
   request: EngineRequest,
-  response: EngineResponse,
-  connection: HttpConnection,
+  response: Response,
+  connection: EngineConnection,
 ): void {
   if (!requestStart.hasSubscribers) return;
   const { server } = connection;
   requestStart.publish({ request, response, socket: connection.socket(), server });
 }
 
-export function publishFinish(response: EngineResponse, connection: HttpConnection): void {
+export function publishFinish(response: Response, connection: EngineConnection): void {
   if (!responseFinish.hasSubscribers) return;
   const { server } = connection;
   responseFinish.publish({

@@ -1,4 +1,13 @@
-import type { ConnectionSocket } from './connection-socket.ts';
+import type { Socket } from 'node:net';
+import type { EngineConnection, ServingServer } from './exchange.ts';
+
+/** The socket of a connection, when something is wrong with it. */
+interface FailingSocket extends Socket {
+  readonly server: ServingServer;
+  readonly connection: EngineConnection;
+  /** The first error is told; what it leads to is not. */
+  ignoreErrors(): void;
+}
 
 const ANSWERS = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
@@ -13,7 +22,7 @@ export function answerTo(code: string | undefined): string {
 }
 
 /** An error of the connection, or in what the client sent: `clientError`, or an answer and the end. */
-export function failConnection(socket: ConnectionSocket, error: NodeJS.ErrnoException): void {
+export function failConnection(socket: FailingSocket, error: NodeJS.ErrnoException): void {
   socket.ignoreErrors();
   if (socket.server.emit('clientError', error, socket)) return;
   const { first } = socket.connection;

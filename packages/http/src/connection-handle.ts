@@ -1,15 +1,15 @@
 import type { SocketAddress } from './native/index.ts';
-import type { HttpConnection } from './connection.ts';
+import type { EngineConnection } from './exchange.ts';
 
 /** What net.Socket calls on a libuv handle, answered by the engine's connection. */
 export class ConnectionHandle {
-  readonly #connection: HttpConnection;
+  readonly #connection: EngineConnection;
   /** net.Socket's own mark. The engine reads for itself. */
   reading = true;
   onread: unknown;
   #afterClose: (() => void) | undefined;
 
-  constructor(connection: HttpConnection) {
+  constructor(connection: EngineConnection) {
     this.#connection = connection;
   }
 

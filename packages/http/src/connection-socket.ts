@@ -1,9 +1,7 @@
 import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
-import type { HttpConnection } from './connection.ts';
-import type { EngineResponse } from './response.ts';
+import type { EngineConnection, EngineResponse, ServingServer } from './exchange.ts';
 import { kDirect, kSequence } from './response-state.ts';
-import type { EngineServer } from './server.ts';
 import { failConnection } from './client-error.ts';
 
 type WriteCallback = (error?: Error | null) => void;
@@ -14,12 +12,12 @@ type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
  * timeouts, destroy, events, raw writes. The bytes that come in are the engine's, so it has no "data".
  */
 export class ConnectionSocket extends net.Socket {
-  declare server: EngineServer;
-  readonly #connection: HttpConnection;
+  declare server: ServingServer;
+  readonly #connection: EngineConnection;
   readonly #handle: ConnectionHandle;
   #writes: WriteCallback[] = [];
 
-  constructor(connection: HttpConnection) {
+  constructor(connection: EngineConnection) {
     const { highWaterMark } = connection.server;
     const handle = new ConnectionHandle(connection);
     super({
@@ -40,7 +38,7 @@ export class ConnectionSocket extends net.Socket {
   }
 
   /** @internal */
-  get connection(): HttpConnection {
+  get connection(): EngineConnection {
     return this.#connection;
   }
 
@@ -79,7 +77,7 @@ export class ConnectionSocket extends net.Socket {
     const asked = this.timeout ?? 0;
     super.setTimeout(0);
     setTimeoutValue(this, asked);
-    this.#connection.native.setTimeout(asked);
+    this.#connection.native.setTimeout(Math.ceil(asked));
     return this;
   }
 

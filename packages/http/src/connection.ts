@@ -1,20 +1,18 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionSocket } from './connection-socket.ts';
 import { connectionReset, streamDestroyed, systemError } from './errors.ts';
+import type { EngineConnection, EngineRequest, EngineResponse, ServingServer } from './exchange.ts';
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from './native/index.ts';
 import { kWritableFinished } from './node-internals.ts';
 import { releaseRequest } from './request-body.ts';
-import type { EngineRequest } from './request.ts';
-import type { EngineResponse } from './response.ts';
 import { emitClose, releaseHeld, settleEnd, settleWrites } from './response-output.ts';
 import { kConnection, kDirect } from './response-state.ts';
-import type { EngineServer } from './server.ts';
 
 /** One connection of the engine: the responses that are due on it, in order, and the socket when somebody asks for it. */
-export class HttpConnection extends AsyncResource {
+export class HttpConnection extends AsyncResource implements EngineConnection {
   readonly native: NativeConnection;
-  readonly server: EngineServer;
+  readonly server: ServingServer;
   /** The response whose turn it is. */
   first: EngineResponse | null = null;
   /** The request that came last: bytes of a body belong to it. */
@@ -31,7 +29,7 @@ export class HttpConnection extends AsyncResource {
   #unsent: EngineResponse[] = [];
   #isPaused = false;
 
-  constructor(native: NativeConnection, server: EngineServer) {
+  constructor(native: NativeConnection, server: ServingServer) {
     super('HTTPINCOMINGMESSAGE', { requireManualDestroy: true });
     this.native = native;
     this.server = server;
@@ -68,14 +66,18 @@ export class HttpConnection extends AsyncResource {
 
   /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
   afterTick(response: EngineResponse): void {
-    if (response._events === undefined) this.server.afterTick(response);
-    // A tick of its own keeps the asynchronous context of the caller for the listeners.
-    else process.nextTick(continueResponse, response);
+    if (response._events !== undefined) {
+      // A tick of its own keeps the asynchronous context of the caller for the listeners.
+      process.nextTick(continueResponse, response);
+    } else if (unheard.push(response) === 1) {
+      process.nextTick(continueUnheard);
+    }
   }
 
   /** Goes on with what waits for the kernel. */
   proceed(response: EngineResponse): void {
-    if (this.isClosed) return;
+    // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
+    if (this.isClosed || this.first !== response) return;
     releaseHeld(response);
     if (this.native.pending > 0) {
       if (!this.#unsent.includes(response)) this.#unsent.push(response);
@@ -101,7 +103,7 @@ export class HttpConnection extends AsyncResource {
       if (response._events !== undefined && response.listenerCount('socket') > 0) {
         response.emit('socket', this.socket());
       }
-      if (response.finished) this.afterTick(response);
+      this.afterTick(response);
       return;
     }
     const socket = this.socket();
@@ -185,9 +187,18 @@ export class HttpConnection extends AsyncResource {
   }
 }
 
+/** Responses that nobody listens to: one tick serves all of them. */
+let unheard: EngineResponse[] = [];
+
+function continueUnheard(): void {
+  const responses = unheard;
+  unheard = [];
+  for (const response of responses) continueResponse(response);
+}
+
 /** What a shared or a single tick does for a response. */
-export function continueResponse(response: EngineResponse): void {
-  response[kConnection].proceed(response);
+function continueResponse(response: EngineResponse): void {
+  (response[kConnection] as HttpConnection).proceed(response);
 }
 
 /** Node's setter passes on what was corked. */

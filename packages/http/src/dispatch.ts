@@ -1,8 +1,7 @@
 import { publishCreated, publishStart } from './channels.ts';
+import type { EngineRequest, EngineResponse } from './exchange.ts';
 import type { HttpConnection } from './connection.ts';
 import { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } from './native/index.ts';
-import type { EngineRequest } from './request.ts';
-import type { EngineResponse } from './response.ts';
 
 /** Gives a request to whoever is there for it, by the rules of Node's server. */
 export function dispatch(

@@ -23,6 +23,9 @@ const OWN = new Set([
   'trailer',
 ]);
 
+/** Times cross as 32 bits: this is 49 days. */
+const LONGEST_MS = 0xffff_ffff;
+
 /**
  * Lets the engine answer GET and HEAD of exactly this URL, query included, by itself: no JavaScript runs, no hook and no log
  * line. With `threaded` it answers even while JavaScript is busy, which is what a health check wants.
@@ -51,7 +54,10 @@ export function keepAnswer(server: Server, url: string, answer: KeptAnswer): boo
   let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`;
   for (const [name, value] of Object.entries(headers)) head += linesOf(name, value!);
   head += `Content-Length: ${body.byteLength}\r\n`;
-  return server instanceof EngineServer && server.keepAnswer(url, head, body, ttlMs);
+  return (
+    server instanceof EngineServer &&
+    server.keepAnswer(url, head, body, Math.min(Math.ceil(ttlMs), LONGEST_MS))
+  );
 }
 
 /** Gives the URL back to the application. */

@@ -1,24 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { HttpConnection } from './connection.ts';
+import type { CustomMessages, EngineRequest } from './exchange.ts';
 import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
 import { http } from './node-http.ts';
 import { kRejectBody, type IncomingInternals } from './node-internals.ts';
 import { hasHttpObserver } from './performance-entries.ts';
-import { BodylessRequest, BodyRequest, type EngineRequest } from './request.ts';
+import { BodylessRequest, BodyRequest } from './request.ts';
 import { finishNode } from './response-output.ts';
 import { kConnection, kDirect, kSequence } from './response-state.ts';
 import { EngineResponse } from './response.ts';
 
 const NodeResponse = http.ServerResponse as unknown as NonNullable<CustomMessages['response']>;
-
-/** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
-export interface CustomMessages {
-  readonly request: (new (socket: Socket) => IncomingMessage) | undefined;
-  readonly response:
-    | (new (request: IncomingMessage, options: object) => ServerResponse)
-    | undefined;
-}
 
 export function createRequest(
   connection: HttpConnection,

@@ -1,15 +1,15 @@
-import type { HttpConnection } from './connection.ts';
-import { BodylessRequest, isStream, kOver, type EngineRequest } from './request.ts';
+import type { EngineConnection, EngineRequest } from './exchange.ts';
+import { BodylessRequest, isStream, kOver } from './request.ts';
 
 /** More of the body of the request that came last. */
-export function pushBody(connection: HttpConnection, chunk: Buffer): void {
+export function pushBody(connection: EngineConnection, chunk: Buffer): void {
   const { incoming } = connection;
   if (incoming === null || incoming._dumped) return;
   if (!incoming.push(chunk)) connection.readLess();
 }
 
 /** The body is complete; trailers as they came: name, value, name, value. */
-export function completeBody(connection: HttpConnection, trailers: readonly string[]): void {
+export function completeBody(connection: EngineConnection, trailers: readonly string[]): void {
   const { incoming } = connection;
   if (incoming === null) return;
   incoming.complete = true;
@@ -24,7 +24,7 @@ export function completeBodyless(request: EngineRequest): void {
 }
 
 /** The response is finished: what nobody read is dropped, and "end" and "close" come as with Node. */
-export function releaseRequest(request: EngineRequest, connection: HttpConnection): void {
+export function releaseRequest(request: EngineRequest, connection: EngineConnection): void {
   if (!isStream(request) && request._events === undefined) {
     (request as BodylessRequest)[kOver] = true;
     return;

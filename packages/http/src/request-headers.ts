@@ -1,7 +1,7 @@
 import type { HeaderBlock } from './native/index.ts';
 import { http } from './node-http.ts';
 import type { IncomingInternals } from './node-internals.ts';
-import type { EngineRequest } from './request.ts';
+import type { EngineRequest } from './exchange.ts';
 
 // Node's own rules: which names are joined, with what, and of which the first one stays.
 const { _addHeaderLine: addHeaderLine } = http.IncomingMessage

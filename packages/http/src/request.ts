@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import type { HttpConnection } from './connection.ts';
+import type { EngineConnection, EngineRequest as Request, EngineResponse } from './exchange.ts';
 import { defineHidden, defineOwn, inheritDefaults, ownDefaults } from './message-defaults.ts';
 import type { HeaderBlock } from './native/index.ts';
 import { http } from './node-http.ts';
@@ -9,12 +9,10 @@ import {
   freshIncoming,
   kHeaders,
   kHeadersCount,
-  type EmitterInternals,
   type IncomingInternals,
   type ReadableInternals,
 } from './node-internals.ts';
 import { headersOf } from './request-headers.ts';
-import type { EngineResponse } from './response.ts';
 import { standAlone } from './response-output.ts';
 
 const kRequestConnection: unique symbol = Symbol('connection');
@@ -27,14 +25,8 @@ export const kOver: unique symbol = Symbol('over');
  * looked at.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in IncomingMessage's
-export interface EngineRequest
-  extends Omit<IncomingMessage, '_read' | 'method' | 'url'>, IncomingInternals, EmitterInternals {
-  method: string;
-  url: string;
-  /** Null until it is known. */
-  upgrade: boolean | null;
-  joinDuplicateHeaders: boolean;
-  [kRequestConnection]: HttpConnection;
+export interface EngineRequest extends Request {
+  [kRequestConnection]: EngineConnection;
   [kBlock]: HeaderBlock;
   [kOver]: boolean;
 }
@@ -42,7 +34,7 @@ export interface EngineRequest
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export class EngineRequest {
   constructor(
-    connection: HttpConnection,
+    connection: EngineConnection,
     method: string,
     url: string,
     minorVersion: 0 | 1,
@@ -144,7 +136,7 @@ inheritDefaults(
 /** A request with a body: a stream from the start. */
 export class BodyRequest extends EngineRequest {
   constructor(
-    connection: HttpConnection,
+    connection: EngineConnection,
     method: string,
     url: string,
     minorVersion: 0 | 1,
@@ -171,7 +163,7 @@ defineOwn(EngineRequest.prototype, kOver, false);
 defineOwn(EngineRequest.prototype, 'upgrade', false);
 
 /** Somebody has taken it for a stream, or it has a body. */
-export function isStream(request: EngineRequest): boolean {
+export function isStream(request: Request): boolean {
   return Object.hasOwn(request, '_readableState');
 }
 

@@ -2,7 +2,7 @@ import { invalidArgument, nodeError } from './errors.ts';
 import { dateLine } from './http-date.ts';
 import { http } from './node-http.ts';
 import { kOutHeaders } from './node-internals.ts';
-import type { EngineResponse } from './response.ts';
+import type { EngineResponse } from './exchange.ts';
 import { kConnection, kIsAscii } from './response-state.ts';
 
 // Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
@@ -45,6 +45,7 @@ const KNOWN_LIMIT = 1000;
 const KEPT_VALUE = 128;
 
 const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
+const NOT_LATIN1 = /[^\0-\xff]/;
 const CLOSE = /(?:^|\W)close(?:$|\W)/i;
 const CHUNKED = /(?:^|\W)chunked(?:$|\W)/i;
 
@@ -101,6 +102,11 @@ export function storeHeader(response: EngineResponse, firstLine: string, headers
     throw nodeError('ERR_HTTP_TRAILER_INVALID', 'Trailers are invalid with this transfer encoding');
   }
 
+  // Node decodes a Content-Disposition, and in latin1 what is left of some characters would be a line end.
+  if (!isAscii && NOT_LATIN1.test(lines)) {
+    lines = Buffer.from(lines).toString('latin1');
+    isAscii = true;
+  }
   response._header = `${lines}\r\n`;
   response._headerSent = false;
   response[kIsAscii] = isAscii;

@@ -10,7 +10,7 @@ import {
   kOutSocket,
 } from './node-internals.ts';
 import { defineOwn, ownDefaults } from './message-defaults.ts';
-import type { EngineResponse } from './response.ts';
+import type { EngineResponse } from './exchange.ts';
 import {
   kConnection,
   kDirect,
@@ -105,7 +105,8 @@ export function writeBody(
     held.push(chunk, encoding ?? undefined, response.chunkedEncoding ? CHUNK : 0);
     response[kTickBytes] += lengthOf(chunk, encoding);
   }
-  const isWelcome = response[kTickBytes] + native.pending < connection.server.highWaterMark;
+  const unsent = connection.first === response ? native.pending : 0;
+  const isWelcome = response[kTickBytes] + unsent < connection.server.highWaterMark;
   if (!isWelcome) response[kNeedDrain] = true;
   return isWelcome;
 }
@@ -200,18 +201,16 @@ export function emitClose(response: EngineResponse): void {
   response.emit('close');
 }
 
-/** Calls back whoever waits for bytes that the kernel has by now. */
+/** Tells whoever waits for bytes that the kernel has by now: "drain" before the callbacks, as with Node's sockets. */
 export function settleWrites(response: EngineResponse, error: Error | null): void {
   response[kTickBytes] = 0;
   const callbacks = response[kWriteCallbacks];
-  if (callbacks !== null) {
-    response[kWriteCallbacks] = null;
-    for (const callback of callbacks) callback(error);
-  }
+  if (callbacks !== null) response[kWriteCallbacks] = null;
   if (error === null && response[kNeedDrain] && !response.finished) {
     response[kNeedDrain] = false;
     response.emit('drain');
   }
+  if (callbacks !== null) for (const callback of callbacks) callback(error);
 }
 
 /** The callbacks of `end`: null, or why the answer did not leave. */

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpConnection } from './connection.ts';
+import type { EngineConnection, EngineRequest, EngineResponse as Response } from './exchange.ts';
 import { defineHidden, defineOwn, inheritDefaults } from './message-defaults.ts';
 import { http } from './node-http.ts';
 import {
@@ -11,10 +10,7 @@ import {
   kOutSocket,
   kRejectBody,
   kWritableFinished,
-  type EmitterInternals,
-  type OutgoingInternals,
 } from './node-internals.ts';
-import type { EngineRequest } from './request.ts';
 import { storeHeader } from './response-head.ts';
 import {
   handOver,
@@ -39,7 +35,6 @@ import {
 } from './response-state.ts';
 
 type Callback = (error?: Error | null) => void;
-export type HeldWrites = (string | Uint8Array | number | undefined)[];
 type Chunk = string | Uint8Array;
 
 /**
@@ -47,25 +42,14 @@ type Chunk = string | Uint8Array;
  * prototype, and whose common path, a head and a whole body, leaves in one piece. The rest is Node's own methods.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in ServerResponse's
-export interface EngineResponse
-  extends Omit<ServerResponse, 'req'>, OutgoingInternals, EmitterInternals {
-  req: EngineRequest;
-  [kConnection]: HttpConnection;
-  [kSequence]: number;
-  [kDirect]: boolean;
-  [kIsAscii]: boolean;
-  [kTickBytes]: number;
-  [kHeld]: HeldWrites | null;
-  [kWriteCallbacks]: Callback[] | null;
-  [kOutSocket]: Socket | null;
-}
+export interface EngineResponse extends Response {}
 
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export class EngineResponse {
   // What most answers write to is made here, so that all of them have one shape.
   constructor(
     request: EngineRequest,
-    connection: HttpConnection,
+    connection: EngineConnection,
     sequence: number,
     keepAlive: boolean,
   ) {

@@ -1,8 +1,23 @@
+import type { Server } from 'node:http';
 import type { ServerSettings } from './native/index.ts';
 import { http } from './node-http.ts';
-import type { EngineServer } from './server.ts';
 
 const kValues: unique symbol = Symbol('settings');
+
+/** Numbers cross as 32 bits: a larger one would come out as another, a part of 1 as 0, which is "off". */
+const MOST = 0x7fffffff;
+
+/** A server by its settings; Node's types leave most of them out. */
+export interface ConfiguredServer extends Server {
+  httpAllowHalfOpen: boolean;
+  noDelay: boolean;
+  keepAlive: boolean;
+  keepAliveInitialDelay: number;
+  keepAliveTimeoutBuffer: number;
+  maxHeaderSize: number | undefined;
+  /** Tells the engine of changed properties. */
+  reconfigure(): void;
+}
 
 /** Properties of a server that its user may write at any time, and that the engine goes by. */
 const LIVE = [
@@ -20,7 +35,7 @@ const LIVE = [
  * Makes the live properties accessors of the prototype, so that the constructor of http.Server, which knows nothing of
  * the engine, writes through them too.
  */
-export function defineSettings(prototype: EngineServer): void {
+export function defineSettings(prototype: ConfiguredServer): void {
   for (const name of LIVE) {
     Object.defineProperty(prototype, name, {
       configurable: true,
@@ -37,7 +52,7 @@ export function defineSettings(prototype: EngineServer): void {
 }
 
 /** What the engine is told. Times in ms; 0 is off. */
-export function settingsOf(server: EngineServer, announceConnections: boolean): ServerSettings {
+export function settingsOf(server: ConfiguredServer, announceConnections: boolean): ServerSettings {
   const keepAliveTimeout = duration(server.keepAliveTimeout);
   return {
     headersTimeout: duration(server.headersTimeout),
@@ -46,7 +61,7 @@ export function settingsOf(server: EngineServer, announceConnections: boolean): 
       keepAliveTimeout === 0 ? 0 : keepAliveTimeout + duration(server.keepAliveTimeoutBuffer, 1000),
     keepAliveShown: keepAliveTimeout,
     socketTimeout: duration(server.timeout),
-    maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+    maxHeaderSize: Math.min(server.maxHeaderSize || http.maxHeaderSize, MOST),
     maxConnections: limit(server.maxConnections),
     noDelay: server.noDelay,
     keepAlive: server.keepAlive,
@@ -56,15 +71,15 @@ export function settingsOf(server: EngineServer, announceConnections: boolean): 
   };
 }
 
-type Settable = EngineServer & { [kValues]?: Record<string, unknown> };
+type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 
 // As Node reads these properties: what is no number counts as its fallback.
 function duration(value: number | undefined, fallback = 0): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return fallback;
-  return Math.min(value, 0x7fffffff);
+  return Math.min(Math.ceil(value), MOST);
 }
 
 function limit(value: number | null | undefined): number {
   if (value === undefined || value === null) return 0;
-  return value > 0 ? value : -1;
+  return value > 0 ? Math.min(Math.ceil(value), MOST) : -1;
 }

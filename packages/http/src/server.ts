@@ -3,10 +3,10 @@ import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerTo } from './client-error.ts';
 import { ConnectionSocket } from './connection-socket.ts';
-import { continueResponse, HttpConnection } from './connection.ts';
+import { HttpConnection } from './connection.ts';
 import { parseError, requestTimeout } from './errors.ts';
 import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
-import type { CustomMessages } from './messages.ts';
+import type { CustomMessages, ServingServer } from './exchange.ts';
 import {
   openPort,
   type ClientError,
@@ -21,9 +21,7 @@ import { symbolOf } from './node-internals.ts';
 import { lookForHttpObserver } from './performance-entries.ts';
 import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from './request-body.ts';
-import type { EngineRequest } from './request.ts';
-import type { EngineResponse } from './response.ts';
-import { defineSettings, settingsOf } from './server-settings.ts';
+import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
 
 type ConnectionListener = (this: Server, socket: Socket) => void;
 type Listener = (...args: never[]) => void;
@@ -45,19 +43,8 @@ const { _emitCloseIfDrained: nodeEmitClose } = http.Server.prototype as unknown 
 
 /** Parts of http.Server that Node's types leave out. */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface EngineServer {
+export interface EngineServer extends ServingServer, ConfiguredServer {
   _handle: ListeningHandle | null;
-  httpAllowHalfOpen: boolean;
-  highWaterMark: number;
-  noDelay: boolean;
-  keepAlive: boolean;
-  keepAliveInitialDelay: number;
-  keepAliveTimeoutBuffer: number;
-  maxHeaderSize: number | undefined;
-  joinDuplicateHeaders: boolean;
-  requireHostHeader: boolean;
-  rejectNonStandardBodyWrites: boolean;
-  shouldUpgradeCallback(request: EngineRequest): boolean;
 }
 
 /**
@@ -81,7 +68,6 @@ export class EngineServer extends http.Server implements ServerEvents {
   #isClosing = false;
   #isAnnouncing = false;
   #isReconfiguring = false;
-  #afterTick: EngineResponse[] = [];
 
   constructor(options: ServerOptions, listener?: RequestListener) {
     super(options, listener);
@@ -207,22 +193,11 @@ export class EngineServer extends http.Server implements ServerEvents {
     });
   }
 
-  /** @internal One tick for all responses that nobody listens to. */
-  afterTick(response: EngineResponse): void {
-    if (this.#afterTick.push(response) === 1) process.nextTick(continueResponses, this);
-  }
-
-  /** @internal */
-  takeAfterTick(): EngineResponse[] {
-    const responses = this.#afterTick;
-    this.#afterTick = [];
-    return responses;
-  }
-
   /** @internal See `keepAnswer` of the package. */
   keepAnswer(url: string, head: string, body: Uint8Array, ttlMs: number): boolean {
-    this.#native?.keep(url, head, body, ttlMs);
-    return this.#native !== undefined;
+    if (!this.listening || this.#native === undefined) return false;
+    this.#native.keep(url, head, body, ttlMs);
+    return true;
   }
 
   /** @internal */
@@ -360,8 +335,4 @@ defineSettings(EngineServer.prototype);
 
 function announce(server: EngineServer, connection: HttpConnection): void {
   server.emit('connection', connection.socket());
-}
-
-function continueResponses(server: EngineServer): void {
-  for (const response of server.takeAfterTick()) continueResponse(response);
 }

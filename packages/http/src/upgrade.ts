@@ -2,11 +2,10 @@ import net, { type Socket, type SocketConstructorOpts } from 'node:net';
 import type { HttpConnection } from './connection.ts';
 import { detachSocket, type ConnectionSocket } from './connection-socket.ts';
 import { completeBodyless } from './request-body.ts';
-import type { EngineRequest } from './request.ts';
-import type { EngineServer } from './server.ts';
+import type { EngineRequest, ServingServer } from './exchange.ts';
 
 type Handle = object;
-type Detached = Socket & { server: EngineServer; _server: EngineServer; _handle: Handle | null };
+type Detached = Socket & { server: ServingServer; _server: ServingServer; _handle: Handle | null };
 type SocketFunction = (this: Socket, options: object) => void;
 
 /** Whether a request that could be an upgrade is one, as the server's `shouldUpgradeCallback` has it. */

@@ -4,15 +4,18 @@ import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
 import { aborts } from './conformance/aborts.ts';
 import { bodies } from './conformance/bodies.ts';
+import { clientErrors } from './conformance/client-errors.ts';
 import { connections } from './conformance/connections.ts';
 import type { HttpModule } from './conformance/engine.ts';
 import { exceptions } from './conformance/exceptions.ts';
 import { expectations } from './conformance/expectations.ts';
 import { framing } from './conformance/framing.ts';
+import { greed } from './conformance/greed.ts';
 import { headers } from './conformance/headers.ts';
 import { limits } from './conformance/limits.ts';
 import { listening } from './conformance/listening.ts';
 import { refusals } from './conformance/refusals.ts';
+import { responseHeads } from './conformance/response-heads.ts';
 import { responses } from './conformance/responses.ts';
 import { streams } from './conformance/streams.ts';
 import { surroundings } from './conformance/surroundings.ts';
@@ -24,12 +27,15 @@ const suites = {
   expectations,
   headers,
   responses,
+  'heads of responses': responseHeads,
   limits,
+  'client errors': clientErrors,
   refusals,
   framing,
   aborts,
   upgrades,
   listening,
+  greed,
   streams,
   surroundings,
 };

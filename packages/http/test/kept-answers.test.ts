@@ -33,6 +33,34 @@ for (const threaded of [false, true]) {
   });
 }
 
+describe('how long an answer is kept:', { skip, timeout: 30_000 }, () => {
+  const answer = async (url: string) => (await fetch(url)).text();
+
+  test('a part of a millisecond is not for ever', async () => {
+    const server = createServer((_, response) => void response.end('from the application'));
+    const url = await listen(server);
+    assert.ok(keepAnswer(server, '/', { body: 'kept', ttlMs: 0.5 }));
+    while ((await answer(url)) === 'kept');
+    await close(server);
+  });
+
+  test('a time longer than any counter is not a short one', async () => {
+    const server = createServer((_, response) => void response.end('from the application'));
+    const url = await listen(server);
+    assert.ok(keepAnswer(server, '/', { body: 'kept', ttlMs: 2 ** 32 + 1 }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(await answer(url), 'kept');
+    await close(server);
+  });
+
+  test('a server that has closed keeps nothing', async () => {
+    const server = createServer();
+    await listen(server);
+    await close(server);
+    assert.equal(keepAnswer(server, '/', { body: '', ttlMs: 1 }), false);
+  });
+});
+
 describe('keepAnswer:', () => {
   test('a server of Node keeps nothing', () => {
     assert.equal(keepAnswer(http.createServer(), '/', { body: '', ttlMs: 1 }), false);

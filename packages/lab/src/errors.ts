@@ -32,7 +32,10 @@ export class LabError extends Error {
 }
 
 /** Wrong input ends with 2, as usage errors do; everything that failed while running with 1. */
-export function exitCodeOf({ code }: LabError): 1 | 2 {
+export function exitCodeOf({ code, cause }: LabError): 1 | 2 {
+  // A file that is named and not there, whatever it was to hold.
+  const { code: reason, syscall } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (isOfFile(code) && reason === 'ENOENT' && syscall === 'open') return 2;
   const isInput =
     code === 'ERR_REDLINE_CONFIG_FILE' ||
     code === 'ERR_REDLINE_CONFIG' ||
@@ -40,4 +43,8 @@ export function exitCodeOf({ code }: LabError): 1 | 2 {
     code === 'ERR_REDLINE_BUDGET' ||
     code === 'ERR_REDLINE_RUNTIME_UNKNOWN';
   return isInput ? 2 : 1;
+}
+
+function isOfFile(code: LabErrorCode): boolean {
+  return code === 'ERR_REDLINE_PROFILE' || code === 'ERR_REDLINE_ACCESS_LOG';
 }

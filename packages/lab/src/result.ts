@@ -144,7 +144,7 @@ export interface PrecisionFacts {
   latencyMs: number;
   resamples: number;
   seed: number;
-  /** Half-width of the band of no difference, as a fraction: 2 %, or as far as the A/A control reached if that is wider. */
+  /** Half-width of the band of no difference, as a fraction: 2 %, or half the width of the A/A control's interval if that is more. */
   cpuBand: number;
   rpsBand: number;
 }
@@ -161,13 +161,19 @@ export interface Slice {
   endedMicros?: number;
   probe?: Probe;
   /**
-   * With `load.turns`: the same server, taking turns with the load on one core, on the least disturbed of four occasions; what
-   * CPU per request is read from. Absent
+   * With `load.turns`: the same server, taking turns with the load on one core; what CPU per request is read from. Absent
    * where nothing is pinned, or the generator cannot be; then the figures above are.
    */
-  turns?: { requests: number; cpuMicros: number; mainThreadMicros?: number };
+  turns?: Turn[];
   /** Share of its core the load generator used, 0 to 1. */
   generatorBusy?: number;
+}
+
+/** 40 ms of load on the server's own core. */
+export interface Turn {
+  requests: number;
+  cpuMicros: number;
+  mainThreadMicros?: number;
 }
 
 export function isMeasured(variant: MeasuredVariant | SkippedVariant): variant is MeasuredVariant {

@@ -1,4 +1,4 @@
-import { retry, type DeliveryResult } from '../sink.ts';
+import { untried, type DeliveryResult } from '../sink.ts';
 
 export type Outcome = PromiseSettledResult<unknown>;
 
@@ -29,7 +29,7 @@ export async function inOrder<T>(
     results.push(result);
     if (result?.kind === 'retry') break;
   }
-  while (results.length < jobs.length) results.push(retry(behind()));
+  while (results.length < jobs.length) results.push(untried(behind()));
   return results;
 }
 

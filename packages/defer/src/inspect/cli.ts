@@ -24,6 +24,12 @@ Which jobs:
 Exit status: 0; 1 when something could not be read or done; 2 for a wrong call.
 `;
 
+// `… | head`: who reads has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 try {
   process.exitCode = await main();
 } catch (error) {

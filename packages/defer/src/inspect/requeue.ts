@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { DeferError } from '../errors.ts';
 import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
-import { nodeFs } from '../journal/journal-fs.ts';
+import { nodeFs, syncFolder } from '../journal/journal-fs.ts';
 import { Journal } from '../journal/journal.ts';
 import { freeOwner, makeJournalId, thisOwner } from '../journal/owner.ts';
 
@@ -35,7 +35,9 @@ export async function requeue(
   }
   await journal.settled();
   journal.release();
+  syncFolder(nodeFs, folder);
   nodeFs.renameSync(folder, join(directory, `${id}~${freeOwner}`));
+  syncFolder(nodeFs, directory);
   if (trouble !== undefined) throw trouble;
   if (!removeLetters) return;
   const letters = new FileDeadLetters(join(directory, 'dead'), 0);

@@ -67,14 +67,15 @@ export class FileDeadLetters implements DeadLetterBox {
     else this.#running++;
     try {
       const path = this.#pathOf(letter.record.id);
-      const file = await open(`${path}.new`, 'w', 0o600);
       try {
-        await file.writeFile(encodeLetter(letter));
-        await file.datasync();
-      } finally {
-        await file.close();
+        await writeSynced(`${path}.new`, encodeLetter(letter));
+        await rename(`${path}.new`, path);
+      } catch (error) {
+        await unlink(`${path}.new`).catch(() => {});
+        throw error;
       }
-      await rename(`${path}.new`, path);
+      // The job is done as far as its journal goes: the letter's name must be as safe as its text.
+      await syncFolder(this.#folder);
       this.#size++;
     } finally {
       const next = this.#waiting.shift();
@@ -109,6 +110,27 @@ export class FileDeadLetters implements DeadLetterBox {
 
   #pathOf(id: string): string {
     return join(this.#folder, id + suffix);
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Windows opens no folders; its file system journals them itself.
+  const folder = await open(path, 'r').catch(() => undefined);
+  if (folder === undefined) return;
+  try {
+    await folder.datasync();
+  } finally {
+    await folder.close();
   }
 }
 

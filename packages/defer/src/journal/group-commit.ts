@@ -1,5 +1,6 @@
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
-import type { JournalFs } from './journal-fs.ts';
+import { close, type JournalFs } from './journal-fs.ts';
+import { reserveAhead } from './reserve.ts';
 
 /** Who waits for what it wrote. Called once, with an error when that level was not reached. */
 export interface CommitWaiter {
@@ -12,6 +13,10 @@ export interface CommitTarget {
   readonly salt: number;
   /** What `write` has taken so far. */
   bytes: number;
+  /** How far the file is filled with zeros to write over; nothing beyond `bytes` where it is less. */
+  reserved: number;
+  /** It is left for a new one when it has so many. */
+  readonly maxBytes: number;
 }
 
 export interface GroupCommitHost {
@@ -22,7 +27,10 @@ export interface GroupCommitHost {
   /** A buffer could not be written, and nothing of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): void;
   syncFailed(error: unknown): void;
+  /** A buffer is written. */
   worked(): void;
+  /** What was written before is synced. */
+  synced(): void;
 }
 
 /** A buffer that had to grow beyond this is not kept. */
@@ -89,11 +97,12 @@ export class GroupCommit {
     const syncWaiters = this.#syncWaiters;
     this.#writeWaiters = [];
     this.#syncWaiters = [];
-    const error = this.#write();
+    const error = this.#write(syncWaiters.length > 0);
     if (error === undefined) this.#unsynced.push(...syncWaiters);
     else tell(syncWaiters, error);
-    tell(writeWaiters, error);
+    // First: the disk works while the replies go out.
     this.#sync();
+    tell(writeWaiters, error);
   }
 
   /** The segment `target` gives out from now on. */
@@ -116,6 +125,12 @@ export class GroupCommit {
     } catch {
       // Windows opens no folders; its file system journals them itself.
     }
+  }
+
+  /** The folder has another name, or none. */
+  folderGone(): void {
+    if (this.#folderFd !== undefined) close(this.#fs, this.#folderFd);
+    this.#folderFd = undefined;
   }
 
   /** Resolves when everything added is written and synced, or has failed. */
@@ -142,12 +157,12 @@ export class GroupCommit {
   close(): void {
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
     for (const fd of [...this.#retired.splice(0), this.#folderFd]) {
-      if (fd !== undefined) this.#fs.closeSync(fd);
+      if (fd !== undefined) close(this.#fs, fd);
     }
     this.#folderFd = undefined;
   }
 
-  #write(): unknown {
+  #write(isSynced: boolean): unknown {
     const length = this.#used;
     const target = this.#target;
     this.#used = 0;
@@ -155,9 +170,10 @@ export class GroupCommit {
     if (length === 0 || target === undefined) return undefined;
     try {
       for (let at = 0; at < length;) {
-        at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at);
+        at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at, target.bytes + at);
       }
       target.bytes += length;
+      if (isSynced) reserveAhead(this.#fs, target);
     } catch (error) {
       this.#host.writeFailed(error, !this.#cutBack(target));
       return error;
@@ -171,6 +187,7 @@ export class GroupCommit {
   #cutBack(target: CommitTarget): boolean {
     try {
       this.#fs.ftruncateSync(target.fd, target.bytes);
+      target.reserved = 0;
       return true;
     } catch {
       return false;
@@ -192,10 +209,17 @@ export class GroupCommit {
     let failure: unknown;
     const ended = (): void => {
       this.#syncing = false;
-      for (const fd of retired) this.#fs.closeSync(fd);
-      if (failure !== undefined) this.#host.syncFailed(failure);
-      tell(waiters, failure);
+      for (const fd of retired) close(this.#fs, fd);
+      if (failure !== undefined) {
+        // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
+        waiters.push(...this.#unsynced.splice(0));
+        this.#host.syncFailed(failure);
+      } else if (fds.size > 0) {
+        this.#host.synced();
+      }
+      // First: the disk works while the replies go out.
       this.#sync();
+      tell(waiters, failure);
       if (this.#syncing) return;
       const idle = this.#idle;
       this.#idle = [];
@@ -218,5 +242,14 @@ export class GroupCommit {
 }
 
 function tell(waiters: readonly CommitWaiter[], error: unknown): void {
-  for (const waiter of waiters) waiter.committed(error);
+  for (const waiter of waiters) {
+    try {
+      waiter.committed(error);
+    } catch (thrown) {
+      // It is the app's own, from a reply that goes on here. The others must hear all the same.
+      queueMicrotask(() => {
+        throw thrown;
+      });
+    }
+  }
 }

@@ -6,8 +6,14 @@ export interface JournalFs {
   readdirSync(path: string): string[];
   openSync(path: string, flags: string): number;
   closeSync(fd: number): void;
-  /** Appends; may write less than asked for. */
-  writeSync(fd: number, bytes: Uint8Array, offset: number, length: number): number;
+  /** May write less than asked for. */
+  writeSync(
+    fd: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): number;
   ftruncateSync(fd: number, length: number): void;
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
@@ -29,7 +35,8 @@ export const nodeFs: JournalFs = {
   readdirSync: (path) => fs.readdirSync(path),
   openSync: (path, flags) => fs.openSync(path, flags, 0o600),
   closeSync: (fd) => fs.closeSync(fd),
-  writeSync: (fd, bytes, offset, length) => fs.writeSync(fd, bytes, offset, length, null),
+  writeSync: (fd, bytes, offset, length, position) =>
+    fs.writeSync(fd, bytes, offset, length, position),
   ftruncateSync: (fd, length) => fs.ftruncateSync(fd, length),
   renameSync: (from, to) => fs.renameSync(from, to),
   unlinkSync: (path) => fs.unlinkSync(path),
@@ -45,6 +52,34 @@ export const nodeFs: JournalFs = {
       });
     }),
 };
+
+/** What was synced is safe, whatever closing says; what was not is not made safe by it. */
+export function close(files: JournalFs, fd: number): void {
+  try {
+    files.closeSync(fd);
+  } catch {
+    // A network's file system may fail here.
+  }
+}
+
+/** Makes what was created in a folder, or renamed, as safe as a sync makes content. */
+export function syncFolder(files: JournalFs, path: string): void {
+  let fd: number;
+  try {
+    fd = files.openSync(path, 'r');
+  } catch {
+    return; // Windows opens no folders; its file system journals them itself.
+  }
+  try {
+    files.fdatasyncSync(fd);
+  } catch (error) {
+    // Some file systems over a network have nothing to sync for a folder, and say so.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
+  } finally {
+    close(files, fd);
+  }
+}
 
 /** Removes a file, if it is there. */
 export function remove(files: JournalFs, path: string): void {

@@ -1,10 +1,11 @@
 import { readSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Timer } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import { FileDeadLetters } from './dead-letters.ts';
 import { segmentHeaderBytes } from './frame.ts';
+import { close, syncFolder } from './journal-fs.ts';
 import { Journal, type JournalSettings } from './journal.ts';
 import {
   freeOwner,
@@ -47,6 +48,7 @@ export class JournalRoot {
   readonly #host: JournalRootHost;
   readonly #adopted: Journal[] = [];
   readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
+  /** Ids of journals that could not be adopted, which was told. */
   readonly #refused = new Set<string>();
   readonly #timers = new Set<Timer>();
   #scanning: Promise<void> | undefined;
@@ -68,6 +70,9 @@ export class JournalRoot {
       for (const name of this.#folders()) this.#checkVersion(join(directory, name));
       fs.mkdirSync(deadFolder);
       fs.mkdirSync(folder);
+      // Else a power failure could take the folder, and every synced segment with it.
+      syncFolder(fs, directory);
+      syncFolder(fs, dirname(directory));
       const dead = fs.readdirSync(deadFolder).filter((name) => name.endsWith('.dead'));
       this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
     } catch (cause) {
@@ -155,28 +160,46 @@ export class JournalRoot {
     }
     for (const name of names) {
       if (this.#isClosed) return;
-      if (this.#refused.has(name) || !this.#isOrphan(name)) continue;
+      if (!this.#isOrphan(name)) continue;
+      const { id } = parseFolderName(name)!;
       try {
-        await this.#adopt(name);
+        await this.#adopt(name, id);
+        this.#refused.delete(id);
       } catch (error) {
-        this.#refused.add(name);
+        // It is tried again: too many open files, say, may be over by then.
+        if (this.#refused.has(id)) continue;
+        this.#refused.add(id);
         if (error instanceof DeferError) this.#host.warn(error);
-        else this.#warn(`The journal ${name} cannot be adopted`, error);
+        else this.#warn(`The journal ${name} cannot be adopted yet`, error);
       }
     }
   }
 
-  async #adopt(name: string): Promise<void> {
-    const { fs, directory, clock } = this.#settings;
+  async #adopt(name: string, id: string): Promise<void> {
+    const { fs, directory } = this.#settings;
     // First, so that a newer journal stays free for a newer process.
     this.#checkVersion(join(directory, name));
-    const { id } = parseFolderName(name)!;
     const folder = join(directory, `${id}~${thisOwner}`);
     try {
       fs.renameSync(join(directory, name), folder);
     } catch {
       return; // Another process was faster.
     }
+    let journal: Journal;
+    try {
+      journal = await this.#recover(id, folder);
+    } catch (error) {
+      fs.renameSync(folder, join(directory, `${id}~${freeOwner}`));
+      throw error;
+    }
+    this.#adopted.push(journal);
+    if (this.#isClosed) return this.#release(journal);
+    this.#host.adopted(journal);
+    if (journal.isFinished) this.#drop(journal);
+  }
+
+  async #recover(id: string, folder: string): Promise<Journal> {
+    const { fs, directory, clock } = this.#settings;
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
     const found = await recoverJournal(id, folder, names, clock.now());
@@ -187,11 +210,7 @@ export class JournalRoot {
         await keepDamaged(damage.file, directory, id);
       }
     }
-    const journal = new Journal(id, folder, this.#settings, found);
-    this.#adopted.push(journal);
-    if (this.#isClosed) return this.#release(journal);
-    this.#host.adopted(journal);
-    if (journal.isFinished) this.#drop(journal);
+    return new Journal(id, folder, this.#settings, found);
   }
 
   #isOrphan(name: string): boolean {
@@ -231,9 +250,28 @@ export class JournalRoot {
       try {
         giveLifeSign(journal.folder);
       } catch (cause) {
-        this.#warn(`The journal ${journal.folder} is not where it was`, cause);
+        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') this.#lose(journal, cause);
+        else this.#warn(`The journal ${journal.folder} cannot be reached`, cause);
       }
     }
+  }
+
+  /* Somebody has removed it; or this process stood still for so long that another took it for gone. What it holds is
+     that one's now. */
+  #lose(journal: Journal, cause: unknown): void {
+    const { fs, directory } = this.#settings;
+    journal.abandon();
+    if (journal === this.own) {
+      fs.mkdirSync(journal.folder);
+      syncFolder(fs, directory);
+    } else {
+      this.#adopted.splice(this.#adopted.indexOf(journal), 1);
+      this.#host.finished(journal);
+    }
+    this.#warn(
+      `The journal ${journal.folder} was removed, or taken over while this process stood still; its jobs may be done twice, and new ones go to a new file`,
+      cause,
+    );
   }
 
   #folders(): string[] {
@@ -254,12 +292,14 @@ export class JournalRoot {
     for (const name of names.filter((each) => segmentNumbers([each]).length > 0)) {
       const file = join(folder, name);
       const header = Buffer.alloc(segmentHeaderBytes);
+      let fd: number | undefined;
       try {
-        const fd = fs.openSync(file, 'r');
+        fd = fs.openSync(file, 'r');
         readSync(fd, header);
-        fs.closeSync(fd);
       } catch {
         continue; // As above; what cannot be read is told when the journal is adopted.
+      } finally {
+        if (fd !== undefined) close(fs, fd);
       }
       checkVersion(header, file);
     }

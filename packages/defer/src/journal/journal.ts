@@ -4,8 +4,9 @@ import { DeferError } from '../errors.ts';
 import { encodeStates, type Checkpoint } from './checkpoint.ts';
 import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
 import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
-import { remove, type JournalFs } from './journal-fs.ts';
+import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
+import { dropReserve } from './reserve.ts';
 import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
 import { writeCheckpoint } from './write-checkpoint.ts';
 
@@ -32,6 +33,7 @@ interface OpenSegment extends CommitTarget {
 }
 
 const checkpointEveryMs = 1_000;
+const distrustEveryMs = 1_000;
 /** Time enough to keep small what a replay sends again, and files few. */
 const windowsPerSegment = 2;
 
@@ -52,6 +54,8 @@ export class Journal {
   readonly #marks = new Marks();
   #inTrouble = false;
   #openIsBroken = false;
+  #isSyncFailing = false;
+  #distrustedAtMs = -Infinity;
   #checkpointing = false;
   #checkpointedAtMs = -Infinity;
   #isReleased = false;
@@ -88,6 +92,7 @@ export class Journal {
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
       worked: () => this.#worked(),
+      synced: () => this.#synced(),
     });
   }
 
@@ -200,15 +205,25 @@ export class Journal {
     return false;
   }
 
-  /** Throws away what waits for the sink in the oldest segment that has some. Returns how many jobs that were. */
+  /** Throws away what waits for the sink in the oldest segment that goes by it. Returns how many jobs that were. */
   dropOldest(sink: string): number {
     const index = this.sinks.indexOf(sink);
+    const { waiting, loaded, sent, done } = jobStates;
     for (const segment of this.segments) {
-      const { waiting, done } = jobStates;
-      const dropped = segment.move(waiting, done, (_, of) => of === index);
+      // Where others need the segment, jobs would be lost and no room made.
+      if (segment.count(loaded) > 0 || !segment.everyOneIs(waiting, index)) continue;
+      segment.move(sent, done, () => true);
+      const dropped = segment.move(waiting, done, () => true);
       if (dropped > 0) return dropped;
     }
     return 0;
+  }
+
+  /** Its folder is not there any more. What it held is another's; what comes now begins a new file. */
+  abandon(): void {
+    this.segments.length = 0;
+    this.#openIsBroken = true;
+    this.#commit.folderGone();
   }
 
   /** Resolves when everything so far is written and synced, or has failed. */
@@ -261,23 +276,25 @@ export class Journal {
   }
 
   #rotate(): OpenSegment {
-    const { fs, clock } = this.settings;
-    const number = this.#nextSegment;
+    const { fs, clock, segmentBytes } = this.settings;
+    // Never again the same: a file that could not be removed must not be in the way for ever.
+    const number = this.#nextSegment++;
     const segment = new Segment(number, segmentSalt(this.id, number), clock.now());
     const header = encodeSegmentHeader();
     const path = this.pathOf(segment);
     let fd: number | undefined;
     try {
-      fd = fs.openSync(path, 'ax');
-      for (let at = 0; at < header.length;) at += fs.writeSync(fd, header, at, header.length - at);
+      fd = fs.openSync(path, 'wx');
+      for (let at = 0; at < header.length;) {
+        at += fs.writeSync(fd, header, at, header.length - at, at);
+      }
     } catch (error) {
       if (fd !== undefined) {
-        fs.closeSync(fd);
+        close(fs, fd);
         remove(fs, path);
       }
       throw this.#trouble(`The segment ${path} cannot be opened`, error);
     }
-    this.#nextSegment++;
     const before = this.#open;
     segment.bytes = segmentHeaderBytes;
     this.segments.push(segment);
@@ -291,9 +308,14 @@ export class Journal {
       set bytes(bytes) {
         segment.bytes = bytes;
       },
+      reserved: 0,
+      maxBytes: segmentBytes,
     };
     this.#openIsBroken = false;
-    if (before !== undefined) this.#commit.retire(before.fd);
+    if (before !== undefined) {
+      dropReserve(fs, before);
+      this.#commit.retire(before.fd);
+    }
     this.#commit.use(fd);
     this.#commit.folderChanged(this.folder);
     return this.#open;
@@ -312,15 +334,30 @@ export class Journal {
   }
 
   /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
-     is written behind them: a new segment begins, and who waited is told that the level was not reached. */
+     is written behind them: a new segment begins, and who waited is told that the level was not reached. On a disk
+     that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
   #syncFailed(error: unknown): void {
-    this.#openIsBroken = true;
+    const now = this.settings.clock.now();
+    if (now - this.#distrustedAtMs >= distrustEveryMs) {
+      this.#distrustedAtMs = now;
+      this.#openIsBroken = true;
+    }
+    this.#isSyncFailing = true;
     this.#trouble(`The journal ${this.folder} cannot be synced`, error);
   }
 
   #worked(): void {
     this.#unwrittenJobs = undefined;
-    if (!this.#inTrouble || this.#openIsBroken) return;
+    if (!this.#openIsBroken && !this.#isSyncFailing) this.#recovered();
+  }
+
+  #synced(): void {
+    this.#isSyncFailing = false;
+    if (!this.#openIsBroken) this.#recovered();
+  }
+
+  #recovered(): void {
+    if (!this.#inTrouble) return;
     this.#inTrouble = false;
     this.settings.recovered();
   }
@@ -334,7 +371,9 @@ export class Journal {
   }
 
   #checkpointWhenDue(now: number): void {
-    if (this.#checkpointing || now - this.#checkpointedAtMs < checkpointEveryMs) return;
+    if (this.#checkpointing) return;
+    this.#removeFinished();
+    if (now - this.#checkpointedAtMs < checkpointEveryMs) return;
     const finished = this.segments.filter(
       (segment) => segment !== this.#open?.segment && segment.unfinished === 0,
     );
@@ -348,6 +387,17 @@ export class Journal {
       .finally(() => {
         this.#checkpointing = false;
       });
+  }
+
+  /* A mark never lies before its job. So the oldest segments, as long as all of them are finished, have marks for
+     nobody but each other, and go without a checkpoint: also when the disk is too full for one. */
+  #removeFinished(): void {
+    for (;;) {
+      const oldest = this.segments[0];
+      if (oldest === undefined || oldest === this.#open?.segment || oldest.unfinished > 0) return;
+      this.segments.shift();
+      remove(this.settings.fs, this.pathOf(oldest));
+    }
   }
 
   /* Marks lie in segments other than their jobs': before any is removed, what they say must be kept elsewhere. */
@@ -370,7 +420,10 @@ export class Journal {
   }
 
   #closeOpen(): void {
-    if (this.#open !== undefined) this.settings.fs.closeSync(this.#open.fd);
+    if (this.#open !== undefined) {
+      dropReserve(this.settings.fs, this.#open);
+      close(this.settings.fs, this.#open.fd);
+    }
     this.#open = undefined;
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
 import { decodeCheckpoint, decodeStates, type Checkpoint } from './checkpoint.ts';
 import {
+  claimedFrameBytes,
   findFrame,
   frameHeaderBytes,
   frameKinds,
@@ -15,6 +16,7 @@ import {
 } from './frame.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
 import { parseRanges } from './number-ranges.ts';
+import { withoutReserve } from './reserve.ts';
 import { jobStates, Segment, type JobState } from './segment.ts';
 
 /** Bytes that are not what was written, behind which reading went on. */
@@ -22,7 +24,7 @@ export interface Damage {
   readonly file: string;
   readonly offset: number;
   readonly bytes: number;
-  /** `'torn'`: nothing readable follows, as after a crash in the middle of a write. */
+  /** `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. */
   readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint';
 }
 
@@ -59,7 +61,7 @@ export async function recoverJournal(
     const segment = new Segment(number, segmentSalt(id, number), now);
     segment.lastSentAtMs = now;
     const file = join(folder, nameOf(names, number));
-    const bytes = await read(file);
+    const bytes = withoutReserve(await read(file));
     segment.bytes = bytes.length;
     checkHeader(bytes, file, damages);
     for (const frame of framesOf(bytes, file, segment.salt, damages)) {
@@ -157,9 +159,17 @@ export function* framesOf(
     }
     const next = findFrame(bytes, at + 1, salt);
     const end = next?.start ?? bytes.length;
-    damages.push({ file, offset: at, bytes: end - at, kind: next ? 'damaged' : 'torn' });
+    const isTorn = next === undefined && isCutOff(bytes, at);
+    damages.push({ file, offset: at, bytes: end - at, kind: isTorn ? 'torn' : 'damaged' });
     at = end;
   }
+}
+
+/* A killed process leaves the beginning of a frame, a power failure also zeros in its place. Anything else was whole,
+   and may have been acknowledged. */
+function isCutOff(bytes: Buffer, at: number): boolean {
+  const length = claimedFrameBytes(bytes, at) ?? frameHeaderBytes;
+  return at + length > bytes.length || bytes.at(-1) === 0;
 }
 
 function checkHeader(bytes: Buffer, file: string, damages: Damage[]): void {

@@ -90,6 +90,15 @@ export class Segment {
     return moved;
   }
 
+  /** True when every job in `state` is of this sink. */
+  everyOneIs(state: JobState, sink: number): boolean {
+    for (let at = 0; at < this.length; at++) {
+      const word = this.#states[at]!;
+      if ((word & stateMask) === state && word >>> stateBits !== sink) return false;
+    }
+    return true;
+  }
+
   #grow(length: number): void {
     const states = new Uint16Array(Math.max(length, this.#states.length * 2));
     states.set(this.#states);

@@ -14,10 +14,10 @@ export async function writeCheckpoint(
 ): Promise<boolean> {
   const path = join(folder, 'checkpoint');
   remove(fs, `${path}.new`);
-  const fd = fs.openSync(`${path}.new`, 'ax');
+  const fd = fs.openSync(`${path}.new`, 'wx');
   try {
     const bytes = Buffer.from(encodeCheckpoint(checkpoint));
-    for (let at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at);
+    for (let at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at, at);
     await new Promise<void>((resolve, reject) => {
       fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
     });

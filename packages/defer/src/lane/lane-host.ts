@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { DeferLogger } from '../options.ts';
-import type { PendingJob, Restore } from '../pending-job.ts';
+import type { Restore } from '../async-context.ts';
+import type { PendingJob } from '../pending-job.ts';
 import type { Scope } from '../scope.ts';
 import type { DeferContext } from '../sink.ts';
 

@@ -1,7 +1,7 @@
 import { DeferError } from '../errors.ts';
 import { overflows, type Overflow } from '../level.ts';
 import type { Sink } from '../sink.ts';
-import { oneOf, positive, positiveInteger, wholeNumber } from '../validate.ts';
+import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './backoff.ts';
 
 /** A sink, and how jobs go to it. */
@@ -55,8 +55,8 @@ export interface LaneOptions {
    */
   sendTimeoutMs?: number;
   /**
-   * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or the journal is full: `'spill'`, it
-   * is kept in the journal alone, and refused when that is full too; `'block'`, its reply is held until there is
+   * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or, for one of level `process` or `disk`,
+   * the journal is full: `'spill'`, it is kept in the journal alone, and refused when that is full too; `'block'`, its reply is held until there is
    * room; `'drop-oldest'`, the oldest job of the sink that is not on its way goes; `'reject'`, the call throws.
    * @default 'spill' with a journal, else 'reject'
    */
@@ -87,15 +87,35 @@ export interface ResolvedLane {
   readonly maxJobBytes: number;
 }
 
+const laneNames = {
+  sink: true,
+  batch: true,
+  inFlight: true,
+  ordered: true,
+  retry: true,
+  breaker: true,
+  rate: true,
+  sendTimeoutMs: true,
+  overflow: true,
+  maxPending: true,
+  maxPendingBytes: true,
+} as const satisfies Record<keyof LaneOptions, true>;
+
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function resolveLane(
   name: string,
   given: Sink | LaneOptions,
   hasJournal: boolean,
 ): ResolvedLane {
-  const options: LaneOptions = 'sink' in given ? given : { sink: given };
-  const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
   const at = `sinks.${name}`;
+  const isLane = typeof given === 'object' && given !== null && 'sink' in given;
+  const options: LaneOptions = isLane ? given : { sink: given };
+  const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
+  onlyKnown(at, options, laneNames);
+  onlyKnown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });
+  onlyKnown(`${at}.retry`, retry, { attempts: true, minMs: true, maxMs: true, factor: true });
+  onlyKnown(`${at}.breaker`, breaker, { failures: true, minMs: true, maxMs: true });
+  onlyKnown(`${at}.rate`, rate, { jobs: true, perMs: true });
   if (typeof sink?.send !== 'function') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
@@ -142,7 +162,7 @@ export function resolveLane(
       factor: 2,
     },
     rate: rate && {
-      jobs: positive(`${at}.rate.jobs`, rate.jobs),
+      jobs: positiveInteger(`${at}.rate.jobs`, rate.jobs),
       perMs: positive(`${at}.rate.perMs`, rate.perMs),
     },
     sendTimeoutMs: positive(`${at}.sendTimeoutMs`, options.sendTimeoutMs ?? 30_000),

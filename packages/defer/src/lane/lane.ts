@@ -1,52 +1,45 @@
+import { captureAsyncContext } from '../async-context.ts';
 import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { PendingJob } from '../pending-job.ts';
-import type { DeliveryResult, SinkHost } from '../sink.ts';
+import type { SinkHost } from '../sink.ts';
 import { Alarm } from './alarm.ts';
-import { backoffMs } from './backoff.ts';
 import type { BacklogChunk } from './backlog.ts';
 import { BacklogReader } from './backlog-reader.ts';
 import { Backlogs } from './backlogs.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import { Deque } from './deque.ts';
-import { DueHeap } from './due-heap.ts';
-import { KeyOrder } from './key-order.ts';
+import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { JobHome, LaneHost } from './lane-host.ts';
 import { LaneStats, type DropReason } from './lane-stats.ts';
-import { RateLimit } from './rate-limit.ts';
+import { Results } from './results.ts';
 import { Room } from './room.ts';
 import { sendBatch } from './send-batch.ts';
 
 const readAgainMs = 1_000;
 
-/** The way to one sink: gathers batches, sends them, and sends again what did not arrive. */
+/** The way to one sink: has jobs gathered, sends the batches, and hands on what became of them. */
 export class Lane {
   readonly options: ResolvedLane;
   readonly home: JobHome;
   readonly stats: LaneStats = new LaneStats();
   readonly #host: LaneHost;
-  readonly #queue = new Deque<PendingJob>();
-  readonly #retrying = new DueHeap<PendingJob>();
-  readonly #keys = new KeyOrder<PendingJob>();
+  readonly #gathering: Gathering;
+  readonly #results: Results;
   readonly #onTheirWay = new Set<readonly PendingJob[]>();
   readonly #backlogs: Backlogs;
   readonly #reader: BacklogReader;
   readonly #room: Room;
   readonly #alarm: Alarm;
   readonly #breaker: CircuitBreaker;
-  readonly #rate: RateLimit | undefined;
   readonly #aborts = new Set<AbortController>();
-  #sendingLength = 0;
-  /** Jobs being put with the dead letters. */
-  #dying = 0;
-  #gatheringSinceMs: number | undefined;
-  /** Where order counts: when the job at the front may be tried again. */
-  #heldUntilMs = 0;
-  #isUrgent = false;
-  #isDraining = false;
+  /* Not in the context of the request that happened to wake the lane: a batch belongs to nobody, and what its sink
+     opens on the way would keep that request in memory. */
+  readonly #pumpOutside: () => void;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
+  /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
+  #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
 
@@ -55,11 +48,21 @@ export class Lane {
     this.#host = host;
     this.home = host;
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
-    const { rate } = options;
-    this.#rate = rate && new RateLimit(rate.jobs, rate.perMs, host.clock.now());
+    const outside = captureAsyncContext();
+    this.#pumpOutside = () => outside(() => this.#pump());
+    this.#gathering = new Gathering(options, host.clock.now());
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
+    this.#results = new Results(
+      options,
+      host,
+      this.stats,
+      this.#gathering,
+      this.#room,
+      this.#backlogs,
+      () => this.#tellIdle(),
+    );
     this.#reader = new BacklogReader(options, this.#room, this.#backlogs, {
       read: (chunk, isReplayed, { journal }) => this.#takeIn(chunk, isReplayed, journal),
       failed: (error) => {
@@ -89,19 +92,24 @@ export class Lane {
 
   /** Wall clock of the oldest job that is not at the sink yet. */
   get oldestAtMs(): number | undefined {
-    let oldest = this.#queue.peek()?.deferredAtMs;
+    let oldest = this.#gathering.oldestAtMs;
     const compare = (atMs: number | undefined): void => {
       if (atMs !== undefined && (oldest === undefined || atMs < oldest)) oldest = atMs;
     };
     for (const batch of this.#onTheirWay) compare(batch[0]?.deferredAtMs);
     for (const { oldestAtMs } of this.#backlogs) compare(oldestAtMs);
-    for (const job of this.#retrying) compare(job.deferredAtMs);
     return oldest;
   }
 
   /** True when a job more would be more than the options allow in memory. */
   get isFull(): boolean {
     return this.#room.isFull;
+  }
+
+  /** True when a job more must go behind those that are on disk alone: memory would have it overtake them. */
+  get isBehindSpilled(): boolean {
+    const { ordered, overflow } = this.options;
+    return ordered !== false && overflow === 'spill' && this.#backlogs.waiting > 0;
   }
 
   reserve(): void {
@@ -141,11 +149,12 @@ export class Lane {
     }
     // The journal could not take it, and memory has no room: nobody may count on it, and nothing grows for it.
     if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
-    if (job.level === 'sink') this.#isUrgent = true;
     this.#room.load(job);
-    this.#queue.push(job);
-    this.#gatheringSinceMs ??= this.#host.clock.now();
-    this.#schedule();
+    this.#gathering.push(job, this.#host.clock.now());
+    const waitsFor = this.#waitsFor;
+    if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
+      this.#schedule();
+    }
   }
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
@@ -161,11 +170,10 @@ export class Lane {
 
   /** Throws away the oldest job that is not on its way. False when there is none. */
   dropOldest(): boolean {
-    const job = this.#queue.shift();
+    const job = this.#gathering.takeOldest();
     if (job === undefined) return false;
     this.drop(job, 'overflow');
     this.#room.unload(job);
-    this.#passKey(job);
     return true;
   }
 
@@ -207,16 +215,16 @@ export class Lane {
     }
   }
 
-  /** Sends without waiting for full batches from now on; resolves when nothing is left or `signal` aborts. */
+  /** Sends without waiting for full batches; resolves when nothing is left or `signal` aborts. */
   async drain(signal: AbortSignal): Promise<void> {
-    this.#isDraining = true;
+    this.#gathering.draining++;
     this.#schedule();
+    const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => abort(), { once: true });
     while (!this.#isEmpty() && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#idle.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await Promise.race([aborted, new Promise<void>((resolve) => void this.#idle.push(resolve))]);
     }
+    this.#gathering.draining--;
   }
 
   /** Stops. What is left, jobs on their way included, is returned; their batches are aborted. */
@@ -224,12 +232,7 @@ export class Lane {
     this.#isClosed = true;
     if (this.#pumping !== undefined) clearImmediate(this.#pumping);
     this.#alarm.cancel();
-    const left = [
-      ...[...this.#onTheirWay].flat(),
-      ...this.#queue,
-      ...this.#keys,
-      ...this.#retrying,
-    ];
+    const left = [...[...this.#onTheirWay].flat(), ...this.#gathering];
     for (const abort of this.#aborts) abort.abort();
     return left;
   }
@@ -239,7 +242,7 @@ export class Lane {
   }
 
   #isEmpty(): boolean {
-    return this.#dying === 0 && this.depth - this.#room.reserved === 0;
+    return this.#results.burying === 0 && this.depth - this.#room.reserved === 0;
   }
 
   /* First in, first out: behind a job that is on disk alone, the next ones are too. */
@@ -252,78 +255,39 @@ export class Lane {
     if (this.#isClosed) return;
     this.#pumping ??= setImmediate(() => {
       this.#pumping = undefined;
-      this.#pump();
+      this.#pumpOutside();
     });
   }
 
   #pump(): void {
     if (this.#isClosed) return;
-    const { options } = this;
+    const gathering = this.#gathering;
     const now = this.#host.clock.now();
-    this.#takeBackDue(now);
-    while (this.#queue.length > 0 && this.#onTheirWay.size < options.inFlight) {
+    this.#waitsFor = undefined;
+    gathering.takeBackDue(now);
+    while (!gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
       if (breakerMs === undefined) break;
-      const waitMs = Math.max(breakerMs, this.#heldUntilMs - now);
+      const pauseMs = Math.max(breakerMs, gathering.pauseMs(now));
+      const waitMs = pauseMs > 0 ? pauseMs : gathering.gatherMs(now);
       if (waitMs > 0) {
+        this.#waitsFor = pauseMs > 0 ? 'event' : 'batch';
         this.#alarm.ringIn(waitMs, now);
         break;
       }
-      const gatherMs = this.#gatherMs(now);
-      if (gatherMs > 0) {
-        this.#alarm.ringIn(gatherMs, now);
-        break;
-      }
-      const batch = this.#takeBatch(now);
-      if (batch.length === 0) break;
-      void this.#send(batch);
+      const batch = gathering.take(now);
+      if (batch.length > 0) void this.#send(batch);
     }
-    if (this.#queue.length === 0) {
-      this.#gatheringSinceMs = undefined;
-      this.#isUrgent = false;
-    }
+    if (gathering.isEmpty) gathering.rest();
+    else this.#waitsFor ??= 'event';
     this.#reader.readMore();
-    const next = this.#retrying.peek();
-    if (next !== undefined) this.#alarm.ringIn(Math.max(0, next.dueAtMs - now), now);
+    const dueAtMs = gathering.nextDueAtMs;
+    if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
     this.#tellIdle();
-  }
-
-  /** How long the batch that gathers may still wait. */
-  #gatherMs(now: number): number {
-    const { batchJobs, batchBytes, batchWaitMs } = this.options;
-    if (this.#isUrgent || this.#isDraining || batchWaitMs === 0) return 0;
-    if (this.#queue.length >= batchJobs) return 0;
-    if (this.#room.loadedLength - this.#sendingLength >= batchBytes) return 0;
-    this.#gatheringSinceMs ??= now;
-    return Math.max(0, this.#gatheringSinceMs + batchWaitMs - now);
-  }
-
-  #takeBatch(now: number): PendingJob[] {
-    const { batchJobs, batchBytes, ordered } = this.options;
-    const wanted = Math.min(batchJobs, this.#queue.length);
-    const allowed = this.#rate?.take(wanted, now) ?? wanted;
-    const batch: PendingJob[] = [];
-    let length = 0;
-    while (batch.length < allowed) {
-      const job = this.#queue.peek();
-      if (job === undefined) break;
-      if (batch.length > 0 && length + job.length > batchBytes) break;
-      this.#queue.shift();
-      if (ordered === 'key' && !this.#keys.enter(job)) continue;
-      batch.push(job);
-      length += job.length;
-    }
-    this.#rate?.giveBack(allowed - batch.length);
-    if (allowed < wanted) this.#alarm.ringIn(this.#rate!.waitMs(now), now);
-    this.#gatheringSinceMs = this.#queue.length > 0 ? now : undefined;
-    return batch;
   }
 
   async #send(batch: readonly PendingJob[]): Promise<void> {
     this.#onTheirWay.add(batch);
-    let sendingLength = 0;
-    for (const job of batch) sendingLength += job.length;
-    this.#sendingLength += sendingLength;
     this.#breaker.began();
     this.stats.batches++;
     const abort = new AbortController();
@@ -333,134 +297,32 @@ export class Lane {
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
     this.#onTheirWay.delete(batch);
-    this.#sendingLength -= sendingLength;
-    if (outcome.failure === undefined) this.#arrived(batch, outcome.results);
-    else this.#failed(batch, outcome.failure.error);
-    this.#schedule();
-  }
-
-  #arrived(batch: readonly PendingJob[], results: readonly DeliveryResult[] | undefined): void {
     const { logger, clock } = this.#host;
-    if (this.#breaker.succeeded()) logger.log(`defer, sink ${this.name}: it is back.`);
-    const wallMs = clock.wall();
-    const now = clock.now();
-    const again: PendingJob[] = [];
-    for (let at = 0; at < batch.length; at++) {
-      const job = batch[at]!;
-      const result = results?.[at];
-      if (result === undefined) this.#delivered(job, wallMs);
-      else if (result.kind === 'dead') this.#dies(job, result.error);
-      else if (this.options.ordered === true && again.length > 0) again.push(job);
-      else if (job.attempt >= this.options.attempts) this.#dies(job, result.error);
-      else {
-        this.stats.retried++;
-        const waitMs = backoffMs(this.options.retry, job.attempt, this.#host.random);
-        job.attempt++;
-        job.redelivered = true;
-        job.dueAtMs = now + Math.max(waitMs, result.afterMs ?? 0);
-        again.push(job);
+    if (outcome.failure === undefined) {
+      if (this.#breaker.succeeded()) logger.log(`defer, sink ${this.name}: it is back.`);
+      this.#results.settle(batch, outcome.results);
+    } else {
+      this.#results.putBack(batch);
+      if (this.#breaker.failed(clock.now())) {
+        logger.warn(
+          `defer, sink ${this.name}: it is not there; its jobs wait, and it is asked now and then.`,
+          outcome.failure.error,
+        );
       }
     }
-    if (again.length === 0) return;
-    if (this.options.ordered === true) {
-      // The first one is waited for, and everything behind it waits with it.
-      for (let at = again.length - 1; at >= 0; at--) this.#queue.unshift(again[at]!);
-      this.#heldUntilMs = again[0]!.dueAtMs;
-    } else {
-      for (const job of again) this.#retrying.push(job);
-    }
-  }
-
-  #delivered(job: PendingJob, wallMs: number): void {
-    this.stats.sent++;
-    this.stats.addLag(wallMs - job.deferredAtMs);
-    const { place } = job;
-    if (place !== undefined) {
-      const { journal } = place;
-      // Only a sink that would say so can be asked to take it again.
-      if (this.#backlogs.hasGeneration && journal.settings.replayWindowMs > 0) journal.sent(place);
-      else journal.done(place);
-    }
-    this.#finish(job);
-    // A level below is reached when the journal says so, even where the sink was faster.
-    if (!job.isJournaled) job.acknowledge(undefined);
-  }
-
-  #dies(job: PendingJob, error: unknown): void {
-    this.stats.dead++;
-    this.#dying++;
-    const cause = { cause: error };
-    this.#finish(job);
-    this.#host
-      .bury(job, error)
-      .then(
-        () => job.place?.journal.done(job.place),
-        (reason: unknown) => {
-          this.#host.logger.warn(
-            `defer, sink ${this.name}: the job ${job.id} (${job.job}) died, and could not be put with the dead letters. ${job.place === undefined ? 'It is lost.' : 'It stays in the journal.'}`,
-            reason,
-          );
-        },
-      )
-      .finally(() => {
-        this.#dying--;
-        if (!job.isJournaled) {
-          const sentence = `The job ${job.id} (${job.job}) cannot be done by the sink ${this.name}.`;
-          job.acknowledge(new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, cause));
-        }
-        this.#tellIdle();
-      });
-  }
-
-  /* The sink is not there: its jobs come first again, in their order. */
-  #failed(batch: readonly PendingJob[], error: unknown): void {
-    const { clock, logger } = this.#host;
-    this.stats.failures++;
-    this.stats.resent += batch.length;
-    for (let at = batch.length - 1; at >= 0; at--) {
-      const job = batch[at]!;
-      job.redelivered = true;
-      this.#queue.unshift(job);
-    }
-    if (this.#breaker.failed(clock.now())) {
-      logger.warn(
-        `defer, sink ${this.name}: it is not there; its jobs wait, and it is asked now and then.`,
-        error,
-      );
-    }
-  }
-
-  /** The job is not in memory any more. */
-  #finish(job: PendingJob): void {
-    job.isFinished = true;
-    this.#room.unload(job);
-    this.#passKey(job);
-  }
-
-  #passKey(job: PendingJob): void {
-    if (this.options.ordered !== 'key') return;
-    const next = this.#keys.leave(job);
-    if (next !== undefined) this.#queue.unshift(next);
-  }
-
-  #takeBackDue(now: number): void {
-    for (;;) {
-      const job = this.#retrying.peek();
-      if (job === undefined || job.dueAtMs > now) return;
-      this.#retrying.pop();
-      this.#queue.unshift(job);
-    }
+    this.#schedule();
   }
 
   /* Read back from disk. */
   #takeIn({ jobs, lost }: BacklogChunk, isReplayed: boolean, journal: Journal): void {
     if (this.#isClosed) return;
+    const now = this.#host.clock.now();
     for (const { place, record } of jobs) {
       const job = PendingJob.fromRecord(this, record, this.#host.restoreFrom(record.context));
       job.place = place;
       job.redelivered = isReplayed;
       this.#room.load(job);
-      this.#queue.push(job);
+      this.#gathering.push(job, now);
     }
     if (lost > 0) {
       this.stats.dropped.unreadable += lost;

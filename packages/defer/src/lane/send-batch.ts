@@ -1,7 +1,8 @@
+import { inspect } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../pending-job.ts';
-import type { DeliveryResult } from '../sink.ts';
+import { isResult, type DeliveryResult } from '../sink.ts';
 import type { ResolvedLane } from './lane-options.ts';
 
 /** What became of a batch: a result for each job, or of all the same, or no sink that would say. */
@@ -23,10 +24,18 @@ export async function sendBatch(
   const timer = clock.after(sendTimeoutMs, giveUp, true);
   try {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
-    abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
+    // A turn later: a sink that heeds its signal says itself which of the jobs are done.
+    const giveUpOnSink = (): void => void setImmediate(reject, abort.signal.reason);
+    abort.signal.addEventListener('abort', giveUpOnSink, { once: true });
     const results = await Promise.race([sink.send(batch, abort.signal), aborted]);
     if (results !== undefined && results.length !== batch.length) {
       throw new Error(`${sink.kind} answered ${results.length} results for ${batch.length} jobs`);
+    }
+    const strange = results?.find((result) => !isResult(result));
+    if (strange !== undefined) {
+      throw new Error(
+        `${sink.kind} answered ${inspect(strange)} for a job: what is not undefined must be made by retry(), untried() or dead()`,
+      );
     }
     return { results: results ?? undefined };
   } catch (error) {

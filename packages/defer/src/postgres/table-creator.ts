@@ -5,11 +5,18 @@ export class TableCreator {
   readonly #pool: PostgresPool;
   readonly #statement: string | undefined;
   #created: Promise<unknown> | undefined;
+  #isDone: boolean;
 
   /** @param statement A `create table if not exists`; undefined where the table is somebody else's to make. */
   constructor(pool: PostgresPool, statement: string | undefined) {
     this.#pool = pool;
     this.#statement = statement;
+    this.#isDone = statement === undefined;
+  }
+
+  /** True once nothing is left to be made. */
+  get isDone(): boolean {
+    return this.#isDone;
   }
 
   /** Rejects where the table can be neither found nor made; the next call tries again. */
@@ -26,5 +33,6 @@ export class TableCreator {
         throw error;
       });
     await this.#created;
+    this.#isDone = true;
   }
 }

@@ -1,7 +1,15 @@
 import { inOrder } from '../delivery/outcomes.ts';
 import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import { DeferError } from '../errors.ts';
-import { dead, retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import {
+  dead,
+  isResult,
+  retry,
+  untried,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+} from '../sink.ts';
 
 /**
  * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
@@ -137,7 +145,7 @@ class HandlersSink implements Sink {
     const handler = this.#table.get(delivery.job);
     if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
     // Begun after the time is over, it could not be told from one that hangs.
-    if (signal.aborted) return retry(signal.reason);
+    if (signal.aborted) return untried(signal.reason);
     try {
       if (batchHandlers.has(handler)) {
         return (await attemptTogether(handler as unknown as BatchHandler, [delivery], signal))[0];
@@ -162,14 +170,26 @@ async function attemptTogether(
       Promise.resolve().then(() => handler(data, deliveries, signal)),
       signal,
     );
-    if (!Array.isArray(results)) return [];
-    if (results.length === deliveries.length) return results as DeliveryResult[];
+    // What `Promise.all` of inserts resolves with is no verdict: who does not throw has done its jobs.
+    const says = Array.isArray(results) && (results.some(isVerdict) || results.every(isUndefined));
+    if (!says || results.length === 0) return [];
+    if (results.length === deliveries.length) {
+      return results.map((result) => (isVerdict(result) ? result : undefined));
+    }
     throw new TypeError(
       `A batched handler returned ${results.length} results for ${deliveries.length} jobs.`,
     );
   } catch (error) {
     return deliveries.map(() => verdict(error));
   }
+}
+
+function isVerdict(result: unknown): result is DeliveryResult {
+  return result !== undefined && isResult(result);
+}
+
+function isUndefined(result: unknown): boolean {
+  return result === undefined;
 }
 
 function verdict(error: unknown): DeliveryResult {

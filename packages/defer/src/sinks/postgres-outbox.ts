@@ -42,6 +42,7 @@ export interface PostgresOutboxOptions {
 /** How soon, and for how long, the relay looks again after an `enqueue`: the commit must be near. */
 const eagerPollMs = 5;
 const eagerForMs = 100;
+const mostMsForTable = 2_000;
 
 /**
  * Level `outbox`: the job is a row of the caller's own transaction. What is rolled back was never deferred; what is
@@ -82,6 +83,8 @@ class PostgresOutbox implements Outbox {
   /** Rows this relay holds, by sink: one that is down must not take all places. */
   readonly #held = new Map<string, Set<string>>();
   readonly #delivered: string[] = [];
+  /** Rows whose jobs did not arrive before the end. */
+  readonly #undelivered: string[] = [];
   readonly #closing = new AbortController();
   #wake = new AbortController();
   #eagerUntilMs = 0;
@@ -116,8 +119,7 @@ class PostgresOutbox implements Outbox {
         `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
       );
     }
-    // Outside of the transaction: one that is rolled back would take the table with it.
-    await this.#creator.create();
+    if (!this.#creator.isDone) await this.#haveTable(client);
     await client.query(
       `insert into ${this.#table} (id, sink, job, key, data, deferred_at_ms, context, options)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -136,6 +138,24 @@ class PostgresOutbox implements Outbox {
     this.#wake.abort();
   }
 
+  /* Made outside of the transaction: one that is rolled back would take the table with it. But a pool may have no other
+     client than the caller's, and neither would ever go on. */
+  async #haveTable(client: PostgresClient): Promise<void> {
+    const { rows } = await client.query('select to_regclass($1::text) is not null as there', [
+      this.#table,
+    ]);
+    if ((rows[0] as { there: boolean }).there) return;
+    const waited = new AbortController();
+    const isOver = sleep(mostMsForTable, true, { signal: waited.signal }).catch(() => true);
+    const isLate = await Promise.race([this.#creator.create().then(() => false), isOver]);
+    waited.abort();
+    if (!isLate) return;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_LEVEL',
+      `The outbox's table ${this.#table} is not there, and its pool had no client within ${mostMsForTable} ms to make it with: give the pool more than one, or run outboxTable() beforehand.`,
+    );
+  }
+
   open(host: OutboxHost): void {
     this.#running = this.#relay(host);
   }
@@ -144,13 +164,13 @@ class PostgresOutbox implements Outbox {
     this.#closing.abort();
     this.#wake.abort();
     await this.#running;
-    await this.#flush();
   }
 
   async #relay(host: OutboxHost): Promise<void> {
     let hasFailed = false;
     let renewAtMs = performance.now() + this.#leaseMs / 3;
-    while (!this.#closing.signal.aborted) {
+    // What was taken is on its way, and its rows must go when it arrives: else the next process does it again.
+    while (!this.#closing.signal.aborted || this.#heldCount > 0) {
       let taken = 0;
       try {
         await this.#creator.create();
@@ -165,18 +185,25 @@ class PostgresOutbox implements Outbox {
         if (!hasFailed) host.warn('The outbox cannot be read. Its rows wait.', error);
         hasFailed = true;
       }
-      if (taken === 0) await this.#rest();
+      // Their leases run out by themselves.
+      if (hasFailed && this.#closing.signal.aborted) break;
+      if (taken === 0) await this.#rest(hasFailed);
     }
     await this.#release().catch((error: unknown) => {
       host.warn('What the outbox held stays held until its lease is over.', error);
     });
   }
 
+  get #heldCount(): number {
+    let count = 0;
+    for (const held of this.#held.values()) count += held.size;
+    return count;
+  }
+
   /** Takes rows nobody holds and sends them off. Returns how many. */
   async #take(host: OutboxHost): Promise<number> {
-    const count = [...this.#held.values()].reduce((sum, held) => sum + held.size, 0);
-    const room = this.#mostInFlight - count;
-    if (room <= 0) return 0;
+    const room = this.#mostInFlight - this.#heldCount;
+    if (room <= 0 || this.#closing.signal.aborted) return 0;
     const full = [...this.#held]
       .filter(([, held]) => held.size >= this.#mostInFlight / 2)
       .map(([sink]) => sink);
@@ -221,9 +248,12 @@ class PostgresOutbox implements Outbox {
       this.#delivered.push(row.position);
       this.#wake.abort();
     } catch (error) {
-      // What the closing relay still holds it releases itself.
-      if (this.#closing.signal.aborted) return;
       this.#held.get(row.sink)!.delete(row.position);
+      if (this.#closing.signal.aborted) {
+        this.#undelivered.push(row.position);
+        this.#wake.abort();
+        return;
+      }
       host.warn(`The outbox could not pass on "${row.job}" ${row.id}; its row stays.`, error);
     }
   }
@@ -261,19 +291,18 @@ class PostgresOutbox implements Outbox {
 
   /** What was taken and did not arrive is free for others at once. */
   async #release(): Promise<void> {
-    await this.#flush();
-    const positions = [...this.#held.values()].flatMap((held) => [...held]);
-    if (positions.length === 0) return;
+    if (this.#undelivered.length === 0) return;
     await this.#pool.query(
       `update ${this.#table} set claimed_until = null where position = any($1::bigint[])`,
-      [positions],
+      [this.#undelivered],
     );
   }
 
-  async #rest(): Promise<void> {
+  async #rest(hasFailed: boolean): Promise<void> {
     const isEager = performance.now() < this.#eagerUntilMs;
     this.#wake = new AbortController();
-    if (this.#closing.signal.aborted || this.#delivered.length > 0) return;
+    if (this.#delivered.length > 0 && !hasFailed) return;
+    if (this.#closing.signal.aborted && this.#heldCount === 0) return;
     await sleep(isEager ? eagerPollMs : this.#pollMs, undefined, {
       signal: this.#wake.signal,
     }).catch(() => {});

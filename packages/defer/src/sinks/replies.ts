@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DeferError } from '../errors.ts';
-import { dead, retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import { dead, untried, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
 import { handlers, type Handler } from './handlers.ts';
 
 export interface RepliesOptions {
@@ -212,7 +212,8 @@ class RepliesSink implements Replies {
       return undefined;
     }
     const away = new Error(`The client "${waiting.client}" is away.`);
-    if (Date.now() < waiting.expiresAtMs) return retry(away, this.#recheckMs);
+    // `retainMs` says how long it waits, and not how often a job may fail.
+    if (Date.now() < waiting.expiresAtMs) return untried(away, this.#recheckMs);
     this.#made.delete(delivery.id);
     return dead(away);
   }

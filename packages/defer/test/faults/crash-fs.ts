@@ -20,13 +20,16 @@ export function crashingFs(call: number, moment: 'before' | 'within' | 'behind')
   return {
     ...nodeFs,
     openSync: wrap(nodeFs.openSync),
+    ftruncateSync: wrap(nodeFs.ftruncateSync),
     renameSync: wrap(nodeFs.renameSync),
     unlinkSync: wrap(nodeFs.unlinkSync),
     rmdirSync: wrap(nodeFs.rmdirSync),
-    writeSync(fd, bytes, offset, length) {
-      if (!isDue()) return nodeFs.writeSync(fd, bytes, offset, length);
-      if (moment === 'within') nodeFs.writeSync(fd, bytes, offset, Math.ceil(length / 2));
-      if (moment === 'behind') nodeFs.writeSync(fd, bytes, offset, length);
+    writeSync(fd, bytes, offset, length, position) {
+      if (!isDue()) return nodeFs.writeSync(fd, bytes, offset, length, position);
+      if (moment === 'within') {
+        nodeFs.writeSync(fd, bytes, offset, Math.ceil(length / 2), position);
+      }
+      if (moment === 'behind') nodeFs.writeSync(fd, bytes, offset, length, position);
       return die();
     },
     fdatasync(fd, callback) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
@@ -36,10 +37,10 @@ describe('a full disk', () => {
       let isFull = false;
       const fs: JournalFs = {
         ...nodeFs,
-        writeSync(fd, bytes, offset, length) {
-          if (!isFull) return nodeFs.writeSync(fd, bytes, offset, length);
+        writeSync(fd, bytes, offset, length, position) {
+          if (!isFull) return nodeFs.writeSync(fd, bytes, offset, length, position);
           const part = written === 'half' ? length >> 1 : written;
-          if (part > 0 && length > part) return nodeFs.writeSync(fd, bytes, offset, part);
+          if (part > 0 && length > part) return nodeFs.writeSync(fd, bytes, offset, part, position);
           throw Object.assign(new Error('ENOSPC: no space left on device, write'), {
             code: 'ENOSPC',
           });
@@ -114,6 +115,38 @@ describe('a full disk', () => {
     assert.deepEqual(sink.data, [0, 1, 2, 5]);
   });
 
+  test('is no fuller for the files whose jobs are done: they go without a checkpoint', async (t) => {
+    const directory = temporaryFolder(t);
+    let isFull = false;
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync(...args) {
+        if (isFull) throw new Error('ENOSPC');
+        return nodeFs.writeSync(...args);
+      },
+    };
+    const sink = new TestSink();
+    const deferrer = createDefer<string>({
+      sinks: { test: sink },
+      journal: { directory, fs, segmentBytes: 1_000 },
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => deferrer.close());
+    sink.isPaused = true;
+    for (let n = 0; n < 20; n++) {
+      await deferrer.defer(job, 'x'.repeat(200), { level: 'process' }).acknowledged();
+    }
+    const segments = (): number =>
+      readdirSync(directory, { recursive: true }).filter((name) => String(name).endsWith('.seg'))
+        .length;
+    assert.ok(segments() > 3);
+    isFull = true;
+    sink.resume();
+    await until('the files to go', () => segments() === 1);
+    isFull = false;
+  });
+
   test('makes memory grow for nobody: what has no room there is refused', async (t) => {
     const fs: JournalFs = {
       ...nodeFs,
@@ -172,6 +205,58 @@ describe('a full disk', () => {
   });
 });
 
+test('a file that fails to close has lost nothing that was synced', async (t) => {
+  let isFailing = false;
+  const fs: JournalFs = {
+    ...nodeFs,
+    closeSync(fd) {
+      nodeFs.closeSync(fd);
+      if (isFailing) throw new Error('EIO: i/o error, close');
+    },
+  };
+  const deferrer = createDefer<string>({
+    sinks: { test: new TestSink() },
+    journal: { directory: temporaryFolder(t), fs, segmentBytes: 300 },
+    handleSignals: false,
+    logger: false,
+  });
+  t.after(() => {
+    isFailing = false;
+    return deferrer.close();
+  });
+  await deferrer.ready();
+  isFailing = true;
+  for (let n = 0; n < 10; n++) {
+    await deferrer.defer(job, 'x'.repeat(200), { level: 'disk' }).acknowledged();
+  }
+});
+
+test('the folder of a journal is itself synced before a job counts as on disk', async (t) => {
+  const directory = join(temporaryFolder(t), 'new');
+  const names = new Map<number, string>();
+  const synced = new Set<string>();
+  const fs: JournalFs = {
+    ...nodeFs,
+    openSync(path, flags) {
+      const fd = nodeFs.openSync(path, flags);
+      names.set(fd, path);
+      return fd;
+    },
+    fdatasync(fd, callback) {
+      synced.add(names.get(fd)!);
+      nodeFs.fdatasync(fd, callback);
+    },
+    fdatasyncSync(fd) {
+      synced.add(names.get(fd)!);
+      nodeFs.fdatasyncSync(fd);
+    },
+  };
+  const { deferrer } = start(t, directory, fs);
+  await deferrer.defer(job, 1, { level: 'disk' }).acknowledged();
+  assert.ok(synced.has(directory));
+  assert.ok(synced.has(dirname(directory)));
+});
+
 describe('a sync that fails', () => {
   test('is not trusted again: its jobs are not acknowledged, and a new file begins', async (t) => {
     const directory = temporaryFolder(t);
@@ -204,6 +289,53 @@ describe('a sync that fails', () => {
     await until('the jobs', () =>
       ['before', 'after'].every((each) => next.sink.data.includes(each)),
     );
+  });
+
+  test('for good is told once, and makes no file for every job', async (t) => {
+    const directory = temporaryFolder(t);
+    let isFailing = true;
+    const fs: JournalFs = {
+      ...nodeFs,
+      fdatasync(fd, callback) {
+        if (isFailing) setImmediate(callback, new Error('EIO'));
+        else nodeFs.fdatasync(fd, callback);
+      },
+    };
+    const { deferrer, logger } = start(t, directory, fs);
+    for (let n = 0; n < 200; n++) {
+      await assert.rejects(deferrer.defer(job, n, { level: 'disk' }).acknowledged(), /EIO/);
+    }
+    const told = (): string[] => logger.lines.filter((line) => /journal/.test(line));
+    assert.deepEqual(told().length, 1, told().join('\n'));
+    const files = readdirSync(directory, { recursive: true }).map(String);
+    assert.ok(files.filter((name) => name.endsWith('.seg')).length < 50, files.join('\n'));
+    isFailing = false;
+    await deferrer.defer(job, 'well', { level: 'disk' }).acknowledged();
+    await until('the good news', () => told().length === 2);
+    assert.match(told()[1]!, /can be written again/);
+  });
+
+  test('fails who wrote while it ran, too: their bytes may lie in the pages that failed', async (t) => {
+    const syncs: ((error: Error | null) => void)[] = [];
+    let isHeld = true;
+    const fs: JournalFs = {
+      ...nodeFs,
+      fdatasync(fd, callback) {
+        if (isHeld) syncs.push(callback);
+        else nodeFs.fdatasync(fd, callback);
+      },
+    };
+    const { deferrer } = start(t, temporaryFolder(t), fs);
+    const first = deferrer.defer(job, 1, { level: 'disk' }).acknowledged();
+    await until('the sync', () => syncs.length > 0);
+    const second = deferrer.defer(job, 2, { level: 'disk' });
+    // It is written when one that came later is.
+    await deferrer.defer(job, 3, { level: 'process' }).acknowledged();
+    isHeld = false;
+    for (const callback of syncs) callback(new Error('EIO'));
+    await assert.rejects(first, /EIO/);
+    await assert.rejects(second.acknowledged(), /EIO/);
+    await deferrer.defer(job, 4, { level: 'disk' }).acknowledged();
   });
 
   test('fails everybody who shared it, and nobody else', async (t) => {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job.ts';
+import { retry } from '../../src/sink.ts';
 import type { DeferOptions } from '../../src/options.ts';
-import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
+import { temporaryFolder, TestClock, TestLogger, TestSink, until } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
 
@@ -130,14 +131,12 @@ test('a bad frame in the middle is told and kept, and everything else is deliver
 
 test('a checkpoint with any wrong byte costs no job', async (t) => {
   const directory = temporaryFolder(t);
-  // Segments of a job or two: the finished ones go, and a checkpoint tells of their marks.
+  // Segments of a job or two: those behind one that stays go, and a checkpoint tells of their marks.
   const first = live(directory, { segmentBytes: 300 });
-  first.sink.answer = (batch) => {
-    if (batch.some(({ json }) => json.includes('stays'))) throw new Error('away');
-  };
-  for (let n = 0; n < 20; n++) await first.deferrer.defer(job, `goes ${n}`).acknowledged();
-  await until('the first', () => first.sink.data.length >= 20);
+  first.sink.answer = (batch) =>
+    batch.map(({ json }) => (json.includes('stays') ? retry('not yet', 600_000) : undefined));
   await first.deferrer.defer(job, 'stays').acknowledged();
+  for (let n = 0; n < 20; n++) await first.deferrer.defer(job, `goes ${n}`).acknowledged();
   const folderOf = (): string => readdirSync(directory).find((each) => each.includes('~'))!;
   await until('the checkpoint', () =>
     readdirSync(join(directory, folderOf())).includes('checkpoint'),
@@ -249,6 +248,84 @@ test("a journal at its quota: 'reject' throws, 'drop-oldest' drops the oldest, c
     if (overflow === 'reject') assert.ok(refused > 200 && stats.rejected === refused);
     else assert.ok(refused === 0 && stats.dropped.overflow > 200);
   }
+});
+
+test("'drop-oldest' drops nothing where that makes no room", async (t) => {
+  const [one, other] = [new TestSink(), new TestSink()];
+  one.isPaused = other.isPaused = true;
+  const lane = { maxPending: 1, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+  const deferrer = createDefer<string>({
+    sinks: {
+      one: { ...lane, sink: one, overflow: 'drop-oldest' },
+      other: { ...lane, sink: other, overflow: 'reject' },
+    },
+    journal: { directory: temporaryFolder(t), maxBytes: 10_000 },
+    level: 'process',
+    handleSignals: false,
+    logger: false,
+  });
+  t.after(() => {
+    one.resume();
+    other.resume();
+    deferrer.closeSync();
+  });
+  // Each file has jobs of both.
+  await assert.rejects(async () => {
+    for (let n = 0; ; n++) {
+      const sink = n % 2 === 0 ? 'other' : 'one';
+      await deferrer.defer(job, 'x'.repeat(100), { sink }).acknowledged();
+    }
+  }, /maxBytes/);
+  assert.throws(() => deferrer.defer(job, 'more', { sink: 'one' }), {
+    code: 'ERR_REDLINE_DEFER_FULL',
+  });
+  assert.equal(deferrer.lanes.get('one')!.stats.dropped.overflow, 0);
+});
+
+test('a process whose folder was taken while it stood still begins a new one, and says so', async (t) => {
+  const directory = temporaryFolder(t);
+  const clock = new TestClock();
+  const options = { clock, handleSignals: false } as const;
+  const stuck = live(directory, options);
+  t.after(() => stuck.deferrer.closeSync());
+  stuck.sink.isPaused = true;
+  await stuck.deferrer.ready();
+  await stuck.deferrer.defer(job, 'before').acknowledged();
+  const folder = readdirSync(directory).find((name) => name.includes('~'))!;
+  const id = folder.split('~')[0]!;
+  const taken = `${id}~1-1-0123456789ab`;
+  renameSync(join(directory, folder), join(directory, taken));
+  await clock.pass(5_000);
+  assert.match(stuck.logger.lines.join('\n'), /taken over/);
+  await stuck.deferrer.defer(job, 'after', { level: 'disk' }).acknowledged();
+  // As if it was killed: the next one finds what it wrote since.
+  renameSync(join(directory, folder), join(directory, `${id}~free`));
+  await receive(t, directory, 1).then(({ sink }) => assert.deepEqual(sink.data, ['after']));
+  assert.ok(readdirSync(join(directory, taken)).length > 0);
+});
+
+test('a journal that cannot be read for a moment is adopted when it can', async (t) => {
+  const directory = temporaryFolder(t);
+  await leave(directory, [1, 2, 3]);
+  const folder = join(
+    directory,
+    readdirSync(directory).find((name) => name.includes('~'))!,
+  );
+  // A folder where a file is looked for: unreadable for root, too.
+  const obstacle = join(folder, '00000009.seg');
+  mkdirSync(obstacle);
+  const { sink, logger, deferrer } = live(directory);
+  t.after(() => deferrer.close());
+  await until('the trouble', () => logger.lines.some((line) => line.includes('cannot be read')));
+  assert.equal(sink.data.length, 0);
+  await until('its return', () => {
+    const freed = readdirSync(directory).find((name) => name.endsWith('~free'));
+    if (freed !== undefined) {
+      rmSync(join(directory, freed, '00000009.seg'), { recursive: true, force: true });
+    }
+    return sink.data.length === 3;
+  });
+  assert.equal(logger.lines.filter((line) => line.includes('cannot be read')).length, 1);
 });
 
 test('SIGTERM drains what the sink takes in time, and journals the rest', async (t) => {

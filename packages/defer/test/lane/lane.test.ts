@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { createDefer } from '../../src/create-defer.ts';
@@ -8,7 +9,8 @@ import type { LaneOptions } from '../../src/lane/lane-options.ts';
 import type { Lane } from '../../src/lane/lane.ts';
 import type { DeferOptions } from '../../src/options.ts';
 import { dead, retry } from '../../src/sink.ts';
-import { temporaryFolder, TestClock, TestLogger, TestSink, turns } from '../harness.ts';
+import { handlers } from '../../src/sinks/handlers.ts';
+import { temporaryFolder, TestClock, TestLogger, TestSink, turns, until } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
 
@@ -271,6 +273,45 @@ describe('a sink that is not there', () => {
     assert.equal(sink.batches[1]![0]!.redelivered, true);
   });
 
+  test('is not one that says in time which jobs hang: they alone are tried again', async (t) => {
+    const done: string[] = [];
+    const sink = handlers(
+      {
+        job: (data: string) => {
+          done.push(data);
+          if (data.startsWith('hangs')) return new Promise(() => {});
+        },
+      },
+      { concurrency: 2 },
+    );
+    const { deferrer, clock } = bench(
+      t,
+      {},
+      {
+        sinks: { test: { sink, sendTimeoutMs: 100, retry: { attempts: 2, minMs: 1, maxMs: 1 } } },
+      },
+    );
+    for (const data of ['a', 'hangs 1', 'b', 'hangs 2', 'c']) deferrer.defer(job, data);
+    await clock.pass(10_000);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((data) => done.filter((each) => each === data).length),
+      [1, 1, 1],
+    );
+    const { stats } = deferrer.lanes.get('test')!;
+    assert.deepEqual([stats.sent, stats.dead, stats.failures], [3, 2, 0]);
+  });
+
+  test('is one that answers with what is no result', async (t) => {
+    for (const answer of [null, { id: 1 }, 'ok']) {
+      const { sink, clock, lane, add } = bench(t);
+      sink.answer = (batch) => batch.map(() => answer as never);
+      add(1);
+      await clock.pass(5);
+      assert.equal(lane.stats.failures, 1);
+      assert.equal(lane.depth, 1);
+    }
+  });
+
   test('is one that answers with the wrong number of results', async (t) => {
     const { sink, clock, lane, add } = bench(t);
     sink.answer = () => [undefined];
@@ -278,6 +319,13 @@ describe('a sink that is not there', () => {
     await clock.pass(5);
     assert.equal(lane.stats.failures, 1);
     assert.equal(lane.depth, 2);
+  });
+});
+
+test('a rate of less than a job is none: nothing would ever go', () => {
+  const rate = { jobs: 0.5, perMs: 1_000 };
+  assert.throws(() => createDefer({ sinks: { test: { sink: new TestSink(), rate } } }), {
+    code: 'ERR_REDLINE_DEFER_OPTION',
   });
 });
 
@@ -312,6 +360,28 @@ describe('order', () => {
     assert.deepEqual(
       sink.batches[1]!.map(({ attempt }) => attempt),
       [2, 1],
+    );
+  });
+
+  test('true: holds too where some jobs were spilled and others are not', async (t) => {
+    const { sink, clock, add } = bench(
+      t,
+      { ordered: true, maxPending: 4, batch: { jobs: 1, waitMs: 0 } },
+      { journal: { directory: temporaryFolder(t) } },
+    );
+    sink.isPaused = true;
+    let n = 0;
+    while (n < 30) add(n++);
+    await turns();
+    sink.resume();
+    while (n < 200) {
+      add(n++);
+      if (n % 3 === 0) await clock.pass(1);
+    }
+    for (let pass = 0; pass < 5_000 && sink.data.length < n; pass++) await clock.pass(1);
+    assert.deepEqual(
+      sink.data,
+      Array.from({ length: n }, (_, at) => at),
     );
   });
 
@@ -402,6 +472,43 @@ describe('a full lane', () => {
     assert.deepEqual(sink.data, all);
     assert.equal(lane.depth, 0);
   });
+});
+
+test('draining waits for no full batch, and what comes afterwards is gathered again', async (t) => {
+  const { sink, clock, deferrer, add } = bench(t, { batch: { waitMs: 1_000 } });
+  add(1);
+  await deferrer.drain();
+  assert.deepEqual(sink.data, [1]);
+  add(2);
+  await clock.pass(999);
+  add(3);
+  await clock.pass(1);
+  assert.equal(sink.batches.length, 2);
+});
+
+test('a batch is sent outside of the request that happened to wake the lane', async (t) => {
+  const request = new AsyncLocalStorage<string>();
+  const { sink, clock, add } = bench(t);
+  const seen: unknown[] = [];
+  sink.answer = () => void seen.push(request.getStore());
+  request.run('ada', () => add(1));
+  await clock.pass(5);
+  assert.deepEqual(seen, [undefined]);
+});
+
+test('a sink that never opens, or never closes, keeps the deferrer from closing for a moment alone', async (t) => {
+  const directory = temporaryFolder(t);
+  const logger = new TestLogger();
+  const never = (): Promise<void> => new Promise(() => {});
+  const hangs = { kind: 'hangs', open: never, close: never, send: never };
+  const options = { journal: { directory }, handleSignals: false, logger };
+  const deferrer = createDefer({ sinks: { test: hangs }, ...options });
+  deferrer.defer(job, 1);
+  await deferrer.close({ drainMs: 10 });
+  const sink = new TestSink();
+  const next = createDefer({ sinks: { test: sink }, ...options });
+  await until('the job', () => sink.data.length === 1);
+  await next.close();
 });
 
 test('the wall clock may be set at any moment: no wait and no age comes from it', async (t) => {

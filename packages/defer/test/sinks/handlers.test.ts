@@ -147,6 +147,21 @@ describe('handlers', () => {
     }
   });
 
+  it('takes no rows a batched handler returns for a verdict, and every verdict among them', async () => {
+    const send = (answer: (n: number) => unknown[]) =>
+      handlers({
+        'send-mail': batched(async (data) => answer(data.length) as undefined[]),
+      }).send(deliveries(2), inTime());
+    assert.equal(await send((n) => Array.from({ length: n }, (_, id) => ({ id }))), undefined);
+    assert.equal(await send(() => [null, 1, 'three']), undefined);
+    assert.equal(await send(() => []), undefined);
+    const mixed = await send(() => [{ id: 1 }, retry(new Error('that one'))]);
+    assert.deepEqual(
+      mixed?.map((result) => result?.kind),
+      [undefined, 'retry'],
+    );
+  });
+
   it('refuses at the call what it has no handler for', () => {
     const sink = handlers({ log: () => {} });
     assert.equal(sink.refuses!('log', undefined), undefined);

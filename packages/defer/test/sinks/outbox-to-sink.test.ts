@@ -63,6 +63,23 @@ describe('level outbox', { skip: missing ?? false }, () => {
     assert.deepEqual(done, [7]);
   });
 
+  it('removes the rows of what is still done while it closes', async (t) => {
+    const table = randomUUID();
+    const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
+    const { deferrer, done } = await open(t, table, () => isOver);
+    await inTransaction('commit', async (transaction) => {
+      for (const n of [1, 2, 3]) {
+        await deferrer.defer(sendMail, { n }, { transaction }).acknowledged();
+      }
+    });
+    await until(() => done.length === 3);
+    const closed = deferrer.close({ drainMs: 60_000 });
+    setImmediate(over);
+    await closed;
+    const { rows } = await pool.query(`select count(*)::int as left from "${table}"`);
+    assert.deepEqual(rows, [{ left: 0 }]);
+  });
+
   it('refuses a job without a transaction at the call', async (t) => {
     const { deferrer } = await open(t, randomUUID());
     await assert.rejects(async () => deferrer.defer(sendMail, { n: 1 }).acknowledged(), {

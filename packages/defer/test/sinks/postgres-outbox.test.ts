@@ -55,6 +55,29 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     }
   });
 
+  it('needs no second client of the pool for a transaction, unless its table is to be made', async (t) => {
+    const small = new Pool({ connectionString: server!.url, max: 1 });
+    small.on('error', () => {});
+    t.after(() => small.end());
+    const table = randomUUID();
+    const client = await small.connect();
+    try {
+      await client.query('begin');
+      const fresh = postgresOutbox({ pool: small, table });
+      await assert.rejects(fresh.enqueue(client, job()), {
+        code: 'ERR_REDLINE_DEFER_LEVEL',
+        message: /more than one, or run outboxTable\(\)/,
+      });
+      await client.query('rollback');
+      await open(t, {}, table);
+      await client.query('begin');
+      await postgresOutbox({ pool: small, table }).enqueue(client, job());
+      await client.query('rollback');
+    } finally {
+      client.release();
+    }
+  });
+
   it('shares the rows with other relays, so that none takes what another has', async (t) => {
     const table = randomUUID();
     const relays = [await open(t, {}, table), await open(t, {}, table), await open(t, {}, table)];

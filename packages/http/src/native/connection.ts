@@ -1,13 +1,47 @@
 import type { Port as AddonPort } from '../../native.cjs';
 import { CHUNK, CLOSE, END, RAW, TRAILERS } from './flags.ts';
 import type { Outbox } from './outbox.ts';
-import type { ServerEvents, SocketAddress } from './types.ts';
+import type { HeaderBlock } from './header-block.ts';
+import type { ClientError, SocketAddress } from './types.ts';
 
 /** What all connections of an environment use. */
 export interface Engine {
   readonly addon: AddonPort;
   readonly outbox: Outbox;
   readonly pending: Uint32Array;
+}
+
+/** What a server hears from the engine. Each is called in a try of its own; what it throws is an uncaught exception. */
+export interface ServerEvents {
+  /** A connection came. Only with `announceConnections`. */
+  onOpen(connection: Connection): void;
+  /** `body` is a copy: all of it with BODY_COMPLETE, else the first bytes of it or undefined. */
+  onRequest(
+    connection: Connection,
+    sequence: number,
+    method: string,
+    url: string,
+    flags: number,
+    headers: HeaderBlock,
+    body: Buffer | undefined,
+  ): void;
+  onBody(connection: Connection, sequence: number, chunk: Buffer): void;
+  /** `trailers` is flat: name, value, name, value. */
+  onBodyEnd(connection: Connection, sequence: number, trailers: string[]): void;
+  /** Everything written is with the kernel, after `pending` was above 0. */
+  onDrain(connection: Connection): void;
+  /** Nothing more is told of what the connection brings, but its end. */
+  onClientError(connection: Connection, error: ClientError): void;
+  /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
+  onTimeout(connection: Connection, isInactive: boolean): void;
+  /** The client ended its side while answers are due. Only with `allowHalfOpen`; else the connection closes. */
+  onEnd?(connection: Connection): void;
+  /** The last event of a connection. `errno` is 0 or what recv or send reported. */
+  onClose(connection: Connection, errno: number): void;
+  /** `maxConnections` was reached: a connection was dropped. */
+  onDrop(remote: SocketAddress, local: SocketAddress): void;
+  /** After `stop()`: the last connection is gone. */
+  onStopped(): void;
 }
 
 /** A connection of the engine. Calls on one that is gone do nothing. */

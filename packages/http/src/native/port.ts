@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type { Port as AddonPort } from '../../native.cjs';
-import { Connection, type Engine } from './connection.ts';
+import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { Inbox } from './inbox.ts';
 import { allocate, START_WORDS, type SharedMemory } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { References } from './references.ts';
 import { NativeServer } from './server.ts';
 import { readTables, type Tables } from './tables.ts';
-import type { ListenOptions, ServerEvents, ServerSettings, SocketAddress } from './types.ts';
+import type { ListenOptions, ServerSettings, SocketAddress } from './types.ts';
 
 type Addon = typeof import('../../native.cjs');
 

@@ -1,6 +1,7 @@
 import type { Port as AddonPort } from '../../native.cjs';
 import type { References } from './references.ts';
-import type { ServerEvents, ServerSettings, SocketAddress } from './types.ts';
+import type { ServerEvents } from './connection.ts';
+import type { ServerSettings, SocketAddress } from './types.ts';
 
 /** A server that listens. */
 export class NativeServer {

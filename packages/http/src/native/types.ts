@@ -1,6 +1,3 @@
-import type { Connection } from './connection.ts';
-import type { HeaderBlock } from './header-block.ts';
-
 /** Where a socket is. A Unix socket has a path for an address, no family and port 0. */
 export interface SocketAddress {
   address: string;
@@ -16,39 +13,6 @@ export interface ClientError {
   bytesParsed: number;
   /** The bytes among which the error lies; undefined for a timeout and for an early end. */
   rawPacket: Buffer | undefined;
-}
-
-/** What a server hears from the engine. Each is called in a try of its own; what it throws is an uncaught exception. */
-export interface ServerEvents {
-  /** A connection came. Only with `announceConnections`. */
-  onOpen(connection: Connection): void;
-  /** `body` is a copy: all of it with BODY_COMPLETE, else the first bytes of it or undefined. */
-  onRequest(
-    connection: Connection,
-    sequence: number,
-    method: string,
-    url: string,
-    flags: number,
-    headers: HeaderBlock,
-    body: Buffer | undefined,
-  ): void;
-  onBody(connection: Connection, sequence: number, chunk: Buffer): void;
-  /** `trailers` is flat: name, value, name, value. */
-  onBodyEnd(connection: Connection, sequence: number, trailers: string[]): void;
-  /** Everything written is with the kernel, after `pending` was above 0. */
-  onDrain(connection: Connection): void;
-  /** Nothing more is read from the connection. */
-  onClientError(connection: Connection, error: ClientError): void;
-  /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
-  onTimeout(connection: Connection, isInactive: boolean): void;
-  /** The client ended its side while answers are due. Only with `allowHalfOpen`; else the connection closes. */
-  onEnd?(connection: Connection): void;
-  /** The last event of a connection. `errno` is 0 or what recv or send reported. */
-  onClose(connection: Connection, errno: number): void;
-  /** `maxConnections` was reached: a connection was dropped. */
-  onDrop(remote: SocketAddress, local: SocketAddress): void;
-  /** After `stop()`: the last connection is gone. */
-  onStopped(): void;
 }
 
 /** Times in ms, 0 is off. */

@@ -5,5 +5,7 @@ export const exceptions: Record<string, string> = {
   'version 2.0': 'HTTP/2 is not spoken in this form; Node answers it as if it were 1.1.',
   'ICE and SOURCE':
     'Node answers the protocol of Icecast as if it were HTTP; the engine refuses it.',
+  'a Content-Disposition cannot end its line':
+    'Node decodes the value and cuts its characters to a byte each: two of them can be a line end. The engine sends its bytes.',
   RTSP: 'Node answers RTSP as if it were HTTP; the engine refuses it.',
 };

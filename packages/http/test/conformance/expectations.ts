@@ -14,6 +14,20 @@ export const expectations: Behaviours = {
   '100-Continue, in other case': (http) =>
     ask(http, echo, [head('Expect: 100-Continue', 'Content-Length: 4'), /\r\n\r\n/, 'body']),
   '100-continue with the body already there': (http) => ask(http, echo, [`${expecting}body`]),
+  'what is 100-continue, and what only looks like it': async (http) => {
+    const answers: unknown[] = [];
+    for (const value of [
+      'x100-continue',
+      '100-continued',
+      '_100-continue',
+      'other, 100-continue',
+      '(100-continue)',
+      '',
+    ]) {
+      answers.push(await ask(http, echo, [head(`Expect: ${value}`, 'Content-Length: 0')]));
+    }
+    return answers;
+  },
   '100-continue of a chunked body': (http) =>
     ask(http, echo, [
       head('Expect: 100-continue', 'Transfer-Encoding: chunked'),

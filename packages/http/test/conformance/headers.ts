@@ -297,6 +297,21 @@ export const headers: Behaviours = {
       response.setHeader('X-A', 'caf\xe9');
       response.end('é');
     }),
+  'a Content-Disposition cannot end its line': async (http) => {
+    // In UTF-8 the last two of these are a letter each, of which latin1 leaves CR and LF.
+    const value = 'attachment; filename="a\xc4\x8d\xc4\x8aX-Evil: 1"';
+    const answers: unknown[] = [];
+    for (const body of ['ok', Buffer.from('ok')]) {
+      answers.push(
+        await sent(http, (response) => {
+          response.setHeader('Content-Length', 2);
+          response.setHeader('Content-Disposition', value);
+          response.end(body);
+        }),
+      );
+    }
+    return answers;
+  },
   'Date may be left out or be another': async (http) => [
     await sent(http, (response) => {
       response.sendDate = false;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -290,6 +289,27 @@ export const limits: Behaviours = {
     first.socket.destroy();
     return { first: first.received, second, facts };
   },
+  'limits larger than any that are needed, and smaller than one': async (http) => {
+    const answers: unknown[] = [];
+    for (const many of [2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, Infinity, 0.5]) {
+      await using serving = await serve(http, {}, hello, (server) => {
+        server.maxConnections = many;
+      });
+      answers.push(await serving.talk(get, /hello/, leave));
+    }
+    for (const maxHeaderSize of [2 ** 32, Number.MAX_SAFE_INTEGER]) {
+      answers.push(await ask(http, hello, [get, /hello/, leave], { maxHeaderSize }));
+    }
+    for (const keepAliveTimeout of [0.5, 2 ** 32, Infinity]) {
+      const options = { ...often, keepAliveTimeoutBuffer: 0 } as Options;
+      await using serving = await serve(http, options, hello, (server) => {
+        server.keepAliveTimeout = keepAliveTimeout;
+      });
+      const rest = keepAliveTimeout < 1 ? [] : [leave];
+      answers.push(await serving.talk(get, /hello/, ...rest));
+    }
+    return answers;
+  },
   'a place is free again after a connection has closed': async (http) => {
     await using serving = await serve(http, {}, hello, (server) => {
       server.maxConnections = 1;
@@ -300,76 +320,6 @@ export const limits: Behaviours = {
       await untilNobody(serving.server);
     }
     return answers;
-  },
-  'clientError gets the error and the socket': async (http) => {
-    const seen = gate<unknown>();
-    await using serving = await serve(http, {}, hello, (server) => {
-      server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket) => {
-        seen.open([describeError(error), error.rawPacket?.toString(), socket.writable]);
-        socket.end('HTTP/1.1 418 Not Me\r\n\r\n');
-      });
-    });
-    return [await serving.talk('BAD REQUEST\r\n\r\n'), await seen.opened];
-  },
-  'clientError of a timeout': async (http) => {
-    const seen = gate<unknown>();
-    await using serving = await serve(
-      http,
-      { ...often, headersTimeout: 50, requestTimeout: 0 },
-      hello,
-      (server) => {
-        server.on('clientError', (error, socket) => {
-          seen.open(describeError(error));
-          socket.end('HTTP/1.1 408 Mine\r\n\r\n');
-        });
-      },
-    );
-    return [await serving.talk('GET / HTTP/1.1\r\n'), await seen.opened];
-  },
-  'clientError of a head too large': async (http) => {
-    const seen = gate<unknown>();
-    await using serving = await serve(http, { maxHeaderSize: 500 }, hello, (server) => {
-      server.on('clientError', (error, socket) => {
-        seen.open((describeError(error) as { code: string }).code);
-        socket.destroy();
-      });
-    });
-    return [await serving.talk(`GET /${'x'.repeat(1_000)} HTTP/1.1\r\n\r\n`), await seen.opened];
-  },
-  'clientError of a reset': async (http) => {
-    const seen = gate<unknown>();
-    await using serving = await serve(http, {}, hello, (server) => {
-      server.on('clientError', (error, socket) => {
-        seen.open(describeError(error));
-        socket.destroy();
-      });
-    });
-    const line = new Line(connect(serving.port));
-    const connected = once(serving.server, 'connection');
-    line.socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
-    await connected;
-    line.socket.resetAndDestroy();
-    return await seen.opened;
-  },
-  'clientError of half a request': async (http) => {
-    const seen = gate<unknown>();
-    await using serving = await serve(http, {}, hello, (server) => {
-      server.on('clientError', (error, socket) => {
-        seen.open(describeError(error));
-        socket.end('HTTP/1.1 400 Mine\r\n\r\n');
-      });
-    });
-    return [await serving.talk('GET / HTTP/1.1\r\nHost: a\r\n', 'FIN'), await seen.opened];
-  },
-  'an error after a good request leaves its answer whole': async (http) => {
-    await using serving = await serve(http, {}, hello);
-    return await serving.talk(`${get}BAD\r\n\r\n`);
-  },
-  'an error while an answer is due': async (http) => {
-    await using serving = await serve(http, {}, (_, response) => {
-      setTimeout(() => response.end('late'), 50);
-    });
-    return await serving.talk(`${get}BAD\r\n\r\n`);
   },
   'insecureHTTPParser takes what the strict one refuses': (http) =>
     ask(

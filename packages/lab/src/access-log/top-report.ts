@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { commandHeader } from '../report/command-header.ts';
 import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural, seconds } from '../report/format.ts';
@@ -38,7 +39,7 @@ export function renderTopTerminal(
           : 'The log has no durations: routes are ordered by requests.',
         width,
       ),
-      ...fileLines(options),
+      ...fileLines(writtenFiles(options.files), width),
     ],
   ];
   return blocks
@@ -97,13 +98,6 @@ function countsText({ command, counts }: TopResult): string {
   const { lines, other, unreadable } = counts;
   if (command === 'replay') return `${fixed(counts.requests)} of ${fixed(lines)} answered`;
   return `${plural(lines, 'line')}: ${fixed(counts.requests)} requests, ${fixed(other)} of other things, ${fixed(unreadable)} that could not be read`;
-}
-
-function fileLines({ files = {} }: TerminalOptions): string[] {
-  return [
-    ...(files.html === undefined ? [] : [`report  ${files.html}`]),
-    ...(files.json === undefined ? [] : [`data    ${files.json}`]),
-  ];
 }
 
 /** The report of `redline top` as one self-contained file. */

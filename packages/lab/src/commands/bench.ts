@@ -37,8 +37,16 @@ export function addBenchCommand(
     .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--quick', 'a first look in a fraction of the time, with wider intervals')
     .option('--only <names>', 'measure these variants only, separated by commas', parseNames)
-    .option('--restarts <n>', 'fresh starts of every server', parseCount)
-    .option('--blocks <n>', 'measurements of each variant per restart', parseCount)
+    .option(
+      '--restarts <n>',
+      'fresh starts of every server (else those of the config, or 5; 14 with load.turns)',
+      parseCount,
+    )
+    .option(
+      '--blocks <n>',
+      'measurements of each variant per restart (or 10; 3 with load.turns)',
+      parseCount,
+    )
     .option('--connections <n>', 'connections kept busy', parseCount)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)

@@ -15,12 +15,14 @@ export interface Chosen {
 
 /**
  * One variant of a config, and the plan of its group: the baseline where none is named.
+ * @param option What named it, for the message.
  * @throws {LabError} ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_CONFIG, ERR_REDLINE_OPTION
  */
 export async function chooseVariant(
   configFile: string,
   name: string | undefined,
   overrides: Overrides = {},
+  option = '--variant',
 ): Promise<Chosen> {
   const { config, folder } = await loadConfig(configFile);
   const plans = resolvePlans(config, folder, overrides);
@@ -32,6 +34,6 @@ export async function chooseVariant(
   const names = plans.flatMap(({ variants }) => variants.map((variant) => variant.name));
   throw new LabError(
     'ERR_REDLINE_OPTION',
-    `--variant names "${name}", which is none of ${names.join(', ')}.`,
+    `${option} names "${name}", which is none of ${names.join(', ')}.`,
   );
 }

@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
-import { existsSync } from 'node:fs';
 import { analyse } from '../deopts/analyse.ts';
 import { renderDeoptsHtml } from '../deopts/deopts-html.ts';
 import { renderDeoptsTerminal } from '../deopts/deopts-terminal.ts';
@@ -126,10 +125,13 @@ function until(events: readonly CodeEvent[], micros: number | undefined): readon
 
 async function readFromLog(file: string, context: CommandContext): Promise<DeoptsResult> {
   const path = resolve(file);
-  if (!existsSync(path)) {
-    throw new LabError('ERR_REDLINE_PROFILE', `There is no log at ${path}.`);
-  }
-  const events = await readLog(path);
+  const events = await readLog(path).catch((cause: NodeJS.ErrnoException) => {
+    const what =
+      cause.code === 'ENOENT'
+        ? `There is no log at ${path}.`
+        : `${path} cannot be read: ${cause.message}.`;
+    throw new LabError('ERR_REDLINE_PROFILE', what, { cause });
+  });
   if (events.length === 0) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',

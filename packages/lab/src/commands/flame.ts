@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { compareProfiles } from '../flame/change.ts';
 import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from '../flame/change-report.ts';
@@ -23,9 +23,9 @@ import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
-import { chooseVariant } from './choose-variant.ts';
+import { type Chosen, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
-import { type ReportOptions, writeFiles } from './write-files.ts';
+import { type ReportOptions, shownPath, writeFiles } from './write-files.ts';
 
 interface FlameOptions extends ReportOptions {
   variant?: string;
@@ -77,7 +77,7 @@ async function run(
   await writeFiles(
     { stem, json: formatFlameJson(result), html: renderFlameHtml(result) },
     options,
-    (terminal) => renderFlameTerminal(result, { ...terminal, profile: relative('.', profileFile) }),
+    (terminal) => renderFlameTerminal(result, { ...terminal, profile: shownPath(profileFile) }),
   );
 }
 
@@ -95,9 +95,15 @@ async function runDiff(
     );
   }
   const startedAt = new Date();
-  const [before, after] = await inOrder(sides, async (side) => {
-    if (existsSync(side)) return readFlame(side);
-    const { plan, variant } = await chooseVariant(configFile, side, options);
+  // What can be wrong with the second is found before the first is profiled.
+  const chosen = await inOrder(sides, async (side): Promise<FlameResult | Chosen> =>
+    existsSync(side)
+      ? readFlame(side)
+      : chooseVariant(configFile, side, options, 'There is no such file, and --diff'),
+  );
+  const [before, after] = await inOrder(chosen, async (side) => {
+    if ('tree' in side) return side;
+    const { plan, variant } = side;
     const notes = await applyReplay([plan], options.replay, context.signal);
     const { result } = await profileVariant(plan, variant, options, context);
     result.warnings.push(...notes);
@@ -131,6 +137,10 @@ async function runDiff(
   );
 }
 
+interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt'> {
+  profile?: CpuProfile;
+}
+
 /** Two loads at the same time would measure each other. */
 async function inOrder<Item, Result>(
   items: readonly Item[],
@@ -156,11 +166,11 @@ async function profileVariant(
     signal: context.signal,
     phase: (text: string) => line.show(text),
   };
-  const taken: PerfRecording & { profile?: CpuProfile } = options.perf
-    ? await recordWithPerf(plan, variant, settings)
+  const taken: Profiled = options.perf
+    ? { ...(await recordWithPerf(plan, variant, settings)), tiersAt: 'sample' }
     : await recordAndMerge(plan, variant, settings);
   line.show('drawing');
-  const { tree, node, load, machine, warnings } = taken;
+  const { tree, node, load, machine, warnings, tiersAt } = taken;
   const result: FlameResult = {
     schema: 1,
     command: 'flame',
@@ -175,6 +185,7 @@ async function profileVariant(
     node: node.version,
     load: loadOf(load),
     sampler: options.perf ? 'perf' : 'inspector',
+    ...(tiersAt && { tiersAt }),
     ...summariseProfile(tree, new SourceMaps(), variant.cwd),
     warnings,
   };
@@ -185,10 +196,10 @@ async function recordAndMerge(
   plan: Plan,
   variant: PlannedVariant,
   settings: RecordOptions,
-): Promise<PerfRecording & { profile: CpuProfile }> {
-  const { events, startMicros, ...taken } = await record(plan, variant, settings);
-  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0 });
-  return { ...taken, tree };
+): Promise<Profiled & { profile: CpuProfile }> {
+  const { events, startMicros, during, ...taken } = await record(plan, variant, settings);
+  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0, during });
+  return { ...taken, tree, tiersAt: during === undefined ? 'start' : 'sample' };
 }
 
 export function loadOf(load: LoadFigures): FlameLoad {

@@ -1,7 +1,7 @@
 import type { Plan } from '../config/resolve-plan.ts';
 import { Progress } from '../report/progress.ts';
 import type { Slice } from '../result.ts';
-import { cpuMetric, pairedRatio, rpsMetric } from '../run/paired-ratio.ts';
+import { cpuMetric, type Metric, pairedRatio, rpsMetric } from '../run/paired-ratio.ts';
 import { controlName, type RunListener } from '../run/run-bench.ts';
 import { seededRandom } from '../stats/random.ts';
 import { bandOf } from '../stats/verdict.ts';
@@ -59,8 +59,8 @@ export class ProgressListener implements RunListener {
     const control = controlName(baseline);
     const measured = new Set(slices.map(({ variant }) => variant));
     const top = variants.findLast(({ name }) => measured.has(name) && name !== baseline)?.name;
-    const rough = (name: string, metric: typeof rpsMetric) =>
-      pairedRatio(slices, name, baseline, metric, this.#random, roughResamples);
+    const rough = (name: string, metric: Metric) =>
+      pairedRatio(slices, name, [baseline], metric, this.#random, roughResamples);
     const noise = measured.has(control)
       ? {
           noise: {

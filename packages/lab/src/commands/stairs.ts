@@ -11,7 +11,7 @@ import type { StairsListener, StairsPlan } from '../stairs/plan.ts';
 import { runStairs } from '../stairs/run-stairs.ts';
 import { summariseStairs } from '../stairs/summarise-stairs.ts';
 import { resolveTarget, type TargetOptions } from '../stairs/target.ts';
-import { parseChange, predict } from '../stairs/what-if.ts';
+import { parseChange, predict, requireStages } from '../stairs/what-if.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount, parseSeconds, parseSeed } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
@@ -104,7 +104,11 @@ async function run(
   };
   const progress = new Progress();
   try {
-    const seen = await runStairs(plan, listen(progress, target.variant.name), signal);
+    const listener: StairsListener = {
+      ...listen(progress, target.variant.name),
+      traced: (stages) => requireStages(changes, stages),
+    };
+    const seen = await runStairs(plan, listener, signal);
     const result = summariseStairs(plan, seen, {
       invocation: ['redline', ...process.argv.slice(2)].join(' '),
       runId: randomBytes(3).toString('hex'),

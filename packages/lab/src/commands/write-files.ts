@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { usesColour, usesUnicode } from '../report/colour.ts';
 import type { TerminalOptions } from '../report/terminal.ts';
 import type { ReportOptions } from './write-reports.ts';
@@ -24,9 +24,15 @@ export async function writeFiles(
       ...(process.stdout.columns && { width: Math.min(120, process.stdout.columns) }),
       colour: usesColour(process.stdout),
       unicode: usesUnicode(),
-      files: { json: relative('.', jsonFile), html: relative('.', htmlFile) },
+      files: { json: shownPath(jsonFile), html: shownPath(htmlFile) },
     }),
   );
+}
+
+/** From here where it lies below, else in full: a row of dots is nothing to copy. */
+export function shownPath(file: string): string {
+  const fromHere = relative('.', file);
+  return fromHere.startsWith('..') ? resolve(file) : fromHere;
 }
 
 async function write(file: string, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, format, join, parse, relative } from 'node:path';
+import { dirname, format, join, parse } from 'node:path';
+import { shownPath } from './write-files.ts';
 import { renderHtml } from '../report/html.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { usesColour, usesUnicode } from '../report/colour.ts';
@@ -26,7 +27,7 @@ export async function writeReports(result: BenchResult, options: ReportOptions):
       renderTerminal(part, {
         colour: usesColour(process.stdout),
         unicode: usesUnicode(),
-        files: { json: relative('.', json), html: relative('.', page) },
+        files: { json: shownPath(json), html: shownPath(page) },
       }),
     );
   }

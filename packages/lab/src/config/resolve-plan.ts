@@ -18,6 +18,7 @@ export interface Plan {
   openLoopRps: number | undefined;
   pin: boolean;
   turns: boolean;
+  exactSends: boolean;
   precision: Required<PrecisionConfig>;
   seed: number;
   readyTimeoutMs: number;
@@ -52,7 +53,18 @@ const defaultPrecision = {
   warmupMs: 1_000,
   latencyMs: 1_000,
 };
+/**
+ * Where CPU is read in turns, slices of one start differ by less than starts do: many starts, and few blocks of each.
+ */
+const defaultPrecisionInTurns = {
+  restarts: 14,
+  blocks: 3,
+  sliceMs: 100,
+  warmupMs: 1_000,
+  latencyMs: 200,
+};
 const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
+const defaultQuickInTurns: PrecisionConfig = { restarts: 3, blocks: 2 };
 
 /** One plan for each group, in the order of the config; a config without groups is one plan. */
 export function resolvePlans(config: RedlineConfig, folder: string, overrides: Overrides): Plan[] {
@@ -62,6 +74,7 @@ export function resolvePlans(config: RedlineConfig, folder: string, overrides: O
     const variants = config.variants.filter((variant) => variant.group === group);
     const own = config.groups?.[group] ?? {};
     const shared = variants.some(({ name }) => name === config.baseline) && config.baseline;
+    const load = { ...config.load, ...own.load };
     const title = own.title ?? `${config.title ?? config.name}, ${group}`;
     return {
       ...resolvePlan(
@@ -71,9 +84,9 @@ export function resolvePlans(config: RedlineConfig, folder: string, overrides: O
           variants,
           title,
           baseline: own.baseline ?? (shared || variants[0]!.name),
-          load: { ...config.load, ...own.load },
+          load,
           precision: { ...config.precision, ...own.precision },
-          quick: { ...(config.quick ?? defaultQuick), ...own.quick },
+          quick: { ...quickOf({ ...config, load }), ...own.quick },
         },
         folder,
         overrides,
@@ -101,10 +114,11 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
       : { replay: { file: resolve(folder, config.load.replay), rate: config.load.rate } }),
     pin: config.load?.pin ?? true,
     turns: config.load?.turns ?? false,
+    exactSends: config.load?.exactSends ?? false,
     precision: {
-      ...defaultPrecision,
+      ...(config.load?.turns ? defaultPrecisionInTurns : defaultPrecision),
       ...config.precision,
-      ...(overrides.quick ? (config.quick ?? defaultQuick) : {}),
+      ...(overrides.quick ? quickOf(config) : {}),
       ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
     },
@@ -113,6 +127,10 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     setup: config.setup,
     verify: config.verify,
   };
+}
+
+function quickOf({ quick, load }: RedlineConfig): PrecisionConfig {
+  return quick ?? (load?.turns ? defaultQuickInTurns : defaultQuick);
 }
 
 function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant {

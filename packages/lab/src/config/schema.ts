@@ -38,6 +38,7 @@ const load: z.ZodType<RedlineConfig['load']> = z
     rate: z.number().positive().optional(),
     pin: z.boolean().optional(),
     turns: z.boolean().optional(),
+    exactSends: z.boolean().optional(),
   })
   .optional();
 

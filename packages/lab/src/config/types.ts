@@ -17,7 +17,7 @@ export interface RedlineConfig {
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
   precision?: PrecisionConfig;
-  /** What `--quick` changes in `precision`. @default { restarts: 2, blocks: 5 } */
+  /** What `--quick` changes in `precision`. @default { restarts: 2, blocks: 5 }; { restarts: 3, blocks: 2 } with `load.turns` */
   quick?: PrecisionConfig;
   /** How long a server may take until it answers the first request. @default 30_000 */
   readyTimeoutMs?: number;
@@ -83,23 +83,30 @@ export interface LoadConfig {
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;
   /**
-   * Read CPU per request from slices of their own, in which server and load take turns on one core: a quarter of a second
+   * Read CPU per request from slices of their own, in which server and load take turns on one core: half a second
    * more for each server and block, no cost of waking a load that sleeps, and a fraction of the noise (Linux, wrk).
    * @default false
    */
   turns?: boolean;
+  /**
+   * Have the open loop send within microseconds of when it is meant to: its sender keeps a core of the load busy, and
+   * services that share it may answer later. Otherwise a timer is up to a millisecond late, and that is in the latency of
+   * all. Needs `pin`.
+   * @default false
+   */
+  exactSends?: boolean;
 }
 
 export interface PrecisionConfig {
-  /** Fresh starts of every server; the bootstrap's upper level. @default 5 */
+  /** Fresh starts of every server; the bootstrap's upper level. @default 5; 14 with `load.turns` */
   restarts?: number;
-  /** Times each variant is measured between two restarts, in shuffled order; the lower level. @default 10 */
+  /** Times each variant is measured between two restarts, in shuffled order; the lower level. @default 10; 3 with `load.turns` */
   blocks?: number;
-  /** Length of one measurement in milliseconds. @default 200 */
+  /** Length of one measurement in milliseconds; of turns it is 40. @default 200; 100 with `load.turns` */
   sliceMs?: number;
   /** Load before the first measurement of a fresh server, in milliseconds. @default 1_000 */
   warmupMs?: number;
-  /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 1_000 */
+  /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 1_000; 200 with `load.turns` */
   latencyMs?: number;
 }
 

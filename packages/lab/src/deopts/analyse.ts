@@ -5,14 +5,9 @@ import { type FunctionCost, functionsOf } from '../profile/functions.ts';
 import type { CallTree } from '../profile/call-tree.ts';
 import { ownerOfUrl } from '../profile/owner.ts';
 import type { SourceMaps } from '../profile/source-maps.ts';
-import {
-  type Deopt,
-  type FunctionHistory,
-  scriptOf,
-  TierHistory,
-} from '../profile/tier-history.ts';
+import { type Deopt, type FunctionHistory, TierHistory } from '../profile/tier-history.ts';
 import { isOptimised } from '../profile/tiers.ts';
-import type { CodeEvent, Place } from '../profile/v8-log.ts';
+import { type CodeEvent, type Place, scriptOf } from '../profile/v8-log.ts';
 import { explain, isBenign } from './reasons.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
 

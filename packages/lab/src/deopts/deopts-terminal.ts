@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { ends, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
@@ -22,7 +23,7 @@ export function renderDeoptsTerminal(
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     ...functions.map((each) => functionLines(each, width, told)),
     closing(result, functions.length, width),
-    fileLines(options),
+    fileLines(writtenFiles(options.files), width),
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -119,12 +120,5 @@ function closing(result: DeoptsResult, count: number, width: number): string[] {
       width,
     ),
     ...(rest === '' ? [] : wrap(rest, width, '  ')),
-  ];
-}
-
-function fileLines({ files = {} }: TerminalOptions): string[] {
-  return [
-    ...(files.html === undefined ? [] : [`report  ${files.html}`]),
-    ...(files.json === undefined ? [] : [`data    ${files.json}`]),
   ];
 }

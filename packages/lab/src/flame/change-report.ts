@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { commandHeader, type CommandFacts } from '../report/command-header.ts';
 import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
 import { paint } from '../report/colour.ts';
@@ -93,10 +94,10 @@ function table(change: ProfileChange): Section {
   return {
     id: 'change',
     heading: 'Functions by change of own time',
-    css: `#change .w-fn{width:22%}#change .w-n{width:8em}#change .w-v{width:8em}#change td{overflow-wrap:anywhere}
+    css: `#change .w-fn{width:22%}#change .w-n{width:8.5em}#change .w-range{width:12.5em}#change .w-v{width:10.5em}#change td{overflow-wrap:anywhere}
 ${STACK}{#change :is(table,tbody){display:block}#change :is(thead,colgroup){display:none}#change tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#change :is(th,td){padding:0!important;text-align:left}#change :is(.name,.place){grid-column:1/-1}#change .n::before{content:attr(data-l) " ";color:var(--ink2)}}
 `,
-    body: markup`<p class="lead">Own time, ${unit === 'µs' ? 'µs per request on the main thread' : 'share of the samples'}, with the 95 % interval of the sampling error. Functions are told by name and file, so that edited lines do not part them.</p><table class="t"><colgroup><col class="w-fn"><col><col class="w-n"><col class="w-n"><col class="w-n"><col class="w-v"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">before<small>${unit}</small></th><th scope="col" class="n">after<small>${unit}</small></th><th scope="col" class="n">change<small>interval</small></th><th scope="col">Own time</th></tr></thead><tbody>${rows}</tbody></table>`,
+    body: markup`<p class="lead">Own time, ${unit === 'µs' ? 'µs per request on the main thread' : 'share of the samples'}, with the 95 % interval of the sampling error. Functions are told by name and file, so that edited lines do not part them; two files that share most of their functions count as one.</p><table class="t"><colgroup><col class="w-fn"><col><col class="w-n"><col class="w-n"><col class="w-range"><col class="w-v"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">before<small>${unit}</small></th><th scope="col" class="n">after<small>${unit}</small></th><th scope="col" class="n">change<small>95 % interval</small></th><th scope="col">Own time</th></tr></thead><tbody>${rows}</tbody></table>`,
   };
 }
 
@@ -115,7 +116,7 @@ function method(): Section {
 }
 
 function figure(value: number, { unit }: ProfileChange): string {
-  return unit === 'micros' ? `${fixed(value, 2)} µs` : percent(value);
+  return unit === 'micros' ? fixed(value, 2) : percent(value);
 }
 
 function difference({ before, after }: FunctionChange, { unit }: ProfileChange): string {
@@ -134,8 +135,8 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
   const rows = change.functions.slice(0, terminalRows);
   const unit = change.unit === 'micros' ? 'µs' : '%';
   const cells = rows.map((each) => [
-    figure(each.before, change).replace(/\s?(µs|%)$/, ''),
-    figure(each.after, change).replace(/\s?(µs|%)$/, ''),
+    figure(each.before, change).replace(/\s?%$/, ''),
+    figure(each.after, change).replace(/\s?%$/, ''),
     difference(each, change).replace(/ %$/, ''),
     rangeText(each, change),
   ]);
@@ -172,8 +173,7 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
         `${glyphs.marks.better} less, ${glyphs.marks.worse} more: beyond the error of sampling, of one run each. redline bench tells whether it pays.`,
         width,
       ),
-      ...(options.files?.html === undefined ? [] : [`report  ${options.files.html}`]),
-      ...(options.files?.json === undefined ? [] : [`data    ${options.files.json}`]),
+      ...fileLines(writtenFiles(options.files), width),
     ],
   ];
   return blocks

@@ -1,4 +1,5 @@
 import { microsPerSampleOf } from './graph-data.ts';
+import { fileOf, renamedFiles } from './renamed-files.ts';
 import type { FlameFunction, FlameNode, FlameResult } from './result.ts';
 
 /** How a function's own time changed, with the error of sampling it. */
@@ -24,13 +25,17 @@ export interface ProfileChange {
 
 export const changeKinds = { same: 0, less: 1, more: 2 } as const;
 
-/** Holds two profiles against each other, function by function, by name and file: lines move when code is edited. */
+/**
+ * Holds two profiles against each other, function by function, by name and file: lines move when code is edited, and a
+ * file may have another name.
+ */
 export function compareProfiles(before: FlameResult, after: FlameResult): ProfileChange {
   const hasLoad = before.load !== undefined && after.load !== undefined;
   const scaleBefore = hasLoad ? microsPerSampleOf(before) : 1 / before.samples;
   const scaleAfter = hasLoad ? microsPerSampleOf(after) : 1 / after.samples;
+  const renamed = renamedFiles(before.functions, after.functions);
   const earlier = byKey(before.functions);
-  const later = byKey(after.functions);
+  const later = byKey(after.functions, renamed);
   const functions = [...new Set([...earlier.keys(), ...later.keys()])].map((key) => {
     const old = earlier.get(key);
     const now = later.get(key);
@@ -62,19 +67,26 @@ export function kindOf({
 }
 
 /** A file's functions of one name are one here. */
-function byKey(functions: readonly FlameFunction[]): Map<string, FlameFunction> {
+function byKey(
+  functions: readonly FlameFunction[],
+  renamed?: ReadonlyMap<string, string>,
+): Map<string, FlameFunction> {
   const merged = new Map<string, FlameFunction>();
   for (const each of functions) {
     if (each.name === '(all)') continue;
-    const key = changeKey(each);
+    const key = changeKey(each, renamed);
     const known = merged.get(key);
     merged.set(key, known === undefined ? each : { ...known, self: known.self + each.self });
   }
   return merged;
 }
 
-export function changeKey({ name, place }: Pick<FlameFunction, 'name' | 'place'>): string {
-  return `${name} ${place.replace(/:\d+:\d+$/, '')}`;
+function changeKey(
+  { name, place }: Pick<FlameFunction, 'name' | 'place'>,
+  renamed?: ReadonlyMap<string, string>,
+): string {
+  const file = fileOf({ place });
+  return `${name} ${renamed?.get(file) ?? file}`;
 }
 
 /**
@@ -96,7 +108,8 @@ export function changeTree(before: FlameResult, after: FlameResult): FlameNode[]
     const heaviest = [...node.children].toSorted((a, b) => b[1].total - a[1].total);
     for (const [key, child] of heaviest) visit(child, old?.children.get(key), depth + 1);
   };
-  visit(merge(after), merge(before), 0);
+  const renamed = renamedFiles(before.functions, after.functions);
+  visit(merge(after, renamed), merge(before), 0);
   return nodes;
 }
 
@@ -108,14 +121,14 @@ interface Merged {
 }
 
 /** A tree in which siblings of one name and file are one. */
-function merge({ tree, functions }: FlameResult): Merged {
+function merge({ tree, functions }: FlameResult, renamed?: ReadonlyMap<string, string>): Merged {
   const root: Merged = { index: 0, total: 0, self: 0, children: new Map() };
   const stack: Merged[] = [];
   for (const [depth, index, total, self] of tree) {
     const parent = stack[depth - 1];
     let node = root;
     if (parent !== undefined) {
-      const key = changeKey(functions[index]!);
+      const key = changeKey(functions[index]!, renamed);
       node = parent.children.get(key) ?? { index, total: 0, self: 0, children: new Map() };
       parent.children.set(key, node);
     }

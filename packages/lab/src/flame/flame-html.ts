@@ -54,15 +54,25 @@ function ownCode({ functions }: FlameResult): FlameResult['functions'] {
   return functions.filter(({ owner }) => owner === 'app' || owner === 'deps');
 }
 
-function method({ sampler, load }: FlameResult): Section {
+function method({ sampler, load, tiersAt }: FlameResult): Section {
   const source = {
     inspector:
-      'V8’s sampling profiler was asked through the inspector, after the warm-up; V8’s own log of the code it makes and throws away (--log-code) gives the tier of each function at the time of each sample. A function that was inlined has the tier of the code it was inlined into.',
+      'V8’s sampling profiler was asked through the inspector, after the warm-up; V8’s own log of the code it makes and throws away (--log-code) gives the tier of each function. A function that was inlined has the tier of the code it was inlined into.',
     perf: 'Linux perf sampled the process from outside, with native frames and the kernel; node wrote a map of the code it made (--perf-basic-prof), where V8’s marks give the tiers. An inlined function is part of its caller.',
     file: 'The profile was read from a file. It has no tiers: V8 writes those into another log.',
   }[sampler];
   const sentences = [
     source,
+    ...(tiersAt === 'sample' && sampler === 'inspector'
+      ? [
+          'What V8 made and left while the profile was taken is known from its jitdump (--perf-prof) and its trace of deopts (--log-deopt): a frame has the tier it was in when it was sampled. When a deopt was is known to some hundredths of a second.',
+        ]
+      : []),
+    ...(tiersAt === 'start'
+      ? [
+          'While the profile was taken, V8 logged nothing: tiers are those of its beginning, after the warm-up. What was compiled later shows the tier it had before.',
+        ]
+      : []),
     'Samples are merged by chain of callers: left and right have no meaning in time. Shares are of the samples in which the main thread ran; idle ones are left out.',
     ...(load === undefined
       ? []

@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
@@ -6,7 +7,7 @@ import { ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import { microsPerSampleOf } from './graph-data.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
-import { hottest, markedName, unoptimised } from './words.ts';
+import { hottest, markedName, tierKnownText, unoptimised } from './words.ts';
 
 const leastWidth = 72;
 const rows = 15;
@@ -23,7 +24,7 @@ export function renderFlameTerminal(
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(result, width),
     legend(result, width),
-    fileLines(options),
+    fileLines({ ...writtenFiles(options.files), profile: options.profile }, width),
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -32,7 +33,7 @@ export function renderFlameTerminal(
 }
 
 function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
-  const { samples, load, node, variant } = result;
+  const { samples, load, node, variant, tierKnown, tiersAt } = result;
   const shares = owners.map(
     (owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`,
   );
@@ -51,6 +52,9 @@ function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
     ...wrap([plural(samples, 'sample'), ...perRequest].join(' · '), width),
     ...wrap(shares.join(' · '), width),
     ...wrap(`${byTier.join(' · ')} · no tier ${percent(result.tiers.none / samples)}`, width),
+    ...(tiersAt === undefined
+      ? []
+      : wrap(`tier known: ${tierKnownText(tierKnown, tiersAt)}`, width)),
   ];
 }
 
@@ -108,14 +112,5 @@ function legend(result: FlameResult, width: number): string[] {
       '  ',
     ),
     ...flagged,
-  ];
-}
-
-function fileLines(options: TerminalOptions & { profile: string | undefined }): string[] {
-  const { html, json } = options.files ?? {};
-  return [
-    ...(html === undefined ? [] : [`report   ${html}`]),
-    ...(options.profile === undefined ? [] : [`profile  ${options.profile}`]),
-    ...(json === undefined ? [] : [`data     ${json}`]),
   ];
 }

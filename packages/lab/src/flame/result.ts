@@ -28,6 +28,8 @@ export interface FlameResult {
   seconds: number;
   /** Share of the frames with JavaScript source whose tier is known, 0 to 1. */
   tierKnown: number;
+  /** Tiers are those at the time of each sample, or those as the profile began. Absent where there are none. */
+  tiersAt?: 'sample' | 'start';
   /** Samples by the owner of the frame on top. */
   owners: Record<Owner, number>;
   /** Samples by the tier of the frame on top; `none` has no tier, or none that is known. */

@@ -21,8 +21,16 @@ export function factsOf(result: FlameResult): [name: string, value: string][] {
     ...(node === undefined ? [] : ([['Profiled', `Node.js ${node}`]] as [string, string][])),
     ...(load === undefined ? [] : loadFacts(load)),
     ['Samples', `${fixed(samples)} in ${seconds(taken)}, ${fixed(idleSamples)} more idle`],
-    ['Tier known', `${percent(tierKnown)} of the JavaScript frames`],
+    ...(result.tiersAt === undefined
+      ? []
+      : ([['Tier known', tierKnownText(tierKnown, result.tiersAt)]] as [string, string][])),
   ];
+}
+
+/** Of which frames the tier is known, and as of when. */
+export function tierKnownText(tierKnown: number, at: 'sample' | 'start'): string {
+  const when = at === 'sample' ? 'at the time of each sample' : 'as it was when the profile began';
+  return `${percent(tierKnown)} of the JavaScript frames, ${when}`;
 }
 
 function loadFacts(load: FlameLoad): [name: string, value: string][] {

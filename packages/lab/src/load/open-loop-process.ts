@@ -4,6 +4,8 @@ import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 
 /** What is sent before this is not counted: the connections are being opened, and this process compiled. */
 const settleMs = 250;
+/** A timer may be as late as this: a sender that is to be exact sleeps until then, and looks at the clock from there. */
+const timerLateMs = 1.5;
 /** After the last send, how long an answer may still take. Late answers count with their full time. */
 const graceMs = 5_000;
 
@@ -44,18 +46,20 @@ process.once('message', (load: OpenLoop) => {
     outgoing.end(body === '' ? undefined : body);
   };
 
-  // A timer is at best 1 ms exact: each tick sends all that is due, and lateness is part of the latency.
-  const ticker = setInterval(() => {
+  // Each tick sends all that is due, and lateness is part of the latency.
+  const tick = (): void => {
     const now = performance.now();
     while (sent < total && startedAt + sent * gapMs <= now) {
       send(startedAt + sent * gapMs);
       sent++;
     }
-    if (sent < total) return;
-    clearInterval(ticker);
     // Not from the intended end: on a crowded machine this process may be late itself.
-    setTimeout(finish, graceMs);
-  }, 1);
+    if (sent === total) return void setTimeout(finish, graceMs);
+    const sleepMs = startedAt + sent * gapMs - now - timerLateMs;
+    if (load.isExact && sleepMs < 1) setImmediate(tick);
+    else setTimeout(tick, load.isExact ? sleepMs : 1);
+  };
+  tick();
 
   const finish = (): void => {
     latencies.sort((a, b) => a - b);

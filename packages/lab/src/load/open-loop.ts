@@ -7,6 +7,8 @@ export interface OpenLoop {
   connections: number;
   requestsPerSecond: number;
   durationMs: number;
+  /** Keeps the sender's core busy, to be on time. Otherwise it may be a millisecond late. */
+  isExact: boolean;
 }
 
 export interface OpenLoopOutcome {

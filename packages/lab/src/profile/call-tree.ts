@@ -1,4 +1,6 @@
 import { type CallFrame, type CpuProfile, parentsOf, type ProfileNode } from './cpu-profile.ts';
+import type { Bailout } from './code-trace.ts';
+import type { CompiledCode } from './jit-dump.ts';
 import { type Owner, ownerOfFrame } from './owner.ts';
 import { isOptimised, type Tier } from './tiers.ts';
 import { type Code, TierHistory } from './tier-history.ts';
@@ -46,6 +48,16 @@ export interface TierSource {
   events: readonly CodeEvent[];
   /** Microseconds of the log's clock at the profile's `startTime`. */
   startMicros: number;
+  /** What V8 did while the profile was taken, when its log is silent; absent where it cannot be known. */
+  during?: TiersDuring | undefined;
+}
+
+/** On the profile's own clock. */
+export interface TiersDuring {
+  /** The code there was when the profile began. */
+  existing: readonly CompiledCode[];
+  /** In the order of time. */
+  changes: readonly (CompiledCode | Bailout)[];
 }
 
 /** Merges the samples into one tree, each frame with the tiers it ran in at the times it was seen. */
@@ -53,13 +65,27 @@ export function buildCallTree(profile: CpuProfile, source?: TierSource): CallTre
   const paths = new Paths(profile);
   const history = new TierHistory();
   const events = source?.events ?? [];
+  const { existing, changes } = source?.during ?? { existing: undefined, changes: [] };
   let applied = 0;
+  let changed = 0;
   let micros = source?.startMicros ?? 0;
+  if (existing !== undefined) {
+    // The log is silent from here on: what it says is said.
+    for (const event of events) if (timeOf(event) <= micros) history.apply(event);
+    applied = events.length;
+    history.restart(existing);
+    micros = profile.startTime;
+  }
   const tree = emptyTree((profile.endTime - profile.startTime) / 1e6);
   for (const [index, id] of profile.samples.entries()) {
     micros += profile.timeDeltas[index] ?? 0;
     while (applied < events.length && timeOf(events[applied]!) <= micros) {
       history.apply(events[applied++]!);
+    }
+    while (changed < changes.length && changes[changed]!.micros <= micros) {
+      const change = changes[changed++]!;
+      if (change.type === 'compiled') history.compiled(change);
+      else history.bailout(change);
     }
     const path = paths.of(id);
     if (path.isIdle) tree.idleSamples++;

@@ -83,6 +83,30 @@ export function logFlags({ flags, major }: NodeFacts, folder: string): string[] 
   ];
 }
 
+/**
+ * Flags that make V8 write down its code while a profile is taken too: in the form of Linux perf, with the times of the
+ * system's clock. Before Node 22 the file would come to lie where the server runs.
+ */
+export function dumpFlags({ flags }: NodeFacts, folder: string): string[] {
+  if (process.platform !== 'linux' || !flags.has('perf-prof-path')) return [];
+  return [
+    '--perf-prof',
+    `--perf-prof-path=${folder}`,
+    '--redirect-code-traces',
+    `--redirect-code-traces-to=${codeTraceFile(folder)}`,
+  ];
+}
+
+/** What V8 tells of the code it leaves. */
+export function codeTraceFile(folder: string): string {
+  return join(folder, 'code.txt');
+}
+
+/** V8's dump of its code. */
+export function dumpFile(folder: string, pid: number): string {
+  return join(folder, `jit-${pid}.dump`);
+}
+
 /** Of several logs of one folder, that of the isolate which ran a script of this name. */
 export async function findLog(folder: string, script: string): Promise<string | undefined> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('v8.log'));

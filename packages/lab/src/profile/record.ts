@@ -1,9 +1,21 @@
+import { readFile } from 'node:fs/promises';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import type { MachineFacts } from '../result.ts';
 import type { Server } from '../run/server.ts';
+import type { TiersDuring } from './call-tree.ts';
+import { type Bailout, CodeTrace } from './code-trace.ts';
 import { checkCpuProfile, type CpuProfile } from './cpu-profile.ts';
 import { Inspector } from './inspector.ts';
-import { findLog, inspectNode, logFlags, type NodeFacts } from './instrument.ts';
+import {
+  codeTraceFile,
+  dumpFile,
+  dumpFlags,
+  findLog,
+  inspectNode,
+  logFlags,
+  type NodeFacts,
+} from './instrument.ts';
+import { type CompiledCode, parseJitDump } from './jit-dump.ts';
 import {
   type LoadFigures,
   loadThatCounts,
@@ -24,6 +36,8 @@ export interface Recording {
   /** Likewise the load that is only logged, where there is one. */
   loggedFromMicros: number | undefined;
   loggedToMicros: number | undefined;
+  /** What V8 did meanwhile, on the profile's clock; undefined where it does not say. */
+  during: TiersDuring | undefined;
   node: NodeFacts;
   load: LoadFigures;
   machine: MachineFacts;
@@ -46,15 +60,22 @@ export async function record(
   options: RecordOptions,
 ): Promise<Recording> {
   const node = await inspectNode(variant);
-  const flags = (folder: string): string[] => [...logFlags(node, folder), '--inspect=127.0.0.1:0'];
+  const flags = (folder: string): string[] => [
+    ...logFlags(node, folder),
+    ...dumpFlags(node, folder),
+    '--inspect=127.0.0.1:0',
+  ];
   return serve(plan, variant, flags, options, async (server, folder, machine) => {
-    const taken = await profileUnderLoad(server, plan, options);
+    const { pid } = server;
+    const trace = new CodeTrace(codeTraceFile(folder));
+    const { began, ...taken } = await profileUnderLoad(server, plan, trace, options);
     options.phase('reading the log');
     const file = await findLog(folder, markName);
     const events = file === undefined ? [] : await readLog(file);
     return {
       ...taken,
       events,
+      during: tiersDuring(await readDump(dumpFile(folder, pid)), trace.bailouts, began),
       startMicros: timeOfMark(events, markName),
       loggedFromMicros: timeOfMark(events, loggedFromName),
       loggedToMicros: timeOfMark(events, loggedToName),
@@ -71,8 +92,9 @@ export async function record(
 async function profileUnderLoad(
   server: Server,
   plan: Plan,
+  trace: CodeTrace,
   options: RecordOptions,
-): Promise<Pick<Recording, 'profile' | 'load'>> {
+): Promise<Pick<Recording, 'profile' | 'load'> & { began: Span }> {
   const { samplingMicros, durationMs, loggedMs = 0, signal, phase } = options;
   using inspector = await Inspector.attach(server, signal);
   await warmUp(server, plan, options);
@@ -89,16 +111,61 @@ async function profileUnderLoad(
   await inspector.ask('Profiler.enable');
   await inspector.ask('Profiler.setSamplingInterval', { interval: samplingMicros });
   await mark(inspector, markName);
+  const fromMicros = monotonicMicros();
   await inspector.ask('Profiler.start');
-  const profiled = await loadThatCounts(server, plan, durationMs, signal);
+  const began = { fromMicros, toMicros: monotonicMicros() };
+  trace.start();
+  let profiled: LoadFigures;
+  try {
+    profiled = await loadThatCounts(server, plan, durationMs, signal);
+  } finally {
+    await trace.stop();
+  }
   phase('fetching the profile');
   const { profile } = await inspector.ask<{ profile: unknown }>('Profiler.stop');
   // A process that dies of a signal leaves the end of V8's log unwritten. There is no reply to this.
   inspector.ask('Runtime.evaluate', { expression: 'process.reallyExit(0)' }).catch(() => {});
+  // Node waits at its end for whoever is connected.
+  inspector[Symbol.dispose]();
   await server.ended(2_000);
   return {
+    began,
     profile: checkCpuProfile(profile, `The profile of "${server.name}"`),
     load: logged ?? profiled,
+  };
+}
+
+interface Span {
+  fromMicros: number;
+  toMicros: number;
+}
+
+/** The clock of a CPU profile and of V8's dump of its code. */
+function monotonicMicros(): number {
+  return Number(process.hrtime.bigint() / 1_000n);
+}
+
+/** Empty where there is none: on another system, or where the temporary folder must not be executed. */
+async function readDump(file: string): Promise<CompiledCode[]> {
+  try {
+    return parseJitDump(await readFile(file));
+  } catch {
+    return [];
+  }
+}
+
+/** While a profile begins, V8 lists all code there is. */
+function tiersDuring(
+  codes: readonly CompiledCode[],
+  bailouts: readonly Bailout[],
+  { fromMicros, toMicros }: Span,
+): TiersDuring | undefined {
+  const existing = codes.filter(({ micros }) => micros >= fromMicros && micros <= toMicros);
+  if (existing.length === 0) return undefined;
+  const later = codes.filter(({ micros }) => micros > toMicros);
+  return {
+    existing,
+    changes: [...later, ...bailouts].toSorted((a, b) => a.micros - b.micros),
   };
 }
 

@@ -168,7 +168,7 @@ export function warningsOf(load: LoadFigures): string[] {
     ...(load.socketErrors > 0 ? [`${load.socketErrors} connections broke.`] : []),
     ...(load.serverBusy < 0.9
       ? [
-          `The server used ${Math.round(load.serverBusy * 100)} % of a core: part of the time it waited, and the profile shows only what it did.`,
+          `The server used ${Math.round(load.serverBusy * 100)} % of a core: the rest of the time it waited, or others had the core. The profile shows only what it did.`,
         ]
       : []),
   ];

@@ -1,5 +1,8 @@
-import type { CodeEvent, Place } from './v8-log.ts';
-import { isOptimised, type Tier } from './tiers.ts';
+import type { Bailout } from './code-trace.ts';
+import { FunctionExtents } from './function-extents.ts';
+import type { CompiledCode } from './jit-dump.ts';
+import { type CodeEvent, type Place, scriptOf } from './v8-log.ts';
+import { isOptimised, type Tier, tiers } from './tiers.ts';
 
 /** A function in the source, and how V8 ran it. */
 export interface FunctionHistory {
@@ -33,6 +36,13 @@ export interface Code {
   inlined: Set<FunctionHistory>;
 }
 
+/** A piece of code in memory. */
+interface Placed {
+  code: Code;
+  from: number;
+  to: number;
+}
+
 /** Follows V8's log, event by event: at each moment it knows the tier of every function. */
 export class TierHistory {
   readonly functions: Map<string, FunctionHistory> = new Map();
@@ -42,6 +52,9 @@ export class TierHistory {
   readonly #byAddress = new Map<string, Code>();
   /** Functions with code of the baseline compiler: what they fall back to. */
   readonly #withBaseline = new Set<FunctionHistory>();
+  /** In the order of its making. */
+  readonly #placed: Placed[] = [];
+  readonly #extents = new FunctionExtents<FunctionHistory>();
 
   apply(event: CodeEvent): void {
     switch (event.type) {
@@ -61,8 +74,14 @@ export class TierHistory {
         if (code !== undefined) this.#deoptimise(code, event.micros, event);
         return;
       }
-      case 'inlines': {
+      case 'script':
+        this.#extents.addScript(event.url, event.lineStarts);
+        return;
+      case 'source': {
         const code = this.#byAddress.get(event.address);
+        if (code?.tier === 'ignition') {
+          this.#extents.add(code.owner, code.owner.place.url, event.start, event.end);
+        }
         for (const info of event.sharedInfos) {
           const inlined = this.#bySharedInfo.get(info);
           if (inlined !== undefined) code?.inlined.add(inlined);
@@ -75,6 +94,44 @@ export class TierHistory {
       case 'shared-info-moved':
         move(this.#bySharedInfo, event.from, event.to);
     }
+  }
+
+  /**
+   * What there is when a profile begins: starting one makes V8 throw code away, and list the rest.
+   * A function is listed once for each code it has; the best of it runs.
+   */
+  restart(existing: readonly CompiledCode[]): void {
+    for (const history of this.functions.values()) {
+      if (history.code === undefined) continue;
+      history.tier = this.#withBaseline.has(history) ? 'sparkplug' : 'ignition';
+      history.code = undefined;
+    }
+    for (const code of existing) this.compiled(code);
+  }
+
+  /** V8 made code, or listed what it has. */
+  compiled({ tier, name, place, micros, address, bytes, positions }: CompiledCode): void {
+    const history = this.#functionAt(name, place, tier);
+    // What was inlined is told by the places in the code alone.
+    const inlined = new Set<FunctionHistory>();
+    for (const position of positions) {
+      const around = this.#extents.at(position);
+      if (around !== undefined && around !== history) inlined.add(around);
+    }
+    const code: Code = { owner: history, tier, inlined };
+    this.#placed.push({ code, from: address, to: address + bytes });
+    if (tier === 'sparkplug') this.#withBaseline.add(history);
+    if (tiers.indexOf(tier) < tiers.indexOf(history.tier)) return;
+    history.tier = tier;
+    history.code = isOptimised(tier) ? code : undefined;
+    history.changes.push({ micros, tier });
+  }
+
+  /** Code was left, as told by an address in it. */
+  bailout({ address, micros, kind, reason }: Bailout): void {
+    // Memory is used again: what was made last is what is there.
+    const found = this.#placed.findLast(({ from, to }) => address >= from && address < to);
+    if (found !== undefined) this.#deoptimise(found.code, micros, { kind, reason, stack: [] });
   }
 
   /**
@@ -114,11 +171,6 @@ export class TierHistory {
       deopt: { from: code.tier, kind, reason, stack },
     });
   }
-}
-
-/** With the inspector on, profiles name scripts by url where the log has the path. */
-export function scriptOf(url: string): string {
-  return url.startsWith('file://') ? decodeURIComponent(url.slice('file://'.length)) : url;
 }
 
 function move<Value>(map: Map<string, Value>, from: string, to: string): void {

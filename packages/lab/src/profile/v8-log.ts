@@ -35,11 +35,23 @@ export interface CodeDeopt {
   stack: Place[];
 }
 
-/** Which functions an optimised piece of code contains beside its own. */
-export interface CodeInlines {
-  type: 'inlines';
+/** Where the function of a piece of code lies in the source, and which others an optimised one contains. */
+export interface CodeSource {
+  type: 'source';
   address: string;
+  /** Characters from the start of the script. */
+  start: number;
+  end: number;
+  /** Of the functions that were inlined. */
   sharedInfos: string[];
+}
+
+/** The text of a script was written down, of which only the lines are kept. */
+export interface ScriptSource {
+  type: 'script';
+  url: string;
+  /** Characters from the start of the script to that of each line. */
+  lineStarts: number[];
 }
 
 export interface CodeMoved {
@@ -55,7 +67,13 @@ export interface SharedInfoMoved {
   to: string;
 }
 
-export type CodeEvent = CodeCreated | CodeDeopt | CodeInlines | CodeMoved | SharedInfoMoved;
+export type CodeEvent =
+  | CodeCreated
+  | CodeDeopt
+  | CodeSource
+  | ScriptSource
+  | CodeMoved
+  | SharedInfoMoved;
 
 const functionTypes = new Set(['JS', 'LazyCompile', 'Function', 'Script', 'Eval']);
 
@@ -67,7 +85,8 @@ export function parseLogLine(line: string): CodeEvent | undefined {
   // Most of a log is source text: only the start of a line may be looked at before it is known to matter.
   if (line.startsWith('code-creation,')) return parseCreation(fieldsOf(line));
   if (line.startsWith('code-deopt,')) return parseDeopt(fieldsOf(line));
-  if (line.startsWith('code-source-info,')) return parseInlines(line.split(','));
+  if (line.startsWith('code-source-info,')) return parseSource(line.split(','));
+  if (line.startsWith('script-source,')) return parseScript(line);
   if (line.startsWith('code-move,')) return parseMove(line.split(','), 'moved');
   if (line.startsWith('sfi-move,')) return parseMove(line.split(','), 'shared-info-moved');
   return undefined;
@@ -147,10 +166,31 @@ function parseDeopt(fields: string[]): CodeDeopt | undefined {
 }
 
 /** `code-source-info,0x7ff3,88,0,1232,C0O0…,F0O1I0,S0x33d6S0x33d7`: the last column names what was inlined. */
-function parseInlines(fields: string[]): CodeInlines | undefined {
+function parseSource(fields: string[]): CodeSource {
   const sharedInfos = [...(fields[7] ?? '').matchAll(/S(0x[0-9a-f]+)/g)].map(([, info]) => info!);
-  if (sharedInfos.length === 0) return undefined;
-  return { type: 'inlines', address: fields[1]!, sharedInfos };
+  const [, address, , start, end] = fields;
+  return { type: 'source', address: address!, start: Number(start), end: Number(end), sharedInfos };
+}
+
+/** `script-source,89,/srv/app.js,'use strict';\n…`: a text with its line ends, commas and the like escaped. */
+function parseScript(line: string): ScriptSource | undefined {
+  const [head, url] = /^script-source,\d+,([^,]*),/.exec(line) ?? [];
+  if (head === undefined) return undefined;
+  const lineStarts = [0];
+  let escaped = head.length;
+  const escapes = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|.)/g;
+  escapes.lastIndex = head.length;
+  for (let found = escapes.exec(line); found !== null; found = escapes.exec(line)) {
+    const at = found.index - escaped;
+    escaped += found[0].length - 1;
+    if (found[0] === '\\n') lineStarts.push(at + 1);
+  }
+  return { type: 'script', url: unescape(url!), lineStarts };
+}
+
+/** With the inspector on, profiles name scripts by url where the log has the path. */
+export function scriptOf(url: string): string {
+  return url.startsWith('file://') ? decodeURIComponent(url.slice('file://'.length)) : url;
 }
 
 /** With a time before the addresses in newer versions, without in older. */

@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from './file-lines.ts';
 import type { AdviseResult } from '../advise/result.ts';
 import { adviseFigures, rewriteWords, samplingText } from './advise-rows.ts';
 import { cut, ends, left, right, widest, wrap } from './columns.ts';
@@ -55,8 +56,7 @@ export function renderAdviseTerminal(result: AdviseResult, options: TerminalOpti
             width,
           )
         : []),
-      ...(options.files?.html ? [`report  ${options.files.html}`] : []),
-      ...(options.files?.json ? [`data  ${options.files.json}`] : []),
+      ...fileLines(writtenFiles(options.files), width),
       ...(rows.length > 0 ? [`Next: redline prove ${rows[0]!.advice.rule}`] : []),
     ],
   ];

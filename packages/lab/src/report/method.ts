@@ -19,17 +19,17 @@ export function methodSection(result: BenchResult): Section {
 function done({ load, precision, slices }: BenchResult): string[] {
   const { restarts, blocks, sliceMs, warmupMs, resamples, seed, cpuBand, rpsBand } = precision;
   return [
-    `Every variant ran as a server process of its own, started afresh ${plural(restarts, 'time')}. Within a restart the variants took turns through ${plural(blocks, 'block')}, in an order shuffled for each block, so that drift of the machine falls on all of them alike. The base ran twice, under two names: the second is the A/A control.`,
+    `Every variant ran as a server process of its own, started afresh ${plural(restarts, 'time')}. Within a restart the variants took turns through ${plural(blocks, 'block')}, in an order shuffled for each block, so that drift of the machine falls on all of them alike. The base ran twice, under two names: the second is the A/A control, and the others are compared with both.`,
     `${milliseconds(warmupMs)} of warm-up were thrown away, then every turn was one slice of ${milliseconds(sliceMs)}. ${load.generator} kept ${plural(load.connections, 'connection')} busy over ${plural(load.threads, 'thread')}: a closed loop, where the next request waits for the answer. Requests and CPU were counted over the same slice.`,
     ...(slices.some(({ turns }) => turns !== undefined)
       ? [
-          'CPU per request was read apart, in slices of 40 ms in which server and load took turns on one core; of every four the least disturbed counts. What waking a sleeping load costs is not in it.',
+          'CPU per request was read apart, in slices of 40 ms in which server and load took turns on one core; of a restart’s the lowest quarter counts, for what disturbs a slice only adds to it. What waking a sleeping load costs is not in it.',
         ]
       : []),
     'CPU is user plus system time of all threads of the server, divided by the requests it completed; main thread is the part spent where JavaScript runs. RSS is the resident set at the end of a restart’s load, median over restarts.',
     `Latency comes from an open loop of ${fixed(load.openLoopRps)} requests per second, the same for every variant, and is timed from the moment a request was due, so that a server which stalls cannot hide its queue.`,
-    `A ratio compares slices that ran side by side. Its 95 % interval is a two-level bootstrap: restarts are drawn with replacement, then the blocks within each, ${fixed(resamples)} times (seed ${seed}). Absolute figures are the base’s own, times that ratio.`,
-    `The band of no difference is ± ${percent(cpuBand)} in CPU and ± ${percent(rpsBand)} in requests: 2 %, or as far as the A/A control reached if that is wider. An interval wholly outside it is changed, wholly inside is same, across an edge is unresolved; the blocks that would settle it assume that the spread stays as it is. The control itself is same when its interval holds 1.`,
+    `A ratio compares slices that ran side by side; of the restarts the median of the means of all pairs counts. Its 95 % interval is a two-level bootstrap: restarts are drawn with replacement${restarts < 6 ? ', then the blocks within each' : ''}, ${fixed(resamples)} times (seed ${seed}); its ends are set for the number of restarts. Absolute figures are the base’s own, times that ratio.`,
+    `The band of no difference is ± ${percent(cpuBand)} in CPU and ± ${percent(rpsBand)} in requests: 2 %, or half the width of the A/A control’s interval if that is more. An interval wholly outside it is changed, wholly inside is same, across an edge is unresolved; the blocks that would settle it assume that the spread stays as it is. The control itself is same when its interval holds 1.`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from './file-lines.ts';
 import type { ProveResult } from '../prove/result.ts';
 import { paint } from './colour.ts';
 import { ends, left, right, widest, wrap } from './columns.ts';
@@ -66,9 +67,7 @@ export function renderProveTerminal(
         width,
       ),
       `${glyphs.marks.unresolved} unresolved: it crosses an edge.`,
-      `evidence  ${options.evidence}`,
-      ...(options.files?.html ? [`report  ${options.files.html}`] : []),
-      ...(options.files?.json ? [`data  ${options.files.json}`] : []),
+      ...fileLines({ evidence: options.evidence, ...writtenFiles(options.files) }, width),
     ],
   ];
   return blocks

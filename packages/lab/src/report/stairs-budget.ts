@@ -31,10 +31,10 @@ export function budgetSection({ file, unit, rows }: BudgetReport): Section {
     id: 'budget',
     heading: 'Budget',
     body: markup`<p class="lead">${file}. A stage is over when its whole interval lies above the limit, unresolved when the limit lies in it.${explained}</p><table class="t"><thead><tr><th class="name">Stage</th><th class="n">Measured, ${head}</th><th class="n">95 % interval</th><th class="n">Allowed, ${head}</th><th>Verdict</th></tr></thead><tbody>${rows.map(row)}</tbody></table>`,
-    css: '#budget .t{max-width:60em}#budget tbody tr{height:32px}@media screen and (max-width:480px){#budget .t{--pad:2px;table-layout:auto;font-size:var(--f0)}#budget .n{white-space:normal}}',
+    css: '#budget .t{max-width:60em}#budget tbody tr{height:32px}@media screen and (max-width:480px){#budget :is(.t,tbody){display:block}#budget thead{display:none}#budget tr{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#budget :is(th,td){padding:0;text-align:left}#budget .name{grid-column:1/-1}#budget td[data-l]::before{content:attr(data-l) " ";color:var(--ink2)}}',
   };
 }
 
 function row({ name, measured, limit, status }: BudgetRow): Markup {
-  return markup`<tr><th scope="row" class="name">${name}</th><td class="n">${measured ? fixed(measured.value, 2) : '–'}</td><td class="n">${measured ? range(measured, 2) : ''}</td><td class="n">${limit === undefined ? '–' : fixed(limit, 2)}</td><td>${verdictWord(marks[status], statusWords[status])}</td></tr>`;
+  return markup`<tr><th scope="row" class="name">${name}</th><td class="n" data-l="measured">${measured ? fixed(measured.value, 2) : '–'}</td><td class="n">${measured ? range(measured, 2) : ''}</td><td class="n" data-l="allowed">${limit === undefined ? '–' : fixed(limit, 2)}</td><td>${verdictWord(marks[status], statusWords[status])}</td></tr>`;
 }

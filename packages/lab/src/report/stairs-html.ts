@@ -34,7 +34,7 @@ function findings(result: StairsResult, figures: StairFigures): Finding[] {
   const top = dearest(figures);
   if (top && trusted) {
     found.push({
-      word: verdictWord('base', 'dearest stage'),
+      word: verdictWord('base', 'dearest'),
       text: markup`<b>${top.stage.name}</b>: ${top.micros} µs ${top.range} of ${figures.whole.micros} (${percent(top.stage.share)}). Without it the request would cost ${fixed(result.whole.micros.value - top.stage.micros.value, 1)} µs.`,
     });
   }

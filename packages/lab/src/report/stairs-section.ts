@@ -34,7 +34,7 @@ export function stairsSection(result: StairsResult, figures: StairFigures): Sect
 function lead({ whole }: StairsResult, { bandText }: StairFigures): Markup {
   const verdicts =
     whole.controlVerdict === 'same'
-      ? markup`An interval wholly beyond ${bandText} is ${cost('changed')} (the stage has a cost), wholly within is ${verdictWord('same')} (none), across an edge is ${verdictWord('unresolved')}.`
+      ? markup`An interval wholly beyond ${bandText} is changed (the stage has a cost), wholly within is ${verdictWord('same')} (none), across an edge is ${verdictWord('unresolved')}.`
       : markup`Verdicts are withheld: the whole request differs from itself.`;
   return markup`<p class="lead">One request, ended at the entry of every stage in turn. A stage runs from its entry to the entry of the next; its cost is the CPU between the two. ${verdicts}</p>`;
 }

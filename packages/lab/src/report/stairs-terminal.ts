@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from './file-lines.ts';
 import type { StairsResult } from '../stairs/result.ts';
 import { axisLine } from './terminal-plot.ts';
 import { cut, ends, left, right, widest, wrap } from './columns.ts';
@@ -32,7 +33,7 @@ export function renderStairsTerminal(result: StairsResult, options: TerminalOpti
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(result, figures, width, glyphs),
     notes(result, figures, width),
-    fileLines(options.files, width),
+    fileLines(writtenFiles(options.files), width),
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -183,13 +184,4 @@ function some(names: readonly string[]): string {
   return names.length > 4
     ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`
     : names.join(', ');
-}
-
-function fileLines(named: TerminalOptions['files'] = {}, width: number): string[] {
-  const parts = [
-    ...(named.html === undefined ? [] : [`report  ${named.html}`]),
-    ...(named.json === undefined ? [] : [`data  ${named.json}`]),
-  ];
-  const line = parts.join('      ');
-  return parts.length > 0 && [...line].length <= width ? [line] : parts;
 }

@@ -15,11 +15,12 @@ h3{font-size:var(--f1);font-weight:600;margin:0 0 var(--s1)}
 section{margin-top:var(--s5)}header+main>section:first-child{margin-top:var(--s4)}
 a{color:var(--link)}
 :focus-visible{outline:2px solid var(--link);outline-offset:1px}
+p,li{overflow-wrap:anywhere}
 .lead{max-width:118ch;margin-bottom:var(--s3);color:var(--ink2);text-wrap:pretty}
 .top{display:flex;justify-content:space-between;align-items:center;gap:var(--s3);min-height:28px}
 .brand{font-weight:600}.brand span,.cmd{color:var(--ink2);font-weight:400}
 button{flex:none;font:var(--f0) var(--sans);color:var(--ink);background:var(--bg);border:1px solid var(--bar);border-radius:3px;padding:5px 10px;min-height:28px;cursor:pointer;white-space:nowrap}
-.find{margin:var(--s3) 0}.find li{display:grid;grid-template-columns:112px minmax(0,118ch);padding:3px 0;text-wrap:pretty;overflow-wrap:anywhere}
+.find{margin:var(--s3) 0}.find li{display:grid;grid-template-columns:120px minmax(0,118ch);padding:3px 0;text-wrap:pretty;overflow-wrap:anywhere}
 .find+.find{margin-top:0}.find b{font-weight:600}
 .warn{border-block:1px solid var(--mark);padding-block:var(--s2)}.warn li>:first-child{font-weight:600}
 .void{margin:var(--s3) 0;border-block:2px solid var(--worse);padding-block:var(--s2);max-width:none}.void b{color:var(--worse)}

@@ -1,3 +1,4 @@
+import { fileLines, writtenFiles } from './file-lines.ts';
 import type { BenchResult } from '../result.ts';
 import { controlFailureText, controlMissingText } from './header.ts';
 import { ends, wrap } from './columns.ts';
@@ -33,7 +34,7 @@ export function renderTerminal(result: BenchResult, options: TerminalOptions): s
     rpsTable(figures, canvas),
     cpuTable(figures, canvas),
     stepTable(figures, canvas),
-    [...legend(result, figures, canvas), ...fileLines(options.files, width)],
+    [...legend(result, figures, canvas), ...fileLines(writtenFiles(options.files), width)],
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -109,14 +110,4 @@ function legend(
 
 function some(texts: readonly string[]): string {
   return texts.length > 3 ? `${texts.slice(0, 3).join(', ')}, …` : texts.join(', ');
-}
-
-/** Paths are cut nowhere: they are there to be copied. */
-function fileLines(named: TerminalOptions['files'] = {}, width: number): string[] {
-  const parts = [
-    ...(named.html === undefined ? [] : [`report  ${named.html}`]),
-    ...(named.json === undefined ? [] : [`data  ${named.json}`]),
-  ];
-  const line = parts.join('      ');
-  return parts.length > 0 && [...line].length <= width ? [line] : parts;
 }

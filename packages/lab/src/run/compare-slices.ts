@@ -15,6 +15,7 @@ export interface SliceComparison extends Comparison {
  * the caller.
  * @param options.control Name of the baseline's second self. @default `${baseline} again`
  * @param options.seed Of the resampling. @default 1
+ * @param options.resamples Fewer than those of a report, for callers that compare often. @default 2_000
  */
 export function compareSlices(
   slices: readonly Slice[],
@@ -23,21 +24,23 @@ export function compareSlices(
     variant,
     control = `${baseline} again`,
     seed = 1,
+    resamples = 2_000,
   }: {
     baseline: string;
     variant: string;
     control?: string;
     seed?: number;
+    resamples?: number;
   },
 ): SliceComparison {
   const random = seededRandom(seed);
-  const ratioOf = (name: string): Comparison['ratio'] =>
-    pairedRatio(slices, name, baseline, cpuMetric, random, 2_000);
-  const controlRatio = ratioOf(control);
+  const ratioOf = (name: string, others: string[]): Comparison['ratio'] =>
+    pairedRatio(slices, name, others, cpuMetric, random, resamples);
+  const controlRatio = ratioOf(control, [baseline]);
   const band = bandOf(controlRatio);
   const blocks = slices.filter((slice) => slice.variant === variant).length;
   return {
-    ...compare(ratioOf(variant), band, blocks),
+    ...compare(ratioOf(variant, [baseline, control]), band, blocks),
     band,
     controlVerdict: judgeControl(controlRatio),
   };

@@ -82,9 +82,9 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
 }
 
 function smallSampleWarning({ precision }: BenchResult): string[] {
-  if (precision.restarts >= 5 && precision.blocks >= 5) return [];
+  if (precision.restarts >= 5) return [];
   return [
-    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: intervals from so few restarts are too narrow now and then.`,
+    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: of so few restarts an interval is wide, and too narrow now and then all the same.`,
   ];
 }
 

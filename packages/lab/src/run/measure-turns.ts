@@ -2,18 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
 import { HeldLoad } from '../load/held-load.ts';
 import type { LoadGenerator } from '../load/generator.ts';
-import type { Slice } from '../result.ts';
+import type { Turn } from '../result.ts';
 import { shuffled, type Random } from '../stats/random.ts';
 import { cpuBetween, readCpu } from './cpu-clock.ts';
 import type { Server } from './server.ts';
 
-type Turn = NonNullable<Slice['turns']>;
-
 /** Runs before a slice, for caches to be warm and connections to be open again. */
 const guardMs = 6;
 const sliceMs = 40;
-/** Of each block; the least disturbed of them counts, for what disturbs a slice only adds to it. */
-const passes = 4;
+/** Of each block. */
+const passes = 8;
 /** A server is done when it has used no CPU for this long. */
 const quietMs = 3;
 const mostWaitMs = 300;
@@ -43,10 +41,15 @@ export class Turns {
     }
     const turns = new Turns(new Map(), signal);
     try {
-      for (const server of servers) {
-        const { port, launcher } = server;
-        turns.#loads.set(server, await HeldLoad.start({ ...plan, port, launcher, signal }));
-      }
+      // All have come to an end before one that failed ends the run: none may be left behind.
+      const starts = await Promise.allSettled(
+        servers.map(async (server) => {
+          const { port, launcher } = server;
+          turns.#loads.set(server, await HeldLoad.start({ ...plan, port, launcher, signal }));
+        }),
+      );
+      const failed = starts.find((start) => start.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
       return turns;
     } catch (error) {
       turns[Symbol.dispose]();
@@ -54,22 +57,18 @@ export class Turns {
     }
   }
 
-  /** One block: what each server used on its least disturbed occasion. Those that answered nothing are missing. */
-  async measure(servers: readonly Server[], random: Random): Promise<Map<string, Turn>> {
-    const best = new Map<string, Turn>();
+  /** One block: eight turns of each server, in an order of its own each time. */
+  async measure(servers: readonly Server[], random: Random): Promise<Map<string, Turn[]>> {
+    const taken = new Map<string, Turn[]>(servers.map(({ name }) => [name, []]));
     for (const server of servers) server.setBatch(true);
     for (let pass = 0; pass < passes; pass++) {
       for (const server of shuffled(servers, random)) {
         const turn = await this.#measureOne(server);
-        if (turn === undefined) continue;
-        const before = best.get(server.name);
-        if (before === undefined || perRequest(turn) < perRequest(before)) {
-          best.set(server.name, turn);
-        }
+        if (turn !== undefined) taken.get(server.name)!.push(turn);
       }
     }
     for (const server of servers) server.setBatch(false);
-    return best;
+    return taken;
   }
 
   async #measureOne(server: Server): Promise<Turn | undefined> {
@@ -107,8 +106,4 @@ export class Turns {
   [Symbol.dispose](): void {
     for (const load of this.#loads.values()) load.stop();
   }
-}
-
-function perRequest({ cpuMicros, requests }: Turn): number {
-  return cpuMicros / requests;
 }

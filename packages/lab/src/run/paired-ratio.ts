@@ -1,45 +1,60 @@
 import type { Interval, Slice } from '../result.ts';
-import { ratioInterval } from '../stats/bootstrap.ts';
+import { medianOf, type Replicate, replicateInterval } from '../stats/bootstrap.ts';
+import { mean, median } from '../stats/quantile.ts';
 import type { Random } from '../stats/random.ts';
+import { hasTurns, turnsLevel, turnsRatio } from './turns-ratio.ts';
 
-/** What a slice is compared by. Above 1 is better than the other, for both. */
-export type Metric = (variant: Slice, other: Slice) => number;
+/** What one restart says of a variant against others, above 0 is better. Undefined when there is nothing to compare. */
+export type Metric = (
+  own: readonly Slice[],
+  others: readonly (readonly Slice[])[],
+) => Replicate | undefined;
 
-export const rpsMetric: Metric = (variant, other) =>
-  variant.requests / variant.seconds / (other.requests / other.seconds);
-export const cpuMetric: Metric = (variant, other) => cpuPerRequest(other) / cpuPerRequest(variant);
+export const rpsMetric: Metric = (own, others) =>
+  pairedBlocks(own, others, ({ requests, seconds }) => requests / seconds);
 
-/** µs of all threads of the server. */
-export function cpuPerRequest(slice: Slice): number {
-  const { cpuMicros, requests } = slice.turns ?? slice;
-  return cpuMicros / requests;
+export const cpuMetric: Metric = (own, others) =>
+  [own, ...others].every(hasTurns)
+    ? turnsRatio(own, others)
+    : pairedBlocks(own, others, ({ requests, cpuMicros }) => requests / cpuMicros);
+
+/** µs of all threads of the server, as the slices of one restart have it. */
+export function cpuPerRequest(slices: readonly Slice[]): number {
+  return hasTurns(slices)
+    ? turnsLevel(slices)
+    : median(slices.map(({ cpuMicros, requests }) => cpuMicros / requests));
 }
 
-/** Ratio of two variants, paired block by block. */
+/** @param others Of several the mean: a baseline that runs twice is known better than one that runs once. */
 export function pairedRatio(
   slices: readonly Slice[],
   name: string,
-  otherName: string,
+  others: readonly string[],
   metric: Metric,
   random: Random,
   rounds?: number,
 ): Interval {
-  const others = new Map(
-    slices
-      .filter(({ variant }) => variant === otherName)
-      .map((slice) => [`${slice.restart}/${slice.block}`, slice]),
-  );
-  const restarts = new Map<number, number[]>();
-  for (const slice of slices) {
-    if (slice.variant !== name) continue;
-    const other = others.get(`${slice.restart}/${slice.block}`);
-    if (other === undefined) continue;
-    const log = Math.log(metric(slice, other));
+  const restarts = [...Map.groupBy(slices, ({ restart }) => restart).values()];
+  const replicates = restarts.flatMap((restart) => {
+    const of = (variant: string): Slice[] => restart.filter((slice) => slice.variant === variant);
+    return metric(of(name), others.map(of)) ?? [];
+  });
+  return replicateInterval(replicates, random, rounds);
+}
+
+/** The log ratios of the blocks in which all were measured. */
+function pairedBlocks(
+  own: readonly Slice[],
+  others: readonly (readonly Slice[])[],
+  merit: (slice: Slice) => number,
+): Replicate | undefined {
+  const logs = own.flatMap((slice) => {
+    const beside = others.map((slices) => slices.find(({ block }) => block === slice.block));
+    const log = mean(
+      beside.map((other) => (other ? Math.log(merit(slice) / merit(other)) : Number.NaN)),
+    );
     // A coarse clock can read no CPU at all for a short slice.
-    if (!Number.isFinite(log)) continue;
-    const logs = restarts.get(slice.restart) ?? [];
-    logs.push(log);
-    restarts.set(slice.restart, logs);
-  }
-  return ratioInterval([...restarts.values()], random, rounds);
+    return Number.isFinite(log) ? log : [];
+  });
+  return logs.length === 0 ? undefined : medianOf(logs);
 }

@@ -26,6 +26,8 @@ const mostGeneratorThreads = 4;
  * the first slices pay for growing it again.
  */
 const settlingBlocks = 2;
+/** A block of turns is longer. */
+const settlingBlocksInTurns = 1;
 
 /** What was seen, before any statistics. */
 export interface Observations {
@@ -206,24 +208,28 @@ async function measureBlocks(
   signal: AbortSignal,
 ): Promise<void> {
   using turns = await Turns.start(fleet.servers, plan, observations.generator, signal);
-  const uncounted = plan.precision.warmupMs === 0 ? 0 : settlingBlocks;
+  const settling = turns === undefined ? settlingBlocks : settlingBlocksInTurns;
+  const uncounted = plan.precision.warmupMs === 0 ? 0 : settling;
   for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
     const running = fleet.servers.filter(({ name }) => !observations.skipped.has(name));
     const taken = await turns?.measure(running, random);
+    // Turns alone settle a server, in a third of the time.
+    if (block < 1 && taken !== undefined) continue;
     for (const server of shuffled(running, random)) {
       if (observations.skipped.has(server.name)) continue;
       signal.throwIfAborted();
-      const turn = taken?.get(server.name);
+      const own = taken?.get(server.name);
       const measured = await measureSlice(server, plan, observations.generator, signal);
       if (measured !== 'void' && 'fault' in measured) {
         disqualify(server, measured.fault, plan, observations);
       } else if (block < 1) {
         continue;
-      } else if (measured === 'void' || (taken !== undefined && turn === undefined)) {
+      } else if (measured === 'void' || own?.length === 0) {
         observations.voidSlices.push({ restart, block, variant: server.name });
       } else {
-        const own = turn === undefined ? measured : { ...measured, turns: turn };
-        observations.slices.push({ restart, block, variant: server.name, ...own });
+        const { name: variant } = server;
+        const more = own === undefined ? {} : { turns: own };
+        observations.slices.push({ restart, block, variant, ...measured, ...more });
         listener.measured(observations.slices, restart, block);
       }
     }
@@ -269,6 +275,8 @@ async function measureLatency(
         connections: plan.connections,
         requestsPerSecond: observations.openLoopRps,
         durationMs: plan.precision.latencyMs,
+        // Where nothing is pinned it would take the server's own core.
+        isExact: plan.exactSends && server.launcher.length > 0,
       },
       signal,
     );

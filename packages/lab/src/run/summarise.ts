@@ -8,7 +8,8 @@ import type {
   Slice,
 } from '../result.ts';
 import { isMeasured } from '../result.ts';
-import { estimate, medianInterval, resamples } from '../stats/bootstrap.ts';
+import { medianInterval, resamples } from '../stats/bootstrap.ts';
+import { centreOf } from '../stats/centre.ts';
 import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
 import { bandOf, compare, judgeControl, smallestBand } from '../stats/verdict.ts';
@@ -37,7 +38,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
     (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
   );
   const variants = baselineFirst.map(({ name }) => measure(name));
-  if (facts.command === 'ladder') addSteps(variants, seen.slices, bands, random);
+  if (facts.command === 'ladder') addSteps(variants, plan, seen, bands, random);
   const control = measure(controlName(plan.baseline));
   if (isMeasured(control)) judgeAsControl(control);
   const { runId, startedAt, ...said } = facts;
@@ -81,9 +82,15 @@ function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
   const control = controlName(plan.baseline);
   if (seen.skipped.has(control)) return { cpu: smallestBand, rps: smallestBand };
   return {
-    cpu: bandOf(pairedRatio(seen.slices, control, plan.baseline, cpuMetric, random)),
-    rps: bandOf(pairedRatio(seen.slices, control, plan.baseline, rpsMetric, random)),
+    cpu: bandOf(pairedRatio(seen.slices, control, [plan.baseline], cpuMetric, random)),
+    rps: bandOf(pairedRatio(seen.slices, control, [plan.baseline], rpsMetric, random)),
   };
+}
+
+/** What a variant is compared with. The baseline ran twice; its second self is compared with the first. */
+function baselinesFor(name: string, { baseline }: Plan, seen: Observations): string[] {
+  const control = controlName(baseline);
+  return name === control || seen.skipped.has(control) ? [baseline] : [baseline, control];
 }
 
 function summariseVariant(
@@ -103,22 +110,22 @@ function summariseVariant(
   if (reason !== undefined) return { name, ...noted, skipped: reason };
 
   const { slices } = seen;
-  const baseRps = typical(slices, plan.baseline, (slice) => slice.requests / slice.seconds);
-  const baseCpu = typical(slices, plan.baseline, cpuPerRequest);
+  const others = baselinesFor(name, plan, seen);
+  const baseRps = typical(slices, others, rpsLevel);
+  const baseCpu = typical(slices, others, cpuPerRequest);
   const isBase = name === plan.baseline;
   const exact: Interval = { value: 1, low: 1, high: 1 };
-  const rpsRatio = isBase ? exact : pairedRatio(slices, name, plan.baseline, rpsMetric, random);
-  const cpuRatio = isBase ? exact : pairedRatio(slices, name, plan.baseline, cpuMetric, random);
+  const rpsRatio = isBase ? exact : pairedRatio(slices, name, others, rpsMetric, random);
+  const cpuRatio = isBase ? exact : pairedRatio(slices, name, others, cpuMetric, random);
   const blocks = slices.filter(({ variant }) => variant === name).length;
   const rps = compare(rpsRatio, bands.rps, blocks);
   const cpu = compare(cpuRatio, bands.cpu, blocks);
   const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
   const own = slices.filter(({ variant }) => variant === name);
   const mainShare = median(
-    own.map(({ turns, ...slice }) => {
-      const { mainThreadMicros, cpuMicros } = turns ?? slice;
-      return (mainThreadMicros ?? NaN) / cpuMicros;
-    }),
+    own
+      .flatMap(({ turns, ...slice }) => turns ?? slice)
+      .map(({ mainThreadMicros, cpuMicros }) => (mainThreadMicros ?? NaN) / cpuMicros),
   );
   const endedMicros = own.reduce((sum, slice) => sum + (slice.endedMicros ?? 0), 0);
   const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
@@ -166,41 +173,55 @@ function judgeAsControl(control: MeasuredVariant): void {
 /** Each rung against the nearest one below that was measured. */
 function addSteps(
   variants: readonly (MeasuredVariant | SkippedVariant)[],
-  slices: readonly Slice[],
+  plan: Plan,
+  seen: Observations,
   bands: Bands,
   random: Random,
 ): void {
   let below: MeasuredVariant | undefined;
   for (const rung of variants.filter(isMeasured)) {
-    if (below !== undefined) addStep(rung, below, slices, bands, random);
+    if (below !== undefined) {
+      const isBase = below.name === plan.baseline;
+      const others = isBase ? baselinesFor(rung.name, plan, seen) : [below.name];
+      addStep(rung, below.name, others, seen.slices, bands, random);
+    }
     if (!rung.beside) below = rung;
   }
 }
 
 function addStep(
   rung: MeasuredVariant,
-  below: MeasuredVariant,
+  over: string,
+  others: readonly string[],
   slices: readonly Slice[],
   bands: Bands,
   random: Random,
 ): void {
   const blocks = slices.filter(({ variant }) => variant === rung.name).length;
   const against = (metric: Metric, band: number): Comparison =>
-    compare(pairedRatio(slices, rung.name, below.name, metric, random), band, blocks);
+    compare(pairedRatio(slices, rung.name, others, metric, random), band, blocks);
   rung.step = {
-    over: below.name,
+    over,
     cpu: against(cpuMetric, bands.cpu),
     rps: against(rpsMetric, bands.rps),
   };
 }
 
-/** Median within a restart, mean over restarts, as the ratios are. */
-function typical(slices: readonly Slice[], name: string, value: (slice: Slice) => number): number {
+/** Over restarts, and both selves of the baseline, the centre of what each shows. */
+function typical(
+  slices: readonly Slice[],
+  names: readonly string[],
+  level: (restart: readonly Slice[]) => number,
+): number {
   const restarts = Map.groupBy(
-    slices.filter(({ variant }) => variant === name),
-    ({ restart }) => restart,
+    slices.filter(({ variant }) => names.includes(variant)),
+    ({ restart, variant }) => `${restart} ${variant}`,
   );
-  return estimate([...restarts.values()].map((own) => own.map(value)));
+  return centreOf([...restarts.values()].map(level));
+}
+
+function rpsLevel(slices: readonly Slice[]): number {
+  return median(slices.map(({ requests, seconds }) => requests / seconds));
 }
 
 function summariseLatency(

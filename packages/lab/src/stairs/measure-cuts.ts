@@ -23,8 +23,8 @@ const warmupMs = 1_500;
 /** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
 const settlingRounds = 3;
 const leastRounds = 3;
-/** Pairs of slices, within some three seconds. */
-const endingRounds = 40;
+/** Pairs of slices, within some six seconds. The first and the last stage are known no better than the cost of ending. */
+const endingRounds = 80;
 /** Share of the time that chooses among too many stages. */
 const pilotShare = 0.2;
 const failedTooOften = 0.01;

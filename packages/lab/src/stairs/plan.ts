@@ -19,6 +19,8 @@ export interface StairsPlan {
 
 export interface StairsListener {
   phase(text: string): void;
+  /** The stages are known, and nothing is measured yet: what is asked of another can be refused. */
+  traced?(stages: readonly string[]): void;
   /** A round was measured, of so many in all restarts. */
   round(done: number, of: number): void;
 }

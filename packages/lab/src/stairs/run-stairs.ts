@@ -7,7 +7,7 @@ import { pinSelf } from '../run/pinning.ts';
 import { seededRandom } from '../stats/random.ts';
 import { measureCuts } from './measure-cuts.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
-import { findSpine, type SpineStage } from './spine.ts';
+import { findSpine, httpStage, type SpineStage } from './spine.ts';
 import { startCut, traceRequest } from './trace-request.ts';
 import { explained, tryCuts } from './try-cuts.ts';
 
@@ -60,6 +60,7 @@ async function observe(
   if (spine.stages.length === 0) {
     throw new LabError('ERR_REDLINE_STAIRS', nothingToCut(plan.target));
   }
+  listener.traced?.([httpStage, ...spine.stages.map(({ name }) => name)]);
   const random = seededRandom(plan.seed);
   const observed: StairsObservations = {
     spine,

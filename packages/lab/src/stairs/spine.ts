@@ -24,6 +24,9 @@ export interface Spine {
 /** What a request enters before anything of the app: the runner's own name for the event. */
 export const requestStage = 'request';
 
+/** What the request costs before anything of the app, which no trace shows. */
+export const httpStage = 'parse HTTP';
+
 /**
  * The stages all traced requests went through, in one order.
  * @param traces At least one, of the same request sent again and again.

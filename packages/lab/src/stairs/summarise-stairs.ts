@@ -2,6 +2,7 @@ import type { Interval } from '../result.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
+import { httpStage } from './spine.ts';
 import type { StageFigures, StairsResult } from './result.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 
@@ -92,7 +93,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
   const { stages } = seen.spine;
   const ends = [...estimates.levels.slice(1), estimates.whole];
   const http: StageFigures = {
-    name: 'parse HTTP',
+    name: httpStage,
     kind: 'http',
     place: '',
     micros: estimates.floor,

@@ -77,6 +77,18 @@ export function predict({ stages, whole }: StairsResult, changes: readonly Chang
   };
 }
 
+/** @throws {LabError} ERR_REDLINE_OPTION for a stage that is not among these */
+export function requireStages(changes: readonly Change[], names: readonly string[]): void {
+  for (const { stage } of changes) if (!names.includes(stage)) throw noSuchStage(stage, names);
+}
+
+function noSuchStage(name: string, names: readonly string[]): LabError {
+  return new LabError(
+    'ERR_REDLINE_OPTION',
+    `There is no stage "${name}"; the stages are ${names.join(', ')}.`,
+  );
+}
+
 /** By its name, or by the name of one that was measured as a part of it: then the answer says so. */
 export function findStage(stages: readonly StageFigures[], name: string): StageFigures {
   const found = stages.find((stage) => stage.name === name);
@@ -88,9 +100,9 @@ export function findStage(stages: readonly StageFigures[], name: string): StageF
       `"${name}" was measured together with "${around.name}"; raise --max-stages to have it on its own, or name "${around.name}".`,
     );
   }
-  throw new LabError(
-    'ERR_REDLINE_OPTION',
-    `There is no stage "${name}"; the stages are ${stages.map((stage) => stage.name).join(', ')}.`,
+  throw noSuchStage(
+    name,
+    stages.map((stage) => stage.name),
   );
 }
 

@@ -1,45 +1,81 @@
 import type { Interval } from '../result.ts';
-import { mean, median, quantileOfSorted } from './quantile.ts';
+import { centreOf } from './centre.ts';
+import { smallSampleTail } from './few-restarts.ts';
+import { median, quantileOfSorted } from './quantile.ts';
 import type { Random } from './random.ts';
 
 export const resamples = 10_000;
 
+/** What one restart says: a log ratio, above 0 is better. */
+export interface Replicate {
+  value: number;
+  /** What it might have said instead: the same of its measurements drawn with replacement. */
+  redraw(random: Random): number;
+}
+
 /**
- * Median within a restart, mean over restarts. Slices of one process are not replicates: two identical processes
+ * From so many restarts on they are drawn whole: what their blocks do by luck is in how the restarts differ. Of fewer there
+ * are not enough ways to draw, and the blocks are drawn as well, which makes an interval wider than it need be.
+ */
+const enoughRestarts = 6;
+
+/**
+ * Median within a restart, `centreOf` over restarts. Slices of one process are not replicates: two identical processes
  * differ by more than their slices do, so a restart counts once, however many slices it has.
  * @param restarts Paired log ratios, one list per restart.
  */
 export function estimate(restarts: readonly (readonly number[])[]): number {
-  return mean(restarts.map((blocks) => median(blocks)));
+  return centreOf(restarts.map((blocks) => median(blocks)));
 }
 
-/**
- * 95 % percentile interval of `estimate` by the two-level (cluster) bootstrap of Davison & Hinkley 1997, §3.8:
- * restarts are drawn with replacement, then blocks within each drawn restart.
- */
+/** `replicateInterval` of restarts that are lists of paired log ratios, each of which counts with its median. */
 export function ratioInterval(
   restarts: readonly (readonly number[])[],
   random: Random,
   rounds: number = resamples,
 ): Interval {
-  const estimates = new Float64Array(rounds);
-  const drawn: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    let sum = 0;
-    for (let draw = 0; draw < restarts.length; draw++) {
-      const blocks = restarts[Math.floor(random() * restarts.length)]!;
-      drawn.length = blocks.length;
+  return replicateInterval(restarts.map(medianOf), random, rounds);
+}
+
+/** The replicate of a restart that counts with the median of its blocks. */
+export function medianOf(blocks: readonly number[]): Replicate {
+  const drawn: number[] = Array.from({ length: blocks.length });
+  return {
+    value: median(blocks),
+    redraw(random) {
       for (let i = 0; i < blocks.length; i++)
         drawn[i] = blocks[Math.floor(random() * blocks.length)]!;
-      sum += medianInPlace(drawn);
+      return medianInPlace(drawn);
+    },
+  };
+}
+
+/**
+ * 95 % interval of `centreOf` over restarts, by the two-level (cluster) bootstrap of Davison & Hinkley 1997, §3.8: restarts
+ * are drawn with replacement; of few restarts, measurements within each as well. Its ends are the percentiles that hold
+ * 95 % with so many restarts, see `smallSampleTail`.
+ */
+export function replicateInterval(
+  restarts: readonly Replicate[],
+  random: Random,
+  rounds: number = resamples,
+): Interval {
+  const drawWhole = restarts.length >= enoughRestarts;
+  const estimates = new Float64Array(rounds);
+  const drawn = new Float64Array(restarts.length);
+  for (let round = 0; round < rounds; round++) {
+    for (let draw = 0; draw < restarts.length; draw++) {
+      const restart = restarts[Math.floor(random() * restarts.length)]!;
+      drawn[draw] = drawWhole ? restart.value : restart.redraw(random);
     }
-    estimates[round] = sum / restarts.length;
+    estimates[round] = centreOf(drawn);
   }
   estimates.sort();
+  const tail = smallSampleTail(restarts.length);
   return {
-    value: Math.exp(estimate(restarts)),
-    low: Math.exp(quantileOfSorted(estimates, 0.025)),
-    high: Math.exp(quantileOfSorted(estimates, 0.975)),
+    value: Math.exp(centreOf(restarts.map(({ value }) => value))),
+    low: Math.exp(quantileOfSorted(estimates, tail)),
+    high: Math.exp(quantileOfSorted(estimates, 1 - tail)),
   };
 }
 

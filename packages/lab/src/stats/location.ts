@@ -1,16 +1,11 @@
 import type { Interval } from '../result.ts';
 import { mean, quantileOfSorted } from './quantile.ts';
 import { resamples } from './bootstrap.ts';
+import { quickQuarter } from './quick-quarter.ts';
 import type { Random } from './random.ts';
 
-/**
- * Mean of the lowest quarter. What disturbs a slice (another process, an interrupt, a collection of the old space) only
- * ever adds to it, and may meet half of all slices: the lowest quarter is what the work costs when nothing comes between.
- * On a busy machine its interval is half as wide as that of the lower half, and it lies nearer to the truth.
- */
-export function quickQuarter(values: readonly number[]): number {
-  return quickQuarterOfSorted(values.toSorted((a, b) => a - b));
-}
+export { normalTail } from './normal.ts';
+export { quickQuarter } from './quick-quarter.ts';
 
 /** One round: what was measured of each column; one that is missing was void. */
 export type Round = ReadonlyMap<number, number>;
@@ -78,14 +73,7 @@ function drawnQuickQuarter(
     const value = column[rows[i]!]!;
     if (!Number.isNaN(value)) buffer[found++] = value;
   }
-  return quickQuarterOfSorted(buffer.subarray(0, found).sort());
-}
-
-function quickQuarterOfSorted(sorted: ArrayLike<number>): number {
-  const count = Math.ceil(sorted.length / 4);
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += sorted[i]!;
-  return sum / count;
+  return quickQuarter(buffer.subarray(0, found));
 }
 
 /** 95 % percentile interval. */
@@ -107,14 +95,4 @@ export function combine(levels: readonly Level[], of: (...values: number[]) => n
     of(...levels.map((level) => level.resampled[index]!)),
   );
   return { value: of(...levels.map(({ value }) => value)), resampled };
-}
-
-/** Chance of a standard normal value above `z` (Abramowitz & Stegun 26.2.17; error below 1e-7). */
-export function normalTail(z: number): number {
-  if (z < 0) return 1 - normalTail(-z);
-  const t = 1 / (1 + 0.2316419 * z);
-  const polynomial =
-    t *
-    (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
-  return (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * polynomial;
 }

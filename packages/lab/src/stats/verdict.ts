@@ -4,11 +4,12 @@ import type { Comparison, Interval, Verdict } from '../result.ts';
 export const smallestBand = 0.02;
 
 /**
- * How far from 1 a ratio may lie without meaning anything in this run: 2 %, or as far as the interval of the
- * baseline against itself reached, whichever is more.
+ * How far from 1 a ratio may lie without meaning anything in this run: 2 %, or half the width of the interval of the
+ * baseline against itself, whichever is more. Where that interval lies does not widen the band: the truth is 1 there, so the
+ * distance from it is luck, of which the width tells all there is to know; one that does not hold 1 makes the run void.
  */
 export function bandOf(control: Interval): number {
-  return Math.max(smallestBand, Math.exp(reach(control)) - 1);
+  return Math.max(smallestBand, Math.sqrt(control.high / control.low) - 1);
 }
 
 /** The baseline against itself: `same` unless its interval shows a difference that cannot be there. */
@@ -42,8 +43,4 @@ function blocksToSettle(ratio: Interval, band: number, blocks: number): number |
   // An estimate on the edge itself needs forever; past this the word alone says enough.
   if (!Number.isFinite(needed) || needed > 100_000) return undefined;
   return Math.ceil(Math.max(needed, blocks + 1) / 10) * 10;
-}
-
-function reach(control: Interval): number {
-  return Math.max(Math.abs(Math.log(control.low)), Math.abs(Math.log(control.high)));
 }

@@ -66,12 +66,29 @@ describe('redline bench', () => {
     assert.equal(code, 0, stderr);
     const result = bench.result('r.json');
     assert.ok(result.slices.length > 0);
-    for (const { turns } of result.slices) assert.ok(turns!.requests > 0 && turns!.cpuMicros > 0);
+    for (const { turns = [] } of result.slices) {
+      assert.ok(turns.length > 0 && turns.length <= 8);
+      for (const turn of turns) assert.ok(turn.requests > 0 && turn.cpuMicros > 0);
+    }
     const [plain, spinning] = result.variants as [MeasuredVariant, MeasuredVariant];
     // By the clock, of which not all may be CPU on a crowded machine.
     assert.ok(spinning.cpuMicrosPerRequest > 500, String(spinning.cpuMicrosPerRequest));
     assert.ok(spinning.cpuMicrosPerRequest > 2 * plain.cpuMicrosPerRequest);
     assert.match(bench.read('r.html'), /took turns on one core/);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('sends on time where it is asked to, and counts every answer', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('spinning', { SPIN_MICROS: '100' })],
+      load: { connections: 4, exactSends: true, openLoopRps: 700 },
+      precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 0, latencyMs: 300 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const [spinning] = bench.result('r.json').variants as [MeasuredVariant];
+    assert.ok(spinning.latencyMs.p50 >= 0.1, String(spinning.latencyMs.p50));
     assert.deepEqual(bench.survivors(), []);
   });
 

@@ -25,6 +25,8 @@ describe('redline flame', () => {
     const result = JSON.parse(workbench.read('flame.json')) as FlameResult;
     assert.ok(result.tierKnown >= 0.95, String(result.tierKnown));
     assert.equal(result.sampler, 'inspector');
+    assert.equal(result.tiersAt, process.platform === 'linux' ? 'sample' : 'start');
+    assert.match(stdout, /tier known: [\d.]+ % of the JavaScript frames/);
     assert.ok(result.load!.completed > 0 && result.load!.microsPerRequest > 50);
     const spinning = result.functions.find(({ place }) => place.includes('server.mjs'));
     assert.equal(spinning?.owner, 'app');
@@ -121,6 +123,7 @@ describe('redline flame', () => {
       [['--variant', 'dies'], 1, /"dies" ended under the load.*exit code 9[^]*out of luck/],
       [['--variant', 'crashes'], 1, /"crashes" did not come up[^]*no database at db\.internal/],
       [['--diff', 'app'], 2, /--diff takes two/],
+      [['--diff', 'app', 'gone'], 2, /no such file, and --diff names "gone", which is none of app/],
       [['--diff', 'empty.cpuprofile', 'empty.cpuprofile'], 1, /is an empty profile/],
     ];
     for (const [args, code, sentence] of expected) {

@@ -198,7 +198,7 @@ describe('redline stairs', () => {
     bench.writeConfig({ variants: [{ name: 'app', command: 'node app.js' }] });
     const replay = ['--replay', 'access.log'];
     for (const [args, code, message] of [
-      [['--replay', 'gone.log'], 1, /gone\.log cannot be read: it is not there/],
+      [['--replay', 'gone.log'], 2, /gone\.log cannot be read: it is not there/],
       [['--route', '/users/:id'], 2, /--route \/users\/:id chooses .*name it with --replay/],
       [[...replay, '--route', '/carts'], 2, /No request in access\.log fits .*are \/users\/:id\./],
       [[...replay, '--request', '/'], 2, /--request is for one request, and --replay brings/],

@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import { buildCallTree } from '../../src/profile/call-tree.ts';
 import { checkCpuProfile, type CpuProfile } from '../../src/profile/cpu-profile.ts';
 import { functionsOf, unoptimisedHot } from '../../src/profile/functions.ts';
+import type { CompiledCode } from '../../src/profile/jit-dump.ts';
+import type { Tier } from '../../src/profile/tiers.ts';
 import { type CodeEvent, parseLogLine } from '../../src/profile/v8-log.ts';
 
 const frame = (functionName: string, url: string, line: number): object => ({
@@ -84,6 +86,78 @@ describe('the call tree', () => {
     assert.deepEqual(after('code-creation,JS,10,40,0xa2,1,handler /srv/app.js:1:1,0x1,^'), {
       sparkplug: 1,
     });
+  });
+
+  const compiled = (micros: number, tier: Tier, line: number, more: object = {}): CompiledCode => ({
+    type: 'compiled',
+    micros,
+    tier,
+    name: line === 1 ? 'handler' : 'helper',
+    place: { url: '/srv/app.js', line, column: 1 },
+    address: micros * 1_000,
+    bytes: 100,
+    positions: [],
+    ...more,
+  });
+
+  test('follows what V8 makes and leaves while the profile is taken', () => {
+    const tree = buildCallTree(profile([2, 2, 2, 2, 2]), {
+      events: events(...inIgnition),
+      startMicros: 5_000,
+      during: {
+        existing: [compiled(0, 'sparkplug', 1)],
+        changes: [
+          compiled(1_500, 'maglev', 1),
+          compiled(2_500, 'turbofan', 1),
+          {
+            type: 'bailout',
+            micros: 4_500,
+            address: 2_500_050,
+            kind: 'eager',
+            reason: 'wrong map',
+          },
+        ],
+      },
+    });
+    assert.deepEqual(tree.root.children[0]!.tiers, { sparkplug: 2, maglev: 1, turbofan: 2 });
+  });
+
+  test('knows what the start of the profile threw away', () => {
+    const tree = buildCallTree(profile([2]), {
+      events: events(
+        ...inIgnition,
+        'code-creation,JS,12,30,0xa2,1,handler /srv/app.js:1:1,0x1,*',
+        'code-creation,JS,12,30,0xb2,1,helper /srv/app.js:9:1,0x2,*',
+      ),
+      startMicros: 5_000,
+      during: { existing: [compiled(0, 'turbofan', 9), compiled(0, 'sparkplug', 9)], changes: [] },
+    });
+    assert.deepEqual(tree.root.children[0]!.tiers, { ignition: 1 });
+  });
+
+  test('tells by the places in the code what was inlined, its neighbours apart', () => {
+    const tiersOf = (line: number): unknown => {
+      const tree = buildCallTree(profile([3]), {
+        events: events(
+          'script-source,7,/srv/app.js,1234567890\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9 helper\\n10\\n11',
+          inIgnition[0]!,
+          'code-source-info,0xa1,7,0,42,C0O0,,',
+          inIgnition[1]!,
+          // Line 9 alone: line 10 is the handler's again.
+          'code-source-info,0xb1,7,25,33,C0O25,,',
+        ),
+        startMicros: 5_000,
+        during: {
+          existing: [
+            compiled(0, 'turbofan', 1, { positions: [{ url: '/srv/app.js', line, column: 2 }] }),
+          ],
+          changes: [],
+        },
+      });
+      return tree.root.children[0]!.children[0]!.tiers;
+    };
+    assert.deepEqual(tiersOf(9), { turbofan: 1 });
+    assert.deepEqual(tiersOf(10), { ignition: 1 });
   });
 
   test('leaves idle samples out, and counts garbage collection as V8', () => {

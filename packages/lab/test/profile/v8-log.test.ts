@@ -55,10 +55,18 @@ describe("a line of V8's log", () => {
     assert.deepEqual([event.name, event.place.url], ['a,b', '/srv/x,y.js']);
   });
 
-  test('says nothing when it is of builtins, source text, or cut off', () => {
+  test('keeps of source text where its lines begin', () => {
+    const source = String.raw`script-source,88,/srv/a\x2Cb.js,a\x2C\u20ac\n\\n\n\x09c`;
+    assert.deepEqual(parseLogLine(source), {
+      type: 'script',
+      url: '/srv/a,b.js',
+      lineStarts: [0, 4, 7],
+    });
+  });
+
+  test('says nothing when it is of builtins, or cut off', () => {
     for (const line of [
       'code-creation,Builtin,2,9878,0x18c4000,768,DeoptimizationEntry_Eager',
-      'script-source,88,/srv/app.js,code-creation\\x2CJS',
       'code-creation,JS,11,5,0x1',
       'code-deopt,5,6',
       '',

@@ -136,7 +136,7 @@ describe('the terminal report', () => {
       unicode: true,
       files: long,
     });
-    assert.ok(text.endsWith(`report  ${long.html}\ndata  ${long.json}\n`));
+    assert.ok(text.endsWith(`report  ${long.html}\ndata    ${long.json}\n`));
   });
 
   it('withholds the verdicts when the control reads changed', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseChange, predict } from '../../src/stairs/what-if.ts';
+import { parseChange, predict, requireStages } from '../../src/stairs/what-if.ts';
 import { stairsFixture } from './fixture.ts';
 
 const result = stairsFixture();
@@ -27,6 +27,9 @@ describe('--what-if', () => {
     assert.throws(() => parseChange('verifyToken'), /"verifyToken" is not STAGE=MICROS/);
     assert.throws(() => parseChange('a=-1'), { code: 'ERR_REDLINE_OPTION' });
     assert.throws(() => ask('nothing=0'), /There is no stage "nothing"; the stages are parse HTTP/);
+    const named = [parseChange('nothing=0')];
+    assert.throws(() => requireStages(named, ['a', 'b']), /"nothing"; the stages are a, b/);
+    requireStages(named, ['nothing']);
     assert.throws(() => ask('rank=0'), /measured together with "selectItems"; raise --max-stages/);
   });
 });

@@ -30,7 +30,7 @@ const methodsSink = 'methods';
  * @Module({
  *   imports: [
  *     DeferModule.forRoot({
- *       sinks: { mail: bullmqSink({ … }) },
+ *       sinks: { mail: bullmq(new Queue('mail', { connection })) },
  *       journal: { directory: '/var/lib/shop/defer' },
  *     }),
  *   ],
@@ -126,13 +126,15 @@ function makeDeferrer(
   { methods = {}, sinks = {}, sink, logger, ...options }: DeferModuleOptions,
   calls: MethodCalls,
 ): Deferrer {
+  const { concurrency, ...lane } = methods;
+  if (concurrency !== undefined) calls.options = { concurrency };
   const names = Object.keys(sinks);
   const onlySink = names.length === 1 ? names[0] : undefined;
   const defaultSink = sink ?? onlySink;
   return createDefer<string>({
     ...options,
     ...(defaultSink !== undefined && { sink: defaultSink }),
-    sinks: { ...sinks, [methodsSink]: { ...methods, sink: calls } },
+    sinks: { ...sinks, [methodsSink]: { ...lane, sink: calls } },
     logger: logger ?? nestLogger(),
   });
 }

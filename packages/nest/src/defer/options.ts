@@ -1,9 +1,13 @@
 import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
 import type { DeferOptions, LaneOptions, Level, When } from '@redline/defer';
+import type { HandlersOptions } from '@redline/defer/sinks/handlers';
 
 export interface DeferModuleOptions extends DeferOptions {
-  /** How the methods marked with `@AfterResponse({ level })` are run: everything a lane has but its sink. */
-  methods?: Omit<LaneOptions, 'sink'>;
+  /**
+   * How the methods marked with `@AfterResponse({ level })` are run: everything a lane has but its sink, and how many
+   * calls of a batch run at a time (`concurrency`, 16 by default).
+   */
+  methods?: Omit<LaneOptions, 'sink'> & HandlersOptions;
 }
 
 export interface DeferModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {

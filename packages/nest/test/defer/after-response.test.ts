@@ -219,6 +219,38 @@ onBothFrameworks('@AfterResponse above memory', (framework) => {
     assert.deepEqual(log, ['keep 9 true']);
   });
 
+  it('runs one call after the other where methods are `ordered: true`, and begins none behind one that fails', async (t) => {
+    const calls: string[] = [];
+    let failures = 1;
+    @Injectable()
+    class InOrder {
+      @AfterResponse({ level: 'process' })
+      async step(n: number): Promise<void> {
+        calls.push(`begins ${n}`);
+        await new Promise((resolve) => setImmediate(resolve));
+        if (n === 2 && failures-- > 0) throw new Error('not yet');
+        calls.push(`ends ${n}`);
+      }
+    }
+    const directory = mkdtempSync(join(tmpdir(), 'redline-nest-defer-'));
+    t.after(() => rmSync(directory, { recursive: true, force: true }));
+    const methods = { ordered: true, retry: { minMs: 1, maxMs: 1 } } as const;
+    const app = await startApp(framework, [], { journal: { directory }, methods }, [InOrder]);
+    const inOrder = app.app.get(InOrder);
+    for (const n of [1, 2, 3]) void inOrder.step(n);
+    await until('the last', () => calls.includes('ends 3'));
+    await app.stop();
+    assert.deepEqual(calls, [
+      'begins 1',
+      'ends 1',
+      'begins 2',
+      'begins 2',
+      'ends 2',
+      'begins 3',
+      'ends 3',
+    ]);
+  });
+
   it('is an error at the start on a request-scoped class', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class PerRequest {

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { unwound, type StairsState } from './state.ts';
+import { isInert, type StairsState, unwound, type WatchedResponse } from './state.ts';
 import { whole } from './protocol.ts';
 
 type Method = (this: ServerResponse, ...args: never[]) => unknown;
@@ -49,7 +49,8 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
   };
   prototype.emit = function (this: Server, event: string, ...args: unknown[]): boolean {
     if (event === 'request') {
-      const [request, response] = args as [IncomingMessage, ServerResponse];
+      const [request, response] = args as [IncomingMessage, WatchedResponse];
+      response[isInert] = false;
       state.requests++;
       if (state.k <= first) {
         state.current = response;
@@ -70,8 +71,8 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
 
 function makeInert(prototype: Record<string, Method>, state: StairsState): void {
   const isTracing = state.settings.phase === 'trace';
-  const isHalted = (response: ServerResponse): boolean =>
-    state.inert.has(response) || (state.k <= state.sendStage && state.end());
+  const isHalted = (response: WatchedResponse): boolean =>
+    response[isInert] === true || (state.k <= state.sendStage && state.end());
   for (const name of sending) {
     const method = prototype[name];
     if (method === undefined) continue;
@@ -90,8 +91,8 @@ function makeInert(prototype: Record<string, Method>, state: StairsState): void 
   for (const name of preparing) {
     const method = prototype[name];
     if (method === undefined || isTracing) continue;
-    prototype[name] = function (this: ServerResponse): unknown {
-      if (state.k < whole && state.inert.has(this)) return this;
+    prototype[name] = function (this: WatchedResponse): unknown {
+      if (state.k < whole && this[isInert]) return this;
       // oxlint-disable-next-line prefer-rest-params
       return method.apply(this, arguments as never);
     };

@@ -1,0 +1,26 @@
+// What proofs that draw runs have in common.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** mulberry32: a run can be drawn again. */
+export function generator(seed: number): () => number {
+  let state = seed + 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One value of the standard normal distribution (Box and Muller 1958). */
+export function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+export function writeSummary(file: string, summary: object): void {
+  const text = `${JSON.stringify(summary, undefined, 2)}\n`;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  process.stdout.write(text);
+}

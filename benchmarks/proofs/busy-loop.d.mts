@@ -1,0 +1,4 @@
+export class BusyLoop {
+  constructor(micros: number);
+  run(): void;
+}

@@ -1,0 +1,120 @@
+// `npm run bench -- loop-cost`: what does a busy loop of known length add to a request? Nothing is cut here: a server
+// switches loops in its own handler on and off under one load, and reads what requests cost. It turns out to depend on
+// what comes before: the first loop of a request costs less than its length, for the processor has writes of the request
+// under way and finishes them meanwhile. That is why the chain of `stairs-injection` begins with a loop of its own.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { BusyLoop } from './busy-loop.mjs';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    json: { type: 'string', default: 'redline-out/loop-cost.json' },
+  },
+});
+
+const lengths = [2, 3, 5, 20];
+const loops = new Map(lengths.map((micros) => [micros, new BusyLoop(micros)]));
+/** Loops that run one after the other in a request, in µs. The first and second are the request without any. */
+const cases = [[], [], [2], [5], [20], [3], [3, 2], [3, 5], [3, 20]];
+const [guardMs, sliceMs, timerSlopMs] = [4, 28, 2];
+const settlingRounds = 5;
+
+let running: readonly number[] = [];
+let requests = 0;
+
+const server = createServer((request, response) => {
+  requests++;
+  for (const micros of running) loops.get(micros)!.run();
+  response.setHeader('content-type', 'application/json');
+  response.end(`{"url":${JSON.stringify(request.url)}}`);
+});
+server.listen(0, '127.0.0.1', () => void measure());
+
+async function measure(): Promise<void> {
+  const core = String(availableParallelism() - 1);
+  execFileSync('taskset', ['-pc', core, String(process.pid)], { stdio: 'ignore' });
+  execFileSync('chrt', ['--batch', '-p', '0', String(process.pid)]);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed`;
+  const seconds = Number(values.seconds);
+  // As `redline stairs` loads a server: on its core, as a batch task.
+  const load = spawn(
+    'taskset',
+    ['-c', core, 'chrt', '--batch', '0', 'wrk', '-t1', '-c16', `-d${seconds + 30}s`, url],
+    { stdio: 'ignore' },
+  );
+  await sleep(2_000);
+  const rounds = Math.floor((seconds * 1_000) / ((guardMs + sliceMs + timerSlopMs) * cases.length));
+  const slices = cases.map((): number[] => []);
+  for (let round = -settlingRounds; round < rounds; round++) {
+    for (const at of shuffled(cases.keys())) {
+      running = cases[at]!;
+      await sleep(guardMs);
+      const [before, sent] = [threadMicros(), requests];
+      await sleep(sliceMs);
+      const cost = (threadMicros() - before) / (requests - sent);
+      if (round >= 0) slices[at]!.push(cost);
+    }
+  }
+  load.kill();
+  server.closeAllConnections();
+  server.close();
+  report(slices);
+}
+
+function report(slices: number[][]): void {
+  const added = cases.map((loopsOfCase, at) => {
+    // What a second loop adds, once the first has run.
+    const base = slices[loopsOfCase.length === 2 ? cases.findIndex(isShield) : 0]!;
+    const length = loopsOfCase.at(-1) ?? 0;
+    return { loops: loopsOfCase, length, addedMicros: difference(slices[at]!, base) };
+  });
+  const file = { schema: 1, proof: 'loop-cost', requestMicros: quickQuarter(slices[0]!), added };
+  mkdirSync(dirname(values.json), { recursive: true });
+  writeFileSync(values.json, `${JSON.stringify(file, undefined, 2)}\n`);
+  for (const { loops: ran, length, addedMicros } of added.slice(1)) {
+    const { value, low, high } = addedMicros;
+    const after = ran.length === 2 ? `after one of ${ran[0]} µs` : 'alone';
+    process.stdout.write(
+      `a loop of ${length} µs ${after} adds ${value.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] µs\n`,
+    );
+  }
+}
+
+function isShield(loopsOfCase: readonly number[]): boolean {
+  return loopsOfCase.length === 1 && loopsOfCase[0] === 3;
+}
+
+/** Bootstrap over rounds, 95 %. Rounds are drawn whole. */
+function difference(of: number[], base: number[]): { value: number; low: number; high: number } {
+  const drawn = Array.from({ length: 1_000 }, () => {
+    const rows = of.map(() => Math.floor(Math.random() * of.length));
+    return quickQuarter(rows.map((row) => of[row]!)) - quickQuarter(rows.map((row) => base[row]!));
+  }).toSorted((a, b) => a - b);
+  return { value: quickQuarter(of) - quickQuarter(base), low: drawn[25]!, high: drawn[974]! };
+}
+
+/** As `redline stairs` estimates: what the work costs when nothing comes between. */
+function quickQuarter(costs: readonly number[]): number {
+  const lowest = costs.toSorted((a, b) => a - b).slice(0, Math.ceil(costs.length / 4));
+  return lowest.reduce((sum, each) => sum + each, 0) / lowest.length;
+}
+
+function shuffled(indices: Iterable<number>): number[] {
+  return [...indices]
+    .map((index) => ({ index, key: Math.random() }))
+    .toSorted((a, b) => a.key - b.key)
+    .map(({ index }) => index);
+}
+
+function threadMicros(): number {
+  process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}

@@ -1,0 +1,157 @@
+import type { PendingJob } from '../pending-job.ts';
+import { Deque } from './deque.ts';
+import { DueHeap } from './due-heap.ts';
+import { KeyOrder } from './key-order.ts';
+import type { ResolvedLane } from './lane-options.ts';
+import { RateLimit } from './rate-limit.ts';
+
+/** The jobs of a lane that wait, and how they become batches: by count, bytes, time, rate, and in order. */
+export class Gathering {
+  readonly #options: ResolvedLane;
+  readonly #queue = new Deque<PendingJob>();
+  readonly #retrying = new DueHeap<PendingJob>();
+  readonly #keys = new KeyOrder<PendingJob>();
+  readonly #rate: RateLimit | undefined;
+  /** Characters of the jobs in the queue. */
+  #queuedLength = 0;
+  #gatheringSinceMs: number | undefined;
+  /** Where order counts: when the job at the front may be tried again. */
+  #heldUntilMs = 0;
+  /** Until the queue is empty. */
+  #isUrgent = false;
+  /** Above 0, no batch waits to be full. */
+  draining = 0;
+
+  constructor(options: ResolvedLane, now: number) {
+    this.#options = options;
+    const { rate } = options;
+    this.#rate = rate && new RateLimit(rate.jobs, rate.perMs, now);
+  }
+
+  /** True when no job could go in a batch, even one that is let go at once. */
+  get isEmpty(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** When the next job that failed may be tried again. */
+  get nextDueAtMs(): number | undefined {
+    return this.#retrying.peek()?.dueAtMs;
+  }
+
+  /** Wall clock of the oldest job that waits. */
+  get oldestAtMs(): number | undefined {
+    let oldest = this.#queue.peek()?.deferredAtMs;
+    for (const { deferredAtMs } of this.#retrying) {
+      if (oldest === undefined || deferredAtMs < oldest) oldest = deferredAtMs;
+    }
+    return oldest;
+  }
+
+  /** Every job that waits. */
+  *[Symbol.iterator](): Generator<PendingJob> {
+    yield* this.#queue;
+    yield* this.#keys;
+    yield* this.#retrying;
+  }
+
+  push(job: PendingJob, now: number): void {
+    if (job.level === 'sink') this.#isUrgent = true;
+    this.#queue.push(job);
+    this.#queuedLength += job.length;
+    this.#gatheringSinceMs ??= now;
+  }
+
+  /** Puts jobs before all others, in their order. */
+  putFirst(jobs: readonly PendingJob[]): void {
+    for (let at = jobs.length - 1; at >= 0; at--) this.#unshift(jobs[at]!);
+  }
+
+  /** Has jobs that failed tried again when each is due; where order counts, what is behind the first one waits with it. */
+  retry(jobs: readonly PendingJob[]): void {
+    if (this.#options.ordered === true) {
+      this.putFirst(jobs);
+      this.#heldUntilMs = jobs[0]!.dueAtMs;
+    } else {
+      for (const job of jobs) this.#retrying.push(job);
+    }
+  }
+
+  /** The job is through: the next one of its key may go. */
+  release(job: PendingJob): void {
+    if (this.#options.ordered !== 'key') return;
+    const next = this.#keys.leave(job);
+    if (next !== undefined) this.#unshift(next);
+  }
+
+  /** The oldest job, taken away for good. */
+  takeOldest(): PendingJob | undefined {
+    const job = this.#queue.shift();
+    if (job === undefined) return undefined;
+    this.#queuedLength -= job.length;
+    this.release(job);
+    return job;
+  }
+
+  /** Takes back the jobs whose next try is due. */
+  takeBackDue(now: number): void {
+    for (;;) {
+      const job = this.#retrying.peek();
+      if (job === undefined || job.dueAtMs > now) return;
+      this.#retrying.pop();
+      this.#unshift(job);
+    }
+  }
+
+  /** Milliseconds in which no batch may leave, for the sake of order or of the rate. */
+  pauseMs(now: number): number {
+    const heldMs = Math.max(0, this.#heldUntilMs - now);
+    return this.#rate === undefined ? heldMs : Math.max(heldMs, this.#rate.waitMs(now));
+  }
+
+  /** How long the batch that gathers may still wait. */
+  gatherMs(now: number): number {
+    if (this.isBatchDue) return 0;
+    this.#gatheringSinceMs ??= now;
+    return Math.max(0, this.#gatheringSinceMs + this.#options.batchWaitMs - now);
+  }
+
+  /** True when the batch that gathers need not wait for more. */
+  get isBatchDue(): boolean {
+    const { batchJobs, batchBytes, batchWaitMs } = this.#options;
+    if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return true;
+    return this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes;
+  }
+
+  /** The next batch. None when each job that waits is behind another of its key. */
+  take(now: number): readonly PendingJob[] {
+    const { batchJobs, batchBytes, ordered } = this.#options;
+    const wanted = Math.min(batchJobs, this.#queue.length);
+    const allowed = this.#rate?.take(wanted, now) ?? wanted;
+    const batch: PendingJob[] = [];
+    let length = 0;
+    while (batch.length < allowed) {
+      const job = this.#queue.peek();
+      if (job === undefined) break;
+      if (batch.length > 0 && length + job.length > batchBytes) break;
+      this.#queue.shift();
+      this.#queuedLength -= job.length;
+      if (ordered === 'key' && !this.#keys.enter(job)) continue;
+      batch.push(job);
+      length += job.length;
+    }
+    this.#rate?.giveBack(allowed - batch.length);
+    this.#gatheringSinceMs = this.isEmpty ? undefined : now;
+    return batch;
+  }
+
+  /** The queue is empty: nothing is left to be hurried, or to have waited. */
+  rest(): void {
+    this.#gatheringSinceMs = undefined;
+    this.#isUrgent = false;
+  }
+
+  #unshift(job: PendingJob): void {
+    this.#queue.unshift(job);
+    this.#queuedLength += job.length;
+  }
+}

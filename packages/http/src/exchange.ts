@@ -1,0 +1,99 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Connection as NativeConnection } from './native/index.ts';
+import type {
+  EmitterInternals,
+  IncomingInternals,
+  kOutSocket,
+  OutgoingInternals,
+} from './node-internals.ts';
+import type {
+  kConnection,
+  kDirect,
+  kHeld,
+  kIsAscii,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from './response-state.ts';
+
+// A request, its response, their connection and its server know each other. What each needs of the others is here, below
+// all of them, so that imports run down only.
+
+/** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
+export interface CustomMessages {
+  readonly request: (new (socket: Socket) => IncomingMessage) | undefined;
+  readonly response:
+    | (new (request: IncomingMessage, options: object) => ServerResponse)
+    | undefined;
+}
+
+/** A server, for its connections and their messages. */
+export interface ServingServer extends Server {
+  readonly custom: CustomMessages;
+  /** Headers that must not be sent twice, by the symbol Node looks for. */
+  readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
+  readonly optimizesEmptyRequests: boolean;
+  highWaterMark: number;
+  joinDuplicateHeaders: boolean;
+  requireHostHeader: boolean;
+  rejectNonStandardBodyWrites: boolean;
+  shouldUpgradeCallback(request: EngineRequest): boolean;
+  /** A connection has become Node's. */
+  countDetached(): void;
+  _emitCloseIfDrained(): void;
+}
+
+/** A connection, for its messages and its socket. */
+export interface EngineConnection {
+  readonly native: NativeConnection;
+  readonly server: ServingServer;
+  /** The response whose turn it is. */
+  readonly first: EngineResponse | null;
+  /** The request that came last: bytes of a body belong to it. */
+  readonly incoming: EngineRequest | null;
+  /** What stands for the connection where Node has a socket: made when first asked for. */
+  socket(): Socket;
+  /** Bytes lie in the socket's own buffer: nothing may overtake them. */
+  holdsBytes(): boolean;
+  /** All bytes of the response are with the engine. */
+  ended(response: EngineResponse): void;
+  /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
+  afterTick(response: EngineResponse): void;
+  /** The first response is complete: the next one has its turn. */
+  finished(response: EngineResponse): void;
+  /** The reader of a body wants more. */
+  readMore(): void;
+  /** The reader of a body has enough. */
+  readLess(): void;
+  /** Tells everything that was under way of the end. */
+  closed(): void;
+  asyncId(): number;
+}
+
+/** A request, for its response and its connection. */
+export interface EngineRequest
+  extends Omit<IncomingMessage, '_read' | 'method' | 'url'>, IncomingInternals, EmitterInternals {
+  method: string;
+  url: string;
+  /** Null until it is known. */
+  upgrade: boolean | null;
+  joinDuplicateHeaders: boolean;
+}
+
+export type HeldWrites = (string | Uint8Array | number | undefined)[];
+
+/** A response, for its request and its connection. */
+export interface EngineResponse
+  extends Omit<ServerResponse, 'req' | 'end'>, OutgoingInternals, EmitterInternals {
+  req: EngineRequest;
+  end(chunk?: unknown, encoding?: unknown, callback?: unknown): this;
+  [kConnection]: EngineConnection;
+  [kSequence]: number;
+  [kDirect]: boolean;
+  [kIsAscii]: boolean;
+  [kTickBytes]: number;
+  [kHeld]: HeldWrites | null;
+  [kWriteCallbacks]: ((error?: Error | null) => void)[] | null;
+  [kOutSocket]: Socket | null;
+}

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import {
+  describeError,
+  gate,
+  moment,
+  serve,
+  type Behaviours,
+  type Listener,
+  type Options,
+} from './engine.ts';
+import { connect, Line } from './wire.ts';
+
+const hello: Listener = (_, response) => {
+  response.end('hello');
+};
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+/** Looks at the connections often, so that short limits are kept. */
+const often: Options = { connectionsCheckingInterval: 20 };
+
+export const clientErrors: Behaviours = {
+  'clientError gets the error and the socket': async (http) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket) => {
+        seen.open([describeError(error), error.rawPacket?.toString(), socket.writable]);
+        socket.end('HTTP/1.1 418 Not Me\r\n\r\n');
+      });
+    });
+    return [await serving.talk('BAD REQUEST\r\n\r\n'), await seen.opened];
+  },
+  'clientError that does nothing, and a client that goes': async (http) => {
+    const log: string[] = [];
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        log.push(error.code!);
+        socket.on('end', () => log.push('end')).on('close', () => log.push('close'));
+      });
+    });
+    const told = async () => {
+      while (log.length === 0) await moment(5);
+    };
+    const conversation = await serving.talk('BAD\r\n\r\n', told, 'FIN');
+    await serving.nobody();
+    return { conversation, log };
+  },
+  'clientError of a timeout': async (http) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(
+      http,
+      { ...often, headersTimeout: 50, requestTimeout: 0 },
+      hello,
+      (server) => {
+        server.on('clientError', (error, socket) => {
+          seen.open(describeError(error));
+          socket.end('HTTP/1.1 408 Mine\r\n\r\n');
+        });
+      },
+    );
+    return [await serving.talk('GET / HTTP/1.1\r\n'), await seen.opened];
+  },
+  'clientError of a head too large': async (http) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(http, { maxHeaderSize: 500 }, hello, (server) => {
+      server.on('clientError', (error, socket) => {
+        seen.open((describeError(error) as { code: string }).code);
+        socket.destroy();
+      });
+    });
+    return [await serving.talk(`GET /${'x'.repeat(1_000)} HTTP/1.1\r\n\r\n`), await seen.opened];
+  },
+  'clientError of a reset': async (http) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error, socket) => {
+        seen.open(describeError(error));
+        socket.destroy();
+      });
+    });
+    const line = new Line(connect(serving.port));
+    const connected = once(serving.server, 'connection');
+    line.socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
+    await connected;
+    line.socket.resetAndDestroy();
+    return await seen.opened;
+  },
+  'clientError of half a request': async (http) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error, socket) => {
+        seen.open(describeError(error));
+        socket.end('HTTP/1.1 400 Mine\r\n\r\n');
+      });
+    });
+    return [await serving.talk('GET / HTTP/1.1\r\nHost: a\r\n', 'FIN'), await seen.opened];
+  },
+  'an error after a good request leaves its answer whole': async (http) => {
+    await using serving = await serve(http, {}, hello);
+    return await serving.talk(`${get}BAD\r\n\r\n`);
+  },
+  'an error while an answer is due': async (http) => {
+    await using serving = await serve(http, {}, (_, response) => {
+      setTimeout(() => response.end('late'), 50);
+    });
+    return await serving.talk(`${get}BAD\r\n\r\n`);
+  },
+};

@@ -1,0 +1,26 @@
+import { normalTail } from './normal.ts';
+
+const z = 1.959964;
+
+/**
+ * Share of resamples below the lower end of a 95 % interval, and above the upper one. It would be 2.5 % if there were many
+ * restarts. Of few, resampling shows √((n − 1)/n) of the spread, and the spread itself is badly known; the percentiles are
+ * taken further out by what Student's t says of both (expanded percentiles, Hesterberg 2015). Plain ones of five restarts
+ * hold the truth 83 times in a hundred.
+ */
+export function smallSampleTail(restarts: number): number {
+  // One restart shows nothing of how restarts differ: its blocks are all there is.
+  if (restarts < 2) return 0.025;
+  return normalTail(Math.sqrt(restarts / (restarts - 1)) * student(restarts - 1));
+}
+
+/** The 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; within 0.1 % from 4 degrees of freedom). */
+function student(degrees: number): number {
+  return (
+    z +
+    (z ** 3 + z) / (4 * degrees) +
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2) +
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degrees ** 3) +
+    (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92_160 * degrees ** 4)
+  );
+}

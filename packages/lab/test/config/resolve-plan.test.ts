@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { resolvePlans } from '../../src/config/resolve-plan.ts';
+import type { RedlineConfig } from '../../src/config/types.ts';
+
+const config: RedlineConfig = { name: 'test', variants: [{ name: 'a', command: 'node a.js' }] };
+
+describe('precision', () => {
+  const precisionOf = (more: Partial<RedlineConfig>, overrides = {}) =>
+    resolvePlans({ ...config, ...more }, '/', overrides)[0]!.precision;
+
+  test('is few starts of many blocks, and in turns many starts of few', () => {
+    const { restarts, blocks } = precisionOf({});
+    assert.deepEqual([restarts, blocks], [5, 10]);
+    const inTurns = precisionOf({ load: { turns: true } });
+    assert.deepEqual([inTurns.restarts, inTurns.blocks], [14, 3]);
+  });
+
+  test('is what the config says, then --quick, then the command line', () => {
+    const more = { load: { turns: true }, precision: { restarts: 9, blocks: 4 } };
+    assert.equal(precisionOf(more).restarts, 9);
+    const quick = precisionOf(more, { quick: true });
+    assert.deepEqual([quick.restarts, quick.blocks], [3, 2]);
+    assert.equal(precisionOf({}, { quick: true }).restarts, 2);
+    assert.equal(precisionOf(more, { quick: true, restarts: 4 }).restarts, 4);
+  });
+});

@@ -46,9 +46,16 @@ function locate(file: string | undefined): string {
   const found = defaultNames.map((name) => resolve(asked, name)).find((path) => existsSync(path));
   if (found !== undefined) return found;
   throw fileError(
-    `There is no redline.config.ts in ${asked}; name one: redline ladder path/to/redline.config.ts.`,
+    `There is no redline.config.ts in ${asked}. Name one that lies elsewhere, or write what starts your server:\n\n${smallestConfig}`,
   );
 }
+
+const smallestConfig = `  // redline.config.mjs
+  export default {
+    name: 'my-api',
+    requests: ['/'],
+    variants: [{ name: 'now', command: 'node server.js' }], // it listens on PORT
+  };`;
 
 function fileError(message: string, cause?: unknown): LabError {
   return new LabError('ERR_REDLINE_CONFIG_FILE', message, { cause });

@@ -17,6 +17,16 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 const interrupt = new AbortController();
 let interruptedBy: NodeJS.Signals | undefined;
 
+const helpText = `
+Where to begin:
+  redline top access.log             which route takes the time
+  redline stairs URL -- COMMAND      what each stage of its request costs
+  redline flame, redline deopts      what V8 does there
+  redline advise, redline prove      which lines would gain, by how much
+  redline bench                      whether a change did
+
+ladder, bench, flame, deopts and runtimes read a redline.config.ts; the others can do without one.`;
+
 /** The first signal ends the run in order; a second one, at once. */
 function onSignal(signal: NodeJS.Signals): void {
   if (interruptedBy !== undefined) {
@@ -38,6 +48,7 @@ const program = new Command('redline')
   .description('Compares server variants honestly and shows where the requests per second go.')
   .version(version)
   .showHelpAfterError('Run it with --help to see what it takes.')
+  .addHelpText('after', helpText)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 const context = { version, signal: interrupt.signal };
 addBenchCommand(program, 'ladder', context);

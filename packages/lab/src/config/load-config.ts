@@ -7,18 +7,6 @@ import type { RedlineConfig } from './types.ts';
 
 const defaultNames = ['ts', 'mts', 'js', 'mjs'].map((ending) => `redline.config.${ending}`);
 
-const example = `  import { defineConfig } from '@redline/lab';
-
-  export default defineConfig({
-    name: 'my-api',
-    requests: ['/'],
-    variants: [
-      { name: 'now', command: 'node dist/main.js' },
-      { name: 'candidate', command: 'node dist/main.js', env: { CANDIDATE: '1' } },
-    ],
-  });
-`;
-
 export interface LoadedConfig {
   config: RedlineConfig;
   /** Relative commands and folders of the config start here. */
@@ -58,9 +46,16 @@ function locate(file: string | undefined): string {
   const found = defaultNames.map((name) => resolve(asked, name)).find((path) => existsSync(path));
   if (found !== undefined) return found;
   throw fileError(
-    `There is no redline.config.ts in ${asked}. Name another folder or file, or write one:\n\n${example}`,
+    `There is no redline.config.ts in ${asked}. Name one that lies elsewhere, or write what starts your server:\n\n${smallestConfig}`,
   );
 }
+
+const smallestConfig = `  // redline.config.mjs
+  export default {
+    name: 'my-api',
+    requests: ['/'],
+    variants: [{ name: 'now', command: 'node server.js' }], // it listens on PORT
+  };`;
 
 function fileError(message: string, cause?: unknown): LabError {
   return new LabError('ERR_REDLINE_CONFIG_FILE', message, { cause });

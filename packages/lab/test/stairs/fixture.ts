@@ -53,7 +53,12 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
       node: 'v24.11.0',
       frameworks: ['Express 5'],
     },
-    load: { generator: 'wrk 4.2.0', threads: 1, connections: 16, request: 'GET /feed' },
+    load: {
+      generator: 'wrk 4.2.0',
+      threads: 1,
+      connections: 16,
+      request: `GET /feed?${'colour=red&size=large&'.repeat(12)}page=1`,
+    },
     precision: {
       restarts: 1,
       rounds: 40,

@@ -22,6 +22,7 @@ pub fn head(bytes: &[u8], limit: usize) -> Option<Problem> {
 #[must_use]
 pub fn block(bytes: &[u8], limit: usize) -> Option<Problem> {
     let mut reader = Reader::new(bytes, limit);
+    reader.has_start_line = false;
     reader.framing.encoding = true;
     reader.framing.chunked = true;
     match reader.headers() {
@@ -50,6 +51,8 @@ struct Reader<'a> {
     counted: usize,
     limit: usize,
     framing: Framing,
+    /// The headers follow a request line, not a body.
+    has_start_line: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -60,6 +63,7 @@ impl<'a> Reader<'a> {
             counted: 0,
             limit,
             framing: Framing::default(),
+            has_start_line: true,
         }
     }
 

@@ -27,6 +27,8 @@ const REFUSED: &[(&[u8], &str, usize)] = &[
     (b"GE / HTTP", "Invalid method encountered", 2),
     (b"GET/ HTTP/1.1", "Expected space after method", 3),
     (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "Pause on PRI/Upgrade", 24),
+    (b"PRI / HTTP/1.1\r\nHost: a\r\n\r\n", "Expected HTTP/2 Connection Preface", 16),
+    (b"GET / HTTP/1.1\r\nContent-Length : 1\r\n\r\n", "Invalid header field char", 31),
     (b"DESCRIBE / HTTP/1.1\r\n\r\n", "Invalid method for HTTP/x.x request", 15),
     (b" GET / HTTP/1.1\r\n", "Invalid method encountered", 0),
     (b"GET\t/ HTTP/1.1\r\n", "Expected space after method", 3),

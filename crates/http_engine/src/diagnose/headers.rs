@@ -3,9 +3,18 @@
 use super::{Reader, Step};
 use crate::problem::What;
 
+/// Names that llhttp knows, and tells apart from others where a space follows.
+const FRAMING: [&[u8]; 5] = [
+    b"connection",
+    b"content-length",
+    b"proxy-connection",
+    b"transfer-encoding",
+    b"upgrade",
+];
+
 impl Reader<'_> {
     pub(super) fn headers(&mut self) -> Step {
-        if self.peek()? == b' ' {
+        if self.has_start_line && self.peek()? == b' ' {
             self.skip();
             return self.fail(What::SpaceAfterStart);
         }
@@ -45,6 +54,9 @@ impl Reader<'_> {
                 return Err(stop);
             }
         };
+        if self.peek()? == b' ' && FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return self.fail_behind(What::HeaderField);
+        }
         if name.is_empty() || self.peek()? != b':' {
             return self.fail(What::HeaderToken);
         }

@@ -25,7 +25,7 @@ impl Reader<'_> {
         let major = self.digit(What::VersionMajor)?;
         self.expect(b'.', What::VersionDot)?;
         let minor = self.digit(What::VersionMinor)?;
-        if method == "PRI" && (major, minor) == (b'2', b'0') {
+        if method == "PRI" && matches!((major, minor), (b'1', b'0' | b'1') | (b'2', b'0')) {
             return self.preface();
         }
         if major != b'1' || minor > b'1' {

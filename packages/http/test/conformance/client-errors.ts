@@ -43,6 +43,32 @@ export const clientErrors: Behaviours = {
     await serving.nobody();
     return { conversation, log };
   },
+  'clientError says what is wrong, and where': async (http) => {
+    const errors: unknown[] = [];
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error, socket) => {
+        errors.push(describeError(error));
+        socket.destroy();
+      });
+    });
+    const post = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    for (const bytes of [
+      'PRI / HTTP/1.1\r\nHost: a\r\n\r\n',
+      'PRI * HTTP/1.0\r\nHost: a\r\n\r\n',
+      'PRI * HTTP/2.1\r\n\r\n',
+      ...['Content-Length', 'Transfer-Encoding', 'Connection', 'Upgrade', 'Proxy-Connection'].map(
+        (name) => `GET / HTTP/1.1\r\n${name} : x\r\n\r\n`,
+      ),
+      'GET / HTTP/1.1\r\nConnectio : x\r\n\r\n',
+      'GET / HTTP/1.1\r\nUpgrade\t: x\r\n\r\n',
+      `${post}0\r\n X: y\r\n\r\n`,
+      `${post}0\r\n\tX: y\r\n\r\n`,
+      `${post}0\r\nX : y\r\n\r\n`,
+    ]) {
+      await serving.talk(bytes);
+    }
+    return errors;
+  },
   'clientError of a timeout': async (http) => {
     const seen = gate<unknown>();
     await using serving = await serve(

@@ -91,6 +91,16 @@ function onCpuNanos(pid: number, thread: number): number {
   return Number(schedstat.slice(0, schedstat.indexOf(' ')));
 }
 
+/** Whether a thread of the process, or of one it started, runs or waits for a core (Linux; elsewhere never). */
+export function isRunnable(pid: number): boolean {
+  return processTree(pid).some((member) =>
+    threadsOf(member).some((thread) => {
+      const stat = readOrEmpty(`/proc/${member}/task/${thread}/stat`);
+      return stat.charAt(stat.lastIndexOf(')') + 2) === 'R';
+    }),
+  );
+}
+
 /** The process and all it has started that still run (Linux; elsewhere the process alone). */
 export function processTree(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) =>

@@ -4,7 +4,7 @@ import { HeldLoad } from '../load/held-load.ts';
 import type { LoadGenerator } from '../load/generator.ts';
 import type { Turn } from '../result.ts';
 import { shuffled, type Random } from '../stats/random.ts';
-import { cpuBetween, readCpu } from './cpu-clock.ts';
+import { cpuBetween, isRunnable, readCpu } from './cpu-clock.ts';
 import type { Server } from './server.ts';
 
 /** Runs before a slice, for caches to be warm and connections to be open again. */
@@ -12,7 +12,7 @@ const guardMs = 6;
 const sliceMs = 40;
 /** Of each block. */
 const passes = 8;
-/** A server is done when it has used no CPU for this long. */
+/** A server is done when it has used no CPU for this long and waits for none: on a crowded machine it may not get the core. */
 const quietMs = 3;
 const mostWaitMs = 300;
 
@@ -98,7 +98,7 @@ export class Turns {
     while (performance.now() < deadline) {
       await sleep(quietMs, undefined, { signal: this.#signal });
       const { totalMicros } = readCpu(server.pid);
-      if (totalMicros === last) return;
+      if (totalMicros === last && !isRunnable(server.pid)) return;
       last = totalMicros;
     }
   }

@@ -21,7 +21,8 @@ let turns = 0;
 
 createServer((request, response) => {
   const body = JSON.stringify({ path: request.url, items });
-  if (turns > 0) spin(turns, 1);
+  // It starts from what was just computed: a processor would run an independent loop beside the work before it.
+  if (turns > 0) spin(turns, body.length);
   if (++requests === requestsPerWindow && slower > 0) adjust();
   response.setHeader('content-type', 'application/json');
   response.end(body);

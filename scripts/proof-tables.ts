@@ -20,6 +20,73 @@ export interface StairsInjection {
   loopCost: { added: { loops: number[]; length: number; addedMicros: Interval }[] };
 }
 
+type Words = Record<'changed' | 'same' | 'unresolved' | 'withheld', number>;
+
+export interface Verdicts {
+  recordedRestarts: number;
+  runs: number;
+  restartsPerRun: number;
+  blocksPerRestart: number;
+  secondsPerRun: number;
+  sameServer: Words;
+  fivePercentSlower: Words;
+  meanRatioOfTwin: number;
+}
+
+export interface VerdictsModel {
+  models: {
+    restarts: number;
+    startSpread: number;
+    disturbed: number;
+    copyChanged: number;
+    twinChanged: number;
+    withheld: number;
+    intervalHoldsTruth: number;
+  }[];
+}
+
+export function verdictsText(proof: Verdicts): string {
+  const words = ['changed', 'same', 'unresolved', 'withheld'] as const;
+  const row = (name: string, counts: Words): string[] => [
+    name,
+    ...words.map((word) => String(counts[word])),
+  ];
+  const { restartsPerRun, blocksPerRestart, secondsPerRun, runs, recordedRestarts } = proof;
+  return `${table(
+    [`of ${proof.runs} runs`, ...words],
+    [
+      row('the server against its copy', proof.sameServer),
+      row('the twin', proof.fivePercentSlower),
+    ],
+  )}
+
+${runs} runs of ${restartsPerRun} restarts × ${blocksPerRestart} blocks, drawn from ${recordedRestarts} recorded restarts. A run takes ${secondsPerRun} seconds. The twin read
+${percent(1 / proof.meanRatioOfTwin - 1)} slower in the mean. Raw data: [benchmarks/results/verdicts.json](../../benchmarks/results/verdicts.json).`;
+}
+
+export function verdictsModelText({ models }: VerdictsModel): string {
+  return table(
+    [
+      'restarts',
+      'starts differ by',
+      'passes disturbed',
+      'copy *changed*',
+      '5 % *changed*',
+      'withheld',
+      'interval holds the truth',
+    ],
+    models.map((model) => [
+      String(model.restarts),
+      percent(model.startSpread),
+      percent(model.disturbed),
+      percent(model.copyChanged),
+      percent(model.twinChanged),
+      percent(model.withheld),
+      percent(model.intervalHoldsTruth),
+    ]),
+  );
+}
+
 export function injectionText({ summary, loopCost }: StairsInjection): string {
   const head = ['put into a stage', 'read, lowest to highest', 'within its interval'];
   const rows = Object.entries(summary.found).map(([amount, found]) => {
@@ -52,6 +119,10 @@ function loopTable(added: StairsInjection['loopCost']['added']): string {
 
 function interval({ value, low, high }: Interval): string {
   return `${micros(value)} [${micros(low)}, ${micros(high)}] µs`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
 }
 
 function micros(value: number): string {

@@ -7,7 +7,7 @@ import { httpSummary, httpTables } from './http-tables.ts';
 import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
 import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
-import { injectionText } from './proof-tables.ts';
+import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 
@@ -58,10 +58,17 @@ if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
   const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
   replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
 }
+const statistics = 'docs/guide/statistics.md';
 replaceBlock(
-  'docs/guide/statistics.md',
+  statistics,
   'injection',
   injectionText(readJson('benchmarks/results/stairs-injection.json')),
+);
+replaceBlock(statistics, 'verdicts', verdictsText(readJson('benchmarks/results/verdicts.json')));
+replaceBlock(
+  statistics,
+  'verdicts-model',
+  verdictsModelText(readJson('benchmarks/results/verdicts-model.json')),
 );
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());

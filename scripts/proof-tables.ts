@@ -15,6 +15,7 @@ export interface StairsInjection {
     zeroCostStages: number;
     falselyFlagged: number;
     widestStageShare: number;
+    runsWithin15Permille: number;
     longestSeconds: number;
   };
   loopCost: { added: { loops: number[]; length: number; addedMicros: Interval }[] };
@@ -61,7 +62,7 @@ export function verdictsText(proof: Verdicts): string {
     [
       row('the server against its copy', proof.sameServer),
       row(twin, proof.twin),
-      row('the same, its CPU scaled to 5 %', proof.fivePercentSlower),,
+      row('the same, its CPU scaled to 5 %', proof.fivePercentSlower),
     ],
   )}
 
@@ -100,8 +101,9 @@ export function injectionText({ summary, loopCost }: StairsInjection): string {
   });
   return `${table(head, rows)}
 
-${summary.runs} runs of at most ${summary.longestSeconds.toFixed(0)} seconds on a request of ${summary.requestMicros.toFixed(0)} µs. Every stage was known to ± ${(summary.widestStageShare * 100).toFixed(1)} % of the request or better. Of ${summary.zeroCostStages}
-functions that do nothing, ${summary.falselyFlagged} were said to cost something.
+${summary.runs} runs of at most ${summary.longestSeconds.toFixed(0)} seconds on a request of ${summary.requestMicros.toFixed(0)} µs. In ${summary.runsWithin15Permille} of them every
+stage was known to ± 1.5 % of the request or better, in the worst to ± ${percent(summary.widestStageShare)}. Of ${summary.zeroCostStages} functions that do nothing, ${summary.falselyFlagged} were
+said to cost something.
 
 What a loop adds to a request when it is switched on, and nothing is cut:
 

@@ -1,6 +1,6 @@
 // The article's grid: where its job goes × how many connections × what does it, on Nest with Express and with Fastify;
 // what each level adds to the latency at a fixed rate; what a job costs the server; producers; an outage. The servers are
-// those of examples/deferred-work. All of it takes about 30 minutes alone. With --quick it takes 16, and measures what is
+// those of examples/deferred-work. All of it takes about 30 minutes alone. With --quick it takes 10, and measures what is
 // promised.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -85,7 +85,7 @@ export default defineConfig({
   title: 'A job for every request',
   requests: ['/orders'],
   precision: { restarts: 1, blocks: 3, sliceMs: 500, warmupMs: 2_000, latencyMs: 100 },
-  quick: { restarts: 2, blocks: 2, sliceMs: 400, warmupMs: 2_000, latencyMs: 100 },
+  quick: { restarts: 1, blocks: 2, sliceMs: 400, warmupMs: 2_000, latencyMs: 100 },
   groups: {
     ...Object.fromEntries(
       grid.map(({ sink, count }) => [
@@ -96,8 +96,8 @@ export default defineConfig({
           baseline: `express-interceptor/${sink}/c${count}`,
           // The compiler is done after so many requests, and not after so much time: with few connections it takes longer.
           ...(count < 100
-            ? { precision: { warmupMs: 3_500 }, quick: { blocks: 3, warmupMs: 3_500 } }
-            : { quick: { blocks: 6 } }),
+            ? { precision: { warmupMs: 3_500 }, quick: { warmupMs: 3_500 } }
+            : { quick: { blocks: 4 } }),
         },
       ]),
     ),
@@ -110,7 +110,7 @@ export default defineConfig({
           baseline: rateNameOf(platform, 'plain', sink),
           // Its latency counts; the closed loop beside it only warms it up.
           precision: { restarts: 2, blocks: 1, sliceMs: 300, warmupMs: 2_500, latencyMs: 3_000 },
-          quick: { restarts: 2, blocks: 1, sliceMs: 300, warmupMs: 2_500, latencyMs: 3_000 },
+          quick: { restarts: 1, blocks: 1, sliceMs: 300, warmupMs: 2_500, latencyMs: 3_000 },
         },
       ]),
     ),
@@ -122,7 +122,7 @@ export default defineConfig({
           load: { connections: 100, turns: true, openLoopRps: rate },
           baseline: costNameOf(platform, 'plain', 'none'),
           precision: { restarts: 3, blocks: 6, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
-          quick: { restarts: 2, blocks: 5, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
+          quick: { restarts: 1, blocks: 5, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
         },
       ]),
     ),

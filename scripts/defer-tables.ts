@@ -5,6 +5,7 @@ import {
   type SkippedVariant,
 } from '@redline/lab';
 import { pairedRps } from './paired-rps.ts';
+import { table } from './markdown-table.ts';
 
 const platforms = { express: 'Express', fastify: 'Fastify' };
 const ways = ['blocking', 'interceptor', 'memory', 'process', 'disk'];
@@ -229,8 +230,4 @@ function against(result: BenchResult, name: string, other: string): string {
   if (name === other) return '1';
   const ratio = pairedRps(result, name, other);
   return ratio === undefined ? '–' : `${ratio.toFixed(ratio >= 10 ? 0 : 2)} ×`;
-}
-
-function table(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

@@ -1,5 +1,6 @@
 // The first table of the root README: one figure for each capability, out of the result files.
 import { type BenchResult, type Interval, isMeasured, type MeasuredVariant } from '@redline/lab';
+import { table } from './markdown-table.ts';
 
 export interface Results {
   ladder: BenchResult;
@@ -70,8 +71,4 @@ function digits(value: number): string {
 function find(result: BenchResult | undefined, name: string): MeasuredVariant | undefined {
   const variant = result?.variants.find((each) => each.name === name);
   return variant !== undefined && isMeasured(variant) ? variant : undefined;
-}
-
-function table(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((each) => `| ${each.join(' | ')} |`).join('\n');
 }

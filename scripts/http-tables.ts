@@ -1,5 +1,6 @@
 import { type BenchResult, isMeasured, type MeasuredVariant } from '@redline/lab';
 import { pairedRps } from './paired-rps.ts';
+import { table } from './markdown-table.ts';
 
 const contenders = ['node-http', 'fastify', 'redline', 'fastify-redline', 'bun', 'go', 'hyper'];
 const loads = ['c4', 'c64', 'c64-headers', 'c200', 'post', 'stream'];
@@ -13,18 +14,18 @@ interface IdleVariant extends MeasuredVariant {
 export function httpTables(result: BenchResult): string {
   return [
     '**Requests per second**, `node-http` = 1, with 95 % intervals:',
-    table(contenders, loads, (contender, load) => againstNode(result, contender, load)),
+    grid(contenders, loads, (contender, load) => againstNode(result, contender, load)),
     '**Fastify on the engine against Fastify on node:http**, requests per second and CPU per request:',
-    table(['requests/s', 'CPU'], loads, (what, load) => {
+    grid(['requests/s', 'CPU'], loads, (what, load) => {
       if (what === 'CPU') return cpuRatio(result, load);
       return against(result, 'fastify-redline', 'fastify', load);
     }),
     '**Server CPU**, µs per request:',
-    table(contenders, loads, (contender, load) => figure(result, contender, load, cpu)),
+    grid(contenders, loads, (contender, load) => figure(result, contender, load, cpu)),
     '**p99**, ms, open loop:',
-    table(contenders, loads, (contender, load) => figure(result, contender, load, p99)),
+    grid(contenders, loads, (contender, load) => figure(result, contender, load, p99)),
     '**Resident set under load**, MiB:',
-    table(contenders, loads, (contender, load) => figure(result, contender, load, rss)),
+    grid(contenders, loads, (contender, load) => figure(result, contender, load, rss)),
     idleTable(result),
     describeRun(result),
   ].join('\n\n');
@@ -33,7 +34,7 @@ export function httpTables(result: BenchResult): string {
 /** The short table of the root README. */
 export function httpSummary(result: BenchResult): string {
   const shown = ['c64', 'c64-headers', 'c200', 'post', 'stream'];
-  return table(contenders, shown, (contender, load) => againstNode(result, contender, load));
+  return grid(contenders, shown, (contender, load) => againstNode(result, contender, load));
 }
 
 const cpu = (variant: MeasuredVariant) => variant.cpuMicrosPerRequest.toFixed(1);
@@ -53,7 +54,7 @@ function idleTable(result: BenchResult): string {
       return (when === 'before' ? (variant.rssBeforeMiB ?? Number.NaN) : variant.rssMiB).toFixed(0);
     }),
   ]);
-  return `**Resident set with ${connections} idle connections**, MiB:\n\n${markdown(['', ...names], rows)}`;
+  return `**Resident set with ${connections} idle connections**, MiB:\n\n${table(['', ...names], rows)}`;
 }
 
 /** Against the baseline, with the interval the run gave it. */
@@ -95,20 +96,16 @@ function find({ variants }: BenchResult, contender: string, load: string): IdleV
   return variant !== undefined && isMeasured(variant) ? variant : undefined;
 }
 
-function table(
+function grid(
   rows: readonly string[],
   columns: readonly string[],
   cell: (row: string, column: string) => string,
 ): string {
   const named = (name: string) => (name.includes('redline') ? `**${name}**` : name);
-  return markdown(
+  return table(
     ['', ...columns.map((column) => `\`${column}\``)],
     rows.map((row) => [named(row), ...columns.map((column) => cell(row, column))]),
   );
-}
-
-function markdown(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 function describeRun({ machine, load, startedAt, groups }: BenchResult): string {

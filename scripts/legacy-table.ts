@@ -1,5 +1,6 @@
 // What examples/legacy-http says of the scenario `legacy`: runtimes × before and after.
 import { type BenchResult, type Interval, isMeasured } from '@redline/lab';
+import { table } from './markdown-table.ts';
 
 /** The article's requests per second, on Node 6, 8 and 10, and on 10 after all its steps. */
 const article: Record<string, { before: number; after?: number }> = {
@@ -50,8 +51,4 @@ function ratioText({ value, low, high }: Interval): string {
 
 function ratio(value: number): string {
   return `${value.toFixed(2)} ×`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

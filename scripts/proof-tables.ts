@@ -1,4 +1,5 @@
 // What docs/guide/statistics.md says of the proofs in benchmarks/proofs.
+import { table } from './markdown-table.ts';
 
 interface Interval {
   value: number;
@@ -134,8 +135,4 @@ function percent(share: number): string {
 
 function micros(value: number): string {
   return value.toFixed(2);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

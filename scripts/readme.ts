@@ -10,6 +10,7 @@ import { legacyTable } from './legacy-table.ts';
 import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
 import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
+import { table } from './markdown-table.ts';
 
 const root = join(import.meta.dirname, '..');
 const check = process.argv.includes('--check');
@@ -111,7 +112,7 @@ function ladderTable(result: BenchResult): string {
     'here, CPU',
     'CPU against the rung below',
   ];
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return table(head, rows);
 }
 
 function stepText({ step }: MeasuredVariant): string {

@@ -8,6 +8,7 @@ import plugin, {
   type Status,
   statusOf,
 } from '@redline/eslint-plugin';
+import { table } from './markdown-table.ts';
 
 export { readEvidence };
 
@@ -98,8 +99,4 @@ function span(values: readonly number[]): string {
 
 function code(title: string, source: string): string {
   return `${title}:\n\n\`\`\`js\n${source}\n\`\`\``;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

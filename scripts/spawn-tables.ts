@@ -6,6 +6,7 @@ import {
   type SkippedVariant,
 } from '@redline/lab';
 import { pairedRps } from './paired-rps.ts';
+import { table } from './markdown-table.ts';
 
 /** What the blocking servers measure of themselves. */
 interface BlockingVariant extends MeasuredVariant {
@@ -210,8 +211,4 @@ function cpu(variant: Variant | undefined): string {
 
 function rounded(value: number | undefined, decimals = 0): string {
   return value === undefined ? '–' : value.toFixed(decimals);
-}
-
-function table(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

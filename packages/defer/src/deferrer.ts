@@ -11,9 +11,7 @@ import { captureContext } from './capture-context.ts';
 import { closureLane } from './closures.ts';
 import { DeadLetters } from './dead-letter-office.ts';
 import { enqueueInOutbox } from './enqueue-in-outbox.ts';
-import { DeferError } from './errors.ts';
 import { isJob, type JobDefinition } from './job.ts';
-import type { JobRecord } from './journal/job-record.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
 import { tellDamage } from './journal/tell-damage.ts';
@@ -23,10 +21,10 @@ import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
 import { whens, type Level, type When } from './level.ts';
 import { checkLevel, type ResolvedOptions } from './options.ts';
-import type { OutboxJob } from './outbox.ts';
 import { Orphans } from './orphans.ts';
 import { makeRoom } from './overflow.ts';
 import { PendingJob, type Deferred } from './pending-job.ts';
+import { Redelivery } from './redelivery.ts';
 import {
   closedError,
   closureAbove,
@@ -55,6 +53,7 @@ export class Deferrer implements LaneHost {
   readonly #after: Lane;
   readonly #root: JournalRoot | undefined;
   readonly #journaling: Journaling | undefined;
+  readonly #redelivery: Redelivery;
   readonly #idPrefix: string;
   readonly #limit: AcknowledgeLimit;
   readonly #ready: Promise<void>;
@@ -89,10 +88,16 @@ export class Deferrer implements LaneHost {
     }
     this.#journaling =
       this.#root && new Journaling(this.#root, journal!, this.clock, logger, this.#limit);
+    this.#redelivery = new Redelivery({
+      journaling: this.#journaling,
+      laneFor: (name) => this.#openLaneFor(name),
+      restoreFrom: (context) => this.restoreFrom(context),
+      deliver: (job) => this.#deliver(job),
+    });
     this.#idPrefix = this.#root?.own.id ?? makeJournalId(this.clock.wall());
     this.deadLetters = new DeadLetters(this.#root?.deadLetters, {
       maxLetters: options.maxDeadLetters,
-      requeue: (record) => this.#requeue(record),
+      requeue: (record) => this.#redelivery.requeue(record),
       overflowed: (record) => {
         const lane = this.#lanes.get(record.sink);
         if (lane !== undefined) lane.stats.dropped['dead-letters-full']++;
@@ -365,47 +370,13 @@ export class Deferrer implements LaneHost {
     job.lane.unreserve();
   }
 
-  /** What an outbox's relay calls. */
-  async #relay(row: OutboxJob): Promise<void> {
-    const lane = this.#laneFor(row.sink);
-    if (this.#state === 'closed') throw closedError();
-    const record = { ...row, attempt: 1 };
-    const job = PendingJob.fromRecord(lane, record, this.restoreFrom(row.context), 'sink');
-    job.isRelayed = true;
-    this.#deliver(job);
-    try {
-      await job.acknowledged();
-    } catch (error) {
-      if (!(error instanceof DeferError) || error.code !== 'ERR_REDLINE_DEFER_DEAD') throw error;
-    }
-  }
-
-  async #requeue(record: JobRecord): Promise<void> {
-    const lane = this.#laneFor(record.sink);
-    if (this.#state === 'closed') throw closedError();
-    // A letter is safe from a power failure, and so must be what it becomes.
-    const level = this.#root === undefined ? 'memory' : 'disk';
-    const job = PendingJob.fromRecord(
-      lane,
-      { ...record, attempt: 1 },
-      this.restoreFrom(record.context),
-      level,
-    );
-    job.redelivered = true;
-    if (level === 'disk') {
-      this.#journaling!.add(job);
-      await job.acknowledged();
-    }
-    this.#deliver(job);
-  }
-
   async #open(): Promise<void> {
     const { outbox, logger } = this.options;
     await Promise.all([...this.#lanes.values()].map((lane) => lane.open()));
     await this.#root?.adoptOrphans();
     if (this.#state === 'closed') return;
     await outbox?.open({
-      deliver: (row) => this.#relay(row),
+      deliver: (row) => this.#redelivery.relay(row),
       warn: (message, error) => logger.warn(`defer, outbox: ${message}`, error),
     });
   }
@@ -413,6 +384,12 @@ export class Deferrer implements LaneHost {
   #addLane(lane: Lane): void {
     this.#lanes.set(lane.name, lane);
     if (this.#root !== undefined) lane.attach(this.#root.own);
+  }
+
+  #openLaneFor(name: string): Lane {
+    const lane = this.#laneFor(name);
+    if (this.#state === 'closed') throw closedError();
+    return lane;
   }
 
   #laneFor(name: string | undefined): Lane {

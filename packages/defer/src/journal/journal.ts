@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import { encodeStates, type Checkpoint } from './checkpoint.ts';
 import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
 import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
+import { Removal } from './removal.ts';
 import { dropReserve } from './reserve.ts';
 import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
-import { writeCheckpoint } from './write-checkpoint.ts';
 
 export interface JournalSettings {
   readonly fs: JournalFs;
@@ -32,7 +31,6 @@ interface OpenSegment extends CommitTarget {
   readonly segment: Segment;
 }
 
-const checkpointEveryMs = 1_000;
 const distrustEveryMs = 1_000;
 /** Time enough to keep small what a replay sends again, and files few. */
 const windowsPerSegment = 2;
@@ -56,8 +54,7 @@ export class Journal {
   #openIsBroken = false;
   #isSyncFailing = false;
   #distrustedAtMs = -Infinity;
-  #checkpointing = false;
-  #checkpointedAtMs = -Infinity;
+  readonly #removal: Removal;
   #isReleased = false;
 
   constructor(
@@ -94,6 +91,9 @@ export class Journal {
       worked: () => this.#worked(),
       synced: () => this.#synced(),
     });
+    this.#removal = new Removal(this, (error) =>
+      this.#trouble(`The journal ${this.folder} has no new checkpoint`, error),
+    );
   }
 
   /** Bytes of its segments. Those that are finished do not count: they are about to go. */
@@ -112,6 +112,16 @@ export class Journal {
 
   get hasUnwritten(): boolean {
     return this.#commit.hasUnwritten;
+  }
+
+  /** The one that is appended to, once there is one. */
+  get openSegment(): Segment | undefined {
+    return this.#open?.segment;
+  }
+
+  /** Nothing of it is touched any more. */
+  get isReleased(): boolean {
+    return this.#isReleased;
   }
 
   sinkIndex(sink: string): number {
@@ -193,7 +203,7 @@ export class Journal {
       if (now - segment.lastSentAtMs < replayWindowMs) continue;
       segment.move(jobStates.sent, jobStates.done, () => true);
     }
-    this.#checkpointWhenDue(now);
+    this.#removal.removeFinished(now);
   }
 
   /** Gives up the replay window of the oldest segment that has one, to make room. False when there is none. */
@@ -368,55 +378,6 @@ export class Journal {
     if (!this.#inTrouble) this.settings.trouble(error);
     this.#inTrouble = true;
     return error;
-  }
-
-  #checkpointWhenDue(now: number): void {
-    if (this.#checkpointing) return;
-    this.#removeFinished();
-    if (now - this.#checkpointedAtMs < checkpointEveryMs) return;
-    const finished = this.segments.filter(
-      (segment) => segment !== this.#open?.segment && segment.unfinished === 0,
-    );
-    if (finished.length === 0 || this.#commit.hasUnwritten) return;
-    this.#checkpointedAtMs = now;
-    this.#checkpointing = true;
-    this.#checkpoint(finished)
-      .catch((error: unknown) => {
-        this.#trouble(`The journal ${this.folder} has no new checkpoint`, error);
-      })
-      .finally(() => {
-        this.#checkpointing = false;
-      });
-  }
-
-  /* A mark never lies before its job. So the oldest segments, as long as all of them are finished, have marks for
-     nobody but each other, and go without a checkpoint: also when the disk is too full for one. */
-  #removeFinished(): void {
-    for (;;) {
-      const oldest = this.segments[0];
-      if (oldest === undefined || oldest === this.#open?.segment || oldest.unfinished > 0) return;
-      this.segments.shift();
-      remove(this.settings.fs, this.pathOf(oldest));
-    }
-  }
-
-  /* Marks lie in segments other than their jobs': before any is removed, what they say must be kept elsewhere. */
-  async #checkpoint(finished: readonly Segment[]): Promise<void> {
-    const { fs } = this.settings;
-    const kept = this.segments.filter((segment) => !finished.includes(segment));
-    const last = this.segments.at(-1)!;
-    const checkpoint: Checkpoint = {
-      segment: last.number,
-      offset: last.bytes,
-      generations: this.generations,
-      segments: kept.filter(({ length }) => length > 0).map(encodeStates),
-    };
-    const isWritten = await writeCheckpoint(fs, this.folder, checkpoint, () => !this.#isReleased);
-    if (!isWritten || this.#isReleased) return;
-    for (const segment of finished) {
-      this.segments.splice(this.segments.indexOf(segment), 1);
-      remove(fs, this.pathOf(segment));
-    }
   }
 
   #closeOpen(): void {

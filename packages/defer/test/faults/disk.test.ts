@@ -83,14 +83,7 @@ describe('a full disk', () => {
   });
 
   test('has what spilled to it counted as lost, and the lane goes on', async (t) => {
-    let isFull = false;
-    const fs: JournalFs = {
-      ...nodeFs,
-      writeSync(...args) {
-        if (isFull) throw new Error('ENOSPC');
-        return nodeFs.writeSync(...args);
-      },
-    };
+    const { disk, fs } = fillableDisk();
     const sink = new TestSink();
     const lane = { sink, maxPending: 2, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
     const deferrer = createDefer<string>({
@@ -103,10 +96,10 @@ describe('a full disk', () => {
     await deferrer.defer(job, 0, { level: 'process' }).acknowledged();
     await until('the first', () => sink.data.length === 1);
     sink.isPaused = true;
-    isFull = true;
+    disk.isFull = true;
     for (const n of [1, 2, 3, 4]) deferrer.defer(job, n);
     await new Promise((resolve) => setImmediate(resolve));
-    isFull = false;
+    disk.isFull = false;
     sink.resume();
     const { stats } = deferrer.lanes.get('test')!;
     await until('the count', () => stats.dropped.unreadable === 2);
@@ -117,14 +110,7 @@ describe('a full disk', () => {
 
   test('is no fuller for the files whose jobs are done: they go without a checkpoint', async (t) => {
     const directory = temporaryFolder(t);
-    let isFull = false;
-    const fs: JournalFs = {
-      ...nodeFs,
-      writeSync(...args) {
-        if (isFull) throw new Error('ENOSPC');
-        return nodeFs.writeSync(...args);
-      },
-    };
+    const { disk, fs } = fillableDisk();
     const sink = new TestSink();
     const deferrer = createDefer<string>({
       sinks: { test: sink },
@@ -141,10 +127,10 @@ describe('a full disk', () => {
       readdirSync(directory, { recursive: true }).filter((name) => String(name).endsWith('.seg'))
         .length;
     assert.ok(segments() > 3);
-    isFull = true;
+    disk.isFull = true;
     sink.resume();
     await until('the files to go', () => segments() === 1);
-    isFull = false;
+    disk.isFull = false;
   });
 
   test('makes memory grow for nobody: what has no room there is refused', async (t) => {
@@ -386,3 +372,16 @@ describe('a sync that fails', () => {
     );
   });
 });
+
+/** A disk that takes nothing while it is full. */
+function fillableDisk(): { disk: { isFull: boolean }; fs: JournalFs } {
+  const disk = { isFull: false };
+  const fs: JournalFs = {
+    ...nodeFs,
+    writeSync(...args) {
+      if (disk.isFull) throw new Error('ENOSPC');
+      return nodeFs.writeSync(...args);
+    },
+  };
+  return { disk, fs };
+}

@@ -1,0 +1,89 @@
+import { encodeStates, type Checkpoint } from './checkpoint.ts';
+import { remove, type JournalFs } from './journal-fs.ts';
+import type { Segment } from './segment.ts';
+import { writeCheckpoint } from './write-checkpoint.ts';
+
+const checkpointEveryMs = 1_000;
+
+/** What the removal of segments needs to know of their journal. */
+export interface RemovalHost {
+  readonly settings: { readonly fs: JournalFs };
+  readonly folder: string;
+  /** In the order they were begun. */
+  readonly segments: Segment[];
+  readonly openSegment: Segment | undefined;
+  readonly generations: Record<string, string>;
+  readonly hasUnwritten: boolean;
+  readonly isReleased: boolean;
+  pathOf(segment: Segment): string;
+}
+
+/** Removes the segments nobody needs, and keeps what they alone knew in a checkpoint. */
+export class Removal {
+  readonly #journal: RemovalHost;
+  readonly #failed: (error: unknown) => void;
+  #checkpointing = false;
+  #checkpointedAtMs = -Infinity;
+
+  constructor(journal: RemovalHost, failed: (error: unknown) => void) {
+    this.#journal = journal;
+    this.#failed = failed;
+  }
+
+  /** The oldest ones at once; those behind a segment that is needed once a second, with a checkpoint. */
+  removeFinished(now: number): void {
+    if (this.#checkpointing) return;
+    this.#removeOldest();
+    if (now - this.#checkpointedAtMs < checkpointEveryMs) return;
+    const { segments, openSegment, hasUnwritten } = this.#journal;
+    const finished = segments.filter(
+      (segment) => segment !== openSegment && segment.unfinished === 0,
+    );
+    if (finished.length === 0 || hasUnwritten) return;
+    this.#checkpointedAtMs = now;
+    this.#checkpointing = true;
+    this.#checkpoint(finished)
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#checkpointing = false;
+      });
+  }
+
+  /* A mark never lies before its job. So the oldest segments, as long as all of them are finished, have marks for
+     nobody but each other, and go without a checkpoint: also when the disk is too full for one. */
+  #removeOldest(): void {
+    const { segments, openSegment, settings } = this.#journal;
+    for (;;) {
+      const oldest = segments[0];
+      if (oldest === undefined || oldest === openSegment || oldest.unfinished > 0) return;
+      segments.shift();
+      remove(settings.fs, this.#journal.pathOf(oldest));
+    }
+  }
+
+  /* Marks lie in segments other than their jobs': before any is removed, what they say must be kept elsewhere. */
+  async #checkpoint(finished: readonly Segment[]): Promise<void> {
+    const journal = this.#journal;
+    const { segments, settings } = journal;
+    const kept = segments.filter((segment) => !finished.includes(segment));
+    const last = segments.at(-1)!;
+    const checkpoint: Checkpoint = {
+      segment: last.number,
+      offset: last.bytes,
+      generations: journal.generations,
+      segments: kept.filter(({ length }) => length > 0).map(encodeStates),
+    };
+    const isReleased = (): boolean => journal.isReleased;
+    const isWritten = await writeCheckpoint(
+      settings.fs,
+      journal.folder,
+      checkpoint,
+      () => !isReleased(),
+    );
+    if (!isWritten || isReleased()) return;
+    for (const segment of finished) {
+      segments.splice(segments.indexOf(segment), 1);
+      remove(settings.fs, journal.pathOf(segment));
+    }
+  }
+}

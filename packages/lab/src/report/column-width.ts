@@ -11,4 +11,4 @@ export function columnWidth(texts: readonly string[], smallTexts: readonly strin
 }
 
 /** Mark, longest word and the hint below it. */
-export const VERDICT_WIDTH = 'width:calc(7.4em + var(--pad))';
+export const VERDICT_WIDTH = 'width:calc(8.4em + var(--pad))';

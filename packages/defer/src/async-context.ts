@@ -11,6 +11,11 @@ const options = { requireManualDestroy: true };
  * to give its function a length; this takes 0.1.
  */
 export function captureAsyncContext(): Restore {
-  const resource = new AsyncResource('redline.defer', options);
-  return (work) => resource.runInAsyncScope(work);
+  const context = asyncContext();
+  return (work) => context.runInAsyncScope(work);
+}
+
+/** The same as an object, for what is kept with every request: see `HeldReply`. */
+export function asyncContext(): AsyncResource {
+  return new AsyncResource('redline.defer', options);
 }

@@ -1,7 +1,7 @@
 import { DeferError } from './errors.ts';
 import type { ResolvedLane } from './lane/lane-options.ts';
 import { levels, whens, type Level, type When } from './level.ts';
-import { oneOf } from './validate.ts';
+import { oneOf, onlyKnown } from './validate.ts';
 
 export interface DeferCallOptions {
   /**
@@ -31,8 +31,21 @@ export interface AfterOptions {
 
 export const noOptions: DeferCallOptions = {};
 
-/* At the call, so that a wrong value never reaches a journal. */
-export function checkCall({ key, level, when, options }: DeferCallOptions): void {
+const known: Record<keyof DeferCallOptions, true> = {
+  key: true,
+  level: true,
+  sink: true,
+  when: true,
+  options: true,
+  transaction: true,
+};
+
+const knownAfter: Record<keyof AfterOptions, true> = { level: true, when: true };
+
+/* At the call, so that a wrong value never reaches a journal, and a mistyped level is not a lower one. */
+export function checkCall(call: DeferCallOptions): void {
+  onlyKnown('defer', call, known);
+  const { key, level, when, options } = call;
   if (key !== undefined && typeof key !== 'string') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
@@ -51,6 +64,12 @@ export function checkCall({ key, level, when, options }: DeferCallOptions): void
       { cause },
     );
   }
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function checkAfter(options: AfterOptions): void {
+  onlyKnown('defer.after', options, knownAfter);
+  if (options.when !== undefined) oneOf('when', options.when, whens);
 }
 
 /**

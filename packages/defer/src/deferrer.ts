@@ -1,6 +1,7 @@
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
 import { captureAsyncContext, type Restore } from './async-context.ts';
 import {
+  checkAfter,
   checkCall,
   noOptions,
   serialise,
@@ -19,7 +20,7 @@ import { Journaling } from './journaling.ts';
 import { resolveLane } from './lane/lane-options.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
-import { whens, type Level, type When } from './level.ts';
+import type { Level, When } from './level.ts';
 import { checkLevel, type ResolvedOptions } from './options.ts';
 import { Orphans } from './orphans.ts';
 import { makeRoom } from './overflow.ts';
@@ -36,7 +37,6 @@ import {
 import { scopes, type Scope } from './scope.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
-import { oneOf } from './validate.ts';
 
 /** How long what this process does not control may take to close. Jobs do not depend on it. */
 const closeMs = 2_000;
@@ -144,10 +144,10 @@ export class Deferrer implements LaneHost {
   ): Deferred {
     if (this.#state === 'closed') throw closedError();
     if (!isJob(definition)) throw unknownJob(definition);
+    if (options !== noOptions) checkCall(options);
     const lane = this.#laneFor(options.sink ?? definition.sink ?? this.options.sink);
     const level = options.level ?? definition.level ?? this.options.level;
     const when = options.when ?? definition.when ?? 'always';
-    if (options !== noOptions) checkCall(options);
     const json = serialise(definition.name, data, lane.options, this.options.maxJobBytes);
     const refusal = lane.options.sink.refuses?.(definition.name, options.options);
     if (refusal !== undefined) {
@@ -176,12 +176,13 @@ export class Deferrer implements LaneHost {
    * Runs `work` after the reply of the request this is called in, or at once where there is none. It lives in memory
    * alone: what must not be lost is a job.
    *
-   * @throws {DeferError} ERR_REDLINE_DEFER_FULL, _CLOSED, _LEVEL
+   * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _FULL, _CLOSED, _LEVEL, _OPTION
    */
   after(work: () => unknown, options: AfterOptions = {}): void {
     if (this.#state === 'closed') throw closedError();
-    const { level = 'memory', when = 'always' } = options as { level?: Level; when?: When };
     if (typeof work !== 'function') throw unknownJob(work);
+    checkAfter(options);
+    const { level = 'memory', when = 'always' } = options as { level?: Level; when?: When };
     if (level !== 'memory') {
       throw closureAbove(level);
     }
@@ -196,7 +197,7 @@ export class Deferrer implements LaneHost {
       undefined,
       undefined,
       'memory',
-      oneOf('when', when, whens),
+      when,
       captureAsyncContext(),
     );
     job.work = work;

@@ -1,9 +1,15 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  DoneFuncWithErrOrRes,
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+} from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from './deferrer.ts';
 import { factsOf } from './request-facts.ts';
 import { watchEnd } from './watch-end.ts';
-import { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
+import { Scope, scopes, type HeldReply, type RequestFacts, type ScopeHost } from './scope.ts';
 
 export interface FastifyDeferOptions {
   deferrer: Deferrer;
@@ -46,6 +52,22 @@ class FastifyHost implements ScopeHost {
   }
 }
 
+class HeldPayload implements HeldReply {
+  readonly #next: DoneFuncWithErrOrRes;
+  readonly #payload: unknown;
+
+  constructor(next: DoneFuncWithErrOrRes, payload: unknown) {
+    this.#next = next;
+    this.#payload = payload;
+  }
+
+  released(error: unknown): void {
+    const next = this.#next;
+    if (error === undefined) next(null, this.#payload);
+    else next(error as Error);
+  }
+}
+
 /** Adds the hooks to an instance on the spot, for who cannot register a plugin: before any route is added. */
 export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
   app.decorateRequest(scopeOf as never, undefined as never);
@@ -67,10 +89,7 @@ export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void 
   app.addHook('onSend', (request, reply, payload, next) => {
     const scope = (request as Scoped)[scopeOf];
     if (scope === undefined || !scope.isGuarded) return next(null, payload);
-    scope.hold(reply.statusCode, (error) => {
-      if (error === undefined) next(null, payload);
-      else next(error as Error);
-    });
+    scope.hold(reply.statusCode, new HeldPayload(next, payload));
   });
 }
 

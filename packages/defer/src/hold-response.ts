@@ -1,8 +1,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { DeferError } from './errors.ts';
-import type { Scope } from './scope.ts';
+import type { HeldReply, Scope } from './scope.ts';
 
-type Step = () => void;
+type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';
+
+/** A call that comes later. */
+interface Step {
+  readonly name: Name;
+  readonly args: unknown[];
+}
 
 /**
  * Keeps the bytes of a response back until its scope lets them go: Express has no hook between the body and the
@@ -12,66 +18,90 @@ type Step = () => void;
 export function holdResponse(response: ServerResponse, scope: Scope): void {
   // What has begun to leave cannot be held any more.
   if (response.headersSent) return;
-  const { write, end, writeHead, flushHeaders } = response;
-  let state: 'free' | 'held' | 'open' | 'refused' = 'free';
-  let owesDrain = false;
-  /** What the whole reply was when the handler ended it. */
-  let ended: { statusCode: number; headers: OutgoingHttpHeaders } | undefined;
-  let isDisturbed = false;
-  const steps: Step[] = [];
+  const held = new HeldResponse(response, scope);
+  // They stay as they are from now on: whoever has wrapped them meanwhile must not lose that.
+  response.write = held.write.bind(held) as typeof response.write;
+  response.end = held.end.bind(held) as typeof response.end;
+  response.flushHeaders = held.flushHeaders.bind(held);
+  response.writeHead = held.writeHead.bind(held) as typeof response.writeHead;
+}
 
-  /* True when the step is to be taken now. */
-  const mayGo = (step: Step): boolean => {
-    if (state === 'open') return true;
-    if (state === 'refused') return false;
-    if (ended !== undefined) {
-      // An error behind the end, say, for which the framework makes a reply: headers are too late for it as well.
-      isDisturbed = true;
-      return false;
-    }
-    steps.push(step);
-    if (state === 'free') {
-      state = 'held';
-      scope.hold(response.statusCode, release);
-    }
+class HeldResponse implements HeldReply {
+  readonly #response: ServerResponse;
+  readonly #scope: Scope;
+  /** The response's own methods, or of whoever wrapped them before. */
+  readonly #own: Readonly<Record<Name, (...args: never[]) => unknown>>;
+  readonly #steps: Step[] = [];
+  #state: 'free' | 'held' | 'open' | 'refused' = 'free';
+  #owesDrain = false;
+  /** What the whole reply was when the handler ended it. */
+  #ended: { statusCode: number; headers: OutgoingHttpHeaders } | undefined;
+  #isDisturbed = false;
+
+  constructor(response: ServerResponse, scope: Scope) {
+    const { write, end, writeHead, flushHeaders } = response;
+    this.#response = response;
+    this.#scope = scope;
+    this.#own = { write, end, writeHead, flushHeaders };
+  }
+
+  write(...args: unknown[]): boolean {
+    if (this.#mayGo('write', args)) return this.#call('write', args) as boolean;
+    this.#owesDrain = true;
     return false;
-  };
-  // The methods stay as they are from now on: whoever has wrapped them meanwhile must not lose that.
-  const release = (error: unknown): void => {
-    state = 'open';
+  }
+
+  end(...args: unknown[]): ServerResponse {
+    const response = this.#response;
+    if (this.#mayGo('end', args)) this.#call('end', args);
+    else this.#ended ??= { statusCode: response.statusCode, headers: response.getHeaders() };
+    return response;
+  }
+
+  flushHeaders(): void {
+    if (this.#mayGo('flushHeaders', [])) this.#call('flushHeaders', []);
+  }
+
+  /** Sends nothing by itself, but fixes the status that the outcome is judged by. */
+  writeHead(...args: unknown[]): ServerResponse {
+    if (this.#ended === undefined) this.#response.statusCode = args[0] as number;
+    if (this.#mayGo('writeHead', args)) this.#call('writeHead', args);
+    return this.#response;
+  }
+
+  released(error: unknown): void {
+    const response = this.#response;
+    this.#state = 'open';
     if (error !== undefined) {
-      refuse(response, error, end);
-      state = 'refused';
+      refuse(response, error, this.#own.end);
+      this.#state = 'refused';
       return;
     }
-    if (isDisturbed) restore(response, ended!);
-    for (const step of steps) step();
-    if (owesDrain && !response.writableEnded) response.emit('drain');
-  };
+    if (this.#isDisturbed) restore(response, this.#ended!);
+    for (const { name, args } of this.#steps) this.#call(name, args);
+    if (this.#owesDrain && !response.writableEnded) response.emit('drain');
+  }
 
-  response.write = function held(...args: unknown[]): boolean {
-    if (mayGo(() => void Reflect.apply(write, response, args))) {
-      return Reflect.apply(write, response, args);
+  /* True when the call is to be made now. */
+  #mayGo(name: Name, args: unknown[]): boolean {
+    if (this.#state === 'open') return true;
+    if (this.#state === 'refused') return false;
+    if (this.#ended !== undefined) {
+      // An error behind the end, say, for which the framework makes a reply: headers are too late for it as well.
+      this.#isDisturbed = true;
+      return false;
     }
-    owesDrain = true;
+    this.#steps.push({ name, args });
+    if (this.#state === 'free') {
+      this.#state = 'held';
+      this.#scope.hold(this.#response.statusCode, this);
+    }
     return false;
-  } as typeof write;
-  response.end = function held(...args: unknown[]): ServerResponse {
-    if (mayGo(() => void Reflect.apply(end, response, args))) Reflect.apply(end, response, args);
-    else ended ??= { statusCode: response.statusCode, headers: response.getHeaders() };
-    return response;
-  } as typeof end;
-  response.flushHeaders = function held(): void {
-    if (mayGo(() => flushHeaders.call(response))) flushHeaders.call(response);
-  };
-  // Sends nothing by itself, but fixes the status that the outcome is judged by.
-  response.writeHead = function held(...args: unknown[]): ServerResponse {
-    if (ended === undefined) response.statusCode = args[0] as number;
-    if (mayGo(() => void Reflect.apply(writeHead, response, args))) {
-      Reflect.apply(writeHead, response, args);
-    }
-    return response;
-  } as typeof writeHead;
+  }
+
+  #call(name: Name, args: unknown[]): unknown {
+    return Reflect.apply(this.#own[name], this.#response, args);
+  }
 }
 
 function restore(
@@ -83,7 +113,11 @@ function restore(
   for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
-function refuse(response: ServerResponse, error: unknown, end: ServerResponse['end']): void {
+function refuse(
+  response: ServerResponse,
+  error: unknown,
+  end: (...args: never[]) => unknown,
+): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const { code, message, statusCode } =
     error instanceof DeferError

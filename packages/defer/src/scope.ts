@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { captureAsyncContext } from './async-context.ts';
+import { AsyncLocalStorage, type AsyncResource } from 'node:async_hooks';
+import { asyncContext } from './async-context.ts';
 import type { Deferrer } from './deferrer.ts';
 import { DeferError } from './errors.ts';
 import type { When } from './level.ts';
@@ -22,6 +22,16 @@ export interface ScopeHost {
   guard(scope: Scope): void;
 }
 
+/**
+ * A reply that waits for what it claims. An object, and not a function made for it: a closure that is put into a field
+ * has V8 move everything it reaches, all of the request, to the old generation. At 2,000 requests per second that was
+ * 20 to 30 ms of collecting in each of them, in one piece.
+ */
+export interface HeldReply {
+  /** It may leave; with an error when what it claims is not true, which it must say instead. */
+  released(error: unknown): void;
+}
+
 /** A request, as far as its jobs go: from its arrival to the end of its reply. */
 export class Scope implements Acknowledgement {
   readonly deferrer: Deferrer;
@@ -35,7 +45,7 @@ export class Scope implements Acknowledgement {
   #isGuarded = false;
   #hasReplied = false;
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
-  #release: ((error: unknown) => void) | undefined;
+  #held: { readonly reply: HeldReply; readonly context: AsyncResource } | undefined;
 
   constructor(deferrer: Deferrer, host: ScopeHost) {
     this.deferrer = deferrer;
@@ -83,29 +93,28 @@ export class Scope implements Acknowledgement {
   }
 
   /**
-   * The reply is about to leave with this status. Calls `release` when everything it claims is true, at once where
-   * there is nothing to wait for; with an error when it is not, and the reply must say so.
+   * The reply is about to leave with this status. It is released when everything it claims is true, at once where there
+   * is nothing to wait for.
    */
-  hold(status: number, release: (error: unknown) => void): void {
+  hold(status: number, reply: HeldReply): void {
     if (status < 400 && this.canHold) {
       for (const job of this.#jobs) if (job.when === 'success') job.lane.home.secure(job, this);
     }
     if (this.#waiting > 0) {
       // A write acknowledges the jobs of many requests in a row: each reply goes on in its own context.
-      const inContext = captureAsyncContext();
-      this.#release = (error) => inContext(() => release(error));
+      this.#held = { reply, context: asyncContext() };
       return;
     }
-    this.#answer(release);
+    this.#answer(reply);
   }
 
   acknowledged(error: unknown): void {
     this.#waiting--;
     this.#failure ??= error;
-    if (this.#waiting > 0 || this.#release === undefined) return;
-    const release = this.#release;
-    this.#release = undefined;
-    this.#answer(release);
+    if (this.#waiting > 0 || this.#held === undefined) return;
+    const { reply, context } = this.#held;
+    this.#held = undefined;
+    context.runInAsyncScope(this.#answer, this, reply);
   }
 
   /** The reply is gone, as a whole or not: its jobs are free to go. */
@@ -135,24 +144,19 @@ export class Scope implements Acknowledgement {
     this.#host.guard(this);
   }
 
-  #answer(release: (error: unknown) => void): void {
+  #answer(reply: HeldReply): void {
     const failure = this.#failure;
     this.#failure = undefined;
     // An answer that says so is the reply then, and is not held again.
-    if (failure === undefined) return this.#letGo(release);
     this.#hasReplied = true;
-    release(
+    if (failure === undefined) return reply.released(undefined);
+    reply.released(
       new DeferError(
         'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
         `What this request deferred is not safe: ${failure instanceof Error ? failure.message : String(failure)}`,
         { cause: failure },
       ),
     );
-  }
-
-  #letGo(release: (error: unknown) => void): void {
-    this.#hasReplied = true;
-    release(undefined);
   }
 }
 

@@ -128,6 +128,24 @@ describe('a coded error at the call, for', () => {
         deferrer.defer(job, 1, { when: 'never' as 'always' }),
       );
       throwsCode(code, /key .* 7/, () => deferrer.defer(job, 1, { key: 7 as never }));
+      throwsCode(code, /when .* 'never'/, () => {
+        deferrer.after(() => {}, { when: 'never' as 'always' });
+      });
+    }));
+
+  test('an option at the call of a name there is not', () =>
+    withDeferrer({}, (deferrer) => {
+      const code = 'ERR_REDLINE_DEFER_OPTION';
+      const mistyped = { lvl: 'disk' } as never;
+      throwsCode(code, /no option defer\.lvl; there is key, level/, () =>
+        deferrer.defer(job, 1, mistyped),
+      );
+      throwsCode(code, /no option defer\.after\.lvl; there is level, when/, () => {
+        deferrer.after(() => {}, mistyped);
+      });
+      throwsCode(code, /defer must be an object, and is null/, () =>
+        deferrer.defer(job, 1, null as never),
+      );
     }));
 
   test('a wrong option', () => {

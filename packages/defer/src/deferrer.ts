@@ -12,6 +12,7 @@ import { captureContext } from './capture-context.ts';
 import { closureLane } from './closures.ts';
 import { DeadLetters } from './dead-letter-office.ts';
 import { enqueueInOutbox } from './enqueue-in-outbox.ts';
+import { Intake } from './intake.ts';
 import { isJob, type JobDefinition } from './job.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
@@ -23,18 +24,10 @@ import { Lane } from './lane/lane.ts';
 import type { Level, When } from './level.ts';
 import { checkLevel, type ResolvedOptions } from './options.ts';
 import { Orphans } from './orphans.ts';
-import { makeRoom } from './overflow.ts';
 import { PendingJob, type Deferred } from './pending-job.ts';
 import { Redelivery } from './redelivery.ts';
-import {
-  closedError,
-  closureAbove,
-  refused,
-  unknownJob,
-  unknownSink,
-  withdrawn,
-} from './refusals.ts';
-import { scopes, type Scope } from './scope.ts';
+import { closedError, closureAbove, refused, unknownJob, unknownSink } from './refusals.ts';
+import { scopes } from './scope.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
 
@@ -49,13 +42,14 @@ export class Deferrer implements LaneHost {
   readonly random: () => number;
   /** Jobs that cannot be done: to list, to requeue, to remove. */
   readonly deadLetters: DeadLetters;
+  /** Where a job goes from its call on. */
+  readonly home: Intake;
   readonly #lanes = new Map<string, Lane>();
   readonly #after: Lane;
   readonly #root: JournalRoot | undefined;
   readonly #journaling: Journaling | undefined;
   readonly #redelivery: Redelivery;
   readonly #idPrefix: string;
-  readonly #limit: AcknowledgeLimit;
   readonly #ready: Promise<void>;
   #lastId = 0;
   #state: 'open' | 'draining' | 'closed' = 'open';
@@ -67,7 +61,7 @@ export class Deferrer implements LaneHost {
     this.clock = options.clock;
     this.logger = options.logger;
     this.random = options.random;
-    this.#limit = new AcknowledgeLimit(this.clock, options.acknowledgeTimeoutMs);
+    const limit = new AcknowledgeLimit(this.clock, options.acknowledgeTimeoutMs);
     const { journal, logger } = options;
     const orphans = new Orphans(this.#lanes, logger);
     if (journal !== undefined) {
@@ -87,12 +81,17 @@ export class Deferrer implements LaneHost {
       );
     }
     this.#journaling =
-      this.#root && new Journaling(this.#root, journal!, this.clock, logger, this.#limit);
+      this.#root && new Journaling(this.#root, journal!, this.clock, logger, limit);
+    this.home = new Intake({
+      journaling: this.#journaling,
+      limit,
+      isClosed: () => this.#state === 'closed',
+    });
     this.#redelivery = new Redelivery({
       journaling: this.#journaling,
       laneFor: (name) => this.#openLaneFor(name),
       restoreFrom: (context) => this.restoreFrom(context),
-      deliver: (job) => this.#deliver(job),
+      deliver: (job) => this.home.deliver(job),
     });
     this.#idPrefix = this.#root?.own.id ?? makeJournalId(this.clock.wall());
     this.deadLetters = new DeadLetters(this.#root?.deadLetters, {
@@ -169,7 +168,7 @@ export class Deferrer implements LaneHost {
     );
     if (level === 'outbox') return enqueueInOutbox(this.options.outbox, job, options.transaction);
     if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
-    return this.#accept(job, scope);
+    return this.home.accept(job, scope);
   }
 
   /**
@@ -201,33 +200,7 @@ export class Deferrer implements LaneHost {
       captureAsyncContext(),
     );
     job.work = work;
-    this.#accept(job, scope);
-  }
-
-  secure(job: PendingJob, scope: Scope): void {
-    if (job.level === 'memory') return;
-    scope.await(job);
-    if (job.level === 'sink') this.#deliver(job);
-    else this.#journaling!.addLate(job);
-  }
-
-  dispatch(job: PendingJob): void {
-    this.#unreserve(job);
-    if (job.isUnderway) return;
-    if (this.#state === 'closed') {
-      // Its lane is gone. What the journal has, the next process finds there.
-      if (job.place === undefined) job.lane.drop(job, 'exit');
-      return;
-    }
-    if (job.isJournaled && job.place === undefined) this.#journaling!.addLate(job);
-    this.#deliver(job);
-  }
-
-  withdraw(job: PendingJob): void {
-    this.#unreserve(job);
-    if (job.isUnderway) return;
-    job.place?.journal.done(job.place);
-    job.acknowledge(withdrawn());
+    this.home.accept(job, scope);
   }
 
   restoreFrom(context: DeferContext | undefined): Restore | undefined {
@@ -326,49 +299,6 @@ export class Deferrer implements LaneHost {
       }
     }
     if (lost > 0) this.logger.warn(`defer: ${lost} jobs of level memory are lost at the exit.`);
-  }
-
-  #accept(job: PendingJob, scope: Scope | undefined): Deferred {
-    const runsNow = scope === undefined || scope.hasEnded;
-    const suits = scope === undefined ? job.when !== 'aborted' : scope.suits(job.when);
-    if (runsNow && !suits) {
-      job.acknowledge(withdrawn());
-      return job;
-    }
-    const { lane, level } = job;
-    // Jobs whose outcome is open are kept in memory until then; only the reply's own status decides on them.
-    const isCertain = runsNow || job.when === 'always';
-    const journals = job.isJournaled;
-    if (!journals && lane.isFull) {
-      if (!makeRoom(job, this.#journaling, this.#limit)) return job;
-    } else if (level === 'memory') {
-      job.acknowledge(undefined);
-    }
-    if (isCertain && journals) this.#journaling!.add(job);
-    if (scope?.canHold && isCertain && !job.isAcknowledged) scope.await(job);
-    if (runsNow || (level === 'sink' && isCertain)) {
-      this.#deliver(job);
-    } else {
-      lane.reserve();
-      job.isReserved = true;
-      scope.add(job);
-    }
-    return job;
-  }
-
-  #deliver(job: PendingJob): void {
-    job.isUnderway = true;
-    if (job.level === 'memory' && job.place === undefined && job.lane.isBehindSpilled) {
-      this.#journaling!.addLate(job);
-    }
-    if (job.level === 'sink' && !job.isRelayed) this.#limit.watch(job);
-    job.lane.enqueue(job);
-  }
-
-  #unreserve(job: PendingJob): void {
-    if (!job.isReserved) return;
-    job.isReserved = false;
-    job.lane.unreserve();
   }
 
   async #open(): Promise<void> {

@@ -15,7 +15,9 @@ export interface JobHome {
   withdraw(job: PendingJob): void;
 }
 
-export interface LaneHost extends JobHome {
+export interface LaneHost {
+  /** Of the lane's jobs. */
+  readonly home: JobHome;
   readonly clock: Clock;
   readonly logger: DeferLogger;
   readonly random: () => number;

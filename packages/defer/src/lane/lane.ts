@@ -46,7 +46,7 @@ export class Lane {
   constructor(options: ResolvedLane, host: LaneHost) {
     this.options = options;
     this.#host = host;
-    this.home = host;
+    this.home = host.home;
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
     const outside = captureAsyncContext();
     this.#pumpOutside = () => outside(() => this.#pump());

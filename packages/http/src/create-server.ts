@@ -6,7 +6,8 @@ import type {
   ServerResponse,
 } from 'node:http';
 import { engine } from './engine.ts';
-import { http } from './node-http.ts';
+import { NodeServer } from './node-http.ts';
+import { needsNode } from './node-only.ts';
 import { EngineServer } from './server.ts';
 import { noteServer } from './shared-servers.ts';
 
@@ -21,9 +22,6 @@ export interface EngineServerOptions<
    */
   threaded?: boolean | undefined;
 }
-
-/** Options that only Node's own server knows how to honour. */
-const NODE_ONLY = ['insecureHTTPParser', 'httpValidation', 'blockList', 'pauseOnConnect'] as const;
 
 /**
  * A server with the shape of `http.createServer`: same options, events, methods and errors, and an instance of
@@ -53,7 +51,7 @@ export function createServer(
     options = {};
   }
   if (engine().name === 'node' || needsNode(options)) {
-    return noted(http.createServer(options as ServerOptions, requestListener));
+    return noted(new NodeServer(options as ServerOptions, requestListener));
   }
   return noted(new EngineServer(options as ServerOptions, requestListener));
 }
@@ -61,10 +59,4 @@ export function createServer(
 function noted(server: Server): Server {
   noteServer(server);
   return server;
-}
-
-function needsNode(options: ServerOptions | null | undefined): boolean {
-  if (options === null || typeof options !== 'object') return false;
-  const given = options as Record<string, unknown>;
-  return NODE_ONLY.some((name) => Boolean(given[name]) && given[name] !== 'strict');
 }

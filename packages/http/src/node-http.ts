@@ -1,7 +1,16 @@
 import { createRequire } from 'node:module';
 
+type Http = typeof import('node:http');
+
 /**
  * `node:http`, required: `import` would evaluate every getter of it, and behind one of them is a second HTTP client. That is
  * 2.5 MiB in a process that did not ask for it.
  */
-export const http = createRequire(import.meta.url)('node:http') as typeof import('node:http');
+export const http: Http = createRequire(import.meta.url)('node:http') as Http;
+
+/** Where a `http.Server` that this package put in place keeps Node's own. Every copy of the package knows it. */
+export const kNodeServer: unique symbol = Symbol.for('redline.http.NodeServer') as never;
+
+/** Node's own class, also where `http.Server` is the engine's by now. */
+export const NodeServer: Http['Server'] =
+  (http.Server as { [kNodeServer]?: Http['Server'] })[kNodeServer] ?? http.Server;

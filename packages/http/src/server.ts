@@ -16,11 +16,13 @@ import {
   type ServerEvents,
   type SocketAddress,
 } from './native/index.ts';
-import { http } from './node-http.ts';
+import { NodeServer } from './node-http.ts';
 import { symbolOf } from './node-internals.ts';
+import { needsNode } from './node-only.ts';
 import { lookForHttpObserver } from './performance-entries.ts';
 import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from './request-body.ts';
+import { ServerBase } from './server-base.ts';
 import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
 
 type ConnectionListener = (this: Server, socket: Socket) => void;
@@ -35,9 +37,9 @@ type Listen2 = (
   flags: number | undefined,
 ) => void;
 
-const nodeListen2 = (http.Server.prototype as unknown as { _listen2: Listen2 })._listen2;
+const nodeListen2 = (NodeServer.prototype as unknown as { _listen2: Listen2 })._listen2;
 
-const { _emitCloseIfDrained: nodeEmitClose } = http.Server.prototype as unknown as {
+const { _emitCloseIfDrained: nodeEmitClose } = NodeServer.prototype as unknown as {
   _emitCloseIfDrained(this: Server): void;
 };
 
@@ -52,13 +54,16 @@ export interface EngineServer extends ServingServer, ConfiguredServer {
  * the options are Node's own code.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
-export class EngineServer extends http.Server implements ServerEvents {
+export class EngineServer extends ServerBase implements ServerEvents {
   /** @internal */
   readonly custom: CustomMessages;
   /** @internal Headers that must not be sent twice, by the symbol Node looks for. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   /** @internal */
   readonly optimizesEmptyRequests: boolean;
+
+  /** @internal Its options ask for what only Node's own server has: that listens and serves. */
+  readonly isNodes: boolean;
 
   readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
@@ -76,6 +81,7 @@ export class EngineServer extends http.Server implements ServerEvents {
     this.optimizesEmptyRequests =
       (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
     this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
+    this.isNodes = needsNode(options);
     const key = symbolOf(this, 'kUniqueHeaders');
     const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
     if (key && names) this.uniqueHeaders = [key, names];
@@ -99,6 +105,10 @@ export class EngineServer extends http.Server implements ServerEvents {
 
   // net.Server.listen ends here, once names are resolved.
   _listen2(...[address, port, addressType, backlog, fd, flags]: Parameters<Listen2>): void {
+    if (this.isNodes) {
+      nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+      return;
+    }
     if (this._handle === null) {
       const bound = bindHandle(address, port, addressType, fd, flags);
       ({ address, addressType } = bound);

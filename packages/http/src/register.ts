@@ -1,0 +1,19 @@
+// For `node --import @redline/http/register` and `--require`: from here on every `http.createServer` and `new http.Server`
+// of this thread is the engine's, in dependencies too.
+import { syncBuiltinESMExports } from 'node:module';
+import { createServer } from './create-server.ts';
+import { engine } from './engine.ts';
+import { defineHidden } from './message-defaults.ts';
+import { http, NodeServer } from './node-http.ts';
+import { ServerClass } from './server-class.ts';
+import { EngineServer } from './server.ts';
+
+// Another copy of this package may have been here before.
+if (engine().name === 'native' && http.Server === NodeServer) {
+  http.createServer = createServer as typeof http.createServer;
+  http.Server = ServerClass;
+  for (const { prototype } of [NodeServer, EngineServer]) {
+    defineHidden(prototype, 'constructor', ServerClass);
+  }
+  syncBuiltinESMExports();
+}

@@ -1,6 +1,6 @@
-import nodeChildProcess from 'node:child_process';
 import { createRequire } from 'node:module';
 import { getSystemErrorName } from 'node:util';
+import { nodeChildProcess } from './node-child-process.ts';
 import { findPipe, type PipeConstructor } from './pipe.ts';
 
 type Addon = typeof import('../native.cjs');

@@ -1,6 +1,7 @@
-import nodeChildProcess, { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Execution, type ExecCallback, type ExecLimits } from './execution.ts';
+import { nodeChildProcess } from './node-child-process.ts';
 import { withPromise } from './promise.ts';
 import { validSignal } from './signals.ts';
 import { planSpawn } from './spawn-plan.ts';

@@ -1,6 +1,7 @@
-import nodeChildProcess, { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { execFile } from './exec-file.ts';
+import { nodeChildProcess } from './node-child-process.ts';
 import { withPromise } from './promise.ts';
 
 /** `exec` on the native engine. */

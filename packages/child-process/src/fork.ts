@@ -1,5 +1,6 @@
-import nodeChildProcess, { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { nodeChildProcess } from './node-child-process.ts';
 import { isCleanText } from './spawn-plan.ts';
 import { spawn } from './spawn.ts';
 

@@ -1,5 +1,6 @@
-import nodeChildProcess, { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { killOnAbort } from './abort.ts';
+import { nodeChildProcess } from './node-child-process.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
 import { planSpawn } from './spawn-plan.ts';
 import { startChild } from './start-child.ts';

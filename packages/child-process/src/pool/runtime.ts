@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { nodeChildProcess } from '../node-child-process.ts';
 import { PoolError } from './errors.ts';
 
 /** The program the workers run on. */
@@ -40,11 +40,13 @@ function findOnPath(program: string): string {
 function askEngine(path: string): Runtime['engine'] {
   let answer: string;
   try {
-    answer = execFileSync(path, ['--version'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: probeTimeoutMs,
-    }).trim();
+    answer = nodeChildProcess
+      .execFileSync(path, ['--version'], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: probeTimeoutMs,
+      })
+      .trim();
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
     throw runtimeError(`The runtime "${path}" cannot be run (${reason}).`, cause);

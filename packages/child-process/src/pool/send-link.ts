@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { nodeChildProcess } from '../node-child-process.ts';
 import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
 import { Outbox } from './outbox.ts';
 import { ownEngine, type Runtime } from './runtime.ts';
@@ -10,7 +10,7 @@ const disconnectGraceMs = 1_000;
 
 export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLink {
   const serialization: Serialization = runtime.engine === ownEngine ? 'advanced' : 'json';
-  const child = fork(fileURLToPath(workerFile()), {
+  const child = nodeChildProcess.fork(fileURLToPath(workerFile()), {
     execPath: runtime.path,
     execArgv: [],
     serialization,

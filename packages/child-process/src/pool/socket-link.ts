@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeChildProcess } from '../node-child-process.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
 import { kind, type Message } from './messages.ts';
 import { Outbox } from './outbox.ts';
@@ -70,7 +70,7 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
     child.kill('SIGKILL');
     down(error);
   });
-  const child = spawn(runtime.path, [fileURLToPath(workerFile())], {
+  const child = nodeChildProcess.spawn(runtime.path, [fileURLToPath(workerFile())], {
     stdio: 'inherit',
     detached: true,
     env: {

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { nodeChildProcess } from '../node-child-process.ts';
 import {
   errorFacts,
   type Kind,
@@ -24,7 +25,7 @@ export class WorkerChild {
     this.#post = post;
     this.#onDone = onDone;
     try {
-      this.#start(spawn(request.file, request.args, request.options));
+      this.#start(nodeChildProcess.spawn(request.file, request.args, request.options));
     } catch (error) {
       this.#fail(error as Error);
     }

@@ -1,0 +1,24 @@
+import { native } from './engine.ts';
+import { exec as nativeExec } from './exec.ts';
+import { execFile as nativeExecFile } from './exec-file.ts';
+import { fork as nativeFork } from './fork.ts';
+import { nodeChildProcess } from './node-child-process.ts';
+import { spawn as nativeSpawn } from './spawn.ts';
+
+type NodeChildProcess = typeof nodeChildProcess;
+
+export const spawn: NodeChildProcess['spawn'] = native
+  ? (nativeSpawn as never)
+  : nodeChildProcess.spawn;
+export const fork: NodeChildProcess['fork'] = native
+  ? (nativeFork as never)
+  : nodeChildProcess.fork;
+export const exec: NodeChildProcess['exec'] = native
+  ? (nativeExec as never)
+  : nodeChildProcess.exec;
+export const execFile: NodeChildProcess['execFile'] = native
+  ? (nativeExecFile as never)
+  : nodeChildProcess.execFile;
+
+/** The whole module, as `node:child_process` has it. */
+export const childProcess: NodeChildProcess = { ...nodeChildProcess, spawn, fork, exec, execFile };

@@ -1,6 +1,6 @@
 import type { Rule } from 'eslint';
 import type * as ESTree from 'estree';
-import type { Context } from './ast/node.ts';
+import { type Context, lineage } from './ast/node.ts';
 
 export type RuleModule = Rule.RuleModule;
 
@@ -36,17 +36,29 @@ export function defineRule(
     },
     create(context) {
       const report: Report = (node, rewrite = undefined) => {
+        const edit = rewrite && ('fix' in rewrite ? rewrite.fix : rewrite.suggest);
+        const isFixed = rewrite && 'fix' in rewrite && isSafeInPlace(context, node);
         context.report({
           node,
           messageId: 'found',
-          ...(rewrite && 'fix' in rewrite && { fix: rewrite.fix }),
-          ...(rewrite &&
-            'suggest' in rewrite && { suggest: [{ messageId: 'rewrite', fix: rewrite.suggest }] }),
+          ...(isFixed && { fix: edit }),
+          ...(edit && !isFixed && { suggest: [{ messageId: 'rewrite', fix: edit }] }),
         });
       };
       return create(report, context);
     },
   };
+}
+
+/** A person looks where a rewrite would lose a comment, be newer than the code around it, or begin a statement. */
+function isSafeInPlace({ sourceCode, languageOptions }: Context, node: ESTree.Node): boolean {
+  if (sourceCode.getCommentsInside(node).length > 0) return false;
+  const version = languageOptions?.ecmaVersion ?? 2018;
+  if (typeof version === 'number' && version < 2018) return false;
+  // Without semicolons the statement above would go on here: `a\n(b)` is a call.
+  return ![...lineage(node)].some(
+    ({ type, range }) => type === 'ExpressionStatement' && range![0] === node.range![0],
+  );
 }
 
 function sentence(advice: string): string {

@@ -119,15 +119,6 @@ export function contains(node: ESTree.Node, types: RegExp): boolean {
   return false;
 }
 
-const effects =
-  /^(?:Call|New|Assignment|Update|Await|Yield|TaggedTemplate|Import)Expression$|Statement$/;
-
-/** A callback of one expression that calls and changes nothing: how often it runs cannot be seen. */
-export function isPureCallback(node: ESTree.Node | undefined): boolean {
-  if (node?.type !== 'ArrowFunctionExpression' || node.async) return false;
-  return !effects.test(node.body.type) && !contains(node.body, effects);
-}
-
 /** Where only true or false is asked of a value. */
 export function isBooleanContext(node: ESTree.Node): boolean {
   const parent = parentOf(node);

@@ -1,6 +1,15 @@
 import type { Rule } from 'eslint';
 import type * as ESTree from 'estree';
-import { type Context, globalCall, isLiteral, lineage, methodCall, parentOf } from '../ast/node.ts';
+import {
+  type Context,
+  globalCall,
+  isGlobal,
+  isLiteral,
+  lineage,
+  methodCall,
+  parentOf,
+} from '../ast/node.ts';
+import { variableOf } from '../ast/variable.ts';
 import { defineRule, type Edit, type RuleModule } from '../rule.ts';
 
 export const noArgumentsSlice: RuleModule = defineRule(
@@ -31,7 +40,9 @@ function sliceStart(context: Context, node: ESTree.CallExpression): number | und
   if (computed || property.type !== 'Identifier' || property.name !== 'slice') return undefined;
   const isOfArray =
     (object.type === 'ArrayExpression' && object.elements.length === 0) ||
-    context.sourceCode.getText(object) === 'Array.prototype';
+    (object.type === 'MemberExpression' &&
+      isGlobal(context, object.object, 'Array') &&
+      context.sourceCode.getText(object) === 'Array.prototype');
   if (!isOfArray || call.args.length > 2) return undefined;
   const [, start] = call.args;
   if (start === undefined) return 0;
@@ -54,6 +65,10 @@ function editOf(context: Context, node: ESTree.Node, from: number): Edit | undef
   if (owner.params.length !== from || owner.params.some(({ type }) => type !== 'Identifier'))
     return undefined;
   if (owner.body.body.some((each) => 'directive' in each)) return undefined;
+  // Neither a setter nor a getter takes a rest parameter, and no name is there twice beside one.
+  const holder = parentOf(owner);
+  if (holder && 'kind' in holder && /^[gs]et$/.test(String(holder.kind))) return undefined;
+  if (variableOf(context, declarator.id)?.defs.length !== 1) return undefined;
   const uses = argumentsOf(context, owner);
   if (uses !== 1) return undefined;
   const { name } = declarator.id;

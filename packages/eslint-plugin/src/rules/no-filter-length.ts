@@ -1,12 +1,11 @@
 import type * as ESTree from 'estree';
-import { isBooleanContext, isLiteral, isPureCallback, methodCall, parentOf } from '../ast/node.ts';
-import { defineRule, type Edit, type RuleModule } from '../rule.ts';
+import { isBooleanContext, isLiteral, methodCall, parentOf } from '../ast/node.ts';
+import { defineRule, type RuleModule } from '../rule.ts';
 
 export const noFilterLength: RuleModule = defineRule(
   {
     name: 'no-filter-length',
     advice: 'use some: filter goes on to the end and makes an array to be counted',
-    fixes: true,
   },
   (report, context) => ({
     MemberExpression(node) {
@@ -15,12 +14,14 @@ export const noFilterLength: RuleModule = defineRule(
       const call = methodCall(node.object, 'filter');
       const asked = call && questionOf(node);
       if (!call || !asked) return;
-      const edit: Edit = (fixer) => {
-        const args = call.args.map((arg) => context.sourceCode.getText(arg)).join(', ');
-        const some = `${context.sourceCode.getText(call.object)}.some(${args})`;
-        return fixer.replaceText(asked.node, asked.none ? `!${some}` : some);
-      };
-      report(asked.node, isPureCallback(call.args[0]) ? { fix: edit } : { suggest: edit });
+      // Never in place, for the reasons of no-filter-first.
+      report(asked.node, {
+        suggest: (fixer) => {
+          const args = call.args.map((arg) => context.sourceCode.getText(arg)).join(', ');
+          const some = `${context.sourceCode.getText(call.object)}.some(${args})`;
+          return fixer.replaceText(asked.node, asked.none ? `!${some}` : some);
+        },
+      });
     },
   }),
 );

@@ -1,6 +1,6 @@
 import type * as ESTree from 'estree';
-import { kindOf } from '../ast/kind.ts';
 import { isLiteral, methodCall } from '../ast/node.ts';
+import { provenKind } from '../ast/proven-kind.ts';
 import { defineRule, type Edit, type RuleModule } from '../rule.ts';
 
 export const noJoinForConcat: RuleModule = defineRule(
@@ -28,7 +28,7 @@ export const noJoinForConcat: RuleModule = defineRule(
         );
       // join leaves out null and undefined, a template spells them.
       const areSpelled = parts.every((part) =>
-        ['string', 'number', 'boolean'].includes(kindOf(context, part) ?? ''),
+        ['string', 'number', 'boolean'].includes(provenKind(context, part) ?? ''),
       );
       report(node, areSpelled ? { fix: edit } : { suggest: edit });
 

@@ -6,15 +6,16 @@ export const noObjectAssignToLiteral: RuleModule = defineRule(
   {
     name: 'no-object-assign-to-literal',
     advice: 'spread into a literal instead of assigning to an empty one',
-    fixes: true,
   },
   (report, context) => ({
     CallExpression(node) {
       const [target, ...sources] = globalCall(context, node, 'Object', 'assign') ?? [];
       if (target?.type !== 'ObjectExpression' || target.properties.length > 0) return;
       if (sources.length === 0 || sources.some(({ type }) => type === 'SpreadElement')) return;
+      // Never in place: a source's own `__proto__` key, as JSON.parse makes it, sets the prototype with assign and stays a
+      // key with a spread.
       report(node, {
-        fix: (fixer) => {
+        suggest: (fixer) => {
           const spread = sources.map((source) => spreadOf(source)).join(', ');
           return fixer.replaceText(
             node,

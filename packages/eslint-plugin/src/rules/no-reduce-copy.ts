@@ -1,7 +1,8 @@
 import type * as ESTree from 'estree';
 import { type Context, globalCall, isFunction, methodCall } from '../ast/node.ts';
+import { provenKind } from '../ast/proven-kind.ts';
 import { usesOf, variableOf } from '../ast/variable.ts';
-import { defineRule, type RuleModule } from '../rule.ts';
+import { defineRule, type Edit, type RuleModule } from '../rule.ts';
 
 export const noReduceCopy: RuleModule = defineRule(
   {
@@ -13,7 +14,8 @@ export const noReduceCopy: RuleModule = defineRule(
     CallExpression(node) {
       const call = methodCall(node, 'reduce', 'reduceRight');
       const [callback, initial] = call?.args ?? [];
-      if (!isFunction(callback) || callback.body.type === 'BlockStatement') return;
+      if (!isFunction(callback) || callback.body.type === 'BlockStatement' || callback.async)
+        return;
       const [accumulator] = callback.params;
       if (accumulator?.type !== 'Identifier') return;
       const copy = copyOf(context, callback.body, accumulator.name);
@@ -29,13 +31,18 @@ export const noReduceCopy: RuleModule = defineRule(
         callback.body,
         ({ value }) => value === '=>',
       )!;
-      report(copy.node, {
-        fix: (fixer) =>
-          fixer.replaceTextRange(
-            [arrow.range[1], callback.range![1]],
-            ` { ${changes} return ${all}; }`,
-          ),
-      });
+      const edit: Edit = (fixer) =>
+        fixer.replaceTextRange(
+          [arrow.range[1], callback.range![1]],
+          ` { ${changes} return ${all}; }`,
+        );
+      // Where the keys are data one may be `__proto__`: kept by the copy, the prototype when it is assigned. What is not an
+      // array may reduce more than once from the same start.
+      const keepsResult =
+        copy.added.every((property) => isSafeKey(property)) &&
+        initial.properties.length === 0 &&
+        provenKind(context, call!.object) === 'array';
+      report(copy.node, keepsResult ? { fix: edit } : { suggest: edit });
 
       function targetText(object: string, { key, value, computed }: ESTree.Property): string {
         const name = context.sourceCode.getText(key);
@@ -45,6 +52,14 @@ export const noReduceCopy: RuleModule = defineRule(
     },
   }),
 );
+
+/** Written down, and an assignment does the same as the literal with it. */
+function isSafeKey({ key, value, computed }: ESTree.Property): boolean {
+  // A function takes its name from a literal, and none from an assignment to a property.
+  if (isFunction(value) || value.type === 'ClassExpression') return false;
+  const name = key.type === 'Identifier' ? key.name : key.type === 'Literal' && key.value;
+  return !computed && name !== false && String(name) !== '__proto__';
+}
 
 interface Copy {
   node: ESTree.Node;
@@ -77,7 +92,9 @@ function copyOf(context: Context, node: ESTree.Expression, name: string): Copy |
 }
 
 function plainProperties(parts: readonly (ESTree.Node | null)[]): Pick<Copy, 'added'> {
-  const added = parts.filter((part) => part?.type === 'Property' && part.kind === 'init');
+  const added = parts.filter(
+    (part) => part?.type === 'Property' && part.kind === 'init' && !part.method,
+  );
   return added.length === parts.length && added.length > 0
     ? { added: added as ESTree.Property[] }
     : {};

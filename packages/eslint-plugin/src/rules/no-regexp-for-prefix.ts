@@ -1,5 +1,5 @@
-import { kindOf } from '../ast/kind.ts';
 import { methodCall } from '../ast/node.ts';
+import { provenKind } from '../ast/proven-kind.ts';
 import { defineRule, type Edit, type RuleModule } from '../rule.ts';
 
 export const noRegexpForPrefix: RuleModule = defineRule(
@@ -27,7 +27,7 @@ export const noRegexpForPrefix: RuleModule = defineRule(
         );
       };
       // test makes a string of whatever it is given.
-      report(node, kindOf(context, subject) === 'string' ? { fix: edit } : { suggest: edit });
+      report(node, provenKind(context, subject) === 'string' ? { fix: edit } : { suggest: edit });
     },
   }),
 );

@@ -1,5 +1,5 @@
 import { isLiteral, isPath, methodCall } from '../ast/node.ts';
-import { variableOf } from '../ast/variable.ts';
+import { provenKind } from '../ast/proven-kind.ts';
 import { defineRule, type Edit, type RuleModule } from '../rule.ts';
 
 export const noSplitForFirst: RuleModule = defineRule(
@@ -22,8 +22,10 @@ export const noSplitForFirst: RuleModule = defineRule(
         const at = `${text}.indexOf(${separator.raw})`;
         return fixer.replaceText(node, `(${at} === -1 ? ${text} : ${text}.slice(0, ${at}))`);
       };
-      // A property is read three times then, and may be a getter.
-      report(node, variableOf(context, call.object) ? { fix: edit } : { suggest: edit });
+      // What is not a string may split in its own way; a property is read three times then, and may be a getter.
+      const isString =
+        call.object.type === 'Identifier' && provenKind(context, call.object) === 'string';
+      report(node, isString ? { fix: edit } : { suggest: edit });
     },
   }),
 );

@@ -9,8 +9,13 @@ export const preferDateNow: RuleModule = defineRule(
     fixes: true,
   },
   (report, context) => {
-    const rewrite = (node: ESTree.Node): void =>
-      report(node, { fix: (fixer) => fixer.replaceText(node, 'Date.now()') });
+    const rewrite = (node: ESTree.Node): void => {
+      // `return+new Date` has no space to part the words.
+      const before = context.sourceCode.getTokenBefore(node);
+      const isJoined = before?.range[1] === node.range![0] && /\w$/.test(before.value);
+      const now = isJoined ? ' Date.now()' : 'Date.now()';
+      report(node, { fix: (fixer) => fixer.replaceText(node, now) });
+    };
     return {
       CallExpression(node) {
         const call = methodCall(node, 'getTime', 'valueOf');

@@ -1,5 +1,6 @@
 import type * as ESTree from 'estree';
 import { isBooleanContext, methodCall, parentOf } from '../ast/node.ts';
+import { provenKind } from '../ast/proven-kind.ts';
 import { defineRule, type Edit, type RuleModule } from '../rule.ts';
 
 export const preferTestOverMatch: RuleModule = defineRule(
@@ -17,11 +18,15 @@ export const preferTestOverMatch: RuleModule = defineRule(
       const isLiteral = pattern.type === 'Literal' && 'regex' in pattern;
       if (!isLiteral && pattern.type !== 'Identifier') return;
       const edit: Edit = (fixer) => {
-        const test = `${context.sourceCode.getText(pattern)}.test(${context.sourceCode.getText(call.object)})`;
+        const text = context.sourceCode.getText(call.object);
+        const subject = call.object.type === 'SequenceExpression' ? `(${text})` : text;
+        const test = `${context.sourceCode.getText(pattern)}.test(${subject})`;
         return fixer.replaceText(asked.node, asked.none ? `!${test}` : test);
       };
-      // One that is kept may be global, and would remember where it stopped.
-      report(asked.node, isLiteral ? { fix: edit } : { suggest: edit });
+      // A regular expression that is kept may be global, and would remember where it stopped. What is not a string may have a
+      // `match` of its own or throw, where `test` makes a string of anything.
+      const isString = provenKind(context, call.object) === 'string';
+      report(asked.node, isLiteral && isString ? { fix: edit } : { suggest: edit });
     },
   }),
 );

@@ -26,5 +26,7 @@ testRule('no-arguments-slice', {
       code: 'function f() { var all = Array.from(arguments); return all.length === arguments.length; }',
     },
     { code: 'function f() { return Array.from(arguments); }' },
+    { code: '({ set x(value) { var rest = Array.prototype.slice.call(arguments, 1); } });' },
+    { code: 'function f(a) { var a = Array.prototype.slice.call(arguments, 1); return a; }' },
   ],
 });

@@ -5,7 +5,11 @@ testRule('no-filter-first', {
   invalid: [
     {
       code: 'const a = xs.filter((x) => x.id === id)[0];',
-      fixed: 'const a = xs.find((x) => x.id === id);',
+      suggested: 'const a = xs.find((x) => x.id === id);',
+    },
+    {
+      code: "const link = $('a').filter((i, el) => el.href === '/x')[0];",
+      suggested: "const link = $('a').find((i, el) => el.href === '/x');",
     },
     { code: 'const a = xs.filter(isOpen)[0];', suggested: 'const a = xs.find(isOpen);' },
     {

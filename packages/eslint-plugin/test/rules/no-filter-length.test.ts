@@ -9,15 +9,15 @@ testRule('no-filter-length', {
   invalid: [
     {
       code: 'if (xs.filter((x) => x.open).length > 0) go();',
-      fixed: 'if (xs.some((x) => x.open)) go();',
+      suggested: 'if (xs.some((x) => x.open)) go();',
     },
     {
       code: 'const none = xs.filter((x) => x.open).length === 0;',
-      fixed: 'const none = !xs.some((x) => x.open);',
+      suggested: 'const none = !xs.some((x) => x.open);',
     },
     {
       code: 'const any = !!xs.filter((x) => x.open).length;',
-      fixed: 'const any = !!xs.some((x) => x.open);',
+      suggested: 'const any = !!xs.some((x) => x.open);',
     },
     { code: 'while (xs.filter(isOpen).length) go();', suggested: 'while (xs.some(isOpen)) go();' },
   ],

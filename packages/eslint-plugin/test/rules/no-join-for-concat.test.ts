@@ -7,6 +7,10 @@ testRule('no-join-for-concat', {
       code: "const n = 1; const key = ['user', n, 'x'].join(':');",
       fixed: 'const n = 1; const key = `user:${n}:x`;',
     },
+    {
+      code: "const s = a || 'x'; const key = [s, '-'].join('');",
+      suggested: "const s = a || 'x'; const key = `${s}-`;",
+    },
     { code: "const key = [kind, ':', id].join('');", suggested: 'const key = `${kind}:${id}`;' },
     { code: "const key = ['`', a].join('');", suggested: 'const key = `\\`${a}`;' },
   ],

@@ -9,12 +9,12 @@ testRule('no-object-assign-to-literal', {
     'Object.assign({}, ...all);',
   ],
   invalid: [
-    { code: 'const copy = Object.assign({}, options);', fixed: 'const copy = { ...options };' },
+    { code: 'const copy = Object.assign({}, options);', suggested: 'const copy = { ...options };' },
     {
       code: 'const copy = () => Object.assign({}, a, b);',
-      fixed: 'const copy = () => ({ ...a, ...b });',
+      suggested: 'const copy = () => ({ ...a, ...b });',
     },
-    { code: 'use(Object.assign({}, a, { b: 1 }));', fixed: 'use({ ...a, ...{ b: 1 } });' },
-    { code: 'Object.assign({}, a).b();', fixed: '({ ...a }).b();' },
+    { code: 'use(Object.assign({}, a, { b: 1 }));', suggested: 'use({ ...a, ...{ b: 1 } });' },
+    { code: 'Object.assign({}, a).b();', suggested: '({ ...a }).b();' },
   ],
 });

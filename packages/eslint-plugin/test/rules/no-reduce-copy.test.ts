@@ -9,16 +9,36 @@ testRule('no-reduce-copy', {
   invalid: [
     {
       code: 'rows.reduce((all, row) => Object.assign({}, all, { [row.id]: row }), {});',
-      fixed: 'rows.reduce((all, row) => { all[row.id] = row; return all; }, {});',
+      suggested: 'rows.reduce((all, row) => { all[row.id] = row; return all; }, {});',
     },
     {
       code: 'rows.reduce((all, row) => ({ ...all, [row.id]: row }), {});',
-      fixed: 'rows.reduce((all, row) => { all[row.id] = row; return all; }, {});',
+      suggested: 'rows.reduce((all, row) => { all[row.id] = row; return all; }, {});',
     },
     {
       code: 'rows.reduce((all, row) => ({ ...all, last: row, "a b": 1 }), {});',
-      fixed: 'rows.reduce((all, row) => { all.last = row; all["a b"] = 1; return all; }, {});',
+      suggested: 'rows.reduce((all, row) => { all.last = row; all["a b"] = 1; return all; }, {});',
     },
+    {
+      code: 'const seen = text.trim(); const found = [1].reduce((all, row) => ({ ...all, last: row }), {});',
+      fixed:
+        'const seen = text.trim(); const found = [1].reduce((all, row) => { all.last = row; return all; }, {});',
+    },
+    {
+      code: 'const found = [1].reduce((all, row) => ({ ...all, [row]: row }), {});',
+      suggested: 'const found = [1].reduce((all, row) => { all[row] = row; return all; }, {});',
+    },
+    {
+      code: 'const found = [1].reduce((all, row) => ({ ...all, __proto__: row }), {});',
+      suggested:
+        'const found = [1].reduce((all, row) => { all.__proto__ = row; return all; }, {});',
+    },
+    {
+      code: 'const found = [1].reduce((all, row) => ({ ...all, read: () => row }), {});',
+      suggested:
+        'const found = [1].reduce((all, row) => { all.read = () => row; return all; }, {});',
+    },
+    { code: 'const found = [1].reduce((all, row) => ({ ...all, read() {} }), {});' },
     { code: 'rows.reduce((all, row) => ({ ...all, ...row }), {});' },
     { code: 'rows.reduce((all, row) => ({ ...all, [row.id]: row }), shared);' },
     { code: 'rows.reduce((all, row) => ({ ...all, [row.id]: all.count }), {});' },

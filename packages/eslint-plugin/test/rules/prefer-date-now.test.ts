@@ -11,6 +11,7 @@ testRule('prefer-date-now', {
     { code: 'const t = new Date().getTime();', fixed: 'const t = Date.now();' },
     { code: 'const t = +new Date();', fixed: 'const t = Date.now();' },
     { code: 'const t = Number(new Date());', fixed: 'const t = Date.now();' },
+    { code: 'const f = () => { return+new Date }', fixed: 'const f = () => { return Date.now() }' },
     { code: 'const t = new Date().valueOf() - from;', fixed: 'const t = Date.now() - from;' },
   ],
 });

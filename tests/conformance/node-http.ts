@@ -1,0 +1,23 @@
+// Node's own tests that make an HTTP server, on the engine.
+import { join } from 'node:path';
+import { engine } from '@redline/http';
+import { differences } from './node-http-differences.ts';
+import { runNodeSuite, type NodeSuite } from './node-suite.ts';
+
+export const nodeHttp: NodeSuite = {
+  name: 'node-http',
+  preload: ['--require', join(import.meta.dirname, 'swap-http.cjs')],
+  includes: (id, text) =>
+    /(require\(|from )['"](node:)?http['"]/.test(text) &&
+    (/createServer\(|\bServer\(|http\.Server\b/.test(text) || id.includes('/test-http-')),
+  differences,
+};
+
+export async function run(folder: string, filter?: string): Promise<boolean> {
+  const serving = engine();
+  if (serving.name === 'node') {
+    console.log(`node-http: skipped, ${serving.reason}`);
+    return true;
+  }
+  return await runNodeSuite(nodeHttp, folder, filter);
+}

@@ -1,12 +1,12 @@
 // Node's own tests that make an HTTP server, on the engine.
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
 import { engine } from '@redline/http';
 import { differences } from './node-http-differences.ts';
 import { runNodeSuite, type NodeSuite } from './node-suite.ts';
 
 export const nodeHttp: NodeSuite = {
   name: 'node-http',
-  preload: ['--require', join(import.meta.dirname, 'swap-http.cjs')],
+  preload: ['--require', createRequire(import.meta.url).resolve('@redline/http/register')],
   includes: (id, text) =>
     /(require\(|from )['"](node:)?http['"]/.test(text) &&
     (/createServer\(|\bServer\(|http\.Server\b/.test(text) || id.includes('/test-http-')),

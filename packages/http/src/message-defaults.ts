@@ -8,7 +8,8 @@ export function inheritDefaults(
   except: ReadonlySet<PropertyKey>,
 ): void {
   for (const key of Reflect.ownKeys(fresh)) {
-    if (except.has(key)) continue;
+    // `events.captureRejections` may be set at any time: EventEmitter's prototype has the answer.
+    if (except.has(key) || isCapture(key)) continue;
     const value = (fresh as Record<PropertyKey, unknown>)[key];
     if (Array.isArray(value)) defineLazyArray(prototype, key);
     else if (typeof value !== 'object' || value === null) defineOwn(prototype, key, value);
@@ -40,6 +41,10 @@ export function ownDefaults(
     if (except.has(key) || Object.hasOwn(message, key)) continue;
     defineOwn(message, key, (message as Record<PropertyKey, unknown>)[key]);
   }
+}
+
+function isCapture(key: PropertyKey): boolean {
+  return typeof key === 'symbol' && key.description === 'kCapture';
 }
 
 function defineLazyArray(prototype: object, key: PropertyKey): void {

@@ -313,6 +313,31 @@ export const surroundings: Behaviours = {
       EventEmitter.captureRejections = false;
     }
   },
+  'captureRejections, for a listener of a message': async (http) => {
+    const { EventEmitter } = await import('node:events');
+    EventEmitter.captureRejections = true;
+    try {
+      const log: string[] = [];
+      for (const part of ['request', 'response'] as const) {
+        const seen = gate();
+        await using serving = await serve(http, {}, (request, response) => {
+          const message = { request, response }[part];
+          message.on('error', (error) => log.push(`${part}: ${error.message}`));
+          request.socket.on('error', (error) => log.push(`${part}, socket: ${error.message}`));
+          request.socket.on('close', () => seen.open());
+          message.on('asked', async () => {
+            throw new Error('rejected');
+          });
+          message.emit('asked');
+        });
+        log.push((await serving.talk(get)).received);
+        await seen.opened;
+      }
+      return log;
+    } finally {
+      EventEmitter.captureRejections = false;
+    }
+  },
   "node's own client and its agent": async (http) => {
     await using serving = await serve(http, {}, async (request, response) => {
       response.setHeader('X-Url', request.url!);

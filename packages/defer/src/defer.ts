@@ -1,8 +1,8 @@
-import type { AfterOptions, DeferCallOptions } from './call-options.ts';
+import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
 import { onlyInstance } from './instances.ts';
-import type { JobDefinition } from './job.ts';
-import type { Deferred } from './pending-job.ts';
-import { scopes } from './scope.ts';
+import type { JobDefinition } from './job/job.ts';
+import type { Deferred } from './job/pending-job.ts';
+import { scopes } from './request/scope.ts';
 
 interface Defer {
   /**

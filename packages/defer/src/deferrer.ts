@@ -1,5 +1,4 @@
-import { AcknowledgeLimit } from './acknowledge-limit.ts';
-import { captureAsyncContext, type Restore } from './async-context.ts';
+import { captureAsyncContext, type Restore } from './job/async-context.ts';
 import {
   checkAfter,
   checkCall,
@@ -7,27 +6,28 @@ import {
   serialise,
   type AfterOptions,
   type DeferCallOptions,
-} from './call-options.ts';
-import { captureContext } from './capture-context.ts';
-import { closureLane } from './closures.ts';
-import { DeadLetters } from './dead-letter-office.ts';
-import { enqueueInOutbox } from './enqueue-in-outbox.ts';
-import { Intake } from './intake.ts';
-import { isJob, type JobDefinition } from './job.ts';
+} from './job/call-options.ts';
+import { captureContext } from './request/capture-context.ts';
+import { closureLane } from './intake/closures.ts';
+import { DeadLetters } from './intake/dead-letters.ts';
+import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
+import { Desk } from './intake/desk.ts';
+import { isJob, type JobDefinition } from './job/job.ts';
+import type { JobRecord } from './journal/job-record.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
 import { tellDamage } from './journal/tell-damage.ts';
-import { Journaling } from './journaling.ts';
+import { Journaling } from './intake/journaling.ts';
 import { resolveLane } from './lane/lane-options.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
-import type { Level, When } from './level.ts';
+import type { Level, When } from './job/level.ts';
 import { checkLevel, type ResolvedOptions } from './options.ts';
-import { Orphans } from './orphans.ts';
-import { PendingJob, type Deferred } from './pending-job.ts';
-import { Redelivery } from './redelivery.ts';
-import { closedError, closureAbove, refused, unknownJob, unknownSink } from './refusals.ts';
-import { scopes } from './scope.ts';
+import { Orphans } from './intake/orphans.ts';
+import { PendingJob, type Deferred } from './job/pending-job.ts';
+import { Redelivery } from './intake/redelivery.ts';
+import { closedError, closureAbove, refused, unknownJob, unknownSink } from './intake/refusals.ts';
+import { scopes } from './request/scope.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
 
@@ -42,12 +42,11 @@ export class Deferrer implements LaneHost {
   readonly random: () => number;
   /** Jobs that cannot be done: to list, to requeue, to remove. */
   readonly deadLetters: DeadLetters;
-  /** Where a job goes from its call on. */
-  readonly home: Intake;
+  /** Where a job goes from its call on, and where all is reported that becomes of it. */
+  readonly desk: Desk;
   readonly #lanes = new Map<string, Lane>();
   readonly #after: Lane;
-  readonly #root: JournalRoot | undefined;
-  readonly #journaling: Journaling | undefined;
+  readonly #root: JournalRoot<PendingJob> | undefined;
   readonly #redelivery: Redelivery;
   readonly #idPrefix: string;
   readonly #ready: Promise<void>;
@@ -61,7 +60,6 @@ export class Deferrer implements LaneHost {
     this.clock = options.clock;
     this.logger = options.logger;
     this.random = options.random;
-    const limit = new AcknowledgeLimit(this.clock, options.acknowledgeTimeoutMs);
     const { journal, logger } = options;
     const orphans = new Orphans(this.#lanes, logger);
     if (journal !== undefined) {
@@ -69,8 +67,10 @@ export class Deferrer implements LaneHost {
         {
           ...journal,
           clock: this.clock,
+          syncTimeoutMs: options.acknowledgeTimeoutMs,
           trouble: (error) => logger.warn(`defer: ${error.message}`, error),
           recovered: () => logger.log('defer: the journal can be written again.'),
+          committed: (jobs, error) => this.desk.committed(jobs, error),
         },
         {
           adopted: (adopted) => orphans.adopt(adopted),
@@ -80,26 +80,28 @@ export class Deferrer implements LaneHost {
         },
       );
     }
-    this.#journaling =
-      this.#root && new Journaling(this.#root, journal!, this.clock, logger, limit);
-    this.home = new Intake({
-      journaling: this.#journaling,
-      limit,
+    this.desk = new Desk({
+      clock: this.clock,
+      logger,
+      acknowledgeTimeoutMs: options.acknowledgeTimeoutMs,
+      journaling: this.#root && new Journaling(this.#root, journal!),
+      laneOf: (job) => (job.work === undefined ? this.#lanes.get(job.sink)! : this.#after),
       isClosed: () => this.#state === 'closed',
+      bury: (job, error) => this.#bury(job, error),
     });
-    this.#redelivery = new Redelivery({
-      journaling: this.#journaling,
-      laneFor: (name) => this.#openLaneFor(name),
+    const redelivery = new Redelivery({
+      hasJournal: this.#root !== undefined,
+      accept: (job) => void this.desk.accept(this.#openFor(job), undefined),
+      deliver: (job) => this.desk.deliver(this.#openFor(job)),
       restoreFrom: (context) => this.restoreFrom(context),
-      deliver: (job) => this.home.deliver(job),
     });
+    this.#redelivery = redelivery;
     this.#idPrefix = this.#root?.own.id ?? makeJournalId(this.clock.wall());
     this.deadLetters = new DeadLetters(this.#root?.deadLetters, {
       maxLetters: options.maxDeadLetters,
-      requeue: (record) => this.#redelivery.requeue(record),
+      requeue: (record) => redelivery.requeue(record),
       overflowed: (record) => {
-        const lane = this.#lanes.get(record.sink);
-        if (lane !== undefined) lane.stats.dropped['dead-letters-full']++;
+        this.#lanes.get(record.sink)?.countDrop('dead-letters-full');
         logger.warn(`defer: too many dead letters: ${record.id} (${record.job}) is thrown away.`);
       },
     });
@@ -153,22 +155,24 @@ export class Deferrer implements LaneHost {
       throw refused(definition.name, lane.name, refusal);
     }
     const scope = scopes.getStore();
-    const job = new PendingJob(
-      lane,
-      `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
-      definition.name,
-      options.key,
+    const record: JobRecord = {
+      id: this.#nextId(),
+      sink: lane.name,
+      job: definition.name,
+      key: options.key,
       json,
-      this.clock.wall(),
-      captureContext(scope, this.options.context),
-      options.options,
-      level,
-      when,
-      lane.options.sink.runsHere ? captureAsyncContext() : undefined,
-    );
-    if (level === 'outbox') return enqueueInOutbox(this.options.outbox, job, options.transaction);
+      deferredAtMs: this.clock.wall(),
+      attempt: 1,
+      context: captureContext(scope, this.options.context),
+      options: options.options,
+    };
+    const restore = lane.options.sink.runsHere ? captureAsyncContext() : undefined;
+    const job = new PendingJob(record, level, when, restore);
+    if (level === 'outbox') {
+      return enqueueInOutbox(this.options.outbox, job, options.transaction, this.desk);
+    }
     if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
-    return this.home.accept(job, scope);
+    return this.desk.accept(job, scope);
   }
 
   /**
@@ -185,41 +189,26 @@ export class Deferrer implements LaneHost {
     if (level !== 'memory') {
       throw closureAbove(level);
     }
-    const scope = scopes.getStore();
-    const job = new PendingJob(
-      this.#after,
-      `${this.#idPrefix}-${(++this.#lastId).toString(36)}`,
-      work.name === '' ? 'closure' : work.name,
-      undefined,
-      'null',
-      this.clock.wall(),
-      undefined,
-      undefined,
-      'memory',
-      when,
-      captureAsyncContext(),
-    );
+    const record: JobRecord = {
+      id: this.#nextId(),
+      sink: this.#after.name,
+      job: work.name === '' ? 'closure' : work.name,
+      key: undefined,
+      json: 'null',
+      deferredAtMs: this.clock.wall(),
+      attempt: 1,
+      context: undefined,
+      options: undefined,
+    };
+    const job = new PendingJob(record, 'memory', when, captureAsyncContext());
     job.work = work;
-    this.home.accept(job, scope);
+    this.desk.accept(job, scopes.getStore());
   }
 
   restoreFrom(context: DeferContext | undefined): Restore | undefined {
     const { restore } = this.options.context;
     if (restore === undefined || context === undefined) return undefined;
     return (work) => restore(context, work);
-  }
-
-  async bury(job: PendingJob, error: unknown): Promise<void> {
-    if (job.work !== undefined) {
-      this.logger.warn(`defer: a closure (${job.job}) failed.`, error);
-      return;
-    }
-    this.logger.warn(`defer: the job ${job.id} (${job.job}) is a dead letter.`, error);
-    await this.deadLetters.bury(job, error, this.clock.wall());
-  }
-
-  journalFailed(job: PendingJob, error: unknown): unknown {
-    return this.#journaling!.failed(job, error);
   }
 
   /** Sends what is there without waiting for full batches, and goes on taking jobs. */
@@ -265,11 +254,17 @@ export class Deferrer implements LaneHost {
     outboxClosed.catch(() => {});
     await this.drain(Math.max(0, endMs - this.clock.now()));
     if (this.#state !== 'closed') this.#stop();
-    await this.#root?.close();
+    if (this.#root !== undefined) await this.#closeJournal(this.#root);
     await this.#within(closeMs, outboxClosed);
     unwatchExit(this);
     const lanes = [...this.#lanes.values()];
     await this.#within(closeMs, Promise.all(lanes.map((lane) => lane.close())));
+  }
+
+  /* A disk that hangs is given up on after `acknowledgeTimeoutMs`. */
+  async #closeJournal(root: JournalRoot<PendingJob>): Promise<void> {
+    await this.#within(closeMs + this.options.acknowledgeTimeoutMs, root.close());
+    root.releaseSync();
   }
 
   async #within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -287,16 +282,7 @@ export class Deferrer implements LaneHost {
     for (const callback of this.#onClosed) callback();
     let lost = 0;
     for (const lane of [...this.#lanes.values(), this.#after]) {
-      for (const job of lane.stop()) {
-        if (job.place !== undefined || job.isRelayed) {
-          job.acknowledge(closedError());
-        } else if (this.#root !== undefined && job.work === undefined) {
-          this.#journaling!.keep(job);
-        } else {
-          lost++;
-          lane.drop(job, 'exit');
-        }
-      }
+      lost += this.desk.keep(lane.stop(), lane);
     }
     if (lost > 0) this.logger.warn(`defer: ${lost} jobs of level memory are lost at the exit.`);
   }
@@ -317,10 +303,24 @@ export class Deferrer implements LaneHost {
     if (this.#root !== undefined) lane.attach(this.#root.own);
   }
 
-  #openLaneFor(name: string): Lane {
-    const lane = this.#laneFor(name);
+  /* @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
+  #openFor(job: PendingJob): PendingJob {
+    this.#laneFor(job.sink);
     if (this.#state === 'closed') throw closedError();
-    return lane;
+    return job;
+  }
+
+  #nextId(): string {
+    return `${this.#idPrefix}-${(++this.#lastId).toString(36)}`;
+  }
+
+  async #bury(job: PendingJob, error: unknown): Promise<void> {
+    if (job.work !== undefined) {
+      this.logger.warn(`defer: a closure (${job.job}) failed.`, error);
+      return;
+    }
+    this.logger.warn(`defer: the job ${job.id} (${job.job}) is a dead letter.`, error);
+    await this.deadLetters.bury(job, error, this.clock.wall());
   }
 
   #laneFor(name: string | undefined): Lane {

@@ -1,22 +1,22 @@
 export type { Clock, Timer } from './clock.ts';
 export { createDefer } from './create-defer.ts';
-export type { DeadLetters } from './dead-letter-office.ts';
+export type { DeadLetters } from './intake/dead-letters.ts';
 export { defer } from './defer.ts';
-export type { AfterOptions, DeferCallOptions } from './call-options.ts';
+export type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
 export type { Deferrer } from './deferrer.ts';
 export { DeferError, deferErrorDocs, type DeferErrorCode } from './errors.ts';
-export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job.ts';
+export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job/job.ts';
 export type { DeadLetter } from './journal/dead-letters.ts';
 export type { JobRecord } from './journal/job-record.ts';
 export { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 export type { LaneOptions } from './lane/lane-options.ts';
 export type { DropReason, LaneStats } from './lane/lane-stats.ts';
-export type { Level, Overflow, When } from './level.ts';
-export { prometheusMetrics } from './prometheus.ts';
+export type { Level, Overflow, When } from './job/level.ts';
+export { prometheusMetrics } from './adapters/prometheus.ts';
 export type { ContextOptions, DeferLogger, DeferOptions, JournalOptions } from './options.ts';
 export type { Outbox, OutboxHost, OutboxJob } from './outbox.ts';
-export type { Deferred } from './pending-job.ts';
-export { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
+export type { Deferred } from './job/pending-job.ts';
+export { Scope, scopes, type RequestFacts, type ScopeHost } from './request/scope.ts';
 export {
   dead,
   retry,

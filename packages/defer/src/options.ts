@@ -2,7 +2,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { DeferError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-options.ts';
-import { levels, type Level } from './level.ts';
+import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, Sink } from './sink.ts';
 import { oneOf, onlyKnown, positive, wholeNumber } from './validate.ts';

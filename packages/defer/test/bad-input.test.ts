@@ -7,9 +7,9 @@ import { createDefer } from '../src/create-defer.ts';
 import { defer } from '../src/defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { DeferError, deferErrorDocs, type DeferErrorCode } from '../src/errors.ts';
-import { defineJob } from '../src/job.ts';
+import { defineJob } from '../src/job/job.ts';
 import type { DeferOptions } from '../src/options.ts';
-import { scopes } from '../src/scope.ts';
+import { scopes } from '../src/request/scope.ts';
 import { temporaryFolder, TestSink, until } from './harness.ts';
 
 const job = defineJob<unknown>('job');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
-import { defineJob } from '../src/job.ts';
+import { defineJob } from '../src/job/job.ts';
 import { dead } from '../src/sink.ts';
 import { temporaryFolder, TestSink, turns, until } from './harness.ts';
 

@@ -10,9 +10,9 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { createDefer } from '../src/create-defer.ts';
-import { defineJob } from '../src/job.ts';
-import { observeDefer, openTelemetryContext } from '../src/opentelemetry.ts';
-import { prometheusMetrics } from '../src/prometheus.ts';
+import { defineJob } from '../src/job/job.ts';
+import { observeDefer, openTelemetryContext } from '../src/adapters/opentelemetry.ts';
+import { prometheusMetrics } from '../src/adapters/prometheus.ts';
 import { dead } from '../src/sink.ts';
 import { handlers } from '../src/sinks/handlers.ts';
 import { temporaryFolder, TestClock, TestSink, until } from './harness.ts';

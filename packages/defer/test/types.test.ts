@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
 import { defer } from '../src/defer.ts';
-import { defineJob } from '../src/job.ts';
+import { defineJob } from '../src/job/job.ts';
 import { TestSink } from './harness.ts';
 
 const mail = defineJob<{ to: string }>('mail');

@@ -29,6 +29,7 @@ export async function requeue(
       trouble = error;
     },
     recovered: () => {},
+    committed: () => {},
   });
   for (const record of records) {
     journal.append(record.sink, encodeJobRecord({ ...record, attempt: 1 }));

@@ -1,25 +1,12 @@
+import { DeferError } from '../errors.ts';
+import type { CommitTarget } from './commit-target.ts';
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
 import { close, type JournalFs } from './journal-fs.ts';
 import { reserveAhead } from './reserve.ts';
 
-/** Who waits for what it wrote. Called once, with an error when that level was not reached. */
-export interface CommitWaiter {
-  committed(error: unknown): void;
-}
-
-/** An open segment, as far as writing goes. */
-export interface CommitTarget {
-  readonly fd: number;
-  readonly salt: number;
-  /** What `write` has taken so far. */
-  bytes: number;
-  /** How far the file is filled with zeros to write over; nothing beyond `bytes` where it is less. */
-  reserved: number;
-  /** It is left for a new one when it has so many. */
-  readonly maxBytes: number;
-}
-
-export interface GroupCommitHost {
+export interface GroupCommitHost<Waiter> {
+  /** Monotonic milliseconds. */
+  now(): number;
   /** The segment the next buffer goes to: the same, or a new one when it is time. @throws when none can be opened */
   target(): CommitTarget;
   /** Called before a buffer is written: the last chance to add to it. */
@@ -31,6 +18,8 @@ export interface GroupCommitHost {
   worked(): void;
   /** What was written before is synced. */
   synced(): void;
+  /** What these waited for is written or synced, or with an error: it is not. Throws nothing. */
+  committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
 /** A buffer that had to grow beyond this is not kept. */
@@ -41,37 +30,44 @@ const keptBufferBytes = 4 << 20;
  * read shares the call. A sync commits whatever was written while the one before it ran; it needs no timer, which
  * could only add latency.
  */
-export class GroupCommit {
+export class GroupCommit<Waiter = unknown> {
   readonly #fs: JournalFs;
-  readonly #host: GroupCommitHost;
+  readonly #host: GroupCommitHost<Waiter>;
   #buffer = Buffer.allocUnsafeSlow(64 << 10);
   #used = 0;
   #target: CommitTarget | undefined;
   #scheduled: NodeJS.Immediate | undefined;
-  #writeWaiters: CommitWaiter[] = [];
-  #syncWaiters: CommitWaiter[] = [];
+  #writeWaiters: Waiter[] = [];
+  #syncWaiters: Waiter[] = [];
   /** Written, and in need of a sync that has not begun. */
-  #unsynced: CommitWaiter[] = [];
+  #unsynced: Waiter[] = [];
   #currentFd: number | undefined;
   readonly #retired: number[] = [];
   #folderFd: number | undefined;
   #folderIsDirty = false;
   #syncing = false;
+  /** What the sync that runs is for. */
+  #inSync: Waiter[] = [];
+  #syncBeganAtMs = 0;
+  /** Why nobody waits for the sync that runs any longer: it takes too long. */
+  #stuck: DeferError | undefined;
   #idle: (() => void)[] = [];
 
-  constructor(fs: JournalFs, host: GroupCommitHost) {
+  constructor(fs: JournalFs, host: GroupCommitHost<Waiter>) {
     this.#fs = fs;
     this.#host = host;
   }
 
-  /** Adds one frame. @throws when there is no segment to add to */
-  add(kind: FrameKind, number: number, payload: string): void {
+  /** Adds one frame, and returns where in the segment it will be. @throws when there is no segment to add to */
+  add(kind: FrameKind, number: number, payload: string): number {
     const target = (this.#target ??= this.#host.target());
+    const offset = target.bytes + this.#used;
     const room = this.#used + frameHeaderBytes + payload.length * 3;
     if (room > this.#buffer.length) this.#grow(room);
     const payloadBytes = this.#buffer.write(payload, this.#used + frameHeaderBytes, 'utf8');
     this.#used = sealFrame(this.#buffer, this.#used, kind, number, payloadBytes, target.salt);
     this.schedule();
+    return offset;
   }
 
   /** Has `beforeWrite` called at the end of this turn, even if nothing was added yet. */
@@ -80,7 +76,7 @@ export class GroupCommit {
   }
 
   /** Tells when what was added last is written (`'process'`) or synced (`'disk'`). */
-  wait(level: 'process' | 'disk', waiter: CommitWaiter): void {
+  wait(level: 'process' | 'disk', waiter: Waiter): void {
     (level === 'disk' ? this.#syncWaiters : this.#writeWaiters).push(waiter);
     this.schedule();
   }
@@ -98,11 +94,12 @@ export class GroupCommit {
     this.#writeWaiters = [];
     this.#syncWaiters = [];
     const error = this.#write(syncWaiters.length > 0);
-    if (error === undefined) this.#unsynced.push(...syncWaiters);
-    else tell(syncWaiters, error);
+    const syncError = error ?? this.#stuck;
+    if (syncError === undefined) for (const waiter of syncWaiters) this.#unsynced.push(waiter);
+    else this.#host.committed(syncWaiters, syncError);
     // First: the disk works while the replies go out.
     this.#sync();
-    tell(writeWaiters, error);
+    this.#host.committed(writeWaiters, error);
   }
 
   /** The segment `target` gives out from now on. */
@@ -136,14 +133,33 @@ export class GroupCommit {
   /** Resolves when everything added is written and synced, or has failed. */
   async settled(): Promise<void> {
     this.flush();
-    while (this.#syncing || this.#unsynced.length > 0) {
+    while ((this.#syncing && this.#stuck === undefined) || this.#unsynced.length > 0) {
       await new Promise<void>((resolve) => void this.#idle.push(resolve));
     }
+  }
+
+  /**
+   * Nobody waits longer than `limitMs` for a sync. A disk that hangs may come back, and nothing can be done about the
+   * call: until it returns, who needs a sync is refused.
+   */
+  giveUpOnSync(limitMs: number): void {
+    if (!this.#syncing || this.#stuck !== undefined) return;
+    if (this.#host.now() - this.#syncBeganAtMs < limitMs) return;
+    this.#stuck = new DeferError(
+      'ERR_REDLINE_DEFER_JOURNAL',
+      `The disk of the journal has not synced within ${limitMs} ms.`,
+    );
+    this.#host.syncFailed(this.#stuck);
+    const waiters = [...this.#inSync.splice(0), ...this.#unsynced.splice(0)];
+    this.#host.committed(waiters, this.#stuck);
+    this.#tellIdle();
   }
 
   /** Writes and syncs on the spot: for the exit of the process. */
   flushSync(): void {
     this.flush();
+    // One more call would hang as the one before it does, and this thread with it.
+    if (this.#stuck !== undefined) return;
     for (const each of [...this.#retired, this.#currentFd]) {
       if (each === undefined) continue;
       try {
@@ -196,35 +212,21 @@ export class GroupCommit {
 
   #sync(): void {
     if (this.#syncing || (this.#unsynced.length === 0 && this.#retired.length === 0)) return;
-    const waiters = this.#unsynced;
+    this.#inSync = this.#unsynced;
     const retired = this.#retired.splice(0);
     this.#unsynced = [];
     const fds = new Set(retired);
     const current = this.#currentFd;
-    if (current !== undefined && waiters.length > 0) fds.add(current);
+    if (current !== undefined && this.#inSync.length > 0) fds.add(current);
     if (this.#folderIsDirty && this.#folderFd !== undefined) fds.add(this.#folderFd);
     this.#folderIsDirty = false;
     this.#syncing = true;
+    this.#syncBeganAtMs = this.#host.now();
     let left = fds.size;
     let failure: unknown;
     const ended = (): void => {
-      this.#syncing = false;
       for (const fd of retired) close(this.#fs, fd);
-      if (failure !== undefined) {
-        // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
-        waiters.push(...this.#unsynced.splice(0));
-        // Which of them failed is not asked: the folder may be.
-        this.#folderIsDirty = true;
-        this.#host.syncFailed(failure);
-      } else if (fds.size > 0) {
-        this.#host.synced();
-      }
-      this.#sync();
-      tell(waiters, failure);
-      if (this.#syncing) return;
-      const idle = this.#idle;
-      this.#idle = [];
-      for (const resolve of idle) resolve();
+      this.#synced(failure, fds.size > 0);
     };
     if (left === 0) return ended();
     for (const fd of fds) {
@@ -235,22 +237,34 @@ export class GroupCommit {
     }
   }
 
+  #synced(failure: unknown, isSomething: boolean): void {
+    const waiters = this.#inSync;
+    this.#inSync = [];
+    this.#syncing = false;
+    this.#stuck = undefined;
+    if (failure !== undefined) {
+      // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
+      waiters.push(...this.#unsynced.splice(0));
+      // Which of them failed is not asked: the folder may be.
+      this.#folderIsDirty = true;
+      this.#host.syncFailed(failure);
+    } else if (isSomething) {
+      this.#host.synced();
+    }
+    this.#sync();
+    this.#host.committed(waiters, failure);
+    if (!this.#syncing) this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    const idle = this.#idle;
+    this.#idle = [];
+    for (const resolve of idle) resolve();
+  }
+
   #grow(room: number): void {
     const buffer = Buffer.allocUnsafeSlow(Math.max(room, this.#buffer.length * 2));
     this.#buffer.copy(buffer, 0, 0, this.#used);
     this.#buffer = buffer;
-  }
-}
-
-function tell(waiters: readonly CommitWaiter[], error: unknown): void {
-  for (const waiter of waiters) {
-    try {
-      waiter.committed(error);
-    } catch (thrown) {
-      // It is the app's own, from a reply that goes on here. The others must hear all the same.
-      queueMicrotask(() => {
-        throw thrown;
-      });
-    }
   }
 }

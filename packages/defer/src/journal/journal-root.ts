@@ -27,7 +27,7 @@ export interface JournalRootHost {
   warn(error: DeferError): void;
 }
 
-export interface JournalRootSettings extends JournalSettings {
+export interface JournalRootSettings<Waiter = unknown> extends JournalSettings<Waiter> {
   readonly directory: string;
   /** How often other processes' folders are looked at, milliseconds. */
   readonly adoptEveryMs: number;
@@ -35,18 +35,20 @@ export interface JournalRootSettings extends JournalSettings {
   readonly strangerTimeoutMs: number;
   /** Bytes of all journals of this process, own and adopted. */
   readonly maxBytes: number;
+  /** How long a sync may take until nobody waits for it any longer, milliseconds. */
+  readonly syncTimeoutMs: number;
 }
 
 const lifeSignEveryMs = 5_000;
 const settleEveryMs = 500;
 
 /** The directory of journals: this process's own, those it has adopted, and the dead letters of all. */
-export class JournalRoot {
-  readonly own: Journal;
+export class JournalRoot<Waiter = unknown> {
+  readonly own: Journal<Waiter>;
   readonly deadLetters: FileDeadLetters;
-  readonly #settings: JournalRootSettings;
+  readonly #settings: JournalRootSettings<Waiter>;
   readonly #host: JournalRootHost;
-  readonly #adopted: Journal[] = [];
+  readonly #adopted: Journal<Waiter>[] = [];
   readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
   /** Ids of journals that could not be adopted, which was told. */
   readonly #refused = new Set<string>();
@@ -58,7 +60,7 @@ export class JournalRoot {
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: the directory cannot be made or written
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
    */
-  constructor(settings: JournalRootSettings, host: JournalRootHost) {
+  constructor(settings: JournalRootSettings<Waiter>, host: JournalRootHost) {
     this.#settings = settings;
     this.#host = host;
     const { fs, directory, clock } = settings;
@@ -89,7 +91,7 @@ export class JournalRoot {
     this.#every(settings.adoptEveryMs, () => void this.adoptOrphans());
   }
 
-  get journals(): readonly Journal[] {
+  get journals(): readonly Journal<Waiter>[] {
     return [this.own, ...this.#adopted];
   }
 
@@ -141,7 +143,7 @@ export class JournalRoot {
     for (const journal of this.journals) this.#release(journal);
   }
 
-  #release(journal: Journal): void {
+  #release(journal: Journal<Waiter>): void {
     const { fs, directory } = this.#settings;
     try {
       if (journal.release()) fs.rmdirSync(journal.folder);
@@ -185,7 +187,7 @@ export class JournalRoot {
     } catch {
       return; // Another process was faster.
     }
-    let journal: Journal;
+    let journal: Journal<Waiter>;
     try {
       journal = await this.#recover(id, folder);
     } catch (error) {
@@ -198,7 +200,7 @@ export class JournalRoot {
     if (journal.isFinished) this.#drop(journal);
   }
 
-  async #recover(id: string, folder: string): Promise<Journal> {
+  async #recover(id: string, folder: string): Promise<Journal<Waiter>> {
     const { fs, directory, clock } = this.#settings;
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
@@ -231,11 +233,14 @@ export class JournalRoot {
   }
 
   #settle(): void {
-    for (const journal of this.journals) journal.settle();
+    for (const journal of this.journals) {
+      journal.giveUpOnSync(this.#settings.syncTimeoutMs);
+      journal.settle();
+    }
     for (const journal of this.#adopted.filter((each) => each.isFinished)) this.#drop(journal);
   }
 
-  #drop(journal: Journal): void {
+  #drop(journal: Journal<Waiter>): void {
     this.#adopted.splice(this.#adopted.indexOf(journal), 1);
     this.#host.finished(journal);
     // Its marks may be being written; nothing of them is needed any more.
@@ -258,7 +263,7 @@ export class JournalRoot {
 
   /* Somebody has removed it; or this process stood still for so long that another took it for gone. What it holds is
      that one's now. */
-  #lose(journal: Journal, cause: unknown): void {
+  #lose(journal: Journal<Waiter>, cause: unknown): void {
     const { fs, directory } = this.#settings;
     journal.abandon();
     if (journal === this.own) {

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
+import type { CommitTarget } from './commit-target.ts';
 import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
-import { GroupCommit, type CommitTarget, type CommitWaiter } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
 import { Removal } from './removal.ts';
 import { dropReserve } from './reserve.ts';
 import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
 
-export interface JournalSettings {
+export interface JournalSettings<Waiter = unknown> {
   readonly fs: JournalFs;
   readonly clock: Clock;
   readonly segmentBytes: number;
@@ -18,6 +19,8 @@ export interface JournalSettings {
   /** Told of every failure to write or sync, and when writing works again. */
   trouble(error: DeferError): void;
   recovered(): void;
+  /** What these waited for is as safe as they asked, or with an error: it is not. Throws nothing. */
+  committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
 /** Where a job lies in a journal. */
@@ -25,6 +28,8 @@ export interface JobPlace {
   readonly journal: Journal;
   readonly segment: Segment;
   readonly number: number;
+  /** Where its frame begins in the segment. */
+  readonly offset: number;
 }
 
 interface OpenSegment extends CommitTarget {
@@ -36,15 +41,15 @@ const distrustEveryMs = 1_000;
 const windowsPerSegment = 2;
 
 /** One folder of segments: this process's own, or one it has adopted. Appends, keeps account, forgets what is done. */
-export class Journal {
+export class Journal<Waiter = unknown> {
   readonly id: string;
   folder: string;
   readonly segments: Segment[];
   readonly sinks: string[] = [];
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
-  readonly settings: JournalSettings;
-  readonly #commit: GroupCommit;
+  readonly settings: JournalSettings<Waiter>;
+  readonly #commit: GroupCommit<Waiter>;
   #open: (OpenSegment & { bytes: number }) | undefined;
   #nextJob: number;
   #nextSegment: number;
@@ -60,7 +65,7 @@ export class Journal {
   constructor(
     id: string,
     folder: string,
-    settings: JournalSettings,
+    settings: JournalSettings<Waiter>,
     found: {
       segments: Segment[];
       sinks: string[];
@@ -83,13 +88,15 @@ export class Journal {
     this.generations = found.generations;
     this.#nextJob = found.nextJob;
     this.#nextSegment = found.nextSegment;
-    this.#commit = new GroupCommit(settings.fs, {
+    this.#commit = new GroupCommit<Waiter>(settings.fs, {
+      now: () => settings.clock.now(),
       target: () => this.#target(),
       beforeWrite: () => this.#marks.addTo(this.#commit, this.sinks, this.generations),
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
       worked: () => this.#worked(),
       synced: () => this.#synced(),
+      committed: (waiters, error) => settings.committed(waiters, error),
     });
     this.#removal = new Removal(this, (error) =>
       this.#trouble(`The journal ${this.folder} has no new checkpoint`, error),
@@ -143,18 +150,18 @@ export class Journal {
   append(sink: string, record: string): JobPlace {
     const index = this.sinkIndex(sink);
     const number = this.#nextJob;
-    this.#commit.add(frameKinds.job, number, record);
+    const offset = this.#commit.add(frameKinds.job, number, record);
     const { segment } = this.#open!;
     this.#nextJob++;
     segment.add(number, index, jobStates.loaded);
     // One buffer goes to one segment.
     this.#unwrittenJobs ??= { segment, first: number, last: number };
     this.#unwrittenJobs.last = number;
-    return { journal: this, segment, number };
+    return { journal: this, segment, number, offset };
   }
 
-  /** Tells when what was appended last is as safe as `level` says. */
-  wait(level: 'process' | 'disk', waiter: CommitWaiter): void {
+  /** Has `settings.committed` called for `waiter` when what was appended last is as safe as `level` says. */
+  wait(level: 'process' | 'disk', waiter: Waiter): void {
     this.#commit.wait(level, waiter);
   }
 
@@ -193,6 +200,11 @@ export class Journal {
     this.#marks.replayed(index);
     this.#commit.schedule();
     return replayed;
+  }
+
+  /** Nobody waits longer than `limitMs` for a disk that does not sync. */
+  giveUpOnSync(limitMs: number): void {
+    this.#commit.giveUpOnSync(limitMs);
   }
 
   /** Lets go of what was sent longer ago than the window, and of the segments nobody needs. */

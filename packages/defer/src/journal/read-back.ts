@@ -65,7 +65,8 @@ export class ReadBack {
         if (segment.sinkOf(frame.number) !== this.#sink) continue;
         const text = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
         segment.set(frame.number, jobStates.loaded);
-        const place = { journal: this.journal, segment, number: frame.number };
+        const offset = this.#offset + frame.start;
+        const place = { journal: this.journal, segment, number: frame.number, offset };
         jobs.push({ place, record: decodeJobRecord(text) });
         length += text.length;
         if (jobs.length >= maxJobs || length >= maxLength) {

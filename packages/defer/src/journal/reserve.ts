@@ -1,5 +1,5 @@
+import type { CommitTarget } from './commit-target.ts';
 import { segmentHeaderBytes } from './frame.ts';
-import type { CommitTarget } from './group-commit.ts';
 import type { JournalFs } from './journal-fs.ts';
 
 /** Some thousand jobs' worth: the one sync in so many that has to record it takes a few milliseconds. */

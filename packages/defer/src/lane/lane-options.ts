@@ -1,5 +1,5 @@
 import { DeferError } from '../errors.ts';
-import { overflows, type Overflow } from '../level.ts';
+import { overflows, type Overflow } from '../job/level.ts';
 import type { Sink } from '../sink.ts';
 import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './backoff.ts';

@@ -1,7 +1,7 @@
-import { captureAsyncContext } from '../async-context.ts';
+import { captureAsyncContext } from '../job/async-context.ts';
 import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import { PendingJob } from '../pending-job.ts';
+import { PendingJob } from '../job/pending-job.ts';
 import type { SinkHost } from '../sink.ts';
 import { Alarm } from './alarm.ts';
 import type { BacklogChunk } from './backlog.ts';
@@ -10,7 +10,7 @@ import { Backlogs } from './backlogs.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
-import type { JobHome, LaneHost } from './lane-host.ts';
+import type { LaneHost } from './lane-host.ts';
 import { LaneStats, type DropReason } from './lane-stats.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
@@ -21,7 +21,6 @@ const readAgainMs = 1_000;
 /** The way to one sink: has jobs gathered, sends the batches, and hands on what became of them. */
 export class Lane {
   readonly options: ResolvedLane;
-  readonly home: JobHome;
   readonly stats: LaneStats = new LaneStats();
   readonly #host: LaneHost;
   readonly #gathering: Gathering;
@@ -46,7 +45,6 @@ export class Lane {
   constructor(options: ResolvedLane, host: LaneHost) {
     this.options = options;
     this.#host = host;
-    this.home = host.home;
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
     const outside = captureAsyncContext();
     this.#pumpOutside = () => outside(() => this.#pump());
@@ -136,25 +134,30 @@ export class Lane {
     this.#room.whenFree(callback);
   }
 
-  /** Takes a job to the sink. One that the journal has may be put back there for want of room. */
-  enqueue(job: PendingJob): void {
+  /**
+   * Takes a job to the sink. One that the journal has may be put back there for want of room. False when there is none
+   * for it anywhere.
+   */
+  enqueue(job: PendingJob): boolean {
     this.stats.deferred++;
     const { place } = job;
     if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
       place.journal.unload(place);
       this.#backlogs.of(place.journal)!.add(job.deferredAtMs);
+      job.isSpilled = true;
       this.stats.spilled++;
       this.#schedule();
-      return;
+      return true;
     }
-    // The journal could not take it, and memory has no room: nobody may count on it, and nothing grows for it.
-    if (place === undefined && job.isJournaled && this.isFull) return this.drop(job, 'overflow');
+    // The journal could not take it, nobody counts on it, and nothing grows for it.
+    if (place === undefined && job.isJournaled && !job.isReached && this.isFull) return false;
     this.#room.load(job);
     this.#gathering.push(job, this.#host.clock.now());
     const waitsFor = this.#waitsFor;
     if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
       this.#schedule();
     }
+    return true;
   }
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
@@ -168,28 +171,16 @@ export class Lane {
     this.#backlogs.detach(journal);
   }
 
-  /** Throws away the oldest job that is not on its way. False when there is none. */
-  dropOldest(): boolean {
+  /** Takes away the oldest job that is not on its way. */
+  takeOldest(): PendingJob | undefined {
     const job = this.#gathering.takeOldest();
-    if (job === undefined) return false;
-    this.drop(job, 'overflow');
-    this.#room.unload(job);
-    return true;
+    if (job !== undefined) this.#room.unload(job);
+    return job;
   }
 
-  /** Counts a job as lost. */
-  drop(job: PendingJob, reason: DropReason): void {
+  /** A job is lost. */
+  countDrop(reason: DropReason): void {
     this.stats.dropped[reason]++;
-    job.place?.journal.done(job.place);
-    job.acknowledge(
-      new DeferError('ERR_REDLINE_DEFER_FULL', `The job ${job.id} (${job.job}) was dropped.`),
-    );
-  }
-
-  /** For `PendingJob`: the journal has written or synced it, or could not. */
-  committed(job: PendingJob, error: unknown): void {
-    if (error === undefined) return job.acknowledge(undefined);
-    job.acknowledge(this.#host.journalFailed(job, error));
   }
 
   /** Opens the sink. */
@@ -318,7 +309,12 @@ export class Lane {
     if (this.#isClosed) return;
     const now = this.#host.clock.now();
     for (const { place, record } of jobs) {
-      const job = PendingJob.fromRecord(this, record, this.#host.restoreFrom(record.context));
+      const job = new PendingJob(
+        record,
+        'process',
+        'always',
+        this.#host.restoreFrom(record.context),
+      );
       job.place = place;
       job.redelivered = isReplayed;
       this.#room.load(job);

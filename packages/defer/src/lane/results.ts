@@ -1,5 +1,4 @@
-import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../pending-job.ts';
+import type { PendingJob } from '../job/pending-job.ts';
 import type { DeliveryResult } from '../sink.ts';
 import { backoffMs } from './backoff.ts';
 import type { Backlogs } from './backlogs.ts';
@@ -84,47 +83,23 @@ export class Results {
   #delivered(job: PendingJob, wallMs: number): void {
     this.#stats.sent++;
     this.#stats.addLag(wallMs - job.deferredAtMs);
-    const { place } = job;
-    if (place !== undefined) {
-      const { journal } = place;
-      // Only a sink that would say so can be asked to take it again.
-      if (this.#backlogs.hasGeneration && journal.settings.replayWindowMs > 0) journal.sent(place);
-      else journal.done(place);
-    }
     this.#finish(job);
-    // A level below is reached when the journal says so, even where the sink was faster.
-    if (!job.isJournaled) job.acknowledge(undefined);
+    // Only a sink that would say so can be asked to take it again.
+    this.#host.desk.delivered(job, this.#backlogs.hasGeneration);
   }
 
   #dies(job: PendingJob, error: unknown): void {
-    const { name } = this.#options;
     this.#stats.dead++;
     this.#burying++;
     this.#finish(job);
-    this.#host
-      .bury(job, error)
-      .then(
-        () => job.place?.journal.done(job.place),
-        (reason: unknown) => {
-          this.#host.logger.warn(
-            `defer, sink ${name}: the job ${job.id} (${job.job}) died, and could not be put with the dead letters. ${job.place === undefined ? 'It is lost.' : 'It stays in the journal.'}`,
-            reason,
-          );
-        },
-      )
-      .finally(() => {
-        this.#burying--;
-        if (!job.isJournaled) {
-          const sentence = `The job ${job.id} (${job.job}) cannot be done by the sink ${name}.`;
-          job.acknowledge(new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, { cause: error }));
-        }
-        this.#buried();
-      });
+    void this.#host.desk.died(job, error).finally(() => {
+      this.#burying--;
+      this.#buried();
+    });
   }
 
   /** The job is not in memory any more. */
   #finish(job: PendingJob): void {
-    job.isFinished = true;
     this.#room.unload(job);
     this.#gathering.release(job);
   }

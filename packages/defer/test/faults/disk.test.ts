@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
-import { defineJob } from '../../src/job.ts';
+import { defineJob } from '../../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
 import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
 

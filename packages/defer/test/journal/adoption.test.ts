@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
-import { defineJob } from '../../src/job.ts';
+import { defineJob } from '../../src/job/job.ts';
 import { retry } from '../../src/sink.ts';
 import type { DeferOptions } from '../../src/options.ts';
 import { temporaryFolder, TestClock, TestLogger, TestSink, until } from '../harness.ts';

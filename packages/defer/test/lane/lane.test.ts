@@ -4,7 +4,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
-import { defineJob } from '../../src/job.ts';
+import { defineJob } from '../../src/job/job.ts';
 import type { LaneOptions } from '../../src/lane/lane-options.ts';
 import type { Lane } from '../../src/lane/lane.ts';
 import type { DeferOptions } from '../../src/options.ts';

@@ -1,6 +1,6 @@
-import type { ContextOptions } from './options.ts';
+import type { ContextOptions } from '../options.ts';
 import type { Scope } from './scope.ts';
-import type { DeferContext } from './sink.ts';
+import type { DeferContext } from '../sink.ts';
 
 /** What a job takes along of its request, and of the app. */
 export function captureContext(

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { DeferError } from './errors.ts';
+import { DeferError } from '../errors.ts';
 import type { HeldReply, Scope } from './scope.ts';
 
 type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';

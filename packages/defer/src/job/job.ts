@@ -1,6 +1,6 @@
-import { DeferError } from './errors.ts';
+import { DeferError } from '../errors.ts';
 import { levels, whens, type Level, type When } from './level.ts';
-import { oneOf, onlyKnown } from './validate.ts';
+import { oneOf, onlyKnown } from '../validate.ts';
 
 export interface JobOptions {
   /** Where its jobs go. @default the `sink` of `createDefer` */

@@ -3,8 +3,8 @@ import {
   reasonOf,
   type DeadLetter,
   type DeadLetterBox,
-} from './journal/dead-letters.ts';
-import type { JobRecord } from './journal/job-record.ts';
+} from '../journal/dead-letters.ts';
+import type { JobRecord } from '../journal/job-record.ts';
 
 export interface DeadLetterHost {
   readonly maxLetters: number;

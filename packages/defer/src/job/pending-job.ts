@@ -1,10 +1,8 @@
-import type { AcknowledgeLimit } from './acknowledge-limit.ts';
+import type { JobPlace } from '../journal/journal.ts';
+import type { JobRecord } from '../journal/job-record.ts';
+import type { DeferContext, Delivery } from '../sink.ts';
 import type { Restore } from './async-context.ts';
-import type { JobPlace } from './journal/journal.ts';
-import type { JobRecord } from './journal/job-record.ts';
-import type { Lane } from './lane/lane.ts';
 import type { Level, When } from './level.ts';
-import type { DeferContext, Delivery } from './sink.ts';
 
 /** What a `defer()` call returns. */
 export interface Deferred {
@@ -19,15 +17,15 @@ export interface Deferred {
   acknowledged(): Promise<void>;
 }
 
-/** Who is told when the level of a job is reached, or that it will not be. */
+/** Hears when the level of a job is reached, or that it will not be. */
 export interface Acknowledgement {
   acknowledged(error: unknown): void;
 }
 
-/** One deferred job, from the call to the sink. */
+/** One deferred job, from the call to the sink: what it is, and how far it has come. It acts on nobody. */
 export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly id: string;
-  readonly lane: Lane;
+  readonly sink: string;
   readonly job: string;
   readonly key: string | undefined;
   readonly json: string;
@@ -39,7 +37,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly restore: Restore | undefined;
   /** The closure of `defer.after`. */
   work: (() => unknown) | undefined = undefined;
-  attempt = 1;
+  attempt: number;
   redelivered = false;
   /** Where the journal has it, once it has. */
   place: JobPlace | undefined = undefined;
@@ -49,71 +47,30 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   dueAtMs = 0;
   /** On its way to its lane, or there. */
   isUnderway = false;
-  /** At its sink, or with the dead letters. */
-  isFinished = false;
   /** Counted by its lane as a job of a request that has not ended. */
   isReserved = false;
+  /** Given back to the journal for want of room in memory. */
+  isSpilled = false;
   /** Came out of an outbox, which keeps it until it is delivered. */
   isRelayed = false;
-  /** Who gives up on its level when it takes too long. */
-  limit: AcknowledgeLimit | undefined = undefined;
   #waiter: Acknowledgement | undefined = undefined;
   #promised: PromiseWithResolvers<void> | undefined = undefined;
-  #isAcknowledged = false;
+  #isSettled = false;
   #failure: unknown = undefined;
 
-  constructor(
-    lane: Lane,
-    id: string,
-    job: string,
-    key: string | undefined,
-    json: string,
-    deferredAtMs: number,
-    context: DeferContext | undefined,
-    options: Readonly<Record<string, unknown>> | undefined,
-    level: Level,
-    when: When,
-    restore: Restore | undefined,
-  ) {
-    this.id = id;
-    this.lane = lane;
-    this.job = job;
-    this.key = key;
-    this.json = json;
-    this.deferredAtMs = deferredAtMs;
-    this.context = context;
-    this.options = options;
+  constructor(record: JobRecord, level: Level, when: When, restore: Restore | undefined) {
+    this.id = record.id;
+    this.sink = record.sink;
+    this.job = record.job;
+    this.key = record.key;
+    this.json = record.json;
+    this.deferredAtMs = record.deferredAtMs;
+    this.attempt = record.attempt;
+    this.context = record.context;
+    this.options = record.options;
     this.level = level;
     this.when = when;
     this.restore = restore;
-  }
-
-  static fromRecord(
-    lane: Lane,
-    record: JobRecord,
-    restore: Restore | undefined,
-    level: Level = 'process',
-  ): PendingJob {
-    const { id, job, key, json, deferredAtMs, context, options, attempt } = record;
-    const pending = new PendingJob(
-      lane,
-      id,
-      job,
-      key,
-      json,
-      deferredAtMs,
-      context,
-      options,
-      level,
-      'always',
-      restore,
-    );
-    pending.attempt = attempt;
-    return pending;
-  }
-
-  get sink(): string {
-    return this.lane.name;
   }
 
   /** True when its level is the journal's to reach. */
@@ -129,18 +86,17 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
     return this.restore === undefined ? work() : this.restore(work);
   }
 
-  /** Has `waiter` told, once, when the level is reached. */
+  /** Has `waiter` hear, once, whether the level is reached; at once when that is known. */
   tell(waiter: Acknowledgement): void {
-    if (this.#isAcknowledged) waiter.acknowledged(this.#failure);
+    if (this.#isSettled) waiter.acknowledged(this.#failure);
     else this.#waiter = waiter;
   }
 
-  /** The level is reached, or with an error: it is not, and nobody may claim it. */
-  acknowledge(error: unknown): void {
-    if (this.#isAcknowledged) return;
-    this.#isAcknowledged = true;
+  /** For the desk alone: the level is reached, or with an error: it is not, and nobody may claim it. */
+  settle(error: unknown): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#failure = error;
-    this.limit?.forget(this);
     this.#waiter?.acknowledged(error);
     this.#waiter = undefined;
     if (error === undefined) this.#promised?.resolve();
@@ -148,16 +104,17 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   }
 
   acknowledged(): Promise<void> {
-    if (!this.#isAcknowledged) return (this.#promised ??= Promise.withResolvers<void>()).promise;
+    if (!this.#isSettled) return (this.#promised ??= Promise.withResolvers<void>()).promise;
     return this.#failure === undefined ? Promise.resolve() : Promise.reject(this.#failure);
   }
 
-  get isAcknowledged(): boolean {
-    return this.#isAcknowledged;
+  /** Whether its level is reached is known. */
+  get isSettled(): boolean {
+    return this.#isSettled;
   }
 
-  /** For the journal, as the waiter of a write or sync. */
-  committed(error: unknown): void {
-    this.lane.committed(this, error);
+  /** Its level is reached. */
+  get isReached(): boolean {
+    return this.#isSettled && this.#failure === undefined;
   }
 }

@@ -1,6 +1,6 @@
-import type { LaneOptions } from './lane/lane-options.ts';
-import type { PendingJob } from './pending-job.ts';
-import { dead, type Delivery, type DeliveryResult, type Sink } from './sink.ts';
+import type { LaneOptions } from '../lane/lane-options.ts';
+import type { PendingJob } from '../job/pending-job.ts';
+import { dead, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
 
 /** Runs what `defer.after` was given: each once, side by side. */
 const closures: Sink = {

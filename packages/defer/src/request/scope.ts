@@ -1,9 +1,10 @@
 import { AsyncLocalStorage, type AsyncResource } from 'node:async_hooks';
-import { asyncContext } from './async-context.ts';
-import type { Deferrer } from './deferrer.ts';
-import { DeferError } from './errors.ts';
-import type { When } from './level.ts';
-import type { Acknowledgement, PendingJob } from './pending-job.ts';
+import { asyncContext } from '../job/async-context.ts';
+import { DeferError } from '../errors.ts';
+import type { When } from '../job/level.ts';
+import type { DeferCallOptions, AfterOptions } from '../job/call-options.ts';
+import type { JobDefinition } from '../job/job.ts';
+import type { Acknowledgement, Deferred, PendingJob } from '../job/pending-job.ts';
 
 /** What of a request its jobs take along. */
 export type RequestFacts = {
@@ -11,6 +12,23 @@ export type RequestFacts = {
   readonly tracestate: string | undefined;
   readonly requestId: string | undefined;
 };
+
+/** What a request does with its jobs. */
+export interface ScopeDesk {
+  /** The reply claims the job: it must be as safe as its level says before the reply leaves. */
+  secure(job: PendingJob): void;
+  /** The request has the outcome the job was meant for. */
+  dispatch(job: PendingJob): void;
+  /** The request has another outcome. */
+  withdraw(job: PendingJob): void;
+}
+
+/** Where the jobs of a request go: a `Deferrer`. */
+export interface ScopeDeferrer {
+  readonly desk: ScopeDesk;
+  defer<Data>(job: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred;
+  after(work: () => unknown, options?: AfterOptions): void;
+}
 
 /** What a framework's adapter knows of its request, asked only when a job is deferred. */
 export interface ScopeHost {
@@ -34,7 +52,7 @@ export interface HeldReply {
 
 /** A request, as far as its jobs go: from its arrival to the end of its reply. */
 export class Scope implements Acknowledgement {
-  readonly deferrer: Deferrer;
+  readonly deferrer: ScopeDeferrer;
   readonly #host: ScopeHost;
   /** Not yet decided on: the request's outcome is theirs. */
   #jobs: PendingJob[] = [];
@@ -47,7 +65,7 @@ export class Scope implements Acknowledgement {
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
   #held: { readonly reply: HeldReply; readonly context: AsyncResource } | undefined;
 
-  constructor(deferrer: Deferrer, host: ScopeHost) {
+  constructor(deferrer: ScopeDeferrer, host: ScopeHost) {
     this.deferrer = deferrer;
     this.#host = host;
   }
@@ -98,7 +116,11 @@ export class Scope implements Acknowledgement {
    */
   hold(status: number, reply: HeldReply): void {
     if (status < 400 && this.canHold) {
-      for (const job of this.#jobs) if (job.when === 'success') job.lane.home.secure(job, this);
+      for (const job of this.#jobs) {
+        if (job.when !== 'success' || job.level === 'memory') continue;
+        this.await(job);
+        this.deferrer.desk.secure(job);
+      }
     }
     if (this.#waiting > 0) {
       // A write acknowledges the jobs of many requests in a row: each reply goes on in its own context.
@@ -128,8 +150,8 @@ export class Scope implements Acknowledgement {
   }
 
   #decide(job: PendingJob): void {
-    if (this.suits(job.when)) job.lane.home.dispatch(job);
-    else job.lane.home.withdraw(job);
+    if (this.suits(job.when)) this.deferrer.desk.dispatch(job);
+    else this.deferrer.desk.withdraw(job);
   }
 
   #watch(): void {
@@ -150,14 +172,18 @@ export class Scope implements Acknowledgement {
     // An answer that says so is the reply then, and is not held again.
     this.#hasReplied = true;
     if (failure === undefined) return reply.released(undefined);
-    reply.released(
-      new DeferError(
-        'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
-        `What this request deferred is not safe: ${failure instanceof Error ? failure.message : String(failure)}`,
-        { cause: failure },
-      ),
-    );
+    reply.released(unsafe(failure));
   }
+}
+
+/* The reason is for the app: it may name paths and servers, and this goes to the client. */
+function unsafe(cause: unknown): DeferError {
+  const reason = cause instanceof DeferError ? ` (${cause.code})` : '';
+  return new DeferError(
+    'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+    `What this request deferred is not safe${reason}.`,
+    { cause },
+  );
 }
 
 export const scopes: AsyncLocalStorage<Scope> = new AsyncLocalStorage();

@@ -1,8 +1,8 @@
 import type { Attributes, Context, Meter, Observable, TextMapPropagator } from '@opentelemetry/api';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
-import type { Deferrer } from './deferrer.ts';
-import type { Lane } from './lane/lane.ts';
-import type { ContextOptions } from './options.ts';
+import type { Deferrer } from '../deferrer.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { ContextOptions } from '../options.ts';
 
 /**
  * The active trace context goes with every job, and is active again where the job runs: for `createDefer`'s option

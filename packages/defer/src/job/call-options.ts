@@ -1,7 +1,7 @@
-import { DeferError } from './errors.ts';
-import type { ResolvedLane } from './lane/lane-options.ts';
+import { DeferError } from '../errors.ts';
+import type { ResolvedLane } from '../lane/lane-options.ts';
 import { levels, whens, type Level, type When } from './level.ts';
-import { oneOf, onlyKnown } from './validate.ts';
+import { oneOf, onlyKnown } from '../validate.ts';
 
 export interface DeferCallOptions {
   /**

@@ -1,7 +1,8 @@
-import { DeferError } from './errors.ts';
-import type { Outbox, OutboxJob } from './outbox.ts';
-import type { Deferred, PendingJob } from './pending-job.ts';
-import { scopes } from './scope.ts';
+import { DeferError } from '../errors.ts';
+import type { Outbox, OutboxJob } from '../outbox.ts';
+import type { Deferred, PendingJob } from '../job/pending-job.ts';
+import { scopes } from '../request/scope.ts';
+import type { Desk } from './desk.ts';
 
 /**
  * Makes the job a row of the caller's transaction.
@@ -12,6 +13,7 @@ export function enqueueInOutbox(
   outbox: Outbox | undefined,
   job: PendingJob,
   transaction: unknown,
+  desk: Desk,
 ): Deferred {
   if (outbox === undefined || transaction === undefined) {
     throw new DeferError(
@@ -34,8 +36,8 @@ export function enqueueInOutbox(
   const scope = scopes.getStore();
   if (scope?.canHold) scope.await(job);
   outbox.enqueue(transaction, row).then(
-    () => job.acknowledge(undefined),
-    (error: unknown) => job.acknowledge(error),
+    () => desk.settle(job, undefined),
+    (error: unknown) => desk.settle(job, error),
   );
   return job;
 }

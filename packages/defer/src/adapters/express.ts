@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Deferrer } from './deferrer.ts';
-import { holdResponse } from './hold-response.ts';
-import { factsOf } from './request-facts.ts';
-import { watchEnd } from './watch-end.ts';
-import { Scope, scopes, type RequestFacts, type ScopeHost } from './scope.ts';
+import type { Deferrer } from '../deferrer.ts';
+import { holdResponse } from '../request/hold-response.ts';
+import { factsOf } from '../request/request-facts.ts';
+import { watchEnd } from '../request/watch-end.ts';
+import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
 
 export interface ExpressDeferOptions {
   /**

@@ -1,6 +1,6 @@
-import type { Deferrer } from './deferrer.ts';
-import type { Lane } from './lane/lane.ts';
-import { lagBuckets } from './lane/lane-stats.ts';
+import type { Deferrer } from '../deferrer.ts';
+import type { Lane } from '../lane/lane.ts';
+import { lagBuckets } from '../lane/lane-stats.ts';
 
 /**
  * The metrics as Prometheus reads them (text format 0.0.4), for the app's own `/metrics`.

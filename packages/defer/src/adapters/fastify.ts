@@ -6,10 +6,16 @@ import type {
   FastifyRequest,
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { Deferrer } from './deferrer.ts';
-import { factsOf } from './request-facts.ts';
-import { watchEnd } from './watch-end.ts';
-import { Scope, scopes, type HeldReply, type RequestFacts, type ScopeHost } from './scope.ts';
+import type { Deferrer } from '../deferrer.ts';
+import { factsOf } from '../request/request-facts.ts';
+import { watchEnd } from '../request/watch-end.ts';
+import {
+  Scope,
+  scopes,
+  type HeldReply,
+  type RequestFacts,
+  type ScopeHost,
+} from '../request/scope.ts';
 
 export interface FastifyDeferOptions {
   deferrer: Deferrer;

@@ -1,6 +1,6 @@
-import type { Journal } from './journal/journal.ts';
-import type { Lane } from './lane/lane.ts';
-import { listSinks, type ResolvedOptions } from './options.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Lane } from '../lane/lane.ts';
+import { listSinks, type ResolvedOptions } from '../options.ts';
 
 /** Journals whose processes are gone: their jobs go to the sinks of the same names here. */
 export class Orphans {

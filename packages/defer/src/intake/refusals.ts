@@ -1,6 +1,8 @@
-import { DeferError } from './errors.ts';
-import type { Level } from './level.ts';
-import { listSinks } from './options.ts';
+import { DeferError } from '../errors.ts';
+import type { Level } from '../job/level.ts';
+import type { PendingJob } from '../job/pending-job.ts';
+import type { Lane } from '../lane/lane.ts';
+import { listSinks } from '../options.ts';
 
 export function unknownJob(given: unknown): DeferError {
   const shown = typeof given === 'string' ? `"${given}"` : `a value of type ${typeof given}`;
@@ -47,5 +49,19 @@ export function closureAbove(level: Level): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_LEVEL',
     `A closure cannot be kept at the level ${level}: only memory holds it. Make it a job.`,
+  );
+}
+
+export function laneFull(lane: Lane): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_FULL',
+    `The sink ${lane.name} has ${lane.depth} jobs to go, and takes no more (maxPending, maxPendingBytes).`,
+  );
+}
+
+export function notInTime({ id, job, level }: PendingJob, limitMs: number): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+    `The job ${id} (${job}) did not reach the level ${level} within ${limitMs} ms.`,
   );
 }

@@ -1,0 +1,43 @@
+import type { Clock } from '../clock.ts';
+
+/** Gives up on what takes too long: all have the same time, so one timer does. */
+export class AcknowledgeLimit<T extends object> {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #isOver: (item: T) => void;
+  /** In the order they are given up in. */
+  readonly #waiting = new Map<T, number>();
+  #isTimed = false;
+
+  constructor(clock: Clock, limitMs: number, isOver: (item: T) => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#isOver = isOver;
+  }
+
+  /** From now on it has `limitMs`. */
+  watch(item: T): void {
+    this.#waiting.set(item, this.#clock.now() + this.#limitMs);
+    if (!this.#isTimed) this.#lookIn(this.#limitMs);
+  }
+
+  /** It came in time. */
+  forget(item: T): void {
+    if (this.#waiting.size > 0) this.#waiting.delete(item);
+  }
+
+  #lookIn(ms: number): void {
+    this.#isTimed = true;
+    this.#clock.after(ms, () => this.#look(), false);
+  }
+
+  #look(): void {
+    this.#isTimed = false;
+    const now = this.#clock.now();
+    for (const [item, endMs] of this.#waiting) {
+      if (endMs > now) return this.#lookIn(endMs - now);
+      this.#waiting.delete(item);
+      this.#isOver(item);
+    }
+  }
+}

@@ -1,0 +1,288 @@
+import type { Clock } from '../clock.ts';
+import { DeferError } from '../errors.ts';
+import type { PendingJob } from '../job/pending-job.ts';
+import { jobStates } from '../journal/segment.ts';
+import type { LaneReports } from '../lane/lane-host.ts';
+import type { DropReason } from '../lane/lane-stats.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { DeferLogger } from '../options.ts';
+import type { Scope, ScopeDesk } from '../request/scope.ts';
+import { AcknowledgeLimit } from './acknowledge-limit.ts';
+import { Blocked } from './blocked.ts';
+import type { Journaling } from './journaling.ts';
+import { closedError, laneFull, notInTime, withdrawn } from './refusals.ts';
+
+export interface DeskHost {
+  readonly clock: Clock;
+  readonly logger: DeferLogger;
+  readonly acknowledgeTimeoutMs: number;
+  /** Undefined without a journal. */
+  readonly journaling: Journaling | undefined;
+  laneOf(job: PendingJob): Lane;
+  isClosed(): boolean;
+  /** Puts the job with the dead letters. Resolves when it lies there. */
+  bury(job: PendingJob, error: unknown): Promise<void>;
+}
+
+/**
+ * Where every job comes in, and where all that becomes of it is reported: by its request, the journal and its lane.
+ * Nobody else acknowledges a job, and nobody else waits for the journal.
+ */
+export class Desk implements ScopeDesk, LaneReports {
+  readonly #host: DeskHost;
+  readonly #limit: AcknowledgeLimit<PendingJob>;
+  readonly #blocked: Blocked;
+
+  constructor(host: DeskHost) {
+    this.#host = host;
+    const { clock, acknowledgeTimeoutMs } = host;
+    this.#limit = new AcknowledgeLimit(clock, acknowledgeTimeoutMs, (job) =>
+      this.settle(job, notInTime(job, acknowledgeTimeoutMs)),
+    );
+    this.#blocked = new Blocked(
+      clock,
+      () => host.journaling!.hasRoom(),
+      (job) => this.#append(job),
+    );
+  }
+
+  /**
+   * Takes a new job, for the request it was deferred in.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_FULL
+   */
+  accept(job: PendingJob, scope: Scope | undefined): PendingJob {
+    const isDecided = scope === undefined || scope.hasEnded;
+    const suits = scope === undefined ? job.when !== 'aborted' : scope.suits(job.when);
+    if (isDecided && !suits) {
+      this.settle(job, withdrawn());
+      return job;
+    }
+    const lane = this.#host.laneOf(job);
+    // Jobs whose outcome is open are kept in memory until then; only the reply's own status decides on them.
+    const isCertain = isDecided || job.when === 'always';
+    const isKept = job.isJournaled ? !isCertain || this.#record(job, lane) : this.#load(job, lane);
+    // Whatever has become of it by now: a reply that claims it must not leave.
+    const isClaimed = job.level !== 'memory' || !job.isSettled;
+    if (scope?.canHold && isCertain && isClaimed) scope.await(job);
+    if (!isKept) return job;
+    if (isDecided || (job.level === 'sink' && isCertain)) {
+      this.deliver(job);
+    } else {
+      lane.reserve();
+      job.isReserved = true;
+      scope.add(job);
+    }
+    return job;
+  }
+
+  /** Hands the job to its lane. */
+  deliver(job: PendingJob): void {
+    const lane = this.#host.laneOf(job);
+    job.isUnderway = true;
+    if (job.level === 'memory' && job.place === undefined && lane.isBehindSpilled) {
+      this.#recordLate(job, lane);
+    }
+    if (job.level === 'sink' && !job.isRelayed && !job.isSettled) this.#limit.watch(job);
+    if (!lane.enqueue(job)) this.#drop(job, lane, 'overflow');
+  }
+
+  secure(job: PendingJob): void {
+    if (job.level === 'sink') this.deliver(job);
+    else this.#recordLate(job, this.#host.laneOf(job));
+  }
+
+  dispatch(job: PendingJob): void {
+    const lane = this.#unreserve(job);
+    if (job.isUnderway) return;
+    if (this.#host.isClosed()) {
+      // Its lane is gone. What the journal has, the next process finds there.
+      if (job.place === undefined) this.#drop(job, lane, 'exit');
+      return;
+    }
+    if (job.isJournaled && job.place === undefined) this.#recordLate(job, lane);
+    this.deliver(job);
+  }
+
+  withdraw(job: PendingJob): void {
+    this.#unreserve(job);
+    if (job.isUnderway) return;
+    job.place?.journal.done(job.place);
+    this.settle(job, withdrawn());
+  }
+
+  delivered(job: PendingJob, isReplayable: boolean): void {
+    const { place } = job;
+    if (place !== undefined) {
+      if (isReplayable) place.journal.sent(place);
+      else place.journal.done(place);
+    }
+    // A level below is reached when the journal says so, even where the sink was faster.
+    if (!job.isJournaled || this.#blocked.delete(job)) this.settle(job, undefined);
+  }
+
+  async died(job: PendingJob, error: unknown): Promise<void> {
+    const { sink } = job;
+    try {
+      await this.#host.bury(job, error);
+      job.place?.journal.done(job.place);
+    } catch (reason) {
+      this.#host.logger.warn(
+        `defer, sink ${sink}: the job ${job.id} (${job.job}) died, and could not be put with the dead letters. ${job.place === undefined ? 'It is lost.' : 'It stays in the journal.'}`,
+        reason,
+      );
+    }
+    if (job.isJournaled && !this.#blocked.delete(job)) return;
+    const sentence = `The job ${job.id} (${job.job}) cannot be done by the sink ${sink}.`;
+    this.settle(job, new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, { cause: error }));
+  }
+
+  /** For the journal. */
+  committed(jobs: readonly PendingJob[], error: unknown): void {
+    for (const job of jobs) {
+      try {
+        if (error === undefined) this.settle(job, undefined);
+        else this.#journalFailed(job, error);
+      } catch (thrown) {
+        // It is the app's own, from a reply that goes on here. The others must hear all the same.
+        queueMicrotask(() => {
+          throw thrown;
+        });
+      }
+    }
+  }
+
+  /** The level of the job is reached, or with an error: it is not. */
+  settle(job: PendingJob, error: unknown): void {
+    this.#limit.forget(job);
+    this.#blocked.delete(job);
+    job.settle(error);
+  }
+
+  /** The lane is closed, and these are left: the journal takes them. Returns how many are lost. */
+  keep(jobs: readonly PendingJob[], lane: Lane): number {
+    let lost = 0;
+    for (const job of jobs) {
+      if (job.place !== undefined || job.isRelayed) {
+        this.settle(job, closedError());
+      } else if (this.#host.journaling === undefined || job.work !== undefined) {
+        lost++;
+        this.#drop(job, lane, 'exit');
+      } else {
+        this.#keep(job, lane);
+      }
+    }
+    return lost;
+  }
+
+  /* The next process finds it. */
+  #keep(job: PendingJob, lane: Lane): void {
+    try {
+      this.#host.journaling!.append(job);
+      // It was deferred, and is safe; but the level `sink` has not been reached.
+      if (!job.isJournaled) this.settle(job, job.level === 'sink' ? closedError() : undefined);
+    } catch (error) {
+      this.#drop(job, lane, 'exit');
+      this.#host.logger.warn(
+        `defer: the job ${job.id} (${job.job}) could not be journaled.`,
+        error,
+      );
+    }
+  }
+
+  /* Memory holds it until its lane has it. False when it was given up. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
+  #load(job: PendingJob, lane: Lane): boolean {
+    if (!lane.isFull) {
+      if (job.level === 'memory') this.settle(job, undefined);
+      return true;
+    }
+    const { overflow } = lane.options;
+    if (overflow === 'spill' && job.level === 'memory') {
+      this.#record(job, lane);
+      if (job.place !== undefined) {
+        this.settle(job, undefined);
+        return true;
+      }
+      // The journal cannot take it, and memory must not.
+    }
+    if (overflow === 'drop-oldest') {
+      const oldest = lane.takeOldest();
+      this.#drop(oldest ?? job, lane, 'overflow');
+      if (oldest === undefined) return false;
+      if (job.level === 'memory') this.settle(job, undefined);
+      return true;
+    }
+    if (overflow === 'block' && lane.blocked < lane.options.maxPending) {
+      if (job.level === 'sink') return true;
+      this.#limit.watch(job);
+      lane.whenRoom(() => this.settle(job, undefined));
+      return true;
+    }
+    lane.stats.rejected++;
+    throw laneFull(lane);
+  }
+
+  /* Gives the job to the journal, which says later that it has it. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
+  #record(job: PendingJob, lane: Lane): true {
+    if (this.#recordOrBlock(job, lane)) return true;
+    lane.stats.rejected++;
+    throw this.#host.journaling!.full();
+  }
+
+  /* The same where no call is left that could throw. */
+  #recordLate(job: PendingJob, lane: Lane): void {
+    if (!this.#recordOrBlock(job, lane)) this.settle(job, this.#host.journaling!.full());
+  }
+
+  /* False when there is no room. */
+  #recordOrBlock(job: PendingJob, lane: Lane): boolean {
+    const journaling = this.#host.journaling!;
+    if (journaling.hasRoom() || journaling.makeRoom(lane)) {
+      this.#append(job);
+      return true;
+    }
+    if (lane.options.overflow !== 'block') return false;
+    if (this.#blocked.size >= lane.options.maxPending) return false;
+    this.#blocked.add(job);
+    this.#limit.watch(job);
+    return true;
+  }
+
+  #append(job: PendingJob): void {
+    try {
+      this.#host.journaling!.append(job);
+    } catch (error) {
+      this.#journalFailed(job, error);
+    }
+  }
+
+  /* It stays in memory where that has it, and is delivered from there. Whether that will do is the app's to say. */
+  #journalFailed(job: PendingJob, error: unknown): void {
+    const { place } = job;
+    // What could not be synced was written all the same.
+    const isWritten =
+      place !== undefined && place.segment.stateOf(place.number) !== jobStates.absent;
+    if (!isWritten) job.place = undefined;
+    const isInMemory = !job.isSpilled && (job.isUnderway || !this.#host.laneOf(job).isFull);
+    const isEnough = this.#host.journaling!.degrades && (isInMemory || isWritten);
+    this.settle(job, isEnough ? undefined : error);
+  }
+
+  #drop(job: PendingJob, lane: Lane, reason: DropReason): void {
+    lane.countDrop(reason);
+    job.place?.journal.done(job.place);
+    this.settle(
+      job,
+      new DeferError('ERR_REDLINE_DEFER_FULL', `The job ${job.id} (${job.job}) was dropped.`),
+    );
+  }
+
+  #unreserve(job: PendingJob): Lane {
+    const lane = this.#host.laneOf(job);
+    if (job.isReserved) {
+      job.isReserved = false;
+      lane.unreserve();
+    }
+    return lane;
+  }
+}

@@ -1,0 +1,56 @@
+import { DeferError } from '../errors.ts';
+import type { PendingJob } from '../job/pending-job.ts';
+import { encodeJobRecord } from '../journal/job-record.ts';
+import type { JournalRoot } from '../journal/journal-root.ts';
+import type { Lane } from '../lane/lane.ts';
+import type { JournalOptions } from '../options.ts';
+
+/** The way of jobs into the journal, and the room there. */
+export class Journaling {
+  readonly #root: JournalRoot<PendingJob>;
+  readonly #options: Required<JournalOptions>;
+
+  constructor(root: JournalRoot<PendingJob>, options: Required<JournalOptions>) {
+    this.#root = root;
+    this.#options = options;
+  }
+
+  /** What was not written, or not synced, is acceptable in memory. */
+  get degrades(): boolean {
+    return this.#options.onFailure === 'degrade';
+  }
+
+  hasRoom(): boolean {
+    return this.#root.hasRoom();
+  }
+
+  /** Makes room at the cost of the oldest jobs of the lane, where that is what it asks for. */
+  makeRoom(lane: Lane): boolean {
+    const root = this.#root;
+    if (lane.options.overflow !== 'drop-oldest') return false;
+    while (!root.hasRoom()) {
+      const dropped = root.dropOldest(lane.name);
+      if (dropped === undefined) return false;
+      lane.forget(dropped.journal, dropped.jobs);
+    }
+    return true;
+  }
+
+  full(): DeferError {
+    return new DeferError(
+      'ERR_REDLINE_DEFER_FULL',
+      `The journal has reached its maxBytes, ${this.#options.maxBytes}.`,
+    );
+  }
+
+  /**
+   * Adds the job. It is written with the next write, and the journal then says so for one whose level it is.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
+   */
+  append(job: PendingJob): void {
+    const { own } = this.#root;
+    job.place = own.append(job.sink, encodeJobRecord(job));
+    if (job.isJournaled) own.wait(job.level === 'disk' ? 'disk' : 'process', job);
+  }
+}

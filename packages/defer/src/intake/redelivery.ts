@@ -1,0 +1,48 @@
+import { DeferError } from '../errors.ts';
+import type { JobRecord } from '../journal/job-record.ts';
+import type { Restore } from '../job/async-context.ts';
+import type { OutboxJob } from '../outbox.ts';
+import { PendingJob } from '../job/pending-job.ts';
+import type { DeferContext } from '../sink.ts';
+
+export interface RedeliveryHost {
+  readonly hasJournal: boolean;
+  /** Takes a job as if it were deferred now. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED, _FULL */
+  accept(job: PendingJob): void;
+  /** Takes it to its lane as it is. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
+  deliver(job: PendingJob): void;
+  restoreFrom(context: DeferContext | undefined): Restore | undefined;
+}
+
+/** Jobs that were kept elsewhere and come back: the rows of an outbox, and dead letters. */
+export class Redelivery {
+  readonly #host: RedeliveryHost;
+
+  constructor(host: RedeliveryHost) {
+    this.#host = host;
+  }
+
+  /** What an outbox's relay calls: resolves when the row is not needed any more. */
+  async relay(row: OutboxJob): Promise<void> {
+    const job = this.#jobOf({ ...row, attempt: 1 }, 'sink');
+    job.isRelayed = true;
+    this.#host.deliver(job);
+    try {
+      await job.acknowledged();
+    } catch (error) {
+      if (!(error instanceof DeferError) || error.code !== 'ERR_REDLINE_DEFER_DEAD') throw error;
+    }
+  }
+
+  /** A letter is safe from a power failure, and so must be what it becomes. */
+  async requeue(record: JobRecord): Promise<void> {
+    const job = this.#jobOf({ ...record, attempt: 1 }, this.#host.hasJournal ? 'disk' : 'memory');
+    job.redelivered = true;
+    this.#host.accept(job);
+    if (this.#host.hasJournal) await job.acknowledged();
+  }
+
+  #jobOf(record: JobRecord, level: 'memory' | 'disk' | 'sink'): PendingJob {
+    return new PendingJob(record, level, 'always', this.#host.restoreFrom(record.context));
+  }
+}

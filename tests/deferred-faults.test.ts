@@ -1,0 +1,284 @@
+// What a reply below 400 promises, through HTTP, whatever goes wrong: the level of each of its jobs was reached.
+import 'reflect-metadata';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { Controller, Get, Param, type INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import {
+  createDefer,
+  defer,
+  defineJob,
+  nodeFs,
+  type DeferOptions,
+  type Deferrer,
+  type JournalFs,
+  type Level,
+  type Sink,
+  type When,
+} from '@redline/defer';
+import { expressDefer } from '@redline/defer/express';
+import { fastifyDefer } from '@redline/defer/fastify';
+import { DeferModule, DeferService } from '@redline/nest';
+import express from 'express';
+import fastify from 'fastify';
+
+type JobLevel = Exclude<Level, 'outbox'>;
+
+const levels: readonly JobLevel[] = ['memory', 'process', 'disk', 'sink'];
+const whens: readonly When[] = ['always', 'success', 'aborted'];
+const note = defineJob<string>('note');
+
+interface App {
+  readonly url: string;
+  readonly deferrer: Deferrer;
+  stop(): Promise<void>;
+}
+
+function deferOne(level: string, when: string, data: string): object {
+  defer(note, data, { level: level as JobLevel, when: when as When });
+  return { data };
+}
+
+async function listening(server: Server): Promise<string> {
+  if (!server.listening) await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function startNest(
+  adapter: ExpressAdapter | FastifyAdapter,
+  options: DeferOptions,
+): Promise<App> {
+  class Jobs {
+    take(level: string, when: string, data: string): object {
+      return deferOne(level, when, data);
+    }
+  }
+  const own = Object.getOwnPropertyDescriptor(Jobs.prototype, 'take')!;
+  Get('/:level/:when/:data')(Jobs.prototype, 'take', own);
+  for (const [place, name] of ['level', 'when', 'data'].entries()) {
+    Param(name)(Jobs.prototype, 'take', place);
+  }
+  Controller()(Jobs);
+  const root = {
+    module: Jobs,
+    imports: [DeferModule.forRoot({ sink: 'test', ...options })],
+    controllers: [Jobs],
+  };
+  const app: INestApplication = await NestFactory.create(root, adapter, {
+    logger: false,
+    abortOnError: false,
+  });
+  await app.listen(0, '127.0.0.1');
+  const server = app.getHttpServer() as Server;
+  return {
+    url: await listening(server),
+    deferrer: app.get(DeferService).deferrer,
+    async stop() {
+      server.closeAllConnections();
+      await app.close();
+    },
+  };
+}
+
+const apps: Record<string, (options: DeferOptions) => Promise<App>> = {
+  async Fastify(options) {
+    const deferrer = createDefer(options);
+    const app = fastify({ forceCloseConnections: true });
+    await app.register(fastifyDefer, { deferrer });
+    app.get<{ Params: Record<'level' | 'when' | 'data', string> }>(
+      '/:level/:when/:data',
+      async ({ params: { level, when, data } }) => deferOne(level, when, data),
+    );
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    return { url, deferrer, stop: () => app.close() };
+  },
+  async Express(options) {
+    const deferrer = createDefer(options);
+    const app = express();
+    app.use(expressDefer(deferrer));
+    app.get('/:level/:when/:data', ({ params: { level, when, data } }, response) => {
+      response.json(deferOne(level, when, data));
+    });
+    const server = app.listen(0, '127.0.0.1');
+    return {
+      url: await listening(server),
+      deferrer,
+      async stop() {
+        server.closeAllConnections();
+        server.close();
+        await deferrer.close();
+      },
+    };
+  },
+  'Nest on Fastify': (options) => startNest(new FastifyAdapter(), options),
+  'Nest on Express': (options) => startNest(new ExpressAdapter(), options),
+};
+
+function failure(code: string): Error {
+  return Object.assign(new Error(`${code}: as the test says`), { code });
+}
+
+interface Fault {
+  /** What goes wrong once `isOn()`. */
+  fs?(isOn: () => boolean): Partial<JournalFs>;
+  journal?: { maxBytes?: number; segmentBytes?: number };
+  /** How many jobs are taken before it goes wrong. */
+  before: number;
+  /** What cannot be reached then; the others must be. */
+  unreachable: readonly JobLevel[];
+}
+
+const cannotOpen = (code: string, before: number): Fault => ({
+  fs: (isOn) => ({
+    openSync(path, flags) {
+      if (flags === 'wx' && path.endsWith('.seg') && isOn()) throw failure(code);
+      return nodeFs.openSync(path, flags);
+    },
+  }),
+  journal: { segmentBytes: 100 },
+  before,
+  unreachable: ['process', 'disk'],
+});
+
+const cannotWrite = (code: string): Fault => ({
+  fs: (isOn) => ({
+    writeSync(fd, bytes, offset, length, position) {
+      if (isOn()) throw failure(code);
+      return nodeFs.writeSync(fd, bytes, offset, length, position);
+    },
+  }),
+  before: 1,
+  unreachable: ['process', 'disk'],
+});
+
+const faults: Record<string, Fault> = {
+  'none, but for the sink that is away': { before: 0, unreachable: [] },
+  'the first segment cannot be opened, EROFS': cannotOpen('EROFS', 0),
+  'the next segment cannot be opened, ENOSPC': cannotOpen('ENOSPC', 3),
+  'the next segment cannot be opened, EMFILE': cannotOpen('EMFILE', 3),
+  'a write fails, ENOSPC': cannotWrite('ENOSPC'),
+  'a write fails, EIO': cannotWrite('EIO'),
+  'a sync fails, EIO': {
+    fs: (isOn) => ({
+      fdatasync: (fd, done) =>
+        isOn() ? void setImmediate(done, failure('EIO')) : nodeFs.fdatasync(fd, done),
+    }),
+    before: 1,
+    unreachable: ['disk'],
+  },
+  'a sync hangs': {
+    fs: (isOn) => ({
+      fdatasync(fd, done) {
+        if (!isOn()) nodeFs.fdatasync(fd, done);
+      },
+      fdatasyncSync(fd) {
+        assert.ok(!isOn(), 'would hang as well, and the process with it');
+        nodeFs.fdatasyncSync(fd);
+      },
+    }),
+    before: 1,
+    unreachable: ['disk'],
+  },
+  'the journal is full': {
+    journal: { maxBytes: 400, segmentBytes: 200 },
+    before: 5,
+    unreachable: ['process', 'disk'],
+  },
+};
+
+/** Its process could be killed now: what would the next one find? */
+async function foundByTheNext(t: TestContext, directory: string): Promise<Set<string>> {
+  const copy = temporaryFolder(t);
+  cpSync(directory, copy, { recursive: true });
+  for (const name of readdirSync(copy).filter((each) => each.includes('~'))) {
+    renameSync(join(copy, name), join(copy, `${name.split('~')[0]!}~free`));
+  }
+  const found = new Set<string>();
+  const sink: Sink = {
+    kind: 'next',
+    async send(batch) {
+      for (const { json } of batch) found.add(JSON.parse(json) as string);
+    },
+  };
+  const next = createDefer({
+    sinks: { test: sink },
+    journal: { directory: copy },
+    handleSignals: false,
+    logger: false,
+  });
+  await next.ready();
+  await next.close();
+  return found;
+}
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-faults-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+for (const [framework, start] of Object.entries(apps)) {
+  describe(`on ${framework}, a reply below 400 says that the level was reached`, () => {
+    for (const [what, fault] of Object.entries(faults)) {
+      test(`where ${what}`, async (t) => {
+        const directory = temporaryFolder(t);
+        let isOn = false;
+        const away: Sink = {
+          kind: 'away',
+          async send() {
+            throw new Error('It is away.');
+          },
+        };
+        const app = await start({
+          sinks: { test: away },
+          journal: { directory, ...fault.journal, fs: { ...nodeFs, ...fault.fs?.(() => isOn) } },
+          acknowledgeTimeoutMs: 300,
+          drainMs: 0,
+          handleSignals: false,
+          logger: false,
+        });
+        t.after(() => app.stop());
+        const claimed: string[] = [];
+        const ask = async (level: JobLevel, when: When, data: string): Promise<number> => {
+          const response = await fetch(`${app.url}/${level}/${when}/${data}`);
+          const body = await response.text();
+          assert.ok(!body.includes(directory), `the client is told of a path: ${body}`);
+          const isKept = level === 'process' || level === 'disk';
+          if (response.ok && isKept && when !== 'aborted') claimed.push(data);
+          return response.status;
+        };
+        for (let n = 0; n < fault.before; n++) {
+          // The last may find the journal full already.
+          await ask('process', 'always', `before-${n}`);
+          await ask('disk', 'success', `before-too-${n}`);
+        }
+        if (fault.before > 0) assert.ok(claimed.length > 0);
+        isOn = true;
+        // Each with others beside it, as under load.
+        const cases = levels.flatMap((level) => whens.map((when) => [level, when] as const));
+        await Promise.all(
+          [...cases, ...cases].map(async ([level, when], at) => {
+            const status = await ask(level, when, `${level}-${when}-${at}`);
+            const isReachable = level !== 'sink' && !fault.unreachable.includes(level);
+            if (when === 'aborted' || isReachable) assert.equal(status, 200, `${level} ${when}`);
+            else assert.ok(status >= 500, `${level} ${when} was answered with ${status}`);
+          }),
+        );
+        const found = await foundByTheNext(t, directory);
+        assert.deepEqual(
+          claimed.filter((data) => !found.has(data)),
+          [],
+          'claimed, and lost',
+        );
+      });
+    }
+  });
+}

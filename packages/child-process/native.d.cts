@@ -7,7 +7,7 @@ export declare function realEnvironmentVariable(name: string): string | null;
 /** Starts processes and reports on them; one per environment. `stream` is an index in the child's stdio. */
 export declare class Port {
   constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);
-  /** The child's id, or a negative error number. */
+  /** The child's id, a negative error number, or -(id * 4096 + error number) for one that has failed already. */
   spawn(
     file: string,
     args: string,
@@ -32,9 +32,9 @@ export declare class Port {
   uncollect(id: number, stream: number): { ended: boolean; bytes: Buffer };
   take(id: number, stream: number): { fd: number; bytes: Buffer };
   closeStream(id: number, stream: number): void;
-  /** After the exit: how many of the streams nobody touched have ended. */
-  drain(id: number): number;
-  /** Blocks until every process asked for has been started or has failed. */
+  /** After the exit: which of the streams nobody touched have not ended. */
+  drain(id: number): number[];
+  /** Blocks until every process asked for here has been started or has failed. */
   flush(): void;
   setReferenced(referenced: boolean): void;
 }

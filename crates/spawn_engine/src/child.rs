@@ -12,7 +12,7 @@ use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 
 /// The stream number that stands for the process itself in an epoll token.
-pub(crate) const PROCESS: u8 = u8::MAX;
+pub(crate) const PROCESS: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -27,6 +27,8 @@ struct State {
     pidfd: Option<OwnedFd>,
     streams: Vec<Stream>,
     announce: bool,
+    /// Whether the pipes of a child that failed are at their end.
+    is_cut_off: bool,
     /// Whether the port has been told how it ended: until then its facts can be asked for.
     is_known: bool,
 }
@@ -39,8 +41,8 @@ pub(crate) struct Child {
 }
 
 /// The epoll token of a stream of a child. Ids are never used twice, so a stale event finds nobody.
-pub(crate) fn token(id: u64, stream: u8) -> u64 {
-    (id << 8) | u64::from(stream)
+pub(crate) fn token(id: u64, stream: u16) -> u64 {
+    (id << 16) | u64::from(stream)
 }
 
 impl Child {
@@ -53,33 +55,63 @@ impl Child {
                 pidfd: None,
                 streams,
                 announce: false,
+                is_cut_off: false,
                 is_known: false,
             }),
             settled: Condvar::new(),
         }
     }
 
-    /// The spawner's report.
-    pub fn settle(&self, result: Result<Launched, Errno>, epoll: &Epoll) {
+    /// Makes the pipes that have not been made, and hands out the child's ends.
+    pub fn open_pipes(&self, far_ends: &mut [Option<OwnedFd>]) -> Result<(), Errno> {
         let mut state = lock(&self.state);
-        let told = match result {
+        for (stream, far_end) in state.streams.iter_mut().zip(far_ends) {
+            stream.make()?;
+            if let Some(far) = stream.far.take() {
+                *far_end = Some(far);
+            }
+        }
+        Ok(())
+    }
+
+    /// The spawner's report. `far_ends` of a child that failed stay open until its port has dealt with that: what is
+    /// written to its stdin until then must not meet a closed pipe.
+    pub fn settle(
+        &self,
+        result: Result<Launched, Errno>,
+        far_ends: Vec<Option<OwnedFd>>,
+        epoll: &Epoll,
+    ) {
+        let mut state = lock(&self.state);
+        let mut told = match result {
             Ok(Launched { pid, pidfd }) => {
+                // The end of a stream is the child's doing alone, and comes with its exit.
+                drop(far_ends);
                 state.phase = Phase::Running(pid);
                 if state.announce {
                     self.inbox.push(Event::Started { id: self.id });
                 }
-                let _ = epoll.add(&pidfd, token(self.id, PROCESS));
+                let watched = epoll.add(&pidfd, token(self.id, PROCESS));
                 state.pidfd = Some(pidfd);
-                state.announce
+                match watched {
+                    Ok(()) => state.announce,
+                    Err(error) => {
+                        self.lose(&mut state, pid, error);
+                        true
+                    }
+                }
             }
             Err(error) => {
                 state.phase = Phase::Failed(error);
                 self.inbox.push(Event::Failed { id: self.id, error });
+                for (stream, far_end) in state.streams.iter_mut().zip(far_ends) {
+                    stream.far = far_end.or(stream.far.take());
+                }
                 true
             }
         };
         for index in 0..state.streams.len() {
-            state.streams[index].arm(epoll, token(self.id, index as u8));
+            told |= self.arm(&mut state, index as u16, epoll);
         }
         if self.inbox.is_closed() {
             close_all(&mut state, epoll);
@@ -89,6 +121,35 @@ impl Child {
         if told {
             self.inbox.wake();
         }
+    }
+
+    /// Has a stream of a settled child watched. Whether the port must be woken.
+    fn arm(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
+        let stream = &mut state.streams[usize::from(index)];
+        // The child never was: its pipe has no other end.
+        let found = if stream.wants_reading() && stream.cancel() {
+            Found::End {
+                bytes: Vec::new(),
+                error: 0,
+            }
+        } else {
+            stream.arm(epoll, token(self.id, index))
+        };
+        self.report(index, found)
+    }
+
+    fn lose(&self, state: &mut State, pid: i32, error: Errno) {
+        state.phase = Phase::Exited(pid);
+        self.inbox.push(Event::Lost {
+            id: self.id,
+            pid,
+            error,
+        });
+    }
+
+    /// Whether the outcome is known.
+    pub fn is_settled(&self) -> bool {
+        lock(&self.state).phase != Phase::Starting
     }
 
     /// Blocks until the program runs or could not be started.
@@ -125,21 +186,23 @@ impl Child {
     }
 
     /// Lets a stream run up to [`FLOW_CREDIT`] bytes ahead of its reader, counted from now.
-    pub fn flow(&self, index: u8, epoll: &Epoll) {
+    pub fn flow(&self, index: u16, epoll: &Epoll) {
         let mut state = lock(&self.state);
         let started = state.phase != Phase::Starting;
-        if let Some(stream) = state.streams.get_mut(usize::from(index)) {
-            stream.mode = Mode::Flow {
-                credit: FLOW_CREDIT,
-            };
-            if started {
-                stream.arm(epoll, token(self.id, index));
-            }
+        let Some(stream) = state.streams.get_mut(usize::from(index)) else {
+            return;
+        };
+        stream.mode = Mode::Flow {
+            credit: FLOW_CREDIT,
+        };
+        if started && self.arm(&mut state, index, epoll) {
+            drop(state);
+            self.inbox.wake();
         }
     }
 
     /// Stops collecting: what there is so far, and whether that is all there will be.
-    pub fn uncollect(&self, index: u8, epoll: &Epoll) -> (Vec<u8>, bool) {
+    pub fn uncollect(&self, index: u16, epoll: &Epoll) -> (Vec<u8>, bool) {
         let mut state = lock(&self.state);
         let Some(stream) = state.streams.get_mut(usize::from(index)) else {
             return (Vec::new(), true);
@@ -150,22 +213,19 @@ impl Child {
             _ => Vec::new(),
         };
         self.append_unseen(index, &mut bytes);
-        (bytes, stream.fd.is_none())
+        (bytes, stream.has_ended())
     }
 
     /// Gives a stream away: its descriptor unless it has ended, and the bytes read but not seen yet.
-    pub fn take(&self, index: u8, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
+    pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
         let mut state = lock(&self.state);
         let mut bytes = Vec::new();
-        let fd = state
-            .streams
-            .get_mut(usize::from(index))
-            .and_then(|stream| stream.take(epoll));
+        let fd = state.make(index).and_then(|stream| stream.take(epoll));
         self.append_unseen(index, &mut bytes);
         (fd, bytes)
     }
 
-    fn append_unseen(&self, index: u8, into: &mut Vec<u8>) {
+    fn append_unseen(&self, index: u16, into: &mut Vec<u8>) {
         for event in self.inbox.take_of(self.id, index) {
             if let Event::Data { bytes, .. }
             | Event::Ended { bytes, .. }
@@ -177,21 +237,21 @@ impl Child {
     }
 
     /// Closes a stream nobody reads any more.
-    pub fn close(&self, index: u8, epoll: &Epoll) {
+    pub fn close(&self, index: u16, epoll: &Epoll) {
         let mut state = lock(&self.state);
-        if let Some(stream) = state.streams.get_mut(usize::from(index)) {
+        if let Some(stream) = state.make(index) {
             drop(stream.take(epoll));
         }
     }
 
-    /// After the exit: closes stdin and empties the streams nobody touched. How many of those are at their end
-    /// already; the others report it.
-    pub fn drain(&self, epoll: &Epoll) -> u32 {
+    /// After the exit: closes stdin and empties the streams nobody touched. Those that have not ended are returned, and
+    /// report their end.
+    pub fn drain(&self, epoll: &Epoll) -> Vec<u32> {
         let mut state = lock(&self.state);
-        let mut ended = 0;
+        let mut open = Vec::new();
         let mut scratch = Vec::with_capacity(4096);
         for (index, stream) in state.streams.iter_mut().enumerate() {
-            if stream.fd.is_none() || !matches!(stream.mode, Mode::Idle) {
+            if stream.cancel() || stream.fd.is_none() || !matches!(stream.mode, Mode::Idle) {
                 continue;
             }
             if index == 0 {
@@ -199,16 +259,18 @@ impl Child {
                 continue;
             }
             stream.mode = Mode::Drain;
-            match stream.look(epoll, &mut scratch) {
-                Found::End { .. } => ended += 1,
-                _ => stream.arm(epoll, token(self.id, index as u8)),
+            if matches!(stream.look(epoll, &mut scratch), Found::End { .. })
+                || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
+            {
+                continue;
             }
+            open.push(index as u32);
         }
-        ended
+        open
     }
 
     /// The reactor saw something on a stream. Whether the port must be woken.
-    pub fn on_readable(&self, index: u8, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
+    pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let running = matches!(state.phase, Phase::Running(_));
         let Some(stream) = state.streams.get_mut(usize::from(index)) else {
@@ -221,7 +283,7 @@ impl Child {
         self.report(index, found) && !silent
     }
 
-    fn report(&self, stream: u8, found: Found) -> bool {
+    fn report(&self, stream: u16, found: Found) -> bool {
         let id = self.id;
         self.inbox.push(match found {
             Found::Nothing => return false,
@@ -245,9 +307,9 @@ impl Child {
         };
         let status = match sys::reap(pidfd, false) {
             Ok(None) => return false,
-            Ok(Some(status)) => status,
-            // Somebody else in this process waited for every child: the status is lost, the exit is not.
-            Err(_) => sys::Status { code: 0, signal: 0 },
+            Ok(Some(status)) => Ok(status),
+            // Somebody else in this process has waited for every child: the exit is known, how it went is not.
+            Err(error) => Err(error),
         };
         epoll.remove(pidfd);
         state.pidfd = None;
@@ -261,18 +323,21 @@ impl Child {
                 let found = state.streams[index].look(epoll, scratch);
                 let more =
                     found == Found::Nothing && collected_bytes(&state.streams[index]) > before;
-                self.report(index as u8, found);
+                self.report(index as u16, found);
                 if !more {
                     break;
                 }
             }
         }
-        self.inbox.push(Event::Exited {
-            id: self.id,
-            pid,
-            code: status.code,
-            signal: status.signal,
-        });
+        match status {
+            Ok(sys::Status { code, signal }) => self.inbox.push(Event::Exited {
+                id: self.id,
+                pid,
+                code,
+                signal,
+            }),
+            Err(error) => self.lose(&mut state, pid, error),
+        }
         true
     }
 
@@ -290,17 +355,48 @@ impl Child {
         let state = lock(&self.state);
         state.is_known
             && matches!(state.phase, Phase::Failed(_) | Phase::Exited(_))
-            && state.streams.iter().all(|stream| stream.fd.is_none())
+            && state.streams.iter().all(Stream::has_ended)
     }
 
     /// The port has been told how it ended.
     pub fn acknowledge(&self) {
-        lock(&self.state).is_known = true;
+        let mut state = lock(&self.state);
+        state.is_known = true;
+        state.cut_off();
+    }
+
+    /// The caller knows already that it failed: its streams end.
+    pub fn cut_off(&self) {
+        lock(&self.state).cut_off();
     }
 
     /// The port is gone, or will hear nothing of this child: nobody reads or writes the pipes.
     pub fn abandon(&self, epoll: &Epoll) {
         close_all(&mut lock(&self.state), epoll);
+    }
+}
+
+impl State {
+    /// A stream whose pipe is there if it can be.
+    fn make(&mut self, index: u16) -> Option<&mut Stream> {
+        let stream = self.streams.get_mut(usize::from(index))?;
+        if stream.make().is_err() {
+            stream.cancel();
+        }
+        if self.is_cut_off {
+            stream.far = None;
+        }
+        Some(stream)
+    }
+
+    fn cut_off(&mut self) {
+        if !matches!(self.phase, Phase::Failed(_)) {
+            return;
+        }
+        self.is_cut_off = true;
+        for stream in &mut self.streams {
+            stream.far = None;
+        }
     }
 }
 
@@ -313,7 +409,15 @@ fn collected_bytes(stream: &Stream) -> usize {
 
 fn close_all(state: &mut State, epoll: &Epoll) {
     state.is_known = true;
-    for stream in &mut state.streams {
-        drop(stream.take(epoll));
+    // One that has yet to be started gets its pipes, closed at this end.
+    let is_starting = state.phase == Phase::Starting;
+    for index in 0..state.streams.len() {
+        if is_starting {
+            state.make(index as u16);
+        } else {
+            state.streams[index].cancel();
+            state.streams[index].far = None;
+        }
+        drop(state.streams[index].take(epoll));
     }
 }

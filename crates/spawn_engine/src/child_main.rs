@@ -19,6 +19,13 @@ pub(crate) struct Plan<'a> {
     pub cwd: *const c_char,
     /// By descriptor; -1 is "ignore". The child reorders them in place.
     pub far_ends: &'a mut [RawFd],
+    /// The descriptors above 2 to take along, in order, when the child starts with the parent's table; `None` when it
+    /// starts with a copy.
+    pub needed: Option<&'a [RawFd]>,
+    /// What `cwd` was at the call, or -1.
+    pub folder: RawFd,
+    /// What the program was at the call, or -1.
+    pub program: RawFd,
     pub detached: bool,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
@@ -55,11 +62,19 @@ fn check(result: c_long) -> Result<c_long, Errno> {
 unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
     // SAFETY: async-signal-safe calls on values of the plan, whose pointers the parent keeps alive.
     unsafe {
+        if let Some(needed) = plan.needed {
+            leave_table(needed)?;
+        }
         if plan.detached {
             libc::setsid();
         }
+        let count = plan.far_ends.len() as c_int;
+        move_up(&mut plan.folder, count)?;
+        move_up(&mut plan.program, count)?;
         place_descriptors(plan.far_ends)?;
-        if !plan.cwd.is_null() {
+        if plan.folder >= 0 {
+            check(libc::fchdir(plan.folder).into())?;
+        } else if !plan.cwd.is_null() {
             check(libc::chdir(plan.cwd).into())?;
         }
         if plan.uid.is_some() || plan.gid.is_some() {
@@ -76,6 +91,39 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
             libc::setpriority(libc::PRIO_PROCESS, 0, nice);
         }
         reset_signals();
+    }
+    Ok(())
+}
+
+/// From the parent's table to one of our own with nothing in it but what we need. A copy of all the rest would keep
+/// alive until exec what the parent closes meanwhile: a port it listens on, a file it writes.
+///
+/// # Safety
+/// Only in a cloned child that shares its parent's table.
+unsafe fn leave_table(needed: &[RawFd]) -> Result<(), Errno> {
+    let mut last = libc::c_uint::MAX;
+    let mut flags = libc::CLOSE_RANGE_UNSHARE;
+    for &fd in needed.iter().rev().chain(&[2]) {
+        let first = fd as libc::c_uint + 1;
+        if first <= last {
+            // SAFETY: no memory is passed. The first range ends where the table does, so the kernel copies only what is
+            // below it; the others are closed in the copy.
+            check(unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) })?;
+            flags = 0;
+        }
+        last = fd as libc::c_uint - 1;
+    }
+    Ok(())
+}
+
+/// Gives a descriptor a number that no stdio entry needs.
+///
+/// # Safety
+/// Only in a cloned child, whose descriptor table is its own.
+unsafe fn move_up(fd: &mut RawFd, count: c_int) -> Result<(), Errno> {
+    if (0..count).contains(fd) {
+        // SAFETY: no memory is passed.
+        *fd = check(unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, count) }.into())? as RawFd;
     }
     Ok(())
 }
@@ -150,7 +198,10 @@ unsafe fn reset_signals() {
 unsafe fn exec(plan: &mut Plan) -> Result<(), Errno> {
     let mut denied = false;
     let mut last = libc::ENOENT;
-    for &path in plan.candidates {
+    let mut retries = RETRIES;
+    let mut next = 0;
+    while let Some(&path) = plan.candidates.get(next) {
+        next += 1;
         // SAFETY: the tables are null-terminated and their strings are alive in the suspended parent.
         unsafe {
             libc::execve(path, plan.argv, plan.envp);
@@ -164,8 +215,70 @@ unsafe fn exec(plan: &mut Plan) -> Result<(), Errno> {
         match last {
             libc::EACCES => denied = true,
             libc::ENOENT | libc::ESTALE | libc::ENOTDIR | libc::ENODEV | libc::ETIMEDOUT => {}
+            libc::ETXTBSY if retries > 0 => {
+                retries -= 1;
+                next -= 1;
+                // SAFETY: as this function.
+                unsafe { pause() };
+            }
             _ => return Err(last),
         }
     }
-    Err(if denied { libc::EACCES } else { last })
+    if denied {
+        return Err(libc::EACCES);
+    }
+    if last == libc::ENOENT && plan.program >= 0 {
+        // SAFETY: as this function.
+        unsafe { exec_held(plan) };
+    }
+    Err(last)
+}
+
+/// Another child of this process may hold a file that was just written open for writing, until it execs. Node has
+/// waited for its own by then (golang/go#22315 has the same).
+const RETRIES: u32 = 20;
+const PAUSE_NANOS: c_long = 1_000_000;
+
+/// # Safety
+/// Only in a cloned child.
+unsafe fn pause() {
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: PAUSE_NANOS,
+    };
+    // SAFETY: the raw call, because libc's is a cancellation point; `time` outlives it.
+    unsafe {
+        libc::syscall(
+            libc::SYS_nanosleep,
+            &time,
+            ptr::null_mut::<libc::timespec>(),
+        )
+    };
+}
+
+/// The program is not where it was at the call.
+///
+/// # Safety
+/// Only in a cloned child.
+unsafe fn exec_held(plan: &Plan) {
+    let exec = || {
+        // SAFETY: as in `exec`.
+        unsafe {
+            libc::syscall(
+                libc::SYS_execveat,
+                plan.program,
+                c"".as_ptr(),
+                plan.argv,
+                plan.envp,
+                libc::AT_EMPTY_PATH,
+            )
+        }
+    };
+    exec();
+    if errno() == libc::ENOENT {
+        // The interpreter of a script opens it again, by its descriptor.
+        // SAFETY: no memory is passed.
+        unsafe { libc::fcntl(plan.program, libc::F_SETFD, 0) };
+        exec();
+    }
 }

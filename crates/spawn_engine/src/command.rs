@@ -8,6 +8,7 @@ use std::sync::Arc;
 use libc::c_char;
 
 use crate::environment::Environment;
+use crate::lookup::Found;
 use crate::sys::{self, Errno};
 
 const SHELL: &[u8] = b"/bin/sh\0";
@@ -51,12 +52,14 @@ pub(crate) struct Command {
     pub request: Request,
     /// What the child gets, by descriptor; `None` is "ignore".
     pub far_ends: Vec<Option<OwnedFd>>,
+    /// What was there at the call, see [`crate::lookup`].
+    pub found: Found,
     /// The thread that asked: its nice value is what the child inherits.
     pub caller: i32,
 }
 
 /// Opens the descriptors of `stdio`: far ends for the child, near ends for us.
-#[allow(clippy::type_complexity)]
+#[allow(dead_code, clippy::type_complexity)]
 pub(crate) fn open_stdio(
     stdio: &[Stdio],
 ) -> Result<(Vec<Option<OwnedFd>>, Vec<Option<OwnedFd>>), Errno> {
@@ -143,7 +146,7 @@ fn search(name: &[u8], path: &[u8], is_our_folder: bool) -> Vec<Vec<u8>> {
     }
 }
 
-fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     let mut file = Vec::with_capacity(folder.len() + 1 + name.len());
     file.extend_from_slice(folder);
     // An empty entry is the current folder.

@@ -108,7 +108,7 @@ extern "C" fn at_exit() {
     if let Some(Ok(engine)) = ENGINE.get() {
         // A forked copy has the handler but not the threads.
         if engine.process == std::process::id() {
-            engine.spawner.flush();
+            engine.spawner.flush(None);
         }
     }
 }

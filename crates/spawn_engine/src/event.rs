@@ -28,12 +28,21 @@ pub enum Event {
         /// The signal, or 0.
         signal: i32,
     },
+    /// The process can no longer be watched, or ended without telling how.
+    Lost {
+        /// The child.
+        id: u64,
+        /// Its number.
+        pid: i32,
+        /// Why; ECHILD when somebody else in this process has waited for it.
+        error: Errno,
+    },
     /// Bytes of a flowing stream.
     Data {
         /// The child.
         id: u64,
         /// The stream.
-        stream: u8,
+        stream: u16,
         /// Never empty.
         bytes: Vec<u8>,
     },
@@ -42,7 +51,7 @@ pub enum Event {
         /// The child.
         id: u64,
         /// The stream.
-        stream: u8,
+        stream: u16,
         /// Everything collected.
         bytes: Vec<u8>,
         /// 0, or the error that ended the reading.
@@ -53,7 +62,7 @@ pub enum Event {
         /// The child.
         id: u64,
         /// The stream.
-        stream: u8,
+        stream: u16,
         /// Everything collected, the excess included.
         bytes: Vec<u8>,
     },
@@ -61,7 +70,7 @@ pub enum Event {
 
 impl Event {
     /// Whether this is about that stream.
-    pub(crate) fn is_of(&self, child: u64, index: u8) -> bool {
+    pub(crate) fn is_of(&self, child: u64, index: u16) -> bool {
         matches!(
             self,
             Self::Data { id, stream, .. }

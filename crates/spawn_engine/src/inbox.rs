@@ -49,7 +49,7 @@ impl Inbox {
     }
 
     /// The events of one stream alone, for a reader that will not wait for its turn.
-    pub fn take_of(&self, child: u64, stream: u8) -> Vec<Event> {
+    pub fn take_of(&self, child: u64, stream: u16) -> Vec<Event> {
         let mut found = Vec::new();
         lock(&self.events).retain_mut(|event| {
             let is_of_stream = event.is_of(child, stream);

@@ -2,16 +2,35 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::child_main::{Plan, child_main};
 use crate::command::{Command, Tables};
 use crate::guarded_stack::GuardedStack;
-use crate::sys::{self, Errno, errno};
+use crate::sys::{self, Errno, errno, lock};
 
 /// A running child.
 pub(crate) struct Launched {
     pub pid: i32,
     pub pidfd: OwnedFd,
+}
+
+/// What every child takes along besides its own: descriptors that this process was started with and that Node has left
+/// inheritable. `None` when a child cannot leave the others behind.
+fn inherited() -> Option<&'static [RawFd]> {
+    static INHERITED: OnceLock<Option<Vec<RawFd>>> = OnceLock::new();
+    INHERITED
+        .get_or_init(|| sys::can_leave_table().then(sys::inheritable))
+        .as_deref()
+}
+
+/// The descriptors a child needs before exec, in order.
+fn needed(far_ends: &[RawFd], others: &[RawFd], inherited: &[RawFd]) -> Vec<RawFd> {
+    let mut needed = [far_ends, others, inherited].concat();
+    needed.retain(|&fd| fd > 2);
+    needed.sort_unstable();
+    needed.dedup();
+    needed
 }
 
 /// Starts `command` and returns once it runs. The calling thread must have every signal blocked.
@@ -23,7 +42,12 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         .iter()
         .map(|fd| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd))
         .collect();
+    let raw = |fd: &Option<OwnedFd>| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let (folder, program) = (raw(&command.found.folder), raw(&command.found.program));
+    let needed = inherited().map(|inherited| needed(&far_ends, &[folder, program], inherited));
     let nice = sys::niceness(command.caller);
+    // A child that becomes another user makes the memory it borrows undumpable, ours: one at a time, and put right after.
+    let dumpable = (request.uid.is_some() || request.gid.is_some()).then(Dumpable::keep);
     let mut plan = Plan {
         argv: tables.argv.as_ptr(),
         envp: request.env.table().as_ptr(),
@@ -34,6 +58,9 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
             .as_ref()
             .map_or(ptr::null(), |cwd| cwd.as_ptr().cast()),
         far_ends: &mut far_ends,
+        needed: needed.as_deref(),
+        folder,
+        program,
         detached: request.detached,
         uid: request.uid,
         gid: request.gid,
@@ -42,7 +69,10 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     };
     let plan = &raw mut plan;
     let mut pidfd: RawFd = -1;
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let mut flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    if needed.is_some() {
+        flags |= libc::CLONE_FILES;
+    }
     // SAFETY: the child runs on a stack of its own and CLONE_VFORK suspends this thread, so everything `plan` borrows
     // outlives the child's use of it; `pidfd` is where CLONE_PIDFD writes.
     let pid = unsafe { libc::clone(child_main, stack.top(), flags, plan.cast(), &raw mut pidfd) };
@@ -51,6 +81,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     }
     // SAFETY: the kernel created this descriptor for us.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    drop(dumpable);
     // SAFETY: the child has execed or exited, so `plan` is ours alone again.
     match unsafe { (*plan).error } {
         0 => Ok(Launched { pid, pidfd }),
@@ -58,5 +89,40 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
             let _ = sys::reap(&pidfd, true);
             Err(error)
         }
+    }
+}
+
+/// Whether this process leaves a core dump and can be traced by its user, kept as it is until dropped.
+struct Dumpable {
+    was: libc::c_int,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Dumpable {
+    fn keep() -> Self {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = lock(&ALONE);
+        // SAFETY: no memory is passed.
+        let was = unsafe { libc::prctl(libc::PR_GET_DUMPABLE) };
+        Self { was, _alone: alone }
+    }
+}
+
+impl Drop for Dumpable {
+    fn drop(&mut self) {
+        if self.was == 1 {
+            // SAFETY: no memory is passed.
+            unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_needed_descriptors_come_in_order_and_once() {
+        assert_eq!(needed(&[9, -1, 2, 7], &[-1, 9], &[5]), [5, 7, 9]);
     }
 }

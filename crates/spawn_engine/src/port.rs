@@ -4,21 +4,32 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::child::{Child, PROCESS};
-use crate::command::{Command, Request, Stdio, open_stdio};
+use crate::command::{Command, Request, Stdio};
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::inbox::Inbox;
+use crate::lookup::Lookup;
 use crate::spawner::Job;
 use crate::stream::{Mode, Stream};
 use crate::suspect;
-use crate::sys::{Errno, thread_id};
+use crate::sys::{self, Errno, thread_id};
 
 /// Starts children and hears of them. Closing or dropping it lets its children run, closes their pipes, and still
 /// reaps them.
 pub struct Port {
     engine: &'static Engine,
     inbox: Arc<Inbox>,
+    lookup: Lookup,
     thread: i32,
+}
+
+/// A child that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spawned {
+    /// Its number.
+    pub id: u64,
+    /// Why it could not be started, if that is known already; [`Event::Failed`] comes nevertheless.
+    pub failure: Option<Errno>,
 }
 
 /// A stream given away by [`Port::take`].
@@ -39,56 +50,64 @@ impl Port {
         Ok(Self {
             engine: Engine::get()?,
             inbox: Arc::new(Inbox::new(Box::new(wake))),
+            lookup: Lookup::default(),
             thread: thread_id(),
         })
     }
 
-    /// Queues a child and returns its id; the descriptors of `stdio` are copied before it returns.
+    /// Queues a child; the descriptors of `stdio` are copied before it returns, the program and the folder are held.
     ///
     /// # Errors
-    /// A descriptor that does not exist, or no descriptors left. E2BIG for 255 or more stdio entries. When the request
+    /// A descriptor that does not exist, or no descriptors left. E2BIG for 65,535 or more stdio entries. When the request
     /// looks like one that cannot be started, the call waits, and an error of the loud kind is returned too.
-    pub fn spawn(&self, request: Request) -> Result<u64, Errno> {
+    pub fn spawn(&self, request: Request) -> Result<Spawned, Errno> {
         if request.stdio.len() >= usize::from(PROCESS) {
             return Err(libc::E2BIG);
         }
-        let (near_ends, far_ends) = open_stdio(&request.stdio)?;
-        let streams = near_ends
-            .into_iter()
-            .zip(&request.stdio)
-            .map(|(fd, stdio)| {
-                let mode = match *stdio {
-                    Stdio::Collect(limit) => Mode::Collect {
-                        bytes: Vec::new(),
-                        limit,
-                    },
-                    _ => Mode::Idle,
-                };
-                Stream::new(fd, mode)
-            })
-            .collect();
+        let far_ends = copy_inherited(&request.stdio)?;
+        let found = self.lookup.find(&request)?;
+        let is_doubtful = found.is_doubtful || suspect::may_fail(&request);
+        let streams = request.stdio.iter().map(stream).collect();
         let id = self.engine.next_id();
         let child = Arc::new(Child::new(id, Arc::clone(&self.inbox), streams));
         self.engine.remember(&child);
         let command = Command {
             request,
             far_ends,
+            found,
             caller: self.thread,
         };
-        let is_suspect = suspect::may_fail_loudly(&command.request);
-        self.engine.spawner.push(Job {
-            command,
-            child: Arc::clone(&child),
-        });
-        match is_suspect.then(|| child.wait_settled()) {
-            Some(Err(error)) if suspect::is_loud(error) => {
+        self.engine.spawner.push(
+            self.owner(),
+            Job {
+                command,
+                child: Arc::clone(&child),
+            },
+        );
+        let failure = is_doubtful.then(|| self.wait(&child).err()).flatten();
+        match failure {
+            Some(error) if suspect::is_loud(error) => {
                 self.inbox.take_failure(id);
                 child.abandon(&self.engine.epoll);
                 self.engine.forget_if_over(&child);
-                Err(error)
+                return Err(error);
             }
-            _ => Ok(id),
+            Some(_) => child.cut_off(),
+            None => {}
         }
+        Ok(Spawned { id, failure })
+    }
+
+    /// Whose jobs ours are.
+    fn owner(&self) -> usize {
+        Arc::as_ptr(&self.inbox) as usize
+    }
+
+    fn wait(&self, child: &Child) -> Result<i32, Errno> {
+        if !child.is_settled() {
+            self.engine.spawner.hurry(child.id);
+        }
+        child.wait_settled()
     }
 
     /// How many events wait to be taken.
@@ -122,7 +141,7 @@ impl Port {
         self.engine
             .find(id)
             .ok_or(libc::ESRCH)
-            .and_then(|child| child.wait_settled())
+            .and_then(|child| self.wait(&child))
     }
 
     /// Whether the process has ended, and [`Event::Exited`] has come or is about to.
@@ -136,27 +155,27 @@ impl Port {
     /// # Errors
     /// ESRCH when there is none, EINVAL for no signal, EPERM for somebody else's process.
     pub fn kill(&self, id: u64, signal: i32) -> Result<(), Errno> {
-        self.engine
-            .find(id)
-            .ok_or(libc::ESRCH)
-            .and_then(|child| child.kill(signal))
+        self.engine.find(id).ok_or(libc::ESRCH).and_then(|child| {
+            let _ = self.wait(&child);
+            child.kill(signal)
+        })
     }
 
     /// Reads a stream, up to [`crate::FLOW_CREDIT`] bytes from now on.
-    pub fn flow(&self, id: u64, stream: u8) {
+    pub fn flow(&self, id: u64, stream: u16) {
         self.with(id, |child| child.flow(stream, &self.engine.epoll));
     }
 
     /// Ends the collecting of a stream: the bytes so far, and whether it has ended.
     #[must_use]
-    pub fn uncollect(&self, id: u64, stream: u8) -> (Vec<u8>, bool) {
+    pub fn uncollect(&self, id: u64, stream: u16) -> (Vec<u8>, bool) {
         self.with(id, |child| child.uncollect(stream, &self.engine.epoll))
             .unwrap_or((Vec::new(), true))
     }
 
     /// Gives a stream away.
     #[must_use]
-    pub fn take(&self, id: u64, stream: u8) -> Taken {
+    pub fn take(&self, id: u64, stream: u16) -> Taken {
         let (fd, bytes) = self
             .with(id, |child| child.take(stream, &self.engine.epoll))
             .unwrap_or_default();
@@ -164,20 +183,21 @@ impl Port {
     }
 
     /// Closes a stream.
-    pub fn close_stream(&self, id: u64, stream: u8) {
+    pub fn close_stream(&self, id: u64, stream: u16) {
         self.with(id, |child| child.close(stream, &self.engine.epoll));
     }
 
-    /// After the exit: closes stdin and empties untouched streams. How many of them have ended; the others send
+    /// After the exit: closes stdin and empties untouched streams. Those of them that have not ended, which send
     /// [`Event::Ended`].
-    pub fn drain(&self, id: u64) -> u32 {
+    #[must_use]
+    pub fn drain(&self, id: u64) -> Vec<u32> {
         self.with(id, |child| child.drain(&self.engine.epoll))
-            .unwrap_or(0)
+            .unwrap_or_default()
     }
 
-    /// Blocks until every child asked for has been started or has failed.
+    /// Blocks until every child that this port was asked for has been started or has failed.
     pub fn flush(&self) {
-        self.engine.spawner.flush();
+        self.engine.spawner.flush(Some(self.owner()));
     }
 
     /// Closes the port; `wake` is not called afterwards.
@@ -200,5 +220,32 @@ impl Port {
 impl Drop for Port {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// What a child inherits, by descriptor, three at least. Its pipes are made later.
+fn copy_inherited(stdio: &[Stdio]) -> Result<Vec<Option<OwnedFd>>, Errno> {
+    let mut far_ends = stdio
+        .iter()
+        .map(|entry| match *entry {
+            Stdio::Inherit(fd) => sys::duplicate(fd).map(Some),
+            _ => Ok(None),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    far_ends.resize_with(far_ends.len().max(3), || None);
+    Ok(far_ends)
+}
+
+fn stream(stdio: &Stdio) -> Stream {
+    match *stdio {
+        Stdio::Pipe => Stream::new(true, Mode::Idle),
+        Stdio::Collect(limit) => Stream::new(
+            true,
+            Mode::Collect {
+                bytes: Vec::new(),
+                limit,
+            },
+        ),
+        Stdio::Ignore | Stdio::Inherit(_) => Stream::new(false, Mode::Idle),
     }
 }

@@ -47,10 +47,10 @@ pub(crate) fn run(engine: &Engine) -> ! {
 }
 
 fn handle(engine: &Engine, token: u64, scratch: &mut Vec<u8>, asleep: &mut Vec<Arc<Inbox>>) {
-    let Some(child) = engine.find(token >> 8) else {
+    let Some(child) = engine.find(token >> 16) else {
         return;
     };
-    let stream = token as u8;
+    let stream = token as u16;
     let told = if stream == PROCESS {
         child.on_exit(&engine.epoll, scratch)
     } else {

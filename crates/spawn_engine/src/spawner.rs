@@ -2,15 +2,15 @@
 //!
 //! They never end: PR_SET_PDEATHSIG in a child follows the thread that made it.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::child::Child;
 use crate::command::Command;
 use crate::engine::Engine;
 use crate::guarded_stack::GuardedStack;
 use crate::launch::launch;
-use crate::sys::{self, lock};
+use crate::queue::Queue;
+use crate::sys;
 
 pub(crate) struct Job {
     pub command: Command,
@@ -18,69 +18,38 @@ pub(crate) struct Job {
 }
 
 #[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Job>,
-    /// Queued, or being started.
-    pending: usize,
-}
-
-#[derive(Default)]
-pub(crate) struct Spawner {
-    queue: Mutex<Queue>,
-    filled: Condvar,
-    emptied: Condvar,
-}
+pub(crate) struct Spawner(Queue<Job>);
 
 impl Spawner {
-    pub fn push(&self, job: Job) {
-        let mut queue = lock(&self.queue);
-        queue.jobs.push_back(job);
-        queue.pending += 1;
-        drop(queue);
-        self.filled.notify_one();
+    pub fn push(&self, owner: usize, job: Job) {
+        self.0.push(owner, job);
     }
 
-    /// Blocks until everything asked for before has been started or has failed.
-    pub fn flush(&self) {
-        let _queue = self
-            .emptied
-            .wait_while(lock(&self.queue), |queue| queue.pending > 0)
-            .unwrap_or_else(PoisonError::into_inner);
+    /// Blocks until everything that was asked for before, by `owner` or by anybody, has been started or has failed.
+    pub fn flush(&self, owner: Option<usize>) {
+        self.0.flush(owner);
+    }
+
+    /// Somebody waits for this child.
+    pub fn hurry(&self, id: u64) {
+        self.0.hurry(|job| job.child.id == id);
     }
 
     /// The body of a spawner thread.
     pub fn run(&self, engine: &Engine, stack: &GuardedStack) -> ! {
         sys::block_signals();
         loop {
-            let Job { mut command, child } = self.next();
-            let result = launch(&command, stack);
-            if result.is_ok() {
-                // The end of a stream is the child's doing alone, and comes with its exit.
-                command.far_ends.clear();
-            }
-            // Whoever reads the near ends elsewhere hears of a failure before the streams end.
-            child.settle(result, &engine.epoll);
+            let (ticket, Job { mut command, child }) = self.0.next();
+            let result = child
+                .open_pipes(&mut command.far_ends)
+                .and_then(|()| launch(&command, stack));
+            let far_ends = std::mem::take(&mut command.far_ends);
             drop(command);
+            // Whoever reads the near ends elsewhere hears of a failure before the streams end.
+            child.settle(result, far_ends, &engine.epoll);
             engine.forget_if_over(&child);
             drop(child);
-            let mut queue = lock(&self.queue);
-            queue.pending -= 1;
-            if queue.pending == 0 {
-                self.emptied.notify_all();
-            }
-        }
-    }
-
-    fn next(&self) -> Job {
-        let mut queue = lock(&self.queue);
-        loop {
-            if let Some(job) = queue.jobs.pop_front() {
-                return job;
-            }
-            queue = self
-                .filled
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.0.done(ticket);
         }
     }
 }

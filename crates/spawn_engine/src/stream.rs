@@ -34,37 +34,72 @@ pub(crate) enum Found {
 
 #[derive(Debug)]
 pub(crate) struct Stream {
-    /// `None`: not a pipe, closed, or given away.
+    /// `None`: not a pipe, not made yet, closed, or given away.
     pub fd: Option<OwnedFd>,
+    /// The child's end, until the child has it; after a failure, until it has been told.
+    pub far: Option<OwnedFd>,
     pub mode: Mode,
+    /// A pipe that is made when it is needed: a queued child holds no descriptors for it.
+    is_due: bool,
     /// Whether the reactor watches it.
     armed: bool,
 }
 
 impl Stream {
-    pub fn new(fd: Option<OwnedFd>, mode: Mode) -> Self {
+    /// A pipe, or what is not.
+    pub fn new(is_pipe: bool, mode: Mode) -> Self {
         Self {
-            fd,
+            fd: None,
+            far: None,
             mode,
+            is_due: is_pipe,
             armed: false,
         }
     }
 
-    pub fn wants_reading(&self) -> bool {
-        self.fd.is_some()
-            && match self.mode {
-                Mode::Idle => false,
-                Mode::Flow { credit } => credit > 0,
-                Mode::Collect { .. } | Mode::Drain => true,
-            }
+    /// Makes the pipe, if it is one and has not been made.
+    pub fn make(&mut self) -> Result<(), Errno> {
+        if self.is_due {
+            let (near, far) = sys::socket_pair()?;
+            self.is_due = false;
+            self.fd = Some(near);
+            self.far = Some(far);
+        }
+        Ok(())
     }
 
-    pub fn arm(&mut self, epoll: &Epoll, token: u64) {
-        if self.armed || !self.wants_reading() {
-            return;
+    /// Whether nothing more comes out of it.
+    pub fn has_ended(&self) -> bool {
+        self.fd.is_none() && !self.is_due
+    }
+
+    /// Whether it was never made; it never will be then.
+    pub fn cancel(&mut self) -> bool {
+        std::mem::take(&mut self.is_due)
+    }
+
+    pub fn wants_reading(&self) -> bool {
+        match self.mode {
+            Mode::Idle => false,
+            Mode::Flow { credit } => credit > 0,
+            Mode::Collect { .. } | Mode::Drain => true,
         }
-        if let Some(fd) = &self.fd {
-            self.armed = epoll.add(fd, token).is_ok();
+    }
+
+    /// Has the reactor watch it, if there is something to read for. What it found otherwise: an end with an error.
+    pub fn arm(&mut self, epoll: &Epoll, token: u64) -> Found {
+        if self.armed || !self.wants_reading() {
+            return Found::Nothing;
+        }
+        let Some(fd) = &self.fd else {
+            return Found::Nothing;
+        };
+        match epoll.add(fd, token) {
+            Ok(()) => {
+                self.armed = true;
+                Found::Nothing
+            }
+            Err(error) => self.end(epoll, error),
         }
     }
 

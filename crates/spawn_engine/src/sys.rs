@@ -158,6 +158,70 @@ pub(crate) fn niceness(thread: i32) -> i32 {
     unsafe { libc::getpriority(libc::PRIO_PROCESS, thread as libc::id_t) }
 }
 
+/// Holds what is at `path`, a NUL-ended string, without access to it; a relative one from `folder` on.
+pub(crate) fn open_path(
+    folder: Option<RawFd>,
+    path: &[u8],
+    flags: c_int,
+) -> Result<OwnedFd, Errno> {
+    let path = std::ffi::CStr::from_bytes_until_nul(path).map_err(|_| libc::EINVAL)?;
+    let folder = folder.unwrap_or(libc::AT_FDCWD);
+    // SAFETY: the string outlives the call.
+    check(unsafe {
+        libc::openat(
+            folder,
+            path.as_ptr(),
+            flags | libc::O_PATH | libc::O_CLOEXEC,
+        )
+    })
+    .map(own)
+}
+
+/// Whether somebody may execute this file.
+pub(crate) fn is_program(file: &OwnedFd) -> bool {
+    // SAFETY: an all-zero `stat` is valid, and it outlives the call.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        libc::fstat(file.as_raw_fd(), &mut stat) == 0
+            && stat.st_mode & libc::S_IFMT == libc::S_IFREG
+            && stat.st_mode & 0o111 != 0
+    }
+}
+
+/// Whether a thread can leave the shared descriptor table and take only a part of it (5.9; seccomp may forbid it).
+pub(crate) fn can_leave_table() -> bool {
+    std::thread::Builder::new()
+        .stack_size(64 * 1024)
+        .spawn(|| {
+            // SAFETY: no memory is passed. The thread, which ends here, has a table of its own from then on.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_close_range,
+                    libc::c_uint::MAX,
+                    libc::c_uint::MAX,
+                    libc::CLOSE_RANGE_UNSHARE,
+                )
+            };
+            result == 0
+        })
+        .is_ok_and(|thread| thread.join().unwrap_or(false))
+}
+
+/// The descriptors above 2 that survive an exec.
+pub(crate) fn inheritable() -> Vec<RawFd> {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|&fd: &RawFd| {
+            // SAFETY: no memory is passed.
+            let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
+            fd > 2 && flags >= 0 && flags & libc::FD_CLOEXEC == 0
+        })
+        .collect()
+}
+
 /// The kind of file at `path`, as `S_IFMT` has it.
 pub(crate) fn file_kind(path: &std::ffi::CStr) -> Result<libc::mode_t, Errno> {
     // SAFETY: an all-zero `stat` is valid, and it outlives the call.

@@ -29,6 +29,10 @@ fn harness() -> Harness {
 }
 
 impl Harness {
+    fn spawn(&self, request: Request) -> Result<u64, i32> {
+        self.port.spawn(request).map(|spawned| spawned.id)
+    }
+
     fn until(&mut self, what: impl Fn(&Event) -> bool) -> usize {
         loop {
             if let Some(index) = self.seen.iter().position(&what) {
@@ -81,7 +85,6 @@ fn shell(script: &str, stdout: Stdio) -> Request {
 fn output_is_collected_before_the_exit_is_told() {
     let mut harness = harness();
     let id = harness
-        .port
         .spawn(shell("echo out; exit 3", Stdio::Collect(100)))
         .unwrap();
     assert_eq!(harness.until_exit(id), (3, 0));
@@ -93,7 +96,6 @@ fn output_is_collected_before_the_exit_is_told() {
 fn a_signal_ends_a_child_and_is_told() {
     let mut harness = harness();
     let id = harness
-        .port
         .spawn(shell("exec sleep 10", Stdio::Ignore))
         .unwrap();
     assert_eq!(harness.port.kill(id, 15), Ok(()));
@@ -108,7 +110,7 @@ fn what_cannot_be_started_fails_with_its_errno() {
         args: b"x\0".to_vec(),
         ..Request::default()
     };
-    let id = harness.port.spawn(request).unwrap();
+    let id = harness.spawn(request).unwrap();
     assert_eq!(harness.port.wait_started(id), Err(2));
     harness.until(|event| *event == Event::Failed { id, error: 2 });
 }
@@ -120,14 +122,14 @@ fn a_folder_that_is_a_file_is_refused_at_once() {
         cwd: Some(b"/etc/passwd\0".to_vec()),
         ..shell("true", Stdio::Ignore)
     };
-    assert_eq!(harness.port.spawn(request), Err(20));
+    assert_eq!(harness.spawn(request), Err(20));
 }
 
 #[test]
 fn a_descriptor_that_is_not_open_is_refused_at_once() {
     let harness = harness();
     assert_eq!(
-        harness.port.spawn(shell("true", Stdio::Inherit(1 << 20))),
+        harness.spawn(shell("true", Stdio::Inherit(1 << 20))),
         Err(9)
     );
 }
@@ -137,7 +139,7 @@ fn a_flowing_stream_stops_at_its_credit_and_goes_on_when_asked() {
     let mut harness = harness();
     let size = 3 * FLOW_CREDIT;
     let script = format!("head -c {size} /dev/zero");
-    let id = harness.port.spawn(shell(&script, Stdio::Pipe)).unwrap();
+    let id = harness.spawn(shell(&script, Stdio::Pipe)).unwrap();
     let mut got = 0;
     harness.port.flow(id, 1);
     while got < size {
@@ -164,7 +166,6 @@ fn a_flowing_stream_stops_at_its_credit_and_goes_on_when_asked() {
 fn more_than_the_limit_stops_the_collecting() {
     let mut harness = harness();
     let id = harness
-        .port
         .spawn(shell("exec yes", Stdio::Collect(10)))
         .unwrap();
     harness.until(|event| matches!(event, Event::Overflowed { bytes, .. } if bytes.len() > 10));
@@ -180,7 +181,7 @@ fn a_stream_given_away_is_a_connected_socket() {
         stdio: vec![Stdio::Pipe, Stdio::Pipe, Stdio::Ignore],
         ..shell("exec cat", Stdio::Ignore)
     };
-    let id = harness.port.spawn(request).unwrap();
+    let id = harness.spawn(request).unwrap();
     let mut stdin = UnixStream::from(harness.port.take(id, 0).fd.unwrap());
     let mut stdout = UnixStream::from(harness.port.take(id, 1).fd.unwrap());
     stdin.write_all(b"through").unwrap();
@@ -196,7 +197,6 @@ fn descriptors_are_copied_at_the_call() {
     let mut harness = harness();
     let (near, far) = UnixStream::pair().unwrap();
     let id = harness
-        .port
         .spawn(shell("echo copied", Stdio::Inherit(far.as_raw_fd())))
         .unwrap();
     drop(far);
@@ -213,12 +213,7 @@ fn many_children_leave_no_descriptor_and_no_zombie() {
     let before = count();
     for _ in 0..20 {
         let ids: Vec<u64> = (0..25)
-            .map(|_| {
-                harness
-                    .port
-                    .spawn(shell("echo x", Stdio::Collect(10)))
-                    .unwrap()
-            })
+            .map(|_| harness.spawn(shell("echo x", Stdio::Collect(10))).unwrap())
             .collect();
         for id in ids {
             assert_eq!(harness.until_exit(id), (0, 0));
@@ -232,10 +227,7 @@ fn many_children_leave_no_descriptor_and_no_zombie() {
 #[test]
 fn a_closed_port_reaps_its_children() {
     let harness = harness();
-    let id = harness
-        .port
-        .spawn(shell("exec sleep 0.1", Stdio::Pipe))
-        .unwrap();
+    let id = harness.spawn(shell("exec sleep 0.1", Stdio::Pipe)).unwrap();
     let pid = harness.port.wait_started(id).unwrap();
     drop(harness);
     for _ in 0..200 {
@@ -245,4 +237,43 @@ fn a_closed_port_reaps_its_children() {
         std::thread::sleep(Duration::from_millis(20));
     }
     panic!("{pid} is still there");
+}
+
+#[test]
+fn a_wait_status_that_somebody_else_took_is_never_exit_code_0() {
+    let mut harness = harness();
+    for _ in 0..50 {
+        let id = harness.spawn(shell("exit 7", Stdio::Ignore)).unwrap();
+        let pid = harness.port.wait_started(id).unwrap();
+        // SAFETY: no memory is passed.
+        unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+        let index = harness.until(|event| {
+            matches!(event, Event::Exited { id: other, .. } | Event::Lost { id: other, .. } if *other == id)
+        });
+        match harness.seen[index] {
+            Event::Exited { code, .. } => assert_eq!(code, 7),
+            Event::Lost { error, .. } => assert_eq!(error, libc::ECHILD),
+            _ => unreachable!(),
+        }
+        harness.port.acknowledge(id);
+    }
+}
+
+#[test]
+fn a_child_of_another_user_leaves_this_process_dumpable() {
+    // SAFETY: no memory is passed.
+    let (user, before) = unsafe { (libc::geteuid(), libc::prctl(libc::PR_GET_DUMPABLE)) };
+    if user != 0 {
+        return;
+    }
+    let mut harness = harness();
+    let request = Request {
+        uid: Some(65534),
+        gid: Some(65534),
+        ..shell("true", Stdio::Ignore)
+    };
+    let id = harness.spawn(request).unwrap();
+    assert_eq!(harness.until_exit(id), (0, 0));
+    // SAFETY: no memory is passed.
+    assert_eq!(unsafe { libc::prctl(libc::PR_GET_DUMPABLE) }, before);
 }

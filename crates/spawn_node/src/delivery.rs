@@ -16,12 +16,18 @@ const EXITED: i32 = 2;
 const DATA: i32 = 3;
 const ENDED: i32 = 4;
 const OVERFLOWED: i32 = 5;
+const LOST: i32 = 6;
 
 /// Calls `callback` with an event and lets ticks and promises run. What it throws becomes an uncaught exception.
 ///
 /// # Safety
 /// On the environment's thread, outside of any JavaScript, with `env` alive.
-pub(crate) unsafe fn deliver(env: sys::napi_env, callback: sys::napi_ref, event: Event) {
+pub(crate) unsafe fn deliver(
+    env: sys::napi_env,
+    callback: sys::napi_ref,
+    receiver: sys::napi_ref,
+    event: Event,
+) {
     let (kind, id, a, b, bytes) = match event {
         Event::Started { id } => (STARTED, id, 0, 0, None),
         Event::Failed { id, error } => (FAILED, id, error, 0, None),
@@ -38,6 +44,7 @@ pub(crate) unsafe fn deliver(env: sys::napi_env, callback: sys::napi_ref, event:
             if signal == 0 { code } else { -signal },
             None,
         ),
+        Event::Lost { id, pid, error } => (LOST, id, pid, error, None),
         Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0, Some(bytes)),
         Event::Ended {
             id,
@@ -47,14 +54,14 @@ pub(crate) unsafe fn deliver(env: sys::napi_env, callback: sys::napi_ref, event:
         } => (ENDED, id, stream.into(), error, Some(bytes)),
         Event::Overflowed { id, stream, bytes } => (OVERFLOWED, id, stream.into(), 0, Some(bytes)),
     };
-    // SAFETY: every handle made here lives in the scope opened here; `callback` is a live reference of `env`.
+    // SAFETY: every handle made here lives in the scope opened here; `callback` and `receiver` are live references of `env`.
     unsafe {
         let mut scope = ptr::null_mut();
         sys::napi_open_handle_scope(env, &mut scope);
         let mut function = ptr::null_mut();
         sys::napi_get_reference_value(env, callback, &mut function);
-        let mut global = ptr::null_mut();
-        sys::napi_get_global(env, &mut global);
+        let mut this = ptr::null_mut();
+        sys::napi_get_reference_value(env, receiver, &mut this);
         let mut arguments = [ptr::null_mut(); 5];
         sys::napi_create_int32(env, kind, &mut arguments[0]);
         sys::napi_create_double(env, id as f64, &mut arguments[1]);
@@ -69,7 +76,7 @@ pub(crate) unsafe fn deliver(env: sys::napi_env, callback: sys::napi_ref, event:
         let status = sys::napi_make_callback(
             env,
             ptr::null_mut(),
-            global,
+            this,
             function,
             count,
             arguments.as_ptr(),

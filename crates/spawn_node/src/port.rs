@@ -8,7 +8,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
-use spawn_engine::{Environment, Event, Port as EnginePort, Request, Stdio};
+use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
 
 use crate::async_handle::AsyncHandle;
 use crate::delivery::deliver;
@@ -18,11 +18,16 @@ const IGNORE: i32 = -1;
 const PIPE: i32 = -2;
 const COLLECT: i32 = -3;
 
+/// Above every error number.
+const FAILURE: f64 = 4096.0;
+
 /// What the async handle's callback needs. Lives from the constructor to the end of the environment.
 struct Shared {
     env: sys::napi_env,
     callback: sys::napi_ref,
     hook: sys::napi_async_cleanup_hook_handle,
+    /// What `this` is in the callback. Node looks for the `domain` of a receiver: no object of others will do.
+    receiver: sys::napi_ref,
     handle: Option<AsyncHandle>,
     port: Option<EnginePort>,
 }
@@ -70,9 +75,17 @@ impl Port {
         let mut callback = ptr::null_mut();
         // SAFETY: a live function value of the current environment.
         unsafe { sys::napi_create_reference(env, on_event.raw(), 1, &mut callback) };
+        let mut receiver = ptr::null_mut();
+        // SAFETY: as above; the object lives in the scope of this call, and then by its reference.
+        unsafe {
+            let mut object = ptr::null_mut();
+            sys::napi_create_object(env, &mut object);
+            sys::napi_create_reference(env, object, 1, &mut receiver);
+        }
         let shared = Box::into_raw(Box::new(Shared {
             env,
             callback,
+            receiver,
             hook: ptr::null_mut(),
             handle: None,
             port: None,
@@ -101,7 +114,8 @@ impl Port {
         unsafe { (*self.shared).port.as_ref() }
     }
 
-    /// Queues a process and returns its id, or a negative error number. Strings in `args` and `env` are separated by
+    /// Queues a process and returns its id, or a negative error number; -(id * 4096 + error number) for one that has
+    /// failed already but has an id, pipes and a "failed" event. Strings in `args` and `env` are separated by
     /// NULs; no `env` is this process's own. `stdio` has a descriptor, -1 ignore, -2 pipe or -3 collect per entry.
     #[napi]
     #[allow(clippy::too_many_arguments)]
@@ -143,7 +157,11 @@ impl Port {
                 .collect(),
         };
         match port.spawn(request) {
-            Ok(id) => id as f64,
+            Ok(Spawned { id, failure: None }) => id as f64,
+            Ok(Spawned {
+                id,
+                failure: Some(error),
+            }) => -(id as f64 * FAILURE + f64::from(error)),
             Err(error) => -f64::from(error),
         }
     }
@@ -178,7 +196,7 @@ impl Port {
 
     /// Reads a stream, 256 KiB from now on.
     #[napi]
-    pub fn flow(&self, id: f64, stream: u8) {
+    pub fn flow(&self, id: f64, stream: u16) {
         if let Some(port) = self.port() {
             port.flow(id as u64, stream);
         }
@@ -186,7 +204,7 @@ impl Port {
 
     /// Stops collecting a stream.
     #[napi]
-    pub fn uncollect(&self, id: f64, stream: u8) -> Uncollected {
+    pub fn uncollect(&self, id: f64, stream: u16) -> Uncollected {
         let (bytes, ended) = self
             .port()
             .map_or((Vec::new(), true), |port| port.uncollect(id as u64, stream));
@@ -198,7 +216,7 @@ impl Port {
 
     /// Gives a stream's descriptor away.
     #[napi]
-    pub fn take(&self, id: f64, stream: u8) -> Taken {
+    pub fn take(&self, id: f64, stream: u16) -> Taken {
         let (fd, bytes) = self.port().map_or((None, Vec::new()), |port| {
             let taken = port.take(id as u64, stream);
             (taken.fd, taken.bytes)
@@ -211,19 +229,19 @@ impl Port {
 
     /// Closes a stream.
     #[napi]
-    pub fn close_stream(&self, id: f64, stream: u8) {
+    pub fn close_stream(&self, id: f64, stream: u16) {
         if let Some(port) = self.port() {
             port.close_stream(id as u64, stream);
         }
     }
 
-    /// After the exit: closes stdin, empties what nobody touched, and says how many of those have ended.
+    /// After the exit: closes stdin, empties what nobody touched, and says which of those have not ended.
     #[napi]
-    pub fn drain(&self, id: f64) -> u32 {
-        self.port().map_or(0, |port| port.drain(id as u64))
+    pub fn drain(&self, id: f64) -> Vec<u32> {
+        self.port().map_or(Vec::new(), |port| port.drain(id as u64))
     }
 
-    /// Blocks until every process asked for has been started or has failed.
+    /// Blocks until every process asked for here has been started or has failed.
     #[napi]
     pub fn flush(&self) {
         if let Some(port) = self.port() {
@@ -259,10 +277,12 @@ unsafe extern "C" fn on_wake(handle: *mut c_void) {
                 return;
             };
             let ended = match event {
-                Event::Exited { id, .. } | Event::Failed { id, .. } => Some(id),
+                Event::Exited { id, .. } | Event::Failed { id, .. } | Event::Lost { id, .. } => {
+                    Some(id)
+                }
                 _ => None,
             };
-            deliver((*shared).env, (*shared).callback, event);
+            deliver((*shared).env, (*shared).callback, (*shared).receiver, event);
             if let (Some(id), Some(port)) = (ended, &(*shared).port) {
                 port.acknowledge(id);
             }
@@ -277,6 +297,7 @@ unsafe extern "C" fn on_cleanup(_hook: sys::napi_async_cleanup_hook_handle, shar
     unsafe {
         drop((*shared).port.take());
         sys::napi_delete_reference((*shared).env, (*shared).callback);
+        sys::napi_delete_reference((*shared).env, (*shared).receiver);
         if let Some(handle) = (*shared).handle.take() {
             handle.close(on_closed);
         }

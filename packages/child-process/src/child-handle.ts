@@ -29,6 +29,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   #isAnnounced = false;
   #isSpawnEmitted = false;
   #isHeld = false;
+  #isOver = false;
   #pipes: ChildPipes | undefined;
 
   constructor(child: HandledChild) {
@@ -42,7 +43,16 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#pipes = pipes;
     listen(id, this);
     this.ref();
+  }
+
+  /** The child is on its way. */
+  announceSoon(): void {
     process.nextTick(announce, this);
+  }
+
+  /** It has failed already: there is nothing to wait for. */
+  fail(): void {
+    this.#settle(undefined);
   }
 
   get pipes(): ChildPipes | undefined {
@@ -108,7 +118,14 @@ export class ChildHandle extends AsyncResource implements Listener {
   }
 
   onFailed(errno: number): void {
+    // Of one that had failed by the time the call returned, the engine reports once more.
+    if (this.#isOver) return;
     this.#settle(undefined);
+    this.onexit(-errno);
+  }
+
+  onLost(pid: number, errno: number): void {
+    this.#settle(pid);
     this.onexit(-errno);
   }
 
@@ -140,6 +157,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   /** Node's own, in Node's order. A negative code is the error that kept the child from starting. */
   onexit(code: number, signal?: NodeJS.Signals): void {
     const child = this.#child;
+    this.#isOver = true;
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
     this.#pipes?.closeInput();

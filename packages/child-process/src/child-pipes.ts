@@ -23,6 +23,8 @@ export class ChildPipes {
   /** Outputs without a socket that have not ended. */
   #untouched: number;
   #isFlushed = false;
+  /** Of those, after the flush: each keeps the loop alive. */
+  #draining = new Set<number>();
   readonly #resumed: boolean[] = [];
 
   constructor(
@@ -92,10 +94,19 @@ export class ChildPipes {
     this.resume();
     this.#isFlushed = true;
     if (this.#untouched === 0 && this.#sockets[0] !== undefined) return;
-    const ended = port().drain(this.#id);
+    const open = port().drain(this.#id);
+    let ended = 0;
+    for (let index = 1; index < this.#codes.length; index++) {
+      if (!this.#isPipe(index) || this.#sockets[index] !== undefined) continue;
+      if (this.#codes[index] === PIPE && !open.includes(index)) {
+        ended++;
+        continue;
+      }
+      this.#draining.add(index);
+      hold();
+    }
     this.#untouched -= ended;
-    for (let count = this.#untouched; count > 0; count--) hold();
-    for (let count = ended; count > 0; count--) this.#onClosed();
+    for (; ended > 0; ended--) this.#onClosed();
   }
 
   /** Ends the collecting with what there is, and closes the outputs. */
@@ -103,10 +114,11 @@ export class ChildPipes {
     const open: number[] = [];
     for (let index = 1; index < this.#codes.length; index++) {
       if (this.#codes[index] !== COLLECT || this.#sockets[index] !== undefined) continue;
+      if (this.#isFlushed && !this.#draining.has(index)) continue;
       const { ended, bytes } = port().uncollect(this.#id, index);
       this.#collection?.onCollected(index, bytes);
       this.#sockets[index] = closedSocket();
-      this.#untouched--;
+      this.#touch(index);
       process.nextTick(this.#onClosed);
       if (!ended) open.push(index);
     }
@@ -135,12 +147,16 @@ export class ChildPipes {
   }
 
   #makeOutput(index: number): Socket {
-    if (this.#isFlushed) return closedSocket();
+    if (this.#isFlushed && !this.#draining.has(index)) return closedSocket();
     const stream = new OutputStream(this.#id, index);
     this.#sockets[index] = stream;
-    this.#untouched--;
+    this.#touch(index);
     stream.on('close', this.#onClosed);
-    if (this.#codes[index] !== COLLECT) return stream.start();
+    if (this.#codes[index] !== COLLECT) {
+      stream.start();
+      // Somebody holds it who is not the child, and it has been flowing since the exit.
+      return this.#isFlushed ? stream.resume() : stream;
+    }
     this.#collection!.attach(index, stream);
     const { ended, bytes } = port().uncollect(this.#id, index);
     if (bytes.length > 0) stream.onData(bytes);
@@ -152,9 +168,14 @@ export class ChildPipes {
   #endUntouched(index: number): void {
     if (this.#sockets[index] !== undefined) return;
     this.#sockets[index] = closedSocket();
-    this.#untouched--;
-    if (this.#isFlushed) release();
+    this.#touch(index);
     this.#onClosed();
+  }
+
+  /** It is no longer one that nobody has looked at. */
+  #touch(index: number): void {
+    this.#untouched--;
+    if (this.#draining.delete(index)) release();
   }
 }
 

@@ -18,15 +18,16 @@ const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
  */
 export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]): void {
   const { codes } = plan.stdio;
-  const handle = Object.assign(child._handle!, {
+  Object.assign(child._handle!, {
     spawn(...options: unknown[]): number {
       const { envPairs, stdio } = handedOver(options);
       return submitMixed(child, plan, envPairs, stdio);
     },
   });
   swallowSpawn(child);
+  let result = -1;
   try {
-    nodeSpawn.call(child, {
+    result = nodeSpawn.call(child, {
       file: plan.file,
       args: plan.args,
       envPairs: spelledOut(plan.env).slice(),
@@ -34,7 +35,7 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
       serialization: plan.serialization,
     });
   } finally {
-    if (handle.pipes === undefined) Reflect.deleteProperty(child, 'emit');
+    if (result !== 0) Reflect.deleteProperty(child, 'emit');
     for (const name of ['stdin', 'stdout', 'stderr', 'stdio']) Reflect.deleteProperty(child, name);
   }
 }

@@ -69,6 +69,7 @@ export class OutputStream extends Socket {
   adopt(): void {
     if (this.#isAdopted || this.#hasEnded || this.destroyed) return;
     this.#isAdopted = true;
+    const isReading = this.#isReading;
     const { fd, bytes } = port().take(this.#id, this.#index);
     this.#stopReading();
     this.#received += bytes.length;
@@ -82,7 +83,9 @@ export class OutputStream extends Socket {
       Reinitialize
     >;
     initialize!.call(this, openPipe(native!.Pipe, fd));
-    this.read(0);
+    // A read that is under way is not asked for again.
+    if (isReading && bytes.length === 0) super._read(0);
+    else this.read(0);
   }
 
   /** Where `stdio: [stream]` looks for a handle. */
@@ -95,6 +98,9 @@ export class OutputStream extends Socket {
   countBytes(adopted: number): number {
     return this.#isAdopted ? this.#received + adopted : this.#received;
   }
+
+  /** A socket that gets a handle forgets that it was ended; this one is adopted because it is being ended. */
+  _undestroy(): void {}
 
   override ref(): this {
     return this.#isAdopted ? super.ref() : this;

@@ -10,6 +10,8 @@ export interface Listener extends AsyncResource {
   onFailed(errno: number): void;
   /** `status` is the exit code, or a signal as a negative number. */
   onExited(pid: number, status: number): void;
+  /** How it ended is unknown. */
+  onLost(pid: number, errno: number): void;
   onData(stream: number, bytes: Buffer): void;
   onEnded(stream: number, errno: number, bytes: Buffer | undefined): void;
   onOverflowed(stream: number, bytes: Buffer): void;
@@ -21,6 +23,7 @@ const EXITED = 2;
 const DATA = 3;
 const ENDED = 4;
 const OVERFLOWED = 5;
+const LOST = 6;
 
 const listeners = new Map<number, Listener>();
 let opened: Port | undefined;
@@ -67,6 +70,8 @@ function tell(listener: Listener, kind: number, a: number, b: number, bytes?: Bu
       return listener.onFailed(a);
     case EXITED:
       return listener.onExited(a, b);
+    case LOST:
+      return listener.onLost(a, b);
     case DATA:
       return listener.onData(a, bytes!);
     case ENDED:

@@ -29,13 +29,13 @@ export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChil
     if (traced.end.hasSubscribers) traced.end.publish({ process: child });
     return child;
   }
-  const error = systemError(errno, 'spawn');
-  if (traced.error.hasSubscribers) traced.error.publish({ process: child, error });
   const handle = child._handle!;
-  if (!emitted.has(-errno)) {
+  if (traced.error.hasSubscribers)
+    traced.error.publish({ process: child, error: systemError(errno, 'spawn') });
+  if (handle.pipes === undefined && !emitted.has(-errno)) {
     handle.close();
     child._handle = null;
-    throw error;
+    throw systemError(errno, 'spawn');
   }
   process.nextTick(() => handle.onexit(errno));
   return child;

@@ -9,7 +9,10 @@ export interface Collecting {
   of(child: NativeChild): Collection;
 }
 
-/** Queues the child: 0, or a negative error number. `onQueued` runs before anything can happen to it. */
+/** What stands above the error number of a child that has an id and has failed. */
+const FAILURE = 4096;
+
+/** Queues the child: 0, or a negative error number, also that of one that has failed by now. `onQueued` runs before anything can happen to it. */
 export function submit(
   child: NativeChild,
   plan: SpawnPlan,
@@ -19,7 +22,7 @@ export function submit(
   visible: number[] = codes,
   onQueued?: (id: number) => void,
 ): number {
-  const id = port().spawn(
+  const answer = port().spawn(
     plan.file,
     plan.args.join('\0'),
     env === null ? null : env.join('\0'),
@@ -30,10 +33,17 @@ export function submit(
     codes,
     collecting?.limit ?? 0,
   );
-  if (id < 0) return id;
+  if (answer < 0 && answer > -FAILURE) return answer;
+  const id = answer < 0 ? Math.floor(-answer / FAILURE) : answer;
   onQueued?.(id);
   const pipes = new ChildPipes(id, visible, collecting?.of(child), child.countOutput);
   child._closesNeeded += pipes.outputs;
-  child._handle!.begin(id, pipes);
-  return 0;
+  const handle = child._handle!;
+  handle.begin(id, pipes);
+  if (answer > 0) {
+    handle.announceSoon();
+    return 0;
+  }
+  handle.fail();
+  return -(-answer % FAILURE);
 }

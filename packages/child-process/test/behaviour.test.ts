@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import * as node from 'node:child_process';
 import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
+import { afterTheCall } from './behaviour/after-the-call.ts';
+import { afterTheExit } from './behaviour/after-the-exit.ts';
 import { badInput } from './behaviour/bad-input.ts';
 import { collected } from './behaviour/collected.ts';
 import { ending } from './behaviour/ending.ts';
+import { extraPipes } from './behaviour/extra-pipes.ts';
 import { messages } from './behaviour/messages.ts';
+import { missingPrograms } from './behaviour/missing.ts';
 import { spawnOptions } from './behaviour/spawn-options.ts';
 import { stdio } from './behaviour/stdio.ts';
 import { surroundings } from './behaviour/surroundings.ts';
@@ -15,6 +19,10 @@ const suites = {
   'options of spawn': spawnOptions,
   'bad input': badInput,
   stdio,
+  'extra pipes': extraPipes,
+  'programs that are missing': missingPrograms,
+  'right after the call': afterTheCall,
+  'after the exit': afterTheExit,
   'how a child ends': ending,
   'exec and execFile': collected,
   'fork and messages': messages,

@@ -84,6 +84,52 @@ export const programs: Record<string, string> = {
     require('node:os').setPriority(5);
     cp.exec('nice', (error, stdout) => console.log(stdout));`,
   'stdin of the program inherited': `cp.spawn('cat', { stdio: 'inherit' })`,
+  'a global of the name of a module': `
+    require('node:domain');
+    globalThis.domain = 'example.org';
+    cp.execFile('echo', ['x'], (error, stdout) => console.log('got', stdout.trim()));`,
+  'in the REPL': `
+    const { spawn } = require('node:child_process');
+    const repl = spawn(process.execPath, ['-i'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let text = '';
+    repl.stdout.on('data', (chunk) => { text += chunk; if (text.includes('got it')) repl.stdin.end() });
+    repl.on('close', (code) => console.log(code, text.includes('got it')));
+    repl.stdin.write('require(' + JSON.stringify(engine) + ').execFile("echo", ["it"], (error, stdout) => console.log("got", stdout))\n');`,
+  'piped input for a missing program nobody listens to': `
+    process.on('uncaughtException', (error) => console.log('uncaught', error.code));
+    require('node:stream').Readable.from(['a', 'b']).pipe(cp.spawn('redline-no-such-program').on('error', () => {}).stdin);
+    cp.execFile('redline-no-such-program', (error) => console.log(error.code)).stdin.end('data');`,
+  'a timeout and a grandchild that holds the output': `
+    cp.execFile('sh', ['-c', 'sleep 30 & echo hi; echo $! > ' + folder + '/pid'], { timeout: 300 }, (error, stdout) => {
+      console.log(error.killed, stdout);
+      process.on('exit', () => process.kill(Number(require('node:fs').readFileSync(folder + '/pid', 'utf8'))));
+    });`,
+  'more than maxBuffer of a grandchild after the exit': `
+    cp.exec('(sleep 0.2; yes | head -c 300000; exec sleep 30) & echo $! > ' + folder + '/pid', { maxBuffer: 1000 }, (error) => {
+      console.log(error.code);
+      process.on('exit', () => process.kill(Number(require('node:fs').readFileSync(folder + '/pid', 'utf8'))));
+    });`,
+  'an extra pipe that is ended and not read': `
+    const child = cp.spawn('sh', ['-c', 'cat <&3; exit 3'], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+    child.stdio[3].end();
+    child.on('close', (code) => console.log('close', code));`,
+  'an output that is unreferenced later': `
+    const child = cp.spawn('sh', ['-c', 'echo a; sleep 0.3; echo b']);
+    child.stdout.on('data', (chunk) => { console.log(String(chunk).trim()); child.stdout.unref() });
+    child.on('close', (code) => console.log('close', code));`,
+  'output looked at after the exit that a grandchild holds': `
+    const child = cp.spawn('sh', ['-c', '(sleep 0.5; echo later) & exit 0']);
+    child.on('exit', () => setTimeout(() => child.stdout.on('data', (chunk) => console.log(String(chunk))), 100));
+    child.on('close', () => console.log('close'));`,
+  // Each has three pipes, and a program may have 400 descriptors.
+  'ninety children at once': `
+    const ends = {};
+    for (let count = 0; count < 90; count++) {
+      const child = cp.spawn('true');
+      child.on('error', (error) => console.log(error.code));
+      child.on('close', (code) => { ends[code] = (ends[code] ?? 0) + 1 });
+    }
+    process.on('exit', () => console.log(JSON.stringify(ends)));`,
   'no descriptors left': `
     const fs = require('node:fs'); const open = [];
     const warm = cp.spawn('true'); warm.on('close', () => {

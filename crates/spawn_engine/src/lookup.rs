@@ -1,0 +1,148 @@
+//! What a request names in the file system, held from the call on.
+//!
+//! Node's `spawn` returns after the exec, so a program or a folder that is renamed or removed right after the call has
+//! served by then. Ours is queued: it holds both open, without access (`O_PATH`), until the child has them.
+
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Mutex;
+
+use crate::command::{Request, join};
+use crate::environment::Environment;
+use crate::sys::{self, Errno, lock};
+
+/// Names of programs that are remembered.
+const REMEMBERED: usize = 64;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Where the child starts, when the request says so.
+    pub folder: Option<OwnedFd>,
+    pub program: Option<OwnedFd>,
+    /// Whether one of them is missing, or is not what it has to be: the start will fail.
+    pub is_doubtful: bool,
+}
+
+/// Where programs have been found, for one PATH.
+#[derive(Default)]
+pub(crate) struct Lookup(Mutex<Memory>);
+
+#[derive(Default)]
+struct Memory {
+    path: Vec<u8>,
+    files: HashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Lookup {
+    /// # Errors
+    /// EMFILE or ENFILE: no descriptors left.
+    pub fn find(&self, request: &Request) -> Result<Found, Errno> {
+        let mut found = Found::default();
+        if let Some(cwd) = &request.cwd {
+            found.folder = quiet(sys::open_path(None, cwd, libc::O_DIRECTORY))?;
+            if found.folder.is_none() {
+                found.is_doubtful = true;
+                return Ok(found);
+            }
+        }
+        let folder = found.folder.as_ref().map(AsRawFd::as_raw_fd);
+        let open = |file: &[u8]| quiet(sys::open_path(folder, file, 0));
+        found.program = if request.file.contains(&b'/') {
+            open(&request.file)?
+        } else {
+            self.search(&request.file, &request.env, open)?
+        };
+        found.is_doubtful = !found.program.as_ref().is_some_and(sys::is_program);
+        Ok(found)
+    }
+
+    fn search(
+        &self,
+        name: &[u8],
+        env: &Environment,
+        open: impl Fn(&[u8]) -> Result<Option<OwnedFd>, Errno>,
+    ) -> Result<Option<OwnedFd>, Errno> {
+        let path = env.path();
+        let mut memory = lock(&self.0);
+        if memory.path != path || memory.files.len() >= REMEMBERED {
+            memory.path = path.to_vec();
+            memory.files.clear();
+        }
+        if let Some(file) = memory.files.get(name)
+            && let Some(program) = open(file)?
+        {
+            return Ok(Some(program));
+        }
+        for folder in path.split(|&byte| byte == b':') {
+            let file = join(folder, name);
+            if let Some(program) = open(&file)? {
+                if file.starts_with(b"/") {
+                    memory.files.insert(name.to_vec(), file);
+                }
+                return Ok(Some(program));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Without what is only a reason to doubt.
+fn quiet(opened: Result<OwnedFd, Errno>) -> Result<Option<OwnedFd>, Errno> {
+    match opened {
+        Ok(fd) => Ok(Some(fd)),
+        Err(error @ (libc::EMFILE | libc::ENFILE)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(file: &str, path: &str, cwd: Option<&str>) -> Found {
+        let request = Request {
+            file: format!("{file}\0").into(),
+            cwd: cwd.map(|cwd| format!("{cwd}\0").into()),
+            env: Environment::new(format!("PATH={path}\0").into()).into(),
+            ..Request::default()
+        };
+        Lookup::default().find(&request).unwrap()
+    }
+
+    #[test]
+    fn a_program_is_found_in_the_path() {
+        let found = find("sh", "/nowhere:/bin", None);
+        assert!(found.program.is_some() && !found.is_doubtful);
+    }
+
+    #[test]
+    fn a_relative_program_is_found_in_the_folder_of_the_child() {
+        let found = find("./sh", "", Some("/bin"));
+        assert!(found.program.is_some() && found.folder.is_some() && !found.is_doubtful);
+    }
+
+    #[test]
+    fn what_is_missing_or_not_a_program_is_doubtful() {
+        assert!(find("redline-no-such-program", "/bin", None).is_doubtful);
+        assert!(find("/etc/passwd", "", None).is_doubtful);
+        assert!(find("/etc", "", None).is_doubtful);
+        assert!(find("sh", "/bin", Some("/etc/passwd")).is_doubtful);
+    }
+
+    #[test]
+    fn a_remembered_file_that_is_gone_is_searched_for_again() {
+        let lookup = Lookup::default();
+        let memory = Memory {
+            path: b"/bin".to_vec(),
+            files: HashMap::from([(b"sh\0".to_vec(), b"/nowhere/sh\0".to_vec())]),
+        };
+        *lock(&lookup.0) = memory;
+        let request = Request {
+            file: b"sh\0".to_vec(),
+            env: Environment::new(b"PATH=/bin\0".to_vec()).into(),
+            ..Request::default()
+        };
+        assert!(lookup.find(&request).unwrap().program.is_some());
+    }
+}

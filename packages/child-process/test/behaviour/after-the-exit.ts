@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { moment, settled, type Behaviours } from './trace.ts';
+
+/** Pipes that outlive the child, because a process of its own holds them, and streams that are looked at late. */
+export const afterTheExit: Behaviours = {
+  'output first looked at long after the exit': async (cp) => {
+    const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later) & exit 0']);
+    const closed = once(child, 'close');
+    await once(child, 'exit');
+    await moment(100);
+    const late = text(child.stdout);
+    return [await late, await closed];
+  },
+  'output looked at and not read': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'sleep 0.4 & exit 3']);
+    const closed = once(child, 'close');
+    await once(child, 'exit');
+    await moment(100);
+    const facts = [child.stdout.readable, child.stdout.readableFlowing, child.stdio.length];
+    return [facts, await closed];
+  },
+  'a listener long after the exit': async (cp) => {
+    const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later) & exit 0']);
+    const events: unknown[] = [];
+    const closed = once(child, 'close');
+    await once(child, 'exit');
+    await moment(100);
+    child.stdout.on('data', (chunk) => events.push(String(chunk)));
+    child.stdout.on('end', () => events.push('end'));
+    await closed;
+    return events;
+  },
+  'output destroyed long after the exit': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'sleep 5 & exit 0']);
+    const closed = once(child, 'close');
+    await once(child, 'exit');
+    await moment(100);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    return await closed;
+  },
+  'all that ended is looked at long after the exit': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'echo gone; exit 4']);
+    const code = (await once(child, 'close'))[0];
+    await moment(50);
+    return [code, child.stdout.readable, child.stdout.destroyed, child.stdin.destroyed];
+  },
+  'an extra pipe looked at long after the exit': async (cp) => {
+    const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later >&3) & exit 0'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    const closed = once(child, 'close');
+    await once(child, 'exit');
+    await moment(100);
+    const late = text(child.stdio[3] as never);
+    return [await late, await closed];
+  },
+  'execFile with a timeout and a grandchild': async (cp) => {
+    let result: unknown[] = [];
+    const child = cp.execFile(
+      'sh',
+      ['-c', 'sleep 5 & echo hi'],
+      { timeout: 300 },
+      (error, stdout) => (result = [error?.killed, error?.code, error?.signal, stdout]),
+    );
+    await settled(child);
+    return result;
+  },
+  'execFile with a timeout and a grandchild that writes': async (cp) => {
+    let result: unknown[] = [];
+    const child = cp.execFile(
+      'sh',
+      ['-c', '(sleep 0.15; echo later; sleep 5) & echo hi'],
+      { timeout: 600 },
+      (error, stdout) => (result = [error?.killed, error?.signal, stdout]),
+    );
+    await settled(child);
+    return result;
+  },
+  'exec that is aborted and a grandchild': async (cp) => {
+    const controller = new AbortController();
+    let result: unknown[] = [];
+    const child = cp.exec('sleep 5 & echo hi', { signal: controller.signal }, (error, stdout) => {
+      result = [error?.name, stdout];
+    });
+    child.stdout!.once('data', () => setTimeout(() => controller.abort(), 100));
+    setTimeout(() => child.stdout!.destroy(), 400);
+    setTimeout(() => child.stderr!.destroy(), 400);
+    await settled(child);
+    return result;
+  },
+  'exec whose grandchild exceeds maxBuffer': async (cp) => {
+    let result: unknown[] = [];
+    const child = cp.exec(
+      '(sleep 0.2; yes | head -c 300000; sleep 5) & echo hi',
+      { maxBuffer: 1000 },
+      (error, stdout) => (result = [error?.code, stdout.length]),
+    );
+    await settled(child);
+    return result;
+  },
+};

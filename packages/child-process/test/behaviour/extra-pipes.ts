@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { moment, record, settled, type Behaviours, type ChildProcessModule } from './trace.ts';
+
+const piped = ['pipe', 'pipe', 'pipe', 'pipe'] as const;
+
+/** Pipes above stderr, which both sides may write. */
+export const extraPipes: Behaviours = {
+  'ended at once': (cp) => ended(cp, (pipe) => pipe.end()),
+  'ended with data': (cp) => ended(cp, (pipe) => pipe.end('data')),
+  'ended later': (cp) => ended(cp, (pipe) => void setTimeout(() => pipe.end(), 50)),
+  'ended later with data': (cp) => ended(cp, (pipe) => void setTimeout(() => pipe.end('data'), 50)),
+  'written and ended': (cp) =>
+    ended(cp, (pipe) => {
+      pipe.write('one ');
+      pipe.write('two');
+      setTimeout(() => pipe.end(), 50);
+    }),
+  'destroyed at once': (cp) => ended(cp, (pipe) => void pipe.destroy()),
+  'destroyed later': (cp) => ended(cp, (pipe) => void setTimeout(() => pipe.destroy(), 50)),
+  'destroyed with an error': (cp) => ended(cp, (pipe) => void pipe.destroy(new Error('broken'))),
+  'written and destroyed': (cp) =>
+    ended(cp, (pipe) => {
+      pipe.write('data', () => setTimeout(() => pipe.destroy(new Error('broken')), 50));
+    }),
+  'a conversation': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'while read x <&3; do echo re-$x >&4; done'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    });
+    const [, , , writable, readable] = child.stdio as unknown as Duplex[];
+    const lines: string[] = [];
+    readable!.on('data', (chunk) => {
+      lines.push(String(chunk));
+      if (lines.length < 3) writable!.write(`m${lines.length}\n`);
+      else writable!.end();
+    });
+    setTimeout(() => writable!.write('m0\n'), 50);
+    await settled(child);
+    return lines;
+  },
+  'an answer on the same pipe': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'read x <&3; echo got-$x >&3'], { stdio: [...piped] });
+    const pipe = child.stdio[3] as Duplex;
+    let reply = '';
+    pipe.on('data', (chunk) => (reply += chunk));
+    setTimeout(() => pipe.write('hello\n'), 50);
+    await settled(child);
+    return reply;
+  },
+  'stdout ended, which only reads': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'sleep 0.1; echo x']);
+    (child.stdout as unknown as Duplex).end();
+    return record(child);
+  },
+  'unref of an output that is read': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'echo a; sleep 0.2; echo b']);
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      (child.stdout as Socket).unref();
+    });
+    await once(child, 'close');
+    await moment();
+    return text;
+  },
+  'three hundred of them': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'ls /proc/self/fd | wc -l'], {
+      stdio: Array.from({ length: 300 }, (_, fd) => (fd === 1 ? 'pipe' : 'ignore')),
+    });
+    let text = '';
+    child.stdout!.on('data', (chunk) => (text += chunk));
+    await settled(child);
+    return [child.stdio.length, Number(text) > 0];
+  },
+  'the last of three hundred': async (cp) => {
+    const child = cp.spawn(process.execPath, ['-e', 'require("fs").writeSync(299, "far")'], {
+      stdio: Array.from({ length: 300 }, (_, fd) => (fd === 299 ? 'pipe' : 'ignore')),
+    });
+    let text = '';
+    child.stdio[299 as 3]!.on('data', (chunk: Buffer) => (text += chunk));
+    await settled(child);
+    return text;
+  },
+};
+
+async function ended(cp: ChildProcessModule, act: (pipe: Duplex) => void): Promise<unknown> {
+  const child = cp.spawn('sh', ['-c', 'cat <&3; exit 3'], { stdio: [...piped] });
+  const events: unknown[] = [];
+  const pipe = child.stdio[3] as Duplex;
+  pipe.on('error', (error) => events.push(error.message));
+  pipe.on('close', () => events.push('pipe closed'));
+  let text = '';
+  child.stdout!.on('data', (chunk) => (text += chunk));
+  child.stderr!.resume();
+  child.on('exit', (code) => events.push(['exit', code]));
+  act(pipe);
+  await settled(child);
+  return [text, events.map(String).sort()];
+}

@@ -9,6 +9,7 @@ interface Suite {
 }
 
 const suites: Record<string, () => Promise<Suite>> = {
+  'node-child-process': () => import('./node-child-process.ts'),
   'node-http': () => import('./node-http.ts'),
 };
 

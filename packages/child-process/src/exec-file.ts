@@ -4,7 +4,7 @@ import { Execution, type ExecCallback, type ExecLimits } from './execution.ts';
 import { nodeChildProcess } from './node-child-process.ts';
 import { withPromise } from './promise.ts';
 import { validSignal } from './signals.ts';
-import { planSpawn } from './spawn-plan.ts';
+import { planSpawn, type SpawnPlan } from './spawn-plan.ts';
 import { spawnPlanned } from './spawn.ts';
 
 const MAX_BUFFER = 1024 * 1024;
@@ -31,7 +31,7 @@ export function execFile(
     callback = options;
     options = undefined;
   }
-  const planned = plan(file, args ?? [], options, callback);
+  const planned = planExecFile(file, args ?? [], options, callback);
   if (planned === undefined) {
     return nodeChildProcess.execFile(
       file as never,
@@ -55,7 +55,12 @@ Object.defineProperty(execFile, promisify.custom, {
 });
 
 /** `undefined` when Node must judge. */
-function plan(file: unknown, args: unknown, options: unknown, callback: unknown) {
+export function planExecFile(
+  file: unknown,
+  args: unknown,
+  options: unknown,
+  callback: unknown,
+): { spawn: SpawnPlan; limits: ExecLimits } | undefined {
   const isObject = typeof options === 'object' && !Array.isArray(options);
   if (options !== undefined && !isObject) return undefined;
   if (callback !== undefined && callback !== null && typeof callback !== 'function')

@@ -1,6 +1,7 @@
 import type { SpawnOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { environmentPairs, type EnvironmentPairs } from './environment.ts';
+import { nodeChildProcess } from './node-child-process.ts';
 import { validSignal } from './signals.ts';
 import { planStdio, type StdioPlan } from './stdio-plan.ts';
 
@@ -136,10 +137,10 @@ function pathOf(cwd: unknown): string | null | undefined {
 function warnOnce(): void {
   if (hasWarned) return;
   hasWarned = true;
-  process.emitWarning(
-    'Passing args to a child process with shell option true can lead to security ' +
-      'vulnerabilities, as the arguments are not escaped, only concatenated.',
-    'DeprecationWarning',
-    'DEP0190',
-  );
+  try {
+    // Node's own warning (DEP0190), which comes once, whoever asks first; the environment is refused after it.
+    nodeChildProcess.spawn('none', ['argument'], { shell: true, env: { NONE: '\0' } });
+  } catch {
+    // The refusal.
+  }
 }

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { collect, type PoolExecCallback, type PoolExecOptions } from './exec-file.ts';
-import { killAfter, killOnAbort } from './limits.ts';
+import { checkExecFile, checkSpawn } from './check.ts';
+import { killAfter, killWhenAborted } from './limits.ts';
 import { type PoolOptions, resolvePoolOptions } from './options.ts';
 import type { PoolChild } from './pool-child.ts';
 import { type CloseOptions, ProcessPool } from './process-pool.ts';
@@ -80,9 +81,10 @@ export function createPool(options: PoolOptions = {}): Pool {
     third?: PoolSpawnOptions,
   ): PipedPoolChild => {
     const [args, given] = splitArguments(second, third);
+    checkSpawn(file, args, given);
     const child = pool.start(toSpawnRequest(file, args, given));
     killAfter(child, given);
-    killOnAbort(child, given);
+    killWhenAborted(child, given);
     return child as PipedPoolChild;
   };
 
@@ -92,6 +94,7 @@ export function createPool(options: PoolOptions = {}): Pool {
     given: PoolExecOptions,
     callback: PoolExecCallback | undefined,
   ): PoolChild => {
+    checkExecFile(file, args, given, callback);
     const child = pool.start(toSpawnRequest(file, args, given));
     collect(child, [file, ...args].join(' '), given, callback);
     return child;

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { killAfter, killOnAbort } from './limits.ts';
+import { maxBufferError } from '../errors.ts';
+import { killAfter, killWhenAborted } from './limits.ts';
 import type { ChildOutput } from './child-output.ts';
 import type { PoolChild } from './pool-child.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';
@@ -39,10 +40,8 @@ export function collect(
   let timedOut = false;
   let isSettled = false;
 
-  const overflow = (name: string): void => {
-    failure ??= Object.assign(new RangeError(`${name} maxBuffer length exceeded`), {
-      code: 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER',
-    });
+  const overflow = (name: 'stdout' | 'stderr'): void => {
+    failure ??= maxBufferError(name);
     child.stdout?.destroy();
     child.stderr?.destroy();
     child.kill(options.killSignal);
@@ -79,7 +78,7 @@ export function collect(
     child.stdout?.destroy();
     child.stderr?.destroy();
   });
-  killOnAbort(child, options);
+  killWhenAborted(child, options);
 }
 
 /** @returns what came so far */

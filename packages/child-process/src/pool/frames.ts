@@ -18,20 +18,26 @@ export function encodeFrames(batch: readonly Message[]): Uint8Array[] {
 
 /** Puts frames together from chunks that end anywhere. */
 export class FrameDecoder {
+  /** The most bytes of a frame's body. */
+  limit: number;
   #chunks: Buffer[] = [];
   #length = 0;
   readonly #onMessage: (kind: Kind, id: number, value: Value) => void;
 
-  constructor(onMessage: (kind: Kind, id: number, value: Value) => void) {
+  constructor(onMessage: (kind: Kind, id: number, value: Value) => void, limit: number = Infinity) {
+    this.limit = limit;
     this.#onMessage = onMessage;
   }
 
+  /** @throws {RangeError} a frame exceeds the limit @throws {SyntaxError} it holds no JSON */
   write(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     while (this.#length >= headBytes) {
       const head = this.#peek(headBytes);
-      const total = headBytes + head.readUInt32LE(0);
+      const length = head.readUInt32LE(0);
+      if (length > this.limit) throw new RangeError(`A frame of ${length} bytes is too long.`);
+      const total = headBytes + length;
       if (this.#length < total) return;
       const frame = this.#take(total);
       const frameKind = frame.readUInt8(4) as Kind;

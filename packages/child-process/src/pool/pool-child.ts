@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { constants } from 'node:os';
+import { signalName, validSignal } from '../signals.ts';
 import { ChildInput } from './child-input.ts';
 import { ChildOutput } from './child-output.ts';
 import { type ErrorFacts, type Kind, kind, type SpawnRequest, type Value } from './messages.ts';
@@ -217,8 +217,7 @@ function rebuildError({ message, ...facts }: ErrorFacts): NodeJS.ErrnoException 
 
 function checkSignal(signal: NodeJS.Signals | number): NodeJS.Signals | 0 {
   if (signal === 0) return 0;
-  for (const [name, number] of Object.entries(constants.signals)) {
-    if (signal === number || String(signal).toUpperCase() === name) return name as NodeJS.Signals;
-  }
+  const number = validSignal(signal);
+  if (number !== undefined) return signalName(Number(number))!;
   throw Object.assign(new TypeError(`Unknown signal: ${signal}`), { code: 'ERR_UNKNOWN_SIGNAL' });
 }

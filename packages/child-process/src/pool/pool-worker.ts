@@ -21,6 +21,7 @@ export class PoolWorker implements ChildHost {
   readonly #exited: Promise<void>;
   readonly #listener: WorkerListener;
   #isDown = false;
+  #isGroupKilled = false;
   #isRef = true;
 
   constructor(options: ResolvedPoolOptions, listener: WorkerListener) {
@@ -131,9 +132,13 @@ export class PoolWorker implements ChildHost {
     );
   }
 
-  /** Its children are in its process group, except detached ones, which are meant to outlive it. */
+  /**
+   * Its children are in its process group, except detached ones, which are meant to outlive it. Only once: when the
+   * worker is gone and its group is, the number may be another's.
+   */
   #killGroup(): void {
-    if (this.pid === undefined) return;
+    if (this.pid === undefined || this.#isGroupKilled) return;
+    this.#isGroupKilled = true;
     try {
       process.kill(-this.pid, 'SIGKILL');
     } catch {

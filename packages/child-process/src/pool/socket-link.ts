@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,15 +11,20 @@ import { Outbox } from './outbox.ts';
 import type { Runtime } from './runtime.ts';
 import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
 
+/** What the first frame holds: the secret, as JSON. */
+const greetingBytes = 256;
+
 /**
- * One Unix socket for one worker: abstract on Linux, where it leaves no file behind.
- * Everybody on the machine can see and dial an abstract name, so the first frame must carry a secret.
+ * One Unix socket for one worker, in a folder that only this user may enter: the kernel turns everybody else away, which
+ * it would not for an abstract name. Of other programs of this user the secret in the first frame tells it apart.
  */
 export function openSocketLink(runtime: Runtime, listener: LinkListener): WorkerLink {
-  const address = socketAddress();
+  const folder = mkdtempSync(join(tmpdir(), 'redline-pool-'));
+  const address = join(folder, 'worker');
   const secret = randomBytes(32).toString('hex');
   let socket: Socket | undefined;
   let waiting: Message[] = [];
+  const candidates = new Set<Socket>();
   let isRef = true;
   let isDown = false;
 
@@ -36,25 +42,33 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
   const down = (cause?: Error): void => {
     if (isDown) return;
     isDown = true;
-    server.close();
+    stopListening();
     socket?.destroy();
     listener.onDown(cause);
   };
+  const stopListening = (): void => {
+    server.close();
+    for (const candidate of candidates) if (candidate !== socket) candidate.destroy();
+    rmSync(folder, { recursive: true, force: true });
+  };
   const server = createServer((candidate) => {
+    candidates.add(candidate);
+    candidate.on('close', () => candidates.delete(candidate));
     const decoder = new FrameDecoder((frameKind, id, value) => {
       if (socket === candidate) return listener.onMessage(frameKind, id, value);
       if (socket !== undefined || frameKind !== kind.ready || value !== secret) {
         return void candidate.destroy();
       }
       socket = candidate;
+      decoder.limit = Infinity;
       if (!isRef) socket.unref();
-      server.close();
+      stopListening();
       socket.on('close', () => down());
       const early = waiting;
       waiting = [];
       deliver(early);
       listener.onMessage(frameKind, id, undefined);
-    });
+    }, greetingBytes);
     candidate.on('data', (chunk) => {
       try {
         decoder.write(chunk);
@@ -75,7 +89,7 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
     detached: true,
     env: {
       ...process.env,
-      REDLINE_POOL_ADDRESS: address.replace('\0', '@'),
+      REDLINE_POOL_ADDRESS: address,
       REDLINE_POOL_SECRET: secret,
     },
   });
@@ -99,9 +113,4 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
       else socket.end();
     },
   };
-}
-
-function socketAddress(): string {
-  const name = `redline-pool-${process.pid}-${randomBytes(8).toString('hex')}`;
-  return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
 }

@@ -38,7 +38,7 @@ function openChannel(serialization: Serialization): Post {
 }
 
 function openSocket(address: string): Post {
-  const socket = connect({ path: address.replace(/^@/, '\0') });
+  const socket = connect({ path: address });
   const decoder = new FrameDecoder(receive);
   const outbox = new Outbox((batch) => {
     socket.cork();

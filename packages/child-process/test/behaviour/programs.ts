@@ -130,6 +130,14 @@ export const programs: Record<string, string> = {
       child.on('close', (code) => { ends[code] = (ends[code] ?? 0) + 1 });
     }
     process.on('exit', () => console.log(JSON.stringify(ends)));`,
+  'arguments for a shell, which Node and the engine are given': `
+    process.on('warning', ({ code }) => console.log(code));
+    cp.spawn('echo', ['a'], { shell: true }).on('close', () => {
+      cp.execFile('echo', ['b'], { shell: true }, () => {
+        cp.spawnSync('echo', ['c'], { shell: true });
+        require('node:child_process').spawn('echo', ['d'], { shell: true });
+      });
+    });`,
   'no descriptors left': `
     const fs = require('node:fs'); const open = [];
     const warm = cp.spawn('true'); warm.on('close', () => {

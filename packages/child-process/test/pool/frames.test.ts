@@ -26,6 +26,12 @@ describe('messages survive', () => {
     });
   }
 
+  test('not, when they are longer than the limit', () => {
+    const decoder = new FrameDecoder(() => assert.fail('taken'), 256);
+    const head = Buffer.concat(encodeFrames([[kind.stdout, 1, Buffer.alloc(5000)]])).subarray(0, 9);
+    assert.throws(() => decoder.write(head), { message: 'A frame of 5000 bytes is too long.' });
+  });
+
   test('as JSON, which knows no bytes', () => {
     const wire = JSON.parse(JSON.stringify(encodeBatch(messages, 'json')));
     const received: Message[] = [];

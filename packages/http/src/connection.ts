@@ -61,6 +61,10 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     else this.#later.push(response);
   }
 
+  owes(request: EngineRequest): boolean {
+    return this.first?.req === request || this.#later.some(({ req }) => req === request);
+  }
+
   /** All bytes of the response are with the engine. "finish" follows when they are with the kernel, and in its turn. */
   ended(response: EngineResponse): void {
     if (this.first === response) this.afterTick(response);

@@ -58,6 +58,8 @@ export interface EngineConnection {
   holdsBytes(): boolean;
   /** All bytes of the response are with the engine. */
   ended(response: EngineResponse): void;
+  /** Whether the response to this request is not finished. */
+  owes(request: EngineRequest): boolean;
   /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
   afterTick(response: EngineResponse): void;
   /** The first response is complete: the next one has its turn. */

@@ -22,6 +22,18 @@ export const kRejectBody: unique symbol = symbolOf(
 export const kHeaders: unique symbol = symbolOf(incoming, 'kHeaders') as never;
 export const kHeadersCount: unique symbol = symbolOf(incoming, 'kHeadersCount') as never;
 
+// `request.signal`: Node 24.
+export const kAbortController: unique symbol = (symbolOf(incoming, 'kAbortController') ??
+  Symbol('kAbortController')) as never;
+export const kAttachSignal: unique symbol = (symbolOf(
+  http.IncomingMessage.prototype,
+  'kAttachAbortSignal',
+) ?? Symbol('kAttachAbortSignal')) as never;
+export const kDetachSignal: unique symbol = (symbolOf(
+  http.IncomingMessage.prototype,
+  'kDetachAbortSignal',
+) ?? Symbol('kDetachAbortSignal')) as never;
+
 // Younger than Node 22. A symbol of our own does no harm where there is none: nothing else looks at it.
 export const kWritableFinished: unique symbol = (symbolOf(outgoing, 'kWritableFinished') ??
   Symbol('kWritableFinished')) as never;
@@ -94,6 +106,9 @@ export interface IncomingInternals {
   _addHeaderLines(headers: readonly string[], count: number): void;
   [kHeaders]: object | null;
   [kHeadersCount]: number;
+  [kAbortController]?: AbortController | null;
+  [kAttachSignal]?(this: object): void;
+  [kDetachSignal]?(): void;
 }
 
 export interface ReadableInternals {

@@ -1,4 +1,5 @@
 import type { EngineConnection, EngineRequest } from './exchange.ts';
+import { kAbortController, kDetachSignal } from './node-internals.ts';
 import { BodylessRequest, isStream, kOver } from './request.ts';
 
 /** More of the body of the request that came last. */
@@ -25,6 +26,8 @@ export function completeBodyless(request: EngineRequest): void {
 
 /** The response is finished: what nobody read is dropped, and "end" and "close" come as with Node. */
 export function releaseRequest(request: EngineRequest, connection: EngineConnection): void {
+  // Of its own where somebody asked for `request.signal`: the end of the connection is not an abort of it any more.
+  if (Object.hasOwn(request, kAbortController)) request[kDetachSignal]?.();
   if (!isStream(request) && request._events === undefined) {
     (request as BodylessRequest)[kOver] = true;
     return;

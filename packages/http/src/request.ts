@@ -7,6 +7,7 @@ import type { HeaderBlock } from './native/index.ts';
 import { http } from './node-http.ts';
 import {
   freshIncoming,
+  kAttachSignal,
   kHeaders,
   kHeadersCount,
   type IncomingInternals,
@@ -119,6 +120,11 @@ Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
   set(this: EngineRequest, value: number) {
     defineOwn(this, kHeadersCount, value);
   },
+});
+// `request.signal` follows the connection from here on, unless the request is answered.
+const attachSignal = (http.IncomingMessage.prototype as never as IncomingInternals)[kAttachSignal];
+defineHidden(EngineRequest.prototype, kAttachSignal, function attach(this: EngineRequest) {
+  if (this[kRequestConnection].owes(this)) attachSignal!.call(this);
 });
 inheritDefaults(
   EngineRequest.prototype,

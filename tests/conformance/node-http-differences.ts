@@ -1,7 +1,5 @@
 /** Node's own tests that the engine fails: file, then the reason. The package's README tells its users of each. */
 export const differences: Readonly<Record<string, string>> = {
-  'parallel/test-child-process-http-socket-leak.js':
-    'To be mended: child.send(message, res.socket).',
   'parallel/test-domain-multi.js':
     'To be mended: a write callback runs in another domain than the one it was given in.',
   'parallel/test-http-byteswritten.js':

@@ -1,16 +1,54 @@
 import type { SocketAddress } from './native/index.ts';
-import type { EngineConnection } from './exchange.ts';
+import type { EngineConnection, StreamHandle } from './exchange.ts';
+import { errorOf } from './own-errors.ts';
 
-/** What net.Socket calls on a libuv handle, answered by the engine's connection. */
-export class ConnectionHandle {
+const SOCKET = 0;
+
+/** Makes a handle of libuv's of whatever class extends this. */
+// eslint-disable-next-line typescript/no-extraneous-class -- its constructor chooses what `this` is
+class Hollow {
+  constructor(Native: StreamHandle) {
+    // eslint-disable-next-line no-constructor-return -- the object must be one that Node's natives know
+    return Reflect.construct(Native, [SOCKET], new.target) as this;
+  }
+}
+
+/**
+ * What net.Socket calls on a libuv handle, answered by the engine's connection. It is such a handle, without a descriptor:
+ * Node's natives, which `child.send` hands it to, look into it and crash on any other object.
+ */
+export class ConnectionHandle extends Hollow {
   readonly #connection: EngineConnection;
+  readonly #Native: StreamHandle;
   /** net.Socket's own mark. The engine reads for itself. */
   reading = true;
-  onread: unknown;
+  #onread: unknown;
+  #isTaken = false;
+  #isClosing = false;
   #afterClose: (() => void) | undefined;
 
   constructor(connection: EngineConnection) {
+    const { StreamHandle: Native } = connection.server;
+    super(Native);
     this.#connection = connection;
+    this.#Native = Native;
+  }
+
+  get onread(): unknown {
+    return this.#onread;
+  }
+  // net.Socket writes it when it is made and when it is destroyed; else whoever takes the handle away, as `child.send` does.
+  set onread(onread: unknown) {
+    if (this.#onread !== undefined && !this.#isClosing) this.#take();
+    this.#onread = onread;
+  }
+
+  get isStreamBase(): boolean {
+    throw errorOf(
+      'ERR_REDLINE_HTTP_SOCKET',
+      'The bytes of this connection are the engine’s: TLS and HTTP/2 take the socket of "upgrade" or "connect", or a ' +
+        'server made by node:http',
+    );
   }
 
   getAsyncId(): number {
@@ -66,7 +104,8 @@ export class ConnectionHandle {
     return true;
   }
 
-  close(afterClose: () => void): void {
+  close(afterClose?: () => void): void {
+    this.release();
     this.#afterClose = afterClose;
     this.#connection.native.destroy();
     // It may be gone already: then no event of the engine follows.
@@ -74,10 +113,25 @@ export class ConnectionHandle {
   }
 
   reset(afterClose: () => void): number {
+    this.release();
     this.#afterClose = afterClose;
     this.#connection.native.reset();
     if (this.#connection.native.closed) setImmediate(() => this.closed());
     return 0;
+  }
+
+  /** libuv forgets the handle. */
+  release(): void {
+    this.#isClosing = true;
+    this.#Native.prototype.close.call(this);
+  }
+
+  /** The descriptor becomes this handle's, and the engine is done with the connection. */
+  #take(): void {
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    const detached = this.#connection.leave();
+    if (detached !== undefined) this.#Native.prototype.open.call(this, detached.fd);
   }
 
   /** The engine has closed the descriptor. */

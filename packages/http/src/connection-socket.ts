@@ -42,6 +42,11 @@ export class ConnectionSocket extends net.Socket {
     return this.#connection;
   }
 
+  /** @internal */
+  releaseHandle(): void {
+    this.#handle.release();
+  }
+
   /** @internal The first error is told; what it leads to is not. */
   ignoreErrors(): void {
     this.removeListener('error', onSocketError);
@@ -59,6 +64,11 @@ export class ConnectionSocket extends net.Socket {
   /** @internal Node's pausing for the sake of pipelined requests is the engine's. */
   get _paused(): boolean {
     return false;
+  }
+
+  /** @internal As with Node after the socket was given away: there is none. */
+  get parser(): null {
+    return null;
   }
 
   override pause(): this {
@@ -154,6 +164,7 @@ function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {
 
 /** Takes off what ties the socket to the engine. */
 export function detachSocket(socket: ConnectionSocket): void {
+  socket.releaseHandle();
   socket.removeListener('timeout', onSocketTimeout);
   socket.removeListener('error', onSocketError);
   socket.removeListener('close', onSocketClose);

@@ -190,6 +190,16 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.server._emitCloseIfDrained();
   }
 
+  leave(): { fd: number } | undefined {
+    const detached = this.native.detach();
+    if (detached === undefined) return undefined;
+    this.server.countDetached();
+    this.detached();
+    this.first = null;
+    this.#later = [];
+    return detached;
+  }
+
   /** The descriptor has left the engine: the connection is a plain socket from here on. */
   detached(): void {
     this.isClosed = true;

@@ -28,12 +28,20 @@ export interface CustomMessages {
     | undefined;
 }
 
+/** libuv's kind of handle for connections, which a new one has no descriptor of. */
+export interface StreamHandle {
+  new (type: number): object;
+  readonly prototype: { open(this: object, fd: number): number; close(this: object): void };
+}
+
 /** A server, for its connections and their messages. */
 export interface ServingServer extends Server {
   readonly custom: CustomMessages;
   /** Headers that must not be sent twice, by the symbol Node looks for. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   readonly optimizesEmptyRequests: boolean;
+  /** Of the kind of its own handle: TCP, or a pipe. */
+  readonly StreamHandle: StreamHandle;
   highWaterMark: number;
   joinDuplicateHeaders: boolean;
   requireHostHeader: boolean;
@@ -68,6 +76,8 @@ export interface EngineConnection {
   readMore(): void;
   /** The reader of a body has enough. */
   readLess(): void;
+  /** Gives the descriptor away, and what was under way with it. Undefined when the connection is gone. */
+  leave(): { fd: number } | undefined;
   /** Tells everything that was under way of the end. */
   closed(): void;
   asyncId(): number;

@@ -6,7 +6,7 @@ import { ConnectionSocket } from './connection-socket.ts';
 import { HttpConnection } from './connection.ts';
 import { parseError, requestTimeout } from './errors.ts';
 import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
-import type { CustomMessages, ServingServer } from './exchange.ts';
+import type { CustomMessages, ServingServer, StreamHandle } from './exchange.ts';
 import {
   openPort,
   type ClientError,
@@ -62,6 +62,9 @@ export class EngineServer extends ServerBase implements ServerEvents {
   /** @internal */
   readonly optimizesEmptyRequests: boolean;
 
+  /** @internal */
+  declare StreamHandle: StreamHandle;
+
   /** @internal Its options ask for what only Node's own server has: that listens and serves. */
   readonly isNodes: boolean;
 
@@ -115,6 +118,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
       this._handle = bound.handle;
     }
     this.#listening = new AsyncResource('HTTPSERVER');
+    this.StreamHandle = this._handle!.constructor as never;
     listenThrough(this._handle!, (descriptor, length) => {
       this.#isAnnouncing = this.listenerCount('connection') > 1;
       const settings = settingsOf(this, this.#isAnnouncing);

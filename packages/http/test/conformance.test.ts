@@ -17,6 +17,7 @@ import { listening } from './conformance/listening.ts';
 import { refusals } from './conformance/refusals.ts';
 import { responseHeads } from './conformance/response-heads.ts';
 import { responses } from './conformance/responses.ts';
+import { sentSockets } from './conformance/sent-sockets.ts';
 import { signals } from './conformance/signals.ts';
 import { streams } from './conformance/streams.ts';
 import { surroundings } from './conformance/surroundings.ts';
@@ -38,6 +39,7 @@ const suites = {
   listening,
   greed,
   streams,
+  'sockets that are sent': sentSockets,
   signals,
   surroundings,
 };

@@ -1,4 +1,4 @@
-import { errorOf } from './errors.ts';
+import { errorOf } from '../own-errors.ts';
 
 export interface ThreadsOptions {
   /** `workerData` of every thread. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorOf } from './errors.ts';
+import { errorOf } from '../own-errors.ts';
 import {
   checkCount,
   resolveOptions,

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { engine, runThreads } from '../../src/index.ts';
-import { threadErrors } from '../../src/threads/errors.ts';
+import { ownErrors } from '../../src/own-errors.ts';
 import { readFileSync } from 'node:fs';
 
 const entry = new URL('entry.ts', import.meta.url);
@@ -103,7 +103,7 @@ describe('runThreads:', { timeout: 60_000 }, () => {
   test('the README names every error', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     const named = new Set(readme.match(/ERR_REDLINE_HTTP_\w+/g));
-    assert.deepEqual([...named].sort(), Object.keys(threadErrors).sort());
+    assert.deepEqual([...named].sort(), Object.keys(ownErrors).sort());
   });
 
   test('the threads have the engine of this thread', () => {

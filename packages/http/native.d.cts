@@ -24,6 +24,8 @@ export interface Settings {
   keepAliveShown?: number;
   socketTimeout: number;
   maxHeaderSize: number;
+  /** Headers of a request, 0 is no limit. */
+  maxHeaders: number;
   /** 0 is no limit, -1 drops all. */
   maxConnections: number;
   noDelay: boolean;
@@ -58,7 +60,7 @@ export declare function tables(): {
 /** The engine of this environment. A connection is its slot and its generation. */
 export declare class Port {
   /** With `threaded` the engine has a thread of its own. */
-  constructor(memory: Memory, threaded: boolean, onBatch: (words: number) => void);
+  constructor(memory: Memory, threaded: boolean, onBatch: (from: number, words: number) => number);
   /** The server's number, or a negative error number. */
   listen(options: Listen, settings: Settings): number;
   configure(server: number, settings: Settings): void;
@@ -73,6 +75,8 @@ export declare class Port {
   setReferencedServers(count: number): void;
   adopt(server: number, fd: number): void;
   flush(): void;
+  /** Something was written while nobody looked after it. */
+  watch(): void;
   /** How many bytes the kernel has not taken, -1 when the connection is gone. */
   write(
     slot: number,

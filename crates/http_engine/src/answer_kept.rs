@@ -28,17 +28,18 @@ impl Engine {
             return false;
         }
         let settings = server.settings;
+        let limits = settings.limits();
         let block = &head[bounds.line.end..];
         let Ok(facts) = head::read_block(block, |_, _, _, _| {}) else {
             return false;
         };
         let url = &head[bounds.line.url_start..bounds.line.url_end];
         let flags = flags(&facts, bounds.line.minor, false);
-        let is_plain = framing(&facts, 0).is_none()
+        let is_plain = framing(&facts, limits).is_none()
             && facts.expect.is_none()
             && !facts.upgrade
             && flags & request_flags::HOST_MISSING == 0
-            && facts.counted + url.len() < settings.max_header_size as usize;
+            && !facts.exceed(url.len(), limits);
         if !is_plain {
             return false;
         }
@@ -60,6 +61,7 @@ impl Engine {
             return false;
         }
         connection.head_since = 0;
+        connection.head = None;
         connection.idle_since = 0;
         connection.closing = !ending.keep_alive;
         connection.answers.skip_request();

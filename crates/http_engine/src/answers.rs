@@ -176,10 +176,16 @@ impl Answers {
                 return false;
             }
             if next.close {
-                self.current = self.current.wrapping_add(1);
+                self.close();
                 return true;
             }
         }
+    }
+
+    /// Ends the answer in turn, and drops those behind it: nothing follows an answer that closes the connection.
+    pub fn close(&mut self) {
+        self.waiting = None;
+        self.current = self.next;
     }
 
     /// The kernel has taken so many bytes of the queue.
@@ -255,8 +261,24 @@ mod tests {
         let mut answers = Answers::default();
         answers.add_request();
         let second = answers.add_request();
+        let third = answers.add_request();
         answers.push_later(second, b"bye", END, true);
+        answers.push_later(third, b"never", END, false);
         assert!(answers.end());
+        assert_eq!(answers.queued(), b"bye");
+        assert_eq!(answers.turn(third), Turn::Never);
+    }
+
+    #[test]
+    fn nothing_follows_an_answer_that_closes() {
+        let mut answers = Answers::default();
+        answers.add_request();
+        let second = answers.add_request();
+        answers.push_later(second, b"never", END, false);
+        answers.push(b"bye", END);
+        answers.close();
+        assert_eq!(answers.queued(), b"bye");
+        assert_eq!(answers.in_flight(), 0);
     }
 
     #[test]

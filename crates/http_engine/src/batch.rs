@@ -37,6 +37,8 @@ pub mod request_flags {
 pub(crate) const REQUEST_WORDS: usize = 15;
 /// Words of every record's begin: kind and length, slot, generation, server.
 pub(crate) const START_WORDS: usize = 4;
+/// What is wrong is not about a request behind others.
+pub(crate) const NO_PLACE: u32 = u32::MAX;
 /// Words kept free for records that cannot wait.
 const RESERVE: usize = 256;
 
@@ -56,6 +58,8 @@ pub(crate) enum Note {
     Error {
         code: u32,
         at: u32,
+        /// The number its answer would have, or [`NO_PLACE`].
+        place: u32,
         packet: Vec<u8>,
     },
     /// `inactive`: not between two requests, but without any activity.
@@ -181,12 +185,17 @@ impl Batch {
             Note::End => self.put(Kind::End, whom, &[]),
             Note::Stopped => self.put(Kind::Stopped, whom, &[]),
             Note::Close { errno } => self.put(Kind::Close, whom, &[errno]),
-            Note::Error { code, at, packet } => {
+            Note::Error {
+                code,
+                at,
+                place,
+                packet,
+            } => {
                 let offset = self.copy(&packet);
                 self.put(
                     Kind::Error,
                     whom,
-                    &[code, at, offset as u32, packet.len() as u32],
+                    &[code, at, offset as u32, packet.len() as u32, place],
                 );
             }
             Note::Drop { text } => {

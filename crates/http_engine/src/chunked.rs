@@ -1,7 +1,7 @@
 //! The chunked transfer coding, read as strictly as llhttp reads it.
 
-use crate::diagnose;
-use crate::head;
+use crate::diagnose::{self, Progress};
+use crate::head::{self, Limits};
 use crate::problem::{Problem, What};
 
 /// What Node allows a chunk.
@@ -44,19 +44,22 @@ pub struct Chunked {
     left: u64,
     extensions: usize,
     trailers: Vec<u8>,
-    limit: usize,
+    /// How far the trailers are read while they come in.
+    progress: Option<Box<Progress>>,
+    limits: Limits,
 }
 
 impl Chunked {
     /// At the begin of a body whose trailers are limited as a head is.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
+    pub fn new(limits: Limits) -> Self {
         Self {
             state: State::SizeStart,
             left: 0,
             extensions: 0,
             trailers: Vec::new(),
-            limit,
+            progress: None,
+            limits,
         }
     }
 
@@ -195,15 +198,19 @@ impl Chunked {
             }
             if self.trailers.ends_with(b"\r\n\r\n") {
                 return match head::read_trailers(&self.trailers, |_, _, _, _| {}) {
-                    Ok(facts) if facts.counted < self.limit => Ok((start + index + 1, Found::End)),
-                    Ok(_) => Err(Problem::new(What::HeaderOverflow, start + index)),
+                    Ok(facts) if !facts.exceed(0, self.limits) => {
+                        Ok((start + index + 1, Found::End))
+                    }
+                    Ok(_) => Err(diagnose::block(&self.trailers, self.limits)
+                        .map_or(Problem::new(What::HeaderOverflow, start + index), moved)),
                     Err(_) => Err(moved(self.diagnose())),
                 };
             }
         }
-        match diagnose::block(&self.trailers, self.limit) {
+        let fresh = || Box::new(Progress::of_block(self.limits));
+        match self.progress.get_or_insert_with(fresh).read(&self.trailers) {
             Some(problem) => Err(moved(problem)),
-            None if self.trailers.len() > head::longest(self.limit) => {
+            None if self.trailers.len() > head::longest(self.limits.size) => {
                 Err(Problem::new(What::HeaderOverflow, input.len()))
             }
             None => Ok((input.len(), Found::More)),
@@ -211,7 +218,7 @@ impl Chunked {
     }
 
     fn diagnose(&self) -> Problem {
-        diagnose::block(&self.trailers, self.limit).unwrap_or(Problem::new(What::HeaderToken, 0))
+        diagnose::block(&self.trailers, self.limits).unwrap_or(Problem::new(What::HeaderToken, 0))
     }
 }
 

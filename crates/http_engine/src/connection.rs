@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use crate::answers::Answers;
 use crate::batch::Whom;
 use crate::body::{Body, Framing};
+use crate::diagnose::Progress;
 use crate::server::ServerSettings;
 
 /// What the epoll instance waits for.
@@ -19,6 +20,8 @@ pub(crate) struct Connection {
     pub whom: Whom,
     /// Bytes that were read and not understood yet. Empty most of the time, and without memory then.
     pub unread: Vec<u8>,
+    /// How far the incomplete head is read that `unread` begins with.
+    pub head: Option<Box<Progress>>,
     pub body: Option<Body>,
     pub answers: Answers,
     pub interest: Interest,
@@ -72,6 +75,7 @@ impl Connection {
             fd,
             whom,
             unread: Vec::new(),
+            head: None,
             body: None,
             answers: Answers::default(),
             interest: Interest {

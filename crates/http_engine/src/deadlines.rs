@@ -59,6 +59,9 @@ impl Engine {
         let settings = *self.settings(connection.whom.server);
         match connection.deadline(&settings) {
             Some((at_ms, kind)) if at_ms <= self.now_ms => match kind {
+                Deadline::Request if connection.body.is_none() => {
+                    self.fail_request(connection, What::Timeout, 0, &[]);
+                }
                 Deadline::Request => self.fail(connection, What::Timeout, 0, &[]),
                 // Its client still takes the last answer: it is not idle yet.
                 Deadline::KeepAlive if connection.answers.unsent() > 0 => {

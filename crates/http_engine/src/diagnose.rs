@@ -5,29 +5,126 @@
 mod headers;
 mod start_line;
 
+use crate::head::Limits;
 use crate::problem::{Problem, What};
 
-/// The first problem of a head of which `bytes` are the beginning; `None` when they are good as far as they go. What
-/// `counted` reaches `limit` is too long.
+/// The first problem of a head of which `bytes` are the beginning; `None` when they are good as far as they go.
 #[must_use]
-pub fn head(bytes: &[u8], limit: usize) -> Option<Problem> {
-    let mut reader = Reader::new(bytes, limit);
-    match reader.start_line().and_then(|()| reader.headers()) {
-        Err(Stop::Problem(problem)) => Some(problem),
-        Ok(()) | Err(Stop::End) => None,
-    }
+pub fn head(bytes: &[u8], limits: Limits) -> Option<Problem> {
+    Progress::of_head(limits).read(bytes)
 }
 
 /// As [`head`], for a header block alone: the trailers of a chunked body.
 #[must_use]
-pub fn block(bytes: &[u8], limit: usize) -> Option<Problem> {
-    let mut reader = Reader::new(bytes, limit);
-    reader.has_start_line = false;
-    reader.framing.encoding = true;
-    reader.framing.chunked = true;
-    match reader.headers() {
-        Err(Stop::Problem(problem)) => Some(problem),
-        Ok(()) | Err(Stop::End) => None,
+pub fn block(bytes: &[u8], limits: Limits) -> Option<Problem> {
+    Progress::of_block(limits).read(bytes)
+}
+
+/// How far a head is read that comes in piece by piece, so that no byte is looked at again with every piece: what was found
+/// out up to its last complete line, and what the bytes behind that end in.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    line: Line,
+    run: Option<Run>,
+    /// Bytes that were read.
+    seen: usize,
+}
+
+/// What was found out before a line.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    at: usize,
+    counted: usize,
+    headers: usize,
+    framing: Framing,
+    limits: Limits,
+    /// The headers follow a request line, not a body.
+    has_start_line: bool,
+    /// It is behind the request line.
+    in_headers: bool,
+}
+
+/// Bytes of one kind that were not over when the last piece was.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    good: fn(u8) -> bool,
+    start: usize,
+    /// What was counted before it, where it counts itself.
+    counted: Option<usize>,
+}
+
+impl Progress {
+    /// At the begin of a head.
+    #[must_use]
+    pub fn of_head(limits: Limits) -> Self {
+        Self::new(limits, true)
+    }
+
+    /// At the begin of a block behind a body.
+    #[must_use]
+    pub fn of_block(limits: Limits) -> Self {
+        Self::new(limits, false)
+    }
+
+    fn new(limits: Limits, has_start_line: bool) -> Self {
+        // A body with a block behind it is chunked.
+        let framing = Framing {
+            length: false,
+            encoding: !has_start_line,
+            chunked: !has_start_line,
+        };
+        let line = Line {
+            at: 0,
+            counted: 0,
+            headers: 0,
+            framing,
+            limits,
+            has_start_line,
+            in_headers: !has_start_line,
+        };
+        Self {
+            line,
+            run: None,
+            seen: 0,
+        }
+    }
+
+    /// Reads on. `bytes` are all that came so far, those of the calls before included.
+    pub fn read(&mut self, bytes: &[u8]) -> Option<Problem> {
+        let goes_on = self.run.is_some_and(|run| {
+            let length = bytes.len() - run.start;
+            let fits = |counted: usize| counted + length < self.line.limits.size;
+            bytes[self.seen..].iter().all(|byte| (run.good)(*byte)) && run.counted.is_none_or(fits)
+        });
+        self.seen = bytes.len();
+        if goes_on {
+            return None;
+        }
+        let mut reader = Reader {
+            bytes,
+            at: self.line.at,
+            line: self.line,
+            begin: self.line,
+            run: None,
+        };
+        let step = if reader.line.in_headers {
+            reader.headers()
+        } else {
+            reader.start_line().and_then(|()| reader.headers())
+        };
+        self.line = reader.begin;
+        self.run = reader.run;
+        match step {
+            Err(Stop::Problem(problem)) => Some(problem),
+            Ok(()) | Err(Stop::End) => None,
+        }
+    }
+
+    /// Whether the empty line may have come since the last call, when `bytes` are all that came so far.
+    #[must_use]
+    pub fn may_end(&self, bytes: &[u8]) -> bool {
+        let from = self.seen.saturating_sub(3);
+        memchr::memmem::find(&bytes[from..], b"\r\n\r\n").is_some()
     }
 }
 
@@ -38,7 +135,7 @@ enum Stop {
 
 type Step<T = ()> = Result<T, Stop>;
 
-#[derive(Default)]
+#[derive(Clone, Copy, Debug)]
 struct Framing {
     length: bool,
     encoding: bool,
@@ -48,25 +145,13 @@ struct Framing {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    counted: usize,
-    limit: usize,
-    framing: Framing,
-    /// The headers follow a request line, not a body.
-    has_start_line: bool,
+    line: Line,
+    /// As it was at the begin of the line.
+    begin: Line,
+    run: Option<Run>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(bytes: &'a [u8], limit: usize) -> Self {
-        Self {
-            bytes,
-            at: 0,
-            counted: 0,
-            limit,
-            framing: Framing::default(),
-            has_start_line: true,
-        }
-    }
-
     fn peek(&self) -> Step<u8> {
         self.bytes.get(self.at).copied().ok_or(Stop::End)
     }
@@ -95,18 +180,47 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn take_while(&mut self, good: impl Fn(u8) -> bool) -> Step<&'a [u8]> {
+    fn take_while(&mut self, good: fn(u8) -> bool) -> Step<&'a [u8]> {
         let start = self.at;
-        while good(self.peek()?) {
-            self.skip();
+        let rest = &self.bytes[start..];
+        let Some(length) = rest.iter().position(|byte| !good(*byte)) else {
+            self.at = self.bytes.len();
+            self.run = Some(Run {
+                good,
+                start,
+                counted: None,
+            });
+            return Err(Stop::End);
+        };
+        self.at += length;
+        Ok(&rest[..length])
+    }
+
+    /// As `take_while`, of bytes that count from `start` on.
+    fn take_counted(&mut self, start: usize, good: fn(u8) -> bool) -> Step<&'a [u8]> {
+        let taken = self.take_while(good);
+        if taken.is_err() {
+            self.check_size(self.at - start)?;
+            self.run = Some(Run {
+                good,
+                start,
+                counted: Some(self.line.counted),
+            });
         }
-        Ok(&self.bytes[start..self.at])
+        taken
     }
 
     fn check_size(&self, more: usize) -> Step {
-        if self.counted + more >= self.limit {
+        if self.line.counted + more >= self.line.limits.size {
             return self.fail(What::HeaderOverflow);
         }
         Ok(())
+    }
+
+    /// What comes is a line of the block.
+    fn begin_line(&mut self) {
+        self.line.at = self.at;
+        self.line.in_headers = true;
+        self.begin = self.line;
     }
 }

@@ -1,6 +1,6 @@
 //! Connections that end, and how their owner hears of it.
 
-use crate::batch::{Note, Whom};
+use crate::batch::{NO_PLACE, Note, Whom};
 use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::problem::What;
@@ -15,17 +15,47 @@ impl Engine {
         at: usize,
         packet: &[u8],
     ) {
+        self.fail_at(connection, NO_PLACE, what, at, packet);
+    }
+
+    /// As `fail`, of a request that is refused before anybody was told of it: its place is behind those that are not answered
+    /// yet.
+    pub(crate) fn fail_request(
+        &mut self,
+        connection: &mut Box<Connection>,
+        what: What,
+        at: usize,
+        packet: &[u8],
+    ) {
+        let place = if connection.answers.in_flight() > 0 {
+            connection.answers.add_request()
+        } else {
+            NO_PLACE
+        };
+        self.fail_at(connection, place, what, at, packet);
+    }
+
+    fn fail_at(
+        &mut self,
+        connection: &mut Box<Connection>,
+        place: u32,
+        what: What,
+        at: usize,
+        packet: &[u8],
+    ) {
         connection.failed = true;
         connection.told = true;
         connection.body = None;
         connection.head_since = 0;
         connection.unread = Vec::new();
+        connection.head = None;
         let packet = &packet[..packet.len().min(self.batch.longest_packet())];
         self.batch.note(
             connection.whom,
             Note::Error {
                 code: what as u32,
                 at: at as u32,
+                place,
                 packet: packet.to_vec(),
             },
         );

@@ -8,6 +8,7 @@ use crate::connection::{Connection, Interest};
 use crate::date::Date;
 use crate::head::Facts;
 use crate::listener::Reserve;
+use crate::outstanding::Outstanding;
 use crate::ready::Ready;
 use crate::seen::Seen;
 use crate::server::{Server, ServerSettings};
@@ -41,7 +42,7 @@ pub struct Polled {
 }
 
 /// Bytes taken from a connection at once.
-pub(crate) const READ: usize = 64 * 1024;
+const READ: usize = 64 * 1024;
 /// Buffers kept for connections that need one for a moment, and how large one may be.
 const SPARE: usize = 64;
 const SPARE_SIZE: usize = 64 * 1024;
@@ -61,6 +62,7 @@ pub struct Engine {
     bell: Bell,
     ready: Ready,
     pub(crate) memory: Memory,
+    pub(crate) outstanding: Outstanding,
     pub(crate) batch: Batch,
     pub(crate) slots: Vec<Slot>,
     pub(crate) free: Vec<u32>,
@@ -97,7 +99,8 @@ impl Engine {
     /// When the process has no descriptors left.
     ///
     /// # Safety
-    /// `memory` is valid for as long as the engine lives.
+    /// `memory` is valid for as long as the engine and what [`Engine::outstanding`] gave live, and holds more than four words
+    /// of commands.
     pub unsafe fn new(memory: Memory) -> Result<Self, Errno> {
         let epoll = Epoll::new()?;
         let bell = Bell::new()?;
@@ -117,6 +120,7 @@ impl Engine {
             epoll,
             bell,
             ready: Ready::new(),
+            outstanding: Outstanding::new(memory.commands.0),
             memory,
             batch,
             slots: Vec::new(),
@@ -148,6 +152,12 @@ impl Engine {
     /// Blocks until an engine's descriptor is readable, on a thread of its own.
     pub fn wait(descriptor: RawFd) {
         sys::wait_readable(descriptor);
+    }
+
+    /// What the owner has written and nobody has taken, to be looked at without the engine.
+    #[must_use]
+    pub fn outstanding(&self) -> Outstanding {
+        self.outstanding
     }
 
     /// How many connections there are.
@@ -292,6 +302,7 @@ impl Engine {
             keep_alive_shown: 0,
             socket_timeout: 0,
             max_header_size: 16 * 1024,
+            max_headers: 1000,
             max_connections: 0,
             keep_alive_initial_delay: 0,
             flags: crate::server::SettingFlags {

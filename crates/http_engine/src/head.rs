@@ -8,6 +8,15 @@ use memchr::memmem::Finder;
 use crate::method;
 use crate::problem::{Problem, What};
 
+/// How long a head, or the block behind a chunked body, may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// As llhttp's owner counts: URL, names and values. What reaches it is too long.
+    pub size: usize,
+    /// How many headers there may be; `usize::MAX` is no limit.
+    pub headers: usize,
+}
+
 /// What a header block says about framing and the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -27,6 +36,15 @@ pub struct Facts {
     pub expect: Option<bool>,
     /// How llhttp's owner counts: names and values without what is between them.
     pub counted: usize,
+    /// How many headers there are.
+    pub headers: usize,
+}
+
+impl Facts {
+    /// Whether a block with a URL of so many bytes is longer than allowed.
+    pub(crate) fn exceed(&self, url: usize, limits: Limits) -> bool {
+        self.counted + url >= limits.size || self.headers > limits.headers
+    }
 }
 
 /// The request line.
@@ -174,7 +192,7 @@ fn read_with(
     }
     for header in headers {
         let place = place(block, header).ok_or(None)?;
-        reader.read(header, &place).map_err(Some)?;
+        reader.read(block, header, &place).map_err(Some)?;
         each(
             header.name.as_bytes(),
             place.name,
@@ -221,9 +239,10 @@ struct FactReader {
 }
 
 impl FactReader {
-    fn read(&mut self, header: &Header<'_>, place: &Place) -> Result<(), Problem> {
+    fn read(&mut self, block: &[u8], header: &Header<'_>, place: &Place) -> Result<(), Problem> {
         let name = header.name.as_bytes();
         let value = header.value;
+        self.facts.headers += 1;
         self.facts.counted += name.len() + place.end - place.value;
         // Framing depends on few names: their length tells most others apart.
         match name.len() {
@@ -232,14 +251,14 @@ impl FactReader {
                 let asked = has_word(value, b"100-continue");
                 self.facts.expect = Some(asked || self.facts.expect == Some(true));
             }
-            7 if name.eq_ignore_ascii_case(b"upgrade") => self.upgrade_header = true,
+            7 if name.eq_ignore_ascii_case(b"upgrade") => self.upgrade_header |= !value.is_empty(),
             10 if name.eq_ignore_ascii_case(b"connection") => self.read_connection(value),
             16 if name.eq_ignore_ascii_case(b"proxy-connection") => self.read_connection(value),
             14 if name.eq_ignore_ascii_case(b"content-length") => {
                 self.read_length(value, place)?;
             }
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
-                self.read_encoding(value, place)?;
+                self.read_encoding(&block[place.value..place.end], place)?;
             }
             _ => {}
         }
@@ -294,7 +313,7 @@ impl FactReader {
             if self.facts.chunked {
                 return Err(Problem::new(What::EncodingValue, at));
             }
-            self.facts.chunked = token.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            self.facts.chunked = is_chunked(token);
             at += token.len() + 1;
         }
         Ok(())
@@ -327,6 +346,18 @@ pub fn read_trailers(
         ..FactReader::default()
     };
     read_with(reader, block, each)
+}
+
+/// Whether a token of `Transfer-Encoding` is `chunked`, the blanks around it included. llhttp takes a tab before it for white
+/// space and one behind it for a part of the token.
+pub(crate) fn is_chunked(token: &[u8]) -> bool {
+    let blanks = token.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    let token = &token[blanks.count()..];
+    let length = token
+        .iter()
+        .rposition(|byte| *byte != b' ')
+        .map_or(0, |last| last + 1);
+    token[..length].eq_ignore_ascii_case(b"chunked")
 }
 
 /// Whether the word stands anywhere in the value, not as a part of a longer one: that is how Node looks for it.

@@ -1,8 +1,8 @@
 //! From bytes to records.
 
 use crate::connection::{Connection, Interest};
-use crate::diagnose;
-use crate::engine::{Engine, READ};
+use crate::diagnose::Progress;
+use crate::engine::Engine;
 use crate::head;
 use crate::problem::{Problem, What};
 use crate::sys;
@@ -33,25 +33,22 @@ impl Engine {
             return;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let direct = connection.unread.is_empty();
-        let result = if direct {
-            sys::receive(&connection.fd, &mut scratch)
-        } else {
-            sys::receive_more(&connection.fd, &mut connection.unread, READ)
-        };
-        match result {
+        match sys::receive(&connection.fd, &mut scratch) {
             Ok(0) => self.on_end(connection),
             Ok(count) => {
                 connection.last_active = self.now_ms;
                 connection.bytes_read += count as u64;
                 if connection.failed {
                     // Read on for the sake of its end: the owner may leave it to the client.
-                } else if direct {
-                    self.understand(connection, &scratch[..count]);
+                } else if connection.unread.is_empty() {
+                    let taken = self.understand(connection, &scratch[..count]);
+                    if taken < count {
+                        connection.unread = self.lend();
+                        connection.unread.extend_from_slice(&scratch[taken..count]);
+                    }
                 } else {
-                    let unread = std::mem::take(&mut connection.unread);
-                    self.understand(connection, &unread);
-                    self.give_back(unread);
+                    connection.unread.extend_from_slice(&scratch[..count]);
+                    self.understand_unread(connection);
                 }
             }
             Err(libc::EAGAIN) => {}
@@ -65,9 +62,7 @@ impl Engine {
         connection.blocked = false;
         connection.stalled = false;
         if connection.has_more() {
-            let unread = std::mem::take(&mut connection.unread);
-            self.understand(connection, &unread);
-            self.give_back(unread);
+            self.understand_unread(connection);
         }
         if connection.wants_read() && !connection.interest.read {
             let write = connection.interest.write;
@@ -75,8 +70,19 @@ impl Engine {
         }
     }
 
-    /// Understands as much of `bytes` as can be, and keeps the rest.
-    fn understand(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) {
+    fn understand_unread(&mut self, connection: &mut Box<Connection>) {
+        let mut unread = std::mem::take(&mut connection.unread);
+        let taken = self.understand(connection, &unread);
+        if taken == unread.len() {
+            self.give_back(unread);
+        } else {
+            unread.drain(..taken);
+            connection.unread = unread;
+        }
+    }
+
+    /// Understands as much of `bytes` as can be, and says how much that is. Behind an error nothing is left.
+    fn understand(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) -> usize {
         let mut at = 0;
         connection.blocked = false;
         let pause = loop {
@@ -93,7 +99,7 @@ impl Engine {
             }
         };
         match pause {
-            Pause::Failed => return,
+            Pause::Failed => return bytes.len(),
             Pause::Batch => {
                 connection.stalled = true;
                 self.stall(connection);
@@ -101,13 +107,8 @@ impl Engine {
             Pause::Owner => connection.blocked = connection.body.is_none(),
             Pause::Bytes => {}
         }
-        if at < bytes.len() {
-            if connection.unread.capacity() == 0 {
-                connection.unread = self.lend();
-            }
-            connection.unread.extend_from_slice(&bytes[at..]);
-        }
         self.arm(connection);
+        at
     }
 
     fn read_head(
@@ -126,7 +127,7 @@ impl Engine {
         }
         if connection.last_request {
             let problem = Problem::new(What::AfterClose, *at + 1);
-            return self.refuse(connection, problem, bytes);
+            return self.refuse_request(connection, problem, bytes);
         }
         if connection.upgrading {
             return Err(Pause::Owner);
@@ -135,7 +136,11 @@ impl Engine {
         if answers.in_flight() >= PIPELINE || answers.unsent() > UNSENT {
             return Err(Pause::Owner);
         }
-        let Some(bounds) = head::bounds(rest) else {
+        let bounds = match &connection.head {
+            Some(head) if !head.may_end(rest) => None,
+            _ => head::bounds(rest),
+        };
+        let Some(bounds) = bounds else {
             return self.wait_for_head(connection, bytes, *at);
         };
         self.request(connection, bytes, at, bounds)
@@ -147,15 +152,17 @@ impl Engine {
         bytes: &[u8],
         at: usize,
     ) -> Result<(), Pause> {
-        let limit = self.settings(connection.whom.server).max_header_size as usize;
-        if let Some(problem) = diagnose::head(&bytes[at..], limit) {
+        let limits = self.settings(connection.whom.server).limits();
+        let fresh = || Box::new(Progress::of_head(limits));
+        let head = connection.head.get_or_insert_with(fresh);
+        if let Some(problem) = head.read(&bytes[at..]) {
             let problem = Problem::new(problem.what, problem.at + at);
-            return self.refuse(connection, problem, bytes);
+            return self.refuse_request(connection, problem, bytes);
         }
         let length = bytes.len() - at;
-        if length > head::longest(limit) || !self.batch.can_hold(0, length) {
+        if length > head::longest(limits.size) || !self.batch.can_hold(0, length) {
             let problem = Problem::new(What::HeaderOverflow, bytes.len());
-            return self.refuse(connection, problem, bytes);
+            return self.refuse_request(connection, problem, bytes);
         }
         if connection.head_since == 0 {
             connection.head_since = self.now_ms;
@@ -171,6 +178,17 @@ impl Engine {
         bytes: &[u8],
     ) -> Result<(), Pause> {
         self.fail(connection, problem.what, problem.at, bytes);
+        Err(Pause::Failed)
+    }
+
+    /// As `refuse`, of a head.
+    pub(crate) fn refuse_request(
+        &mut self,
+        connection: &mut Box<Connection>,
+        problem: Problem,
+        bytes: &[u8],
+    ) -> Result<(), Pause> {
+        self.fail_request(connection, problem.what, problem.at, bytes);
         Err(Pause::Failed)
     }
 
@@ -193,7 +211,11 @@ impl Engine {
             || (!connection.unread.is_empty() && !connection.blocked && !connection.failed);
         connection.ended = true;
         if inside && connection.body.as_ref().is_none_or(|body| !body.discarded) {
-            self.fail(connection, What::EarlyEnd, 0, &[]);
+            if connection.body.is_some() {
+                self.fail(connection, What::EarlyEnd, 0, &[]);
+            } else {
+                self.fail_request(connection, What::EarlyEnd, 0, &[]);
+            }
         }
         if connection.failed && !had_failed {
             let write = connection.interest.write;

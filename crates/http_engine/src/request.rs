@@ -6,7 +6,7 @@ use crate::chunked::Chunked;
 use crate::connection::Connection;
 use crate::diagnose;
 use crate::engine::Engine;
-use crate::head::{self, Bounds, Facts};
+use crate::head::{self, Bounds, Facts, Limits};
 use crate::header_name::{self, Known};
 use crate::method;
 use crate::problem::{Problem, What};
@@ -24,7 +24,7 @@ impl Engine {
         at: &mut usize,
         bounds: Bounds,
     ) -> Result<(), Pause> {
-        let limit = self.settings(connection.whom.server).max_header_size as usize;
+        let limits = self.settings(connection.whom.server).limits();
         let head = &bytes[*at..*at + bounds.end];
         let url = &head[bounds.line.url_start..bounds.line.url_end];
         let block = &head[bounds.line.end..];
@@ -42,7 +42,7 @@ impl Engine {
         let room = url.len() + block.len();
         if !self.batch.can_hold(words, room) {
             let problem = Problem::new(What::HeaderOverflow, *at + bounds.end);
-            return self.refuse(connection, problem, bytes);
+            return self.refuse_request(connection, problem, bytes);
         }
         if !self.batch.has_room(words, room) {
             return Err(Pause::Batch);
@@ -54,7 +54,7 @@ impl Engine {
             _ => match self.read_headers(block, &mut count) {
                 Ok(facts) => facts,
                 Err(framing) => {
-                    let problem = diagnose::head(head, limit)
+                    let problem = diagnose::head(head, limits)
                         .or(framing)
                         .unwrap_or(Problem::new(
                             // Not reached: what httparse and this crate refuse, `diagnose` refuses.
@@ -62,15 +62,15 @@ impl Engine {
                             0,
                         ));
                     let problem = Problem::new(problem.what, problem.at + *at);
-                    return self.refuse(connection, problem, bytes);
+                    return self.refuse_request(connection, problem, bytes);
                 }
             },
         };
-        if facts.counted + url.len() >= limit {
-            let problem = diagnose::head(head, limit)
+        if facts.exceed(url.len(), limits) {
+            let problem = diagnose::head(head, limits)
                 .unwrap_or(Problem::new(What::HeaderOverflow, bounds.end));
             let problem = Problem::new(problem.what, problem.at + *at);
-            return self.refuse(connection, problem, bytes);
+            return self.refuse_request(connection, problem, bytes);
         }
         let connect = bounds.line.method == method::CONNECT;
         let takes_over = facts.upgrade || connect;
@@ -110,6 +110,7 @@ impl Engine {
             connection.head_since
         };
         connection.head_since = 0;
+        connection.head = None;
         if flags & request_flags::KEEP_ALIVE == 0 && !takes_over {
             connection.last_request = true;
         }
@@ -120,7 +121,7 @@ impl Engine {
             connection.upgrading = true;
             self.upgrading.push(connection.whom);
         }
-        match framing(&facts, limit) {
+        match framing(&facts, limits) {
             None => flags |= request_flags::BODY_NONE,
             Some(framing) => {
                 let mut body = Body {
@@ -193,9 +194,9 @@ fn numbered(word: u32, is_numbered: bool) -> u32 {
     if is_numbered { word + 2 } else { 0 }
 }
 
-pub(crate) fn framing(facts: &Facts, limit: usize) -> Option<Framing> {
+pub(crate) fn framing(facts: &Facts, limits: Limits) -> Option<Framing> {
     if facts.chunked {
-        return Some(Framing::Chunked(Box::new(Chunked::new(limit))));
+        return Some(Framing::Chunked(Box::new(Chunked::new(limits))));
     }
     match facts.content_length {
         None | Some(0) => None,

@@ -1,5 +1,6 @@
 //! What belongs to one listening server.
 
+use crate::head::Limits;
 use crate::kept::KeptAnswers;
 use crate::listener::Listener;
 
@@ -18,6 +19,8 @@ pub struct ServerSettings {
     pub socket_timeout: u32,
     /// As Node counts: URL, names and values.
     pub max_header_size: u32,
+    /// Headers a head may have, and a block of trailers; 0 is no limit.
+    pub max_headers: u32,
     /// More are dropped; -1 drops all, 0 none.
     pub max_connections: i32,
     /// For SO_KEEPALIVE, in milliseconds.
@@ -39,6 +42,18 @@ pub struct SettingFlags {
     pub announce: bool,
 }
 
+impl ServerSettings {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            size: self.max_header_size as usize,
+            headers: match self.max_headers {
+                0 => usize::MAX,
+                limit => limit as usize,
+            },
+        }
+    }
+}
+
 impl Default for ServerSettings {
     fn default() -> Self {
         Self {
@@ -48,6 +63,7 @@ impl Default for ServerSettings {
             keep_alive_shown: 5_000,
             socket_timeout: 0,
             max_header_size: 16 * 1024,
+            max_headers: 1000,
             max_connections: 0,
             keep_alive_initial_delay: 0,
             flags: SettingFlags {

@@ -55,32 +55,6 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
     }
 }
 
-/// As [`receive`], behind what `into` holds, at most `room` bytes.
-pub(crate) fn receive_more(fd: &OwnedFd, into: &mut Vec<u8>, room: usize) -> Result<usize, Errno> {
-    into.reserve(room);
-    let length = into.len();
-    loop {
-        // SAFETY: `room` bytes behind the vector's end are reserved.
-        let read = unsafe {
-            libc::recv(
-                fd.as_raw_fd(),
-                into.as_mut_ptr().add(length).cast(),
-                room,
-                libc::MSG_DONTWAIT,
-            )
-        };
-        match read {
-            0.. => {
-                // SAFETY: the kernel has written that many bytes there.
-                unsafe { into.set_len(length + read as usize) };
-                return Ok(read as usize);
-            }
-            _ if errno() == libc::EINTR => {}
-            _ => return Err(errno()),
-        }
-    }
-}
-
 /// Sends what the kernel takes now. `Ok(0)` when it takes nothing.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     loop {

@@ -4,6 +4,7 @@ use crate::answers::{Turn, Wrap, wrapping};
 use crate::batch::Note;
 use crate::connection::{Connection, Interest};
 use crate::engine::Engine;
+use crate::outstanding::FIRST;
 use crate::sys;
 
 /// Flags of a write.
@@ -50,9 +51,24 @@ impl Order {
 impl Engine {
     /// Carries out the commands in shared memory and sends what can be sent.
     pub fn flush(&mut self) {
+        if self.take_all() {
+            self.send_dirty();
+        }
+    }
+
+    /// As [`Engine::flush`], from another thread than the owner's while the owner may be writing: what is written by now is
+    /// sent, and the memory is not used again.
+    pub fn flush_beside(&mut self) {
         if self.take_commands() {
             self.send_dirty();
         }
+    }
+
+    fn take_all(&mut self) -> bool {
+        let is_any = self.take_commands();
+        self.outstanding.reset();
+        self.outstanding.count_flush();
+        is_any
     }
 
     /// Writes bytes that lie elsewhere, behind the commands that are there, and says how many bytes are unsent then;
@@ -65,7 +81,7 @@ impl Engine {
         flags: u32,
         bytes: &[u8],
     ) -> Option<usize> {
-        self.take_commands();
+        self.take_all();
         self.now_ms = sys::now_ms();
         let order = Order {
             slot,
@@ -93,28 +109,28 @@ impl Engine {
         let (memory, size) = self.memory.output;
         (start <= size && length <= size - start).then(|| {
             // SAFETY: inside the memory, which outlives the engine. Commands are taken, and their bytes sent or copied, in one
-            // call from the thread that writes them.
+            // call, and the owner writes there again only after a call from its own thread.
             unsafe { std::slice::from_raw_parts(memory.add(start), length) }
         })
     }
 
-    /// Hands the commands to their connections. The bytes of most stay where they are.
+    /// Hands the commands to their connections. The bytes of most stay where they are. Says whether anything may have to be
+    /// sent.
     fn take_commands(&mut self) -> bool {
-        let (commands, length) = self.memory.commands;
-        // SAFETY: word 0 is in the memory; see `output` for who else uses it.
-        let used = unsafe { commands.read() } as usize;
-        if used <= 1 {
+        let seen = self.outstanding.look();
+        if !seen.waits() {
             return !self.dirty.is_empty();
         }
+        let (commands, length) = self.memory.commands;
         // Long after the last turn, maybe: what happens now is timed from now.
         self.now_ms = sys::now_ms();
         let word = |index: usize| {
             assert!(index < length);
-            // SAFETY: inside the memory.
+            // SAFETY: inside the memory. The owner writes behind what it has said to be written.
             unsafe { commands.add(index).read() }
         };
-        let mut at = 1;
-        while at + COMMAND <= used.min(length) {
+        let mut at = seen.taken.max(FIRST);
+        while at + COMMAND <= seen.written.min(length) {
             let order = Order {
                 flags: word(at) >> 8,
                 slot: word(at + 1),
@@ -130,8 +146,7 @@ impl Engine {
                 engine.carry_out(connection, order, bytes, Some(bytes));
             });
         }
-        // SAFETY: as above.
-        unsafe { commands.write(1) };
+        self.outstanding.take_until(seen.written);
         true
     }
 
@@ -245,7 +260,12 @@ impl Engine {
             connection.closing = true;
         }
         if order.has(flags::END) && !order.has(flags::RAW) {
-            connection.closing |= connection.answers.end();
+            if connection.closing {
+                // Whatever the requests behind it are answered with: this was the last.
+                connection.answers.close();
+            } else {
+                connection.closing = connection.answers.end();
+            }
             if connection.answers.in_flight() == 0 {
                 self.rest(connection);
                 if connection.ended {

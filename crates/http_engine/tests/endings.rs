@@ -23,6 +23,7 @@ const OFF: ServerSettings = ServerSettings {
     keep_alive_shown: 0,
     socket_timeout: 0,
     max_header_size: 16 * 1024,
+    max_headers: 1000,
     max_connections: 0,
     keep_alive_initial_delay: 0,
     flags: http_engine::SettingFlags {

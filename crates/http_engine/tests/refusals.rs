@@ -4,10 +4,14 @@
 #![cfg(target_os = "linux")]
 
 use http_engine::chunked::{Chunked, Found};
+use http_engine::diagnose;
+use http_engine::head::{self, Limits};
 use http_engine::problem::{PROBLEMS, Problem};
-use http_engine::{diagnose, head};
 
-const LIMIT: usize = 16 * 1024;
+const LIMITS: Limits = Limits {
+    size: 16 * 1024,
+    headers: 1000,
+};
 
 /// Request, reason, good bytes.
 #[rustfmt::skip]
@@ -126,11 +130,11 @@ const REFUSED: &[(&[u8], &str, usize)] = &[
 /// What is wrong with a request, looked for as the engine does.
 fn refuse(request: &[u8]) -> Option<Problem> {
     let Some(bounds) = head::bounds(request) else {
-        return diagnose::head(request, LIMIT);
+        return diagnose::head(request, LIMITS);
     };
     let block = &request[bounds.line.end..bounds.end];
     match head::read_block(block, |_, _, _, _| {}) {
-        Err(_) => diagnose::head(&request[..bounds.end], LIMIT),
+        Err(_) => diagnose::head(&request[..bounds.end], LIMITS),
         Ok(facts) if facts.chunked => refuse_body(&request[bounds.end..]).map(|problem| Problem {
             at: problem.at + bounds.end,
             ..problem
@@ -140,7 +144,7 @@ fn refuse(request: &[u8]) -> Option<Problem> {
 }
 
 fn refuse_body(body: &[u8]) -> Option<Problem> {
-    let mut reader = Chunked::new(LIMIT);
+    let mut reader = Chunked::new(LIMITS);
     let mut at = 0;
     loop {
         match reader.next(&body[at..]) {

@@ -5,6 +5,7 @@ mod io_thread;
 mod loop_handles;
 mod memory;
 mod port;
+mod sender;
 mod shapes;
 mod shared;
 mod turn;

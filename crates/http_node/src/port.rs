@@ -12,6 +12,7 @@ use napi_derive::napi;
 use crate::io_thread::IoThread;
 use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
+use crate::sender::Sender;
 use crate::shapes::{JsAddress, JsDetached, JsListenOptions, JsSettings, bind_of};
 use crate::shared::{Shared, lock, on_cleanup};
 use crate::turn::{on_prepare, on_ready, on_wake};
@@ -24,17 +25,17 @@ pub struct Port {
 
 #[napi]
 impl Port {
-    /// Opens the environment's engine. `memory` has the arrays of `docs/design/http.md`; `onBatch` gets the number of
-    /// words that were written to `records`. With `threaded` the engine has a thread of its own.
+    /// Opens the environment's engine. `memory` has the arrays of `docs/design/http.md`; `onBatch` gets from
+    /// where to where words of `records` are to be read, and says how far it has read. With `threaded` the engine has a thread of its own.
     #[napi(
         constructor,
-        ts_args_type = "memory: Memory, threaded: boolean, onBatch: (words: number) => void"
+        ts_args_type = "memory: Memory, threaded: boolean, onBatch: (from: number, words: number) => number"
     )]
     pub fn new(
         env: Env,
         memory: Object<'_>,
         threaded: bool,
-        on_batch: Function<'_, u32, ()>,
+        on_batch: Function<'_, (u32, u32), u32>,
     ) -> Result<Self> {
         let env = env.raw();
         // SAFETY: `env` is the current environment.
@@ -53,6 +54,8 @@ impl Port {
             handles: None,
             engine: Some(Arc::new(Mutex::new(engine))),
             thread: None,
+            sender: None,
+            part: None,
             memory: Some(held),
             referenced_servers: 0,
         }));
@@ -194,6 +197,19 @@ impl Port {
     #[napi]
     pub fn flush(&self) {
         self.with(Engine::flush);
+    }
+
+    /// Something was written while nobody looked after it.
+    #[napi]
+    pub fn watch(&self) {
+        // SAFETY: as in `engine`.
+        let shared = unsafe { &mut *self.shared };
+        match (&shared.sender, &shared.engine) {
+            (Some(sender), _) => sender.wake(),
+            // Without a thread all leaves when JavaScript is done.
+            (None, Some(engine)) => shared.sender = Sender::start(engine).ok(),
+            _ => {}
+        }
     }
 
     /// Writes at once: how many bytes the kernel has not taken, -1 when the connection is gone.

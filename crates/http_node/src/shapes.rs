@@ -55,6 +55,8 @@ pub struct JsSettings {
     pub socket_timeout: u32,
     /// Bytes.
     pub max_header_size: u32,
+    /// Headers of a request, 0 no limit.
+    pub max_headers: u32,
     /// 0 no limit, -1 drop all.
     pub max_connections: i32,
     /// TCP_NODELAY.
@@ -121,6 +123,7 @@ impl From<JsSettings> for ServerSettings {
             keep_alive_shown: settings.keep_alive_shown.unwrap_or(0),
             socket_timeout: settings.socket_timeout,
             max_header_size: settings.max_header_size,
+            max_headers: settings.max_headers,
             max_connections: settings.max_connections,
             keep_alive_initial_delay: settings.keep_alive_initial_delay,
             flags: SettingFlags {

@@ -9,6 +9,8 @@ use napi::sys;
 use crate::io_thread::IoThread;
 use crate::loop_handles::LoopHandles;
 use crate::memory::HeldMemory;
+use crate::sender::Sender;
+use crate::turn::Part;
 
 /// What the loop's callbacks need. Lives from the constructor to the end of the environment.
 pub(crate) struct Shared {
@@ -18,6 +20,10 @@ pub(crate) struct Shared {
     pub handles: Option<LoopHandles>,
     pub engine: Option<Arc<Mutex<Engine>>>,
     pub thread: Option<IoThread>,
+    /// Started by the first answer.
+    pub sender: Option<Sender>,
+    /// What JavaScript has not read of the batch.
+    pub part: Option<Part>,
     pub memory: Option<HeldMemory>,
     /// Servers that keep the loop alive by themselves.
     pub referenced_servers: u32,
@@ -61,6 +67,9 @@ pub(crate) unsafe extern "C" fn on_cleanup(
     unsafe {
         if let Some(thread) = (*shared).thread.take() {
             thread.stop();
+        }
+        if let Some(sender) = (*shared).sender.take() {
+            sender.stop();
         }
         if let Some(handles) = (*shared).handles.take() {
             handles.close();

@@ -1,6 +1,7 @@
 //! The engine's turn in the loop: poll, tell, send.
 
 use std::ffi::{c_int, c_void};
+use std::time::{Duration, Instant};
 
 use crate::delivery::deliver;
 use crate::loop_handles::LoopHandles;
@@ -14,6 +15,15 @@ const SHARES: usize = 4;
 /// A turn that has read from fewer sockets asks the kernel once more before it gives the loop back: few clients have asked
 /// again by then.
 const FEW: usize = 16;
+/// After so long a turn gives the loop back, whatever is left: its timers and its other sockets are as old.
+const TURN: Duration = Duration::from_millis(5);
+
+/// What is left of a locked batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    from: usize,
+    words: usize,
+}
 
 /// The engine's descriptor is readable.
 pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _events: c_int) {
@@ -21,8 +31,12 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
     // lock is held while JavaScript runs.
     unsafe {
         let shared: *mut Shared = LoopHandles::data(handle);
+        let start = Instant::now();
         let mut received = 0;
         for _ in 0..BATCHES {
+            if (*shared).part.is_some() && !tell(shared, start) {
+                break;
+            }
             let Some(engine) = &(*shared).engine else {
                 return;
             };
@@ -35,8 +49,8 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
                 }
                 polled
             };
-            if polled.words > 0 {
-                tell(shared, polled.words);
+            if polled.words > 0 && !begin(shared, polled.words, start) {
+                break;
             }
             let Some(engine) = &(*shared).engine else {
                 return;
@@ -46,6 +60,9 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
             if is_over && !polled.more && !lock(engine).has_late_news() {
                 (*shared).update_reference();
                 return;
+            }
+            if start.elapsed() >= TURN {
+                break;
             }
         }
         if let Some(engine) = &(*shared).engine {
@@ -60,12 +77,18 @@ pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: as above.
     unsafe {
         let shared: *mut Shared = LoopHandles::data(handle);
-        let words = match &(*shared).engine {
-            Some(engine) => lock(engine).take_offer(),
-            None => return,
+        let start = Instant::now();
+        let words = match (&(*shared).engine, (*shared).part) {
+            (Some(engine), None) => lock(engine).take_offer(),
+            _ => 0,
         };
-        if words > 0 {
-            tell(shared, words);
+        let is_read = if words > 0 {
+            begin(shared, words, start)
+        } else {
+            tell(shared, start)
+        };
+        if !is_read && let Some(handles) = &(*shared).handles {
+            handles.waker().wake();
         }
         (*shared).update_reference();
     }
@@ -88,29 +111,58 @@ pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
             }
             None => return,
         };
-        if words > 0 {
-            tell(shared, words);
+        if words > 0
+            && !begin(shared, words, Instant::now())
+            && let Some(engine) = &(*shared).engine
+        {
+            lock(engine).ring();
         }
         (*shared).update_reference();
     }
 }
 
-/// Tells JavaScript of a locked batch, and sends what it answered.
+/// Tells JavaScript of a locked batch; see [`tell`].
+///
+/// # Safety
+/// As `tell`.
+unsafe fn begin(shared: *mut Shared, words: usize, start: Instant) -> bool {
+    // SAFETY: forwarded.
+    unsafe {
+        (*shared).part = Some(Part { from: 0, words });
+        tell(shared, start)
+    }
+}
+
+/// Tells JavaScript of what it has not read of the batch, part by part, and sends what it answered behind each: ticks and
+/// promises of some requests are not held up by the handlers of others. False when the turn that began at `start` is over
+/// before the batch is.
 ///
 /// # Safety
 /// As `deliver`; `shared` is alive.
-unsafe fn tell(shared: *mut Shared, words: usize) {
+unsafe fn tell(shared: *mut Shared, start: Instant) -> bool {
     // SAFETY: forwarded.
     unsafe {
-        deliver((*shared).env, (*shared).callback, words);
-        // A callback may have ended the environment.
-        if let Some(engine) = &(*shared).engine {
+        while let Some(Part { from, words }) = (*shared).part {
+            let from = deliver((*shared).env, (*shared).callback, from, words);
+            // A callback may have ended the environment.
+            let Some(engine) = &(*shared).engine else {
+                return true;
+            };
             let mut engine = lock(engine);
             engine.flush();
+            if from < words {
+                (*shared).part = Some(Part { from, words });
+                if start.elapsed() >= TURN {
+                    return false;
+                }
+                continue;
+            }
+            (*shared).part = None;
             engine.unlock_batch();
             if engine.has_late_news() && (*shared).has_thread() {
                 engine.ring();
             }
         }
+        true
     }
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { EngineConnection, ServingServer } from './exchange.ts';
+import { CLOSE } from './native/index.ts';
 
 /** The socket of a connection, when something is wrong with it. */
 interface FailingSocket extends Socket {
@@ -22,9 +23,18 @@ export function answerTo(code: string | undefined): string {
 }
 
 /** An error of the connection, or in what the client sent: `clientError`, or an answer and the end. */
-export function failConnection(socket: FailingSocket, error: NodeJS.ErrnoException): void {
+export function failConnection(
+  socket: FailingSocket,
+  error: NodeJS.ErrnoException,
+  place?: number,
+): void {
   socket.ignoreErrors();
   if (socket.server.emit('clientError', error, socket)) return;
+  if (place !== undefined) {
+    // Requests before it are not answered yet: the refusal takes its turn behind them.
+    socket.connection.native.answer(place, answerTo(error.code), undefined, CLOSE);
+    return;
+  }
   const { first } = socket.connection;
   if (socket.writable && (first === null || !first._headerSent)) socket.write(answerTo(error.code));
   socket.destroy(error);

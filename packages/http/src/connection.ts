@@ -30,6 +30,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   /** Responses that wait until the kernel has taken everything, with their own context where they have one. */
   #unsent: Map<EngineResponse, InContext | undefined> | null = null;
   #isPaused = false;
+  /** The last response is complete. */
+  #isEnding = false;
 
   constructor(native: NativeConnection, server: ServingServer) {
     super('HTTPINCOMINGMESSAGE', { requireManualDestroy: true });
@@ -57,7 +59,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   /** A response takes its place in the line. */
   enqueue(response: EngineResponse): void {
-    if (this.first === null) this.first = response;
+    if (this.first === null && !this.#isEnding) this.first = response;
     else this.#later.push(response);
   }
 
@@ -100,6 +102,12 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     publishFinish(response, this);
     releaseRequest(response.req, this);
     if (this.incoming === response.req && response.req.complete) this.incoming = null;
+    if (response._last) {
+      // It closes the connection: nothing follows it.
+      this.first = null;
+      this.#isEnding = true;
+      return;
+    }
     const next = this.#later.shift() ?? null;
     this.first = next;
     if (next !== null) this.#giveTurn(next);

@@ -1,7 +1,6 @@
 import { failConnection } from './client-error.ts';
 import type { HttpConnection } from './connection.ts';
 import { dispatch } from './dispatch.ts';
-import { parseError } from './errors.ts';
 import { createRequest, createResponse } from './messages.ts';
 import { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE, type HeaderBlock } from './native/index.ts';
 import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
@@ -17,10 +16,6 @@ export function receive(
   headers: HeaderBlock,
   body: Buffer | undefined,
 ): void {
-  if (exceedsHeaderCount(headers.raw.length, connection.server.maxHeadersCount)) {
-    fail(connection, parseError('HPE_HEADER_OVERFLOW', 'Header overflow', 0, undefined));
-    return;
-  }
   const request = createRequest(connection, method, url, flags, headers);
   if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
     upgrade(request, connection);
@@ -40,13 +35,7 @@ export function receive(
   }
 }
 
-/** Names and values together. Node's limit, where `maxHeadersCount` says nothing, is a thousand headers. */
-function exceedsHeaderCount(length: number, maxHeadersCount: number | null): boolean {
-  const limit = maxHeadersCount ?? 1000;
-  return limit > 0 && length > limit * 2;
-}
-
 /** Something is wrong with what the client sent. */
-export function fail(connection: HttpConnection, error: Error): void {
-  failConnection(connection.socket(), error);
+export function fail(connection: HttpConnection, error: Error, place: number | undefined): void {
+  failConnection(connection.socket(), error, place);
 }

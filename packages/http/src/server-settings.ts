@@ -28,6 +28,7 @@ const LIVE = [
   'timeout',
   'maxConnections',
   'maxHeaderSize',
+  'maxHeadersCount',
   'httpAllowHalfOpen',
 ] as const;
 
@@ -62,6 +63,7 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
     keepAliveShown: keepAliveTimeout,
     socketTimeout: duration(server.timeout),
     maxHeaderSize: Math.min(server.maxHeaderSize || http.maxHeaderSize, MOST),
+    maxHeaders: headerCount(server.maxHeadersCount),
     maxConnections: limit(server.maxConnections),
     noDelay: server.noDelay,
     keepAlive: server.keepAlive,
@@ -77,6 +79,12 @@ type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 function duration(value: number | undefined, fallback = 0): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return fallback;
   return Math.min(Math.ceil(value), MOST);
+}
+
+/** Where nothing is said Node allows a thousand. */
+function headerCount(value: number | null): number {
+  if (typeof value !== 'number') return 1000;
+  return value > 0 ? Math.min(Math.ceil(value), MOST) : 0;
 }
 
 function limit(value: number | null | undefined): number {

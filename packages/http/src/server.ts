@@ -283,13 +283,13 @@ export class EngineServer extends ServerBase implements ServerEvents {
       native.closeSoon();
       return;
     }
-    const { code, reason, bytesParsed, rawPacket } = found;
+    const { code, reason, bytesParsed, rawPacket, place } = found;
     const error =
       code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? requestTimeout()
         : parseError(code, reason, bytesParsed, rawPacket);
     const target = connection ?? this.#connectionOf(native);
-    target.runInAsyncScope(fail, undefined, target, error);
+    target.runInAsyncScope(fail, undefined, target, error, place);
   }
 
   /** @internal */

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
 import { aborts } from './conformance/aborts.ts';
 import { bodies } from './conformance/bodies.ts';
+import { closing } from './conformance/closing.ts';
 import { clientErrors } from './conformance/client-errors.ts';
 import { connections } from './conformance/connections.ts';
 import type { HttpModule } from './conformance/engine.ts';
@@ -33,6 +34,7 @@ const suites = {
   limits,
   'client errors': clientErrors,
   refusals,
+  closing,
   framing,
   aborts,
   upgrades,

@@ -1,8 +1,12 @@
 //! A chunked body is read the same, however it is cut.
 
 use http_engine::chunked::{Chunked, Found};
+use http_engine::head::Limits;
 
-const LIMIT: usize = 1024;
+const LIMITS: Limits = Limits {
+    size: 1024,
+    headers: 16,
+};
 
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
@@ -29,7 +33,7 @@ pub fn run(bytes: &[u8]) {
 }
 
 fn read(bytes: &[u8], step: usize) -> Outcome {
-    let mut reader = Chunked::new(LIMIT);
+    let mut reader = Chunked::new(LIMITS);
     let mut outcome = Outcome {
         data: Vec::new(),
         trailers: Vec::new(),

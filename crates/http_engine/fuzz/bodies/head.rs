@@ -1,9 +1,13 @@
 //! The fast reader and the one that explains agree on every head.
 
+use http_engine::diagnose::{self, Progress};
+use http_engine::head::{self, Limits};
 use http_engine::problem::What;
-use http_engine::{diagnose, head};
 
-const LIMIT: usize = 1024;
+const LIMITS: Limits = Limits {
+    size: 1024,
+    headers: 16,
+};
 
 pub fn run(bytes: &[u8]) {
     // Both start at the method: the engine has skipped empty lines. What HTTP/2 begins with has an empty line inside.
@@ -14,15 +18,19 @@ pub fn run(bytes: &[u8]) {
         Some(bounds) => complete(bytes, bounds),
         None => {
             // Either something is wrong, or more may come: then the head is good so far and has no end.
-            if diagnose::head(bytes, LIMIT).is_none() {
+            if diagnose::head(bytes, LIMITS).is_none() {
                 assert!(!ends(bytes), "a good head that was not taken");
             }
         }
     }
-    // What is wrong with a beginning stays wrong. Only that it is too long may be noticed sooner.
+    // What is wrong with a beginning stays wrong. Only that it is too long may be noticed sooner. It is the same however the
+    // beginning came in.
+    let mut by_byte = Progress::of_head(LIMITS);
     for length in 0..bytes.len() {
-        if let Some(problem) = diagnose::head(&bytes[..length], LIMIT) {
-            let whole = diagnose::head(bytes, LIMIT).expect("still wrong");
+        let found = diagnose::head(&bytes[..length], LIMITS);
+        assert_eq!(by_byte.read(&bytes[..length]), found);
+        if let Some(problem) = found {
+            let whole = diagnose::head(bytes, LIMITS).expect("still wrong");
             assert!(problem.what == whole.what || problem.what == What::HeaderOverflow);
             break;
         }
@@ -44,10 +52,10 @@ fn complete(bytes: &[u8], bounds: head::Bounds) {
         Ok(facts) => {
             assert!(counted <= facts.counted);
             assert!(!(facts.chunked && facts.content_length.is_some()));
-            let is_short = facts.counted + url < LIMIT;
-            assert_eq!(diagnose::head(all, LIMIT).is_none(), is_short);
+            let is_short = facts.counted + url < LIMITS.size && facts.headers <= LIMITS.headers;
+            assert_eq!(diagnose::head(all, LIMITS).is_none(), is_short);
         }
-        Err(_) => assert!(diagnose::head(all, LIMIT).is_some(), "nothing wrong found"),
+        Err(_) => assert!(diagnose::head(all, LIMITS).is_some(), "nothing wrong found"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The header block, and what it says of the body's framing.
 
 use super::{Reader, Step};
+use crate::head::is_chunked;
 use crate::problem::What;
 
 /// Names that llhttp knows, and tells apart from others where a space follows.
@@ -14,12 +15,12 @@ const FRAMING: [&[u8]; 5] = [
 
 impl Reader<'_> {
     pub(super) fn headers(&mut self) -> Step {
-        if self.has_start_line && self.peek()? == b' ' {
-            self.skip();
-            return self.fail(What::SpaceAfterStart);
-        }
         loop {
+            self.begin_line();
             match self.peek()? {
+                b' ' if self.line.has_start_line && self.line.headers == 0 => {
+                    return self.fail_behind(What::SpaceAfterStart);
+                }
                 b'\r' => {
                     self.skip();
                     return if self.peek()? == b'\n' {
@@ -39,7 +40,7 @@ impl Reader<'_> {
 
     fn end(&mut self) -> Step {
         self.skip();
-        if self.framing.encoding && !self.framing.chunked {
+        if self.line.framing.encoding && !self.line.framing.chunked {
             return self.fail(What::Encoding);
         }
         Ok(())
@@ -47,13 +48,7 @@ impl Reader<'_> {
 
     fn header(&mut self) -> Step {
         let start = self.at;
-        let name = match self.take_while(is_token) {
-            Ok(name) => name,
-            Err(stop) => {
-                self.check_size(self.at - start)?;
-                return Err(stop);
-            }
-        };
+        let name = self.take_counted(start, is_token)?;
         if self.peek()? == b' ' && FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known)) {
             return self.fail_behind(What::HeaderField);
         }
@@ -61,16 +56,20 @@ impl Reader<'_> {
             return self.fail(What::HeaderToken);
         }
         self.check_size(name.len())?;
-        self.counted += name.len();
+        self.line.counted += name.len();
         let is_length = name.eq_ignore_ascii_case(b"content-length");
         let is_encoding = name.eq_ignore_ascii_case(b"transfer-encoding");
-        if is_length && self.framing.encoding {
+        if is_length && self.line.framing.encoding {
             return self.fail_behind(What::LengthWithEncoding);
         }
-        if is_encoding && self.framing.length {
+        if is_encoding && self.line.framing.length {
             return self.fail_behind(What::EncodingWithLength);
         }
         self.skip();
+        self.line.headers += 1;
+        if self.line.headers > self.line.limits.headers {
+            return self.fail(What::HeaderOverflow);
+        }
         self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
         match self.peek()? {
             b'\r' => return self.empty_value(is_length, is_encoding),
@@ -106,11 +105,12 @@ impl Reader<'_> {
 
     /// Checks the value, and leaves the reader at its begin.
     fn length(&mut self) -> Step {
-        if self.framing.length {
+        if self.line.framing.length {
             return self.fail(What::LengthTwice);
         }
-        self.framing.length = true;
+        self.line.framing.length = true;
         let start = self.at;
+        self.take_while(|byte| byte == b'0')?;
         let mut length = 0_u64;
         while self.peek()?.is_ascii_digit() {
             let digit = u64::from(self.peek()? - b'0');
@@ -134,16 +134,16 @@ impl Reader<'_> {
     /// As [`Reader::length`].
     fn encoding(&mut self) -> Step {
         let start = self.at;
-        self.framing.encoding = true;
-        if self.framing.chunked {
+        self.line.framing.encoding = true;
+        if self.line.framing.chunked {
             return self.fail_behind(What::EncodingValue);
         }
         loop {
-            if self.framing.chunked {
+            if self.line.framing.chunked {
                 return self.fail(What::EncodingValue);
             }
             let token = self.take_while(|byte| byte != b',' && is_value(byte))?;
-            self.framing.chunked = token.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            self.line.framing.chunked = is_chunked(token);
             if self.peek()? != b',' {
                 break;
             }
@@ -155,14 +155,11 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Step {
         let start = self.at;
-        if let Err(stop) = self.take_while(is_value) {
-            self.check_size(self.at - start)?;
-            return Err(stop);
-        }
-        if self.counted + self.at - start >= self.limit {
+        self.take_counted(start, is_value)?;
+        if self.line.counted + self.at - start >= self.line.limits.size {
             return self.fail_behind(What::HeaderOverflow);
         }
-        self.counted += self.at - start;
+        self.line.counted += self.at - start;
         match self.peek()? {
             b'\r' => {
                 self.skip();

@@ -1,6 +1,6 @@
 //! The request line: method, target, version.
 
-use super::{Reader, Step, Stop};
+use super::{Reader, Step};
 use crate::head::{is_server_char, is_url_char};
 use crate::method::{CONNECT, FOREIGN, METHODS};
 use crate::problem::What;
@@ -94,6 +94,10 @@ impl Reader<'_> {
     fn server(&mut self, start: usize) -> Step {
         let first = self.at;
         let taken = self.take_while(is_server_char);
+        if let Some(run) = &mut self.run {
+            // Two of it are wrong.
+            run.good = |byte| is_server_char(byte) && byte != b'@';
+        }
         let server = &self.bytes[first..self.at];
         if let Some(place) = server.windows(2).position(|pair| pair == b"@@") {
             self.at = first + place + 2;
@@ -110,10 +114,8 @@ impl Reader<'_> {
 
     fn rest_of_target(&mut self, start: usize, mut part: What) -> Step {
         loop {
-            let Ok(byte) = self.peek() else {
-                self.check_size(self.at - start)?;
-                return Err(Stop::End);
-            };
+            self.take_counted(start, |byte| is_url_char(byte) && !b"?#".contains(&byte))?;
+            let byte = self.peek()?;
             part = match (byte, part) {
                 (b' ', _) => return self.end_target(start),
                 (b'\t' | 0x0c, _) => {
@@ -136,7 +138,7 @@ impl Reader<'_> {
 
     fn end_target(&mut self, start: usize) -> Step {
         self.check_size(self.at - start)?;
-        self.counted += self.at - start;
+        self.line.counted += self.at - start;
         Ok(())
     }
 

@@ -12,7 +12,9 @@ use http_engine::{Bind, Engine, ListenOptions, METHODS, Memory, ServerSettings};
 
 const RECORDS: usize = 64 * 1024;
 const INPUT: usize = 1024 * 1024;
-const COMMANDS: usize = 1 + 4096 * 6;
+const COMMANDS: usize = FIRST + 4096 * 6;
+/// Where the commands begin.
+const FIRST: usize = 4;
 const OUTPUT: usize = 1024 * 1024;
 const PENDING: usize = 64 * 1024;
 
@@ -72,7 +74,6 @@ impl Owner {
         let mut commands = vec![0; COMMANDS].into_boxed_slice();
         let output = vec![0; OUTPUT].into_boxed_slice();
         let mut pending = vec![0; PENDING].into_boxed_slice();
-        commands[0] = 1;
         let memory = Memory {
             records: (records.as_mut_ptr(), RECORDS),
             input: (input.as_mut_ptr(), INPUT),
@@ -163,7 +164,7 @@ impl Owner {
     /// Writes a command. The bytes leave with the next turn.
     pub fn write(&mut self, id: Id, sequence: u32, flags: u32, bytes: &[u8]) {
         let at = self.commands[0] as usize;
-        if at == 1 {
+        if at == FIRST {
             self.used = 0;
         }
         assert!(self.used + bytes.len() <= OUTPUT, "a turn is due");

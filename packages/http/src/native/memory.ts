@@ -1,5 +1,11 @@
 /** Words of an event's begin: kind and length, slot, generation, server. */
 export const START_WORDS = 4;
+/** Where the commands begin. The words before are shared with a thread that sends; the engine tells them. */
+export const FIRST_COMMAND = 4;
+/** The word that says where the commands end. */
+export const WRITTEN = 0;
+/** The word that is 0 while a thread looks after what is written. */
+export const UNWATCHED = 2;
 /** Words of a command. */
 export const COMMAND_WORDS = 6;
 
@@ -16,13 +22,11 @@ export interface SharedMemory {
 }
 
 export function allocate(): SharedMemory {
-  const memory = {
+  return {
     records: new Uint32Array(64 * 1024),
     input: Buffer.from(new ArrayBuffer(MEBIBYTE)),
-    commands: new Uint32Array(1 + COMMANDS * COMMAND_WORDS),
+    commands: new Uint32Array(FIRST_COMMAND + COMMANDS * COMMAND_WORDS),
     output: Buffer.from(new ArrayBuffer(MEBIBYTE)),
     pending: new Uint32Array(MEBIBYTE),
   };
-  memory.commands[0] = 1;
-  return memory;
 }

@@ -1,5 +1,5 @@
 import type { Port as AddonPort } from '../../native.cjs';
-import { COMMAND_WORDS, type SharedMemory } from './memory.ts';
+import { COMMAND_WORDS, FIRST_COMMAND, UNWATCHED, WRITTEN, type SharedMemory } from './memory.ts';
 
 type FastBuffer = Buffer & {
   latin1Write(text: string, offset: number, length?: number): number;
@@ -92,9 +92,9 @@ export class Outbox {
 
   /** Where the next bytes go, after what waits was sent if they would not fit. */
   #room(bytes: number): number {
-    const words = this.#commands[0]!;
+    const words = this.#commands[WRITTEN]!;
     // The engine has taken what was there.
-    if (words === 1) this.#used = 0;
+    if (words === FIRST_COMMAND) this.#used = 0;
     if (this.#used + bytes > this.#size || words > this.#lastCommand) {
       this.#addon.flush();
       this.#used = 0;
@@ -111,14 +111,16 @@ export class Outbox {
     end: number,
   ): void {
     const commands = this.#commands;
-    const at = commands[0]!;
+    const at = commands[WRITTEN]!;
     commands[at] = 1 | (flags << 8);
     commands[at + 1] = slot;
     commands[at + 2] = generation;
     commands[at + 3] = sequence;
     commands[at + 4] = start;
     commands[at + 5] = end - start;
-    commands[0] = at + COMMAND_WORDS;
     this.#used = end;
+    // From here on another thread may take it: see `sender.rs`.
+    Atomics.store(commands, WRITTEN, at + COMMAND_WORDS);
+    if (Atomics.load(commands, UNWATCHED) !== 0) this.#addon.watch();
   }
 }

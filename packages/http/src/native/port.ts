@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { performance } from 'node:perf_hooks';
 import type { Port as AddonPort } from '../../native.cjs';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { Inbox } from './inbox.ts';
@@ -9,9 +10,17 @@ import { NativeServer } from './server.ts';
 import { readTables, type Tables } from './tables.ts';
 import type { ListenOptions, ServerSettings, SocketAddress } from './types.ts';
 
+// Tests replace the clocks of a process.
+const now = performance.now.bind(performance);
+
 type Addon = typeof import('../../native.cjs');
 
 const DEFAULT_BACKLOG = 511;
+
+const NO_PLACE = 0xffff_ffff;
+
+/** After so long what was answered leaves, and ticks and promises run, before further records are read. */
+const PART_MS = 1;
 
 const OPEN = 1;
 const REQUEST = 2;
@@ -60,7 +69,7 @@ export class Port {
     this.#memory = memory;
     this.#tables = readTables(tables());
     this.#inbox = new Inbox(memory, this.#tables);
-    this.#addon = new AddonPort(memory, isThreaded, (words) => this.#read(words));
+    this.#addon = new AddonPort(memory, isThreaded, (from, words) => this.#read(from, words));
     this.#references = new References(this.#addon);
     const outbox = new Outbox(this.#addon, memory);
     this.#engine = { addon: this.#addon, outbox, pending: memory.pending };
@@ -88,26 +97,37 @@ export class Port {
     this.#addon.flush();
   }
 
-  #read(words: number): void {
-    this.#next = 0;
-    while (this.#next < words) {
+  /** Reads records, and says how far: what is left comes in a call of its own. */
+  #read(from: number, words: number): number {
+    this.#next = from;
+    const until = now() + PART_MS;
+    for (;;) {
       try {
-        this.#readOn(words);
+        this.#readOn(words, until);
+        return this.#next;
       } catch (error) {
         this.#addon.report(error);
       }
     }
   }
 
-  #readOn(words: number): void {
+  #readOn(words: number, until: number): void {
     const { records } = this.#memory;
+    let isAnyRequest = false;
     while (this.#next < words) {
       const at = this.#next;
       const start = records[at]!;
-      this.#next = at + (start >>> 8);
       const kind = start & 0xff;
-      if (kind === REQUEST) this.#onRequest(records, at);
-      else this.#onOther(records, at, kind);
+      // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
+      if (kind === ERROR && isAnyRequest) return;
+      this.#next = at + (start >>> 8);
+      if (kind === REQUEST) {
+        isAnyRequest = true;
+        this.#onRequest(records, at);
+      } else {
+        this.#onOther(records, at, kind);
+      }
+      if (now() >= until) return;
     }
   }
 
@@ -186,10 +206,12 @@ export class Port {
   #onError(records: Uint32Array, at: number, connection: Connection): void {
     const number = records[at + 4]!;
     const length = records[at + 7]!;
+    const place = records[at + 8]!;
     connection.server.onClientError(connection, {
       code: this.#tables.codes[number]!,
       reason: this.#tables.reasons[number]!,
       bytesParsed: records[at + 5]!,
+      place: place === NO_PLACE ? undefined : place,
       rawPacket: length === 0 ? undefined : this.#inbox.bytes(records[at + 6]!, length),
     });
   }

@@ -13,6 +13,8 @@ export interface ClientError {
   bytesParsed: number;
   /** The bytes among which the error lies; undefined for a timeout and for an early end. */
   rawPacket: Buffer | undefined;
+  /** The sequence number of the refused request, when earlier ones are not answered yet. */
+  place: number | undefined;
 }
 
 /** Times in ms, 0 is off. */
@@ -27,6 +29,8 @@ export interface ServerSettings {
   socketTimeout: number;
   /** Bytes, as Node counts. */
   maxHeaderSize: number;
+  /** Headers of a request, and trailers; 0 is no limit. */
+  maxHeaders: number;
   /** 0 is no limit, -1 drops all. */
   maxConnections: number;
   noDelay: boolean;

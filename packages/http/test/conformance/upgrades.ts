@@ -46,6 +46,25 @@ export const upgrades: Behaviours = {
     });
     return [await serving.talk(upgrade(), /\r\n\r\n/, 'ab', /abab/, 'c', /cc/, 'FIN'), facts];
   },
+  'an Upgrade header without a value is not one': async (http) => {
+    const answers: unknown[] = [];
+    await using serving = await serve(
+      http,
+      {},
+      (_, response) => response.end('answered'),
+      (server) => server.on('upgrade', (_, socket) => socket.end(accepted)),
+    );
+    for (const lines of ['Upgrade:', 'Upgrade: \t', 'Upgrade:\r\nUpgrade: echo']) {
+      answers.push(
+        await serving.talk(
+          `GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\n${lines}\r\n\r\n`,
+          /answered|101/,
+          leave,
+        ),
+      );
+    }
+    return answers;
+  },
   'the bytes after the head are given along': async (http) => {
     const heads: string[] = [];
     await using serving = await serve(http, {}, undefined, (server) => {

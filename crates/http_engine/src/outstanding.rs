@@ -1,0 +1,92 @@
+//! What the owner has written and the engine has not taken: the first words of the command memory, which a thread beside the
+//! owner's may look at without the engine's lock.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where the commands begin, in words.
+pub(crate) const FIRST: usize = 4;
+
+/// The owner moves it, with every command.
+const WRITTEN: usize = 0;
+/// The engine moves it. Both go back to [`FIRST`] only while the owner waits for the engine.
+const TAKEN: usize = 1;
+/// 1 while nobody looks after what is written: who writes then has to say so.
+const UNWATCHED: usize = 2;
+/// How often the owner's thread has had everything taken.
+const FLUSHES: usize = 3;
+
+/// The words before the commands.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding(*mut u32);
+
+// SAFETY: every access is atomic; whoever makes one sees to it that the memory outlives it.
+unsafe impl Send for Outstanding {}
+
+/// What stood there at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Where the commands end.
+    pub written: usize,
+    /// Where those begin that nobody has taken.
+    pub taken: usize,
+    /// How often the owner's thread has had everything taken.
+    pub flushes: u32,
+}
+
+impl Seen {
+    /// Whether anything waits to be sent.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.taken < self.written
+    }
+}
+
+impl Outstanding {
+    /// `commands` is the memory the owner writes its commands to, aligned for words and at least [`FIRST`] of them, for as
+    /// long as this is used.
+    pub(crate) fn new(commands: *mut u32) -> Self {
+        let this = Self(commands);
+        this.reset();
+        this.set_unwatched(true);
+        this
+    }
+
+    fn word(&self, index: usize) -> &AtomicU32 {
+        // SAFETY: one of the first words of the memory; see `new`.
+        unsafe { AtomicU32::from_ptr(self.0.add(index)) }
+    }
+
+    /// What waits now.
+    #[must_use]
+    pub fn look(&self) -> Seen {
+        Seen {
+            written: self.word(WRITTEN).load(Ordering::SeqCst) as usize,
+            taken: self.word(TAKEN).load(Ordering::Acquire) as usize,
+            flushes: self.word(FLUSHES).load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn take_until(&self, end: usize) {
+        self.word(TAKEN).store(end as u32, Ordering::Release);
+    }
+
+    /// The memory is empty. Only while the owner does not write.
+    pub(crate) fn reset(&self) {
+        self.word(WRITTEN).store(FIRST as u32, Ordering::Release);
+        self.word(TAKEN).store(FIRST as u32, Ordering::Release);
+    }
+
+    pub(crate) fn count_flush(&self) {
+        let flushes = self.word(FLUSHES);
+        flushes.store(
+            flushes.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Tells the owner whether it has to say when it writes.
+    pub fn set_unwatched(&self, is_unwatched: bool) {
+        self.word(UNWATCHED)
+            .store(is_unwatched.into(), Ordering::SeqCst);
+    }
+}

@@ -4,6 +4,36 @@ export declare function supported(): number;
 /** A variable of the process's own environment, whatever `process.env` has been replaced with. */
 export declare function realEnvironmentVariable(name: string): string | null;
 
+/** How a process that was waited for ended. */
+export interface Ran {
+  /** 0 or what went wrong, as a negative number. */
+  error: number;
+  /** 0 when it could not be started. */
+  pid: number;
+  /** The exit code, -1 when a signal ended it or it is not known. */
+  code: number;
+  /** The signal that ended it, or 0. */
+  signal: number;
+  /** By descriptor: what came out of each pipe but stdin's. */
+  outputs?: (Buffer | null | undefined)[] | null;
+}
+
+/** Runs a process to its end on this thread; a timeout or limit of 0 is none. */
+export declare function run(
+  file: string,
+  args: string,
+  env: string | null,
+  cwd: string | null,
+  detached: boolean,
+  uid: number | null,
+  gid: number | null,
+  stdio: number[],
+  input: Uint8Array | undefined,
+  timeoutMs: number,
+  maxBuffer: number,
+  killSignal: number,
+): Ran;
+
 /** Starts processes and reports on them; one per environment. `stream` is an index in the child's stdio. */
 export declare class Port {
   constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);

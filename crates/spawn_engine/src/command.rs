@@ -59,7 +59,7 @@ pub(crate) struct Command {
 }
 
 /// Opens the descriptors of `stdio`: far ends for the child, near ends for us.
-#[allow(dead_code, clippy::type_complexity)]
+#[allow(clippy::type_complexity)]
 pub(crate) fn open_stdio(
     stdio: &[Stdio],
 ) -> Result<(Vec<Option<OwnedFd>>, Vec<Option<OwnedFd>>), Errno> {

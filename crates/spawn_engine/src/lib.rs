@@ -4,6 +4,8 @@
 //! `CLONE_VM | CLONE_VFORK`, so nothing is copied however large the process is; one reactor thread waits on the
 //! pidfds and the pipes; what happened comes back as [`Event`]s, and the port is woken once per batch.
 //!
+//! [`run`] does all of it on the calling thread, for one process from its start to its end.
+//!
 //! Linux 5.4 or newer. The crate knows nothing of Node: `cargo test` needs no JavaScript.
 #![cfg(target_os = "linux")]
 
@@ -21,6 +23,7 @@ mod lookup;
 mod port;
 mod queue;
 mod reactor;
+mod run;
 mod spawner;
 mod stream;
 mod suspect;
@@ -32,5 +35,6 @@ pub use engine::supported;
 pub use environment::Environment;
 pub use event::Event;
 pub use port::{Port, Spawned, Taken};
+pub use run::{Limits, Outcome, run};
 pub use stream::FLOW_CREDIT;
 pub use sys::Errno;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Instant;
 
 use libc::c_int;
 
@@ -63,6 +64,49 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut Vec<u8>, most: usize) -> Result<u
             _ => return Err(errno()),
         }
     }
+}
+
+/// Writes as much as goes without blocking. A reader that is gone is EPIPE, not a signal.
+pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    loop {
+        // SAFETY: the kernel reads at most `bytes.len()` bytes of a live slice.
+        let written = unsafe {
+            libc::send(
+                fd.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+            )
+        };
+        match written {
+            0.. => return Ok(written as usize),
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+}
+
+/// Tells the reader of a socket that nothing more comes. The other direction stays open.
+pub(crate) fn end_writing(fd: &OwnedFd) {
+    // SAFETY: no memory is passed. A peer that is gone (ENOTCONN) needs to be told nothing.
+    unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
+}
+
+/// Waits until one of `entries` is ready, a signal has come, or `deadline` is there.
+pub(crate) fn poll(entries: &mut [libc::pollfd], deadline: Option<Instant>) {
+    let timeout_ms = deadline.map_or(-1, |end| {
+        let left = end.saturating_duration_since(Instant::now());
+        // Rounded up: not to turn in circles for what is left of the last millisecond.
+        left.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as c_int
+    });
+    // SAFETY: the entries outlive the call. On an error the kernel has left them as they are, with nothing ready.
+    unsafe {
+        libc::poll(
+            entries.as_mut_ptr(),
+            entries.len() as libc::nfds_t,
+            timeout_ms,
+        )
+    };
 }
 
 /// How a process ended: an exit code, or the signal that ended it (0 when none did).
@@ -239,6 +283,29 @@ pub(crate) fn block_signals() {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut set);
         libc::pthread_sigmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
+    }
+}
+
+/// Every signal blocked in the calling thread, until it is dropped.
+pub(crate) struct SignalMask(libc::sigset_t);
+
+impl SignalMask {
+    pub fn block_all() -> Self {
+        // SAFETY: both sets are initialised before they are read, the old one by the call.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            Self(before)
+        }
+    }
+}
+
+impl Drop for SignalMask {
+    fn drop(&mut self) {
+        // SAFETY: the mask that the kernel gave us before.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
     }
 }
 

@@ -4,3 +4,4 @@ mod async_handle;
 mod delivery;
 mod environ;
 mod port;
+mod run;

@@ -134,28 +134,17 @@ impl Port {
         let Some(port) = self.port() else {
             return -1.0;
         };
-        let request = Request {
-            file: ended(file),
-            args: ended(args),
-            env: match env {
-                None => environ::snapshot(),
-                Some(env) if env.is_empty() => Arc::default(),
-                Some(env) => Arc::new(Environment::new(ended(env))),
-            },
-            cwd: cwd.map(ended),
+        let request = request(
+            file,
+            args,
+            env,
+            cwd,
             detached,
-            uid: uid.map(i32::cast_unsigned),
-            gid: gid.map(i32::cast_unsigned),
-            stdio: stdio
-                .into_iter()
-                .map(|entry| match entry {
-                    IGNORE => Stdio::Ignore,
-                    PIPE => Stdio::Pipe,
-                    COLLECT => Stdio::Collect(collect_limit as usize),
-                    fd => Stdio::Inherit(fd),
-                })
-                .collect(),
-        };
+            uid,
+            gid,
+            stdio,
+            collect_limit,
+        );
         match port.spawn(request) {
             Ok(Spawned { id, failure: None }) => id as f64,
             Ok(Spawned {
@@ -256,6 +245,43 @@ impl Port {
         if let Some(handle) = unsafe { (*self.shared).handle } {
             handle.set_referenced(referenced);
         }
+    }
+}
+
+/// What JavaScript asks for in the engine's terms, as described at [`Port::spawn`].
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn request(
+    file: String,
+    args: String,
+    env: Option<String>,
+    cwd: Option<String>,
+    detached: bool,
+    uid: Option<i32>,
+    gid: Option<i32>,
+    stdio: Vec<i32>,
+    collect_limit: f64,
+) -> Request {
+    Request {
+        file: ended(file),
+        args: ended(args),
+        env: match env {
+            None => environ::snapshot(),
+            Some(env) if env.is_empty() => Arc::default(),
+            Some(env) => Arc::new(Environment::new(ended(env))),
+        },
+        cwd: cwd.map(ended),
+        detached,
+        uid: uid.map(i32::cast_unsigned),
+        gid: gid.map(i32::cast_unsigned),
+        stdio: stdio
+            .into_iter()
+            .map(|entry| match entry {
+                IGNORE => Stdio::Ignore,
+                PIPE => Stdio::Pipe,
+                COLLECT => Stdio::Collect(collect_limit as usize),
+                fd => Stdio::Inherit(fd),
+            })
+            .collect(),
     }
 }
 

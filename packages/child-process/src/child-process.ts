@@ -1,9 +1,11 @@
 import { native } from './engine.ts';
 import { exec as nativeExec } from './exec.ts';
 import { execFile as nativeExecFile } from './exec-file.ts';
+import { execFileSync as nativeExecFileSync, execSync as nativeExecSync } from './exec-sync.ts';
 import { fork as nativeFork } from './fork.ts';
 import { nodeChildProcess } from './node-child-process.ts';
 import { spawn as nativeSpawn } from './spawn.ts';
+import { spawnSync as nativeSpawnSync } from './spawn-sync.ts';
 
 type NodeChildProcess = typeof nodeChildProcess;
 
@@ -19,6 +21,24 @@ export const exec: NodeChildProcess['exec'] = native
 export const execFile: NodeChildProcess['execFile'] = native
   ? (nativeExecFile as never)
   : nodeChildProcess.execFile;
+export const spawnSync: NodeChildProcess['spawnSync'] = native
+  ? (nativeSpawnSync as never)
+  : nodeChildProcess.spawnSync;
+export const execSync: NodeChildProcess['execSync'] = native
+  ? (nativeExecSync as never)
+  : nodeChildProcess.execSync;
+export const execFileSync: NodeChildProcess['execFileSync'] = native
+  ? (nativeExecFileSync as never)
+  : nodeChildProcess.execFileSync;
 
 /** The whole module, as `node:child_process` has it. */
-export const childProcess: NodeChildProcess = { ...nodeChildProcess, spawn, fork, exec, execFile };
+export const childProcess: NodeChildProcess = {
+  ...nodeChildProcess,
+  spawn,
+  fork,
+  exec,
+  execFile,
+  spawnSync,
+  execSync,
+  execFileSync,
+};

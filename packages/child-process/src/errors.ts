@@ -7,9 +7,14 @@ export function systemError(errno: number, syscall: string): NodeJS.ErrnoExcepti
   return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall });
 }
 
-/** The error a child emits when it could not be started. */
-export function spawnError(errno: number, file: string, args: string[]): NodeJS.ErrnoException {
-  return Object.assign(systemError(errno, `spawn ${file}`), {
+/** The error of a child that could not be started, or of a call that waited for one. */
+export function spawnError(
+  errno: number,
+  file: string,
+  args: string[],
+  call: 'spawn' | 'spawnSync' = 'spawn',
+): NodeJS.ErrnoException {
+  return Object.assign(systemError(errno, `${call} ${file}`), {
     path: file,
     spawnargs: args.slice(1),
   });

@@ -12,6 +12,7 @@ import { messages } from './behaviour/messages.ts';
 import { missingPrograms } from './behaviour/missing.ts';
 import { spawnOptions } from './behaviour/spawn-options.ts';
 import { stdio } from './behaviour/stdio.ts';
+import { sync } from './behaviour/sync.ts';
 import { surroundings } from './behaviour/surroundings.ts';
 import type { ChildProcessModule } from './behaviour/trace.ts';
 
@@ -27,6 +28,7 @@ const suites = {
   'exec and execFile': collected,
   'fork and messages': messages,
   surroundings,
+  'the Sync functions': sync,
 };
 
 // With REDLINE_CHILD_PROCESS=node, or without the addon, this compares Node with Node: the suite itself is tested.

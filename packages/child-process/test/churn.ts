@@ -1,7 +1,7 @@
 // Starts and ends many children of every kind, and prints what is left of them.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execFile, spawn } from '../src/index.ts';
+import { execFile, spawn, spawnSync } from '../src/index.ts';
 import { descriptors, residentMiB, zombies } from './usage.ts';
 
 const IN_FLIGHT = 20;
@@ -24,6 +24,10 @@ const kinds = [
     child.kill();
     await once(child, 'exit');
   },
+  async () => spawnSync('cat', { input: Buffer.alloc(70_000) }),
+  async () => spawnSync('redline-no-such-program'),
+  async () => spawnSync('sleep', ['10'], { timeout: 1 }),
+  async () => spawnSync('sh', ['-c', 'printf 123; exec sleep 10'], { maxBuffer: 2 }),
 ];
 const run = async (count: number) => {
   let left = count;

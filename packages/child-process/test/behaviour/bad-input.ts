@@ -1,7 +1,7 @@
 import { attempt, type Behaviours } from './trace.ts';
 
 /** Whatever Node refuses is refused with Node's own error. */
-const bad: unknown[][] = [
+export const bad: unknown[][] = [
   [],
   [''],
   [1],
@@ -56,7 +56,7 @@ const bad: unknown[][] = [
   ].map((options) => ['true', [], options]),
 ];
 
-const badExec: unknown[][] = [
+export const badExec: unknown[][] = [
   [],
   [1],
   ['a\0b'],

@@ -77,6 +77,45 @@ export const programs: Record<string, string> = {
       console.log('terminated', code);
       cp.exec('echo still', (error, stdout) => console.log(stdout));
     }));`,
+  'the Sync functions in worker threads': `
+    const { Worker } = require('node:worker_threads');
+    const code = 'const cp = require(' + JSON.stringify(engine) + ');' +
+      "process.env.ONLY_HERE = 'yes';" +
+      "console.log(cp.execSync('echo $ONLY_HERE; sleep 0.2').toString(), cp.spawnSync('sh', ['-c', 'exit 4']).status);";
+    const workers = [1, 2, 3].map(() => new Worker(code, { eval: true }));
+    console.log(cp.spawnSync('sh', ['-c', 'sleep 0.3; exit 5']).status);`,
+  'signals during spawnSync': `
+    let children = 0;
+    process.on('SIGCHLD', () => children++);
+    process.on('SIGUSR2', () => console.log('handled'));
+    console.log(cp.spawnSync('sh', ['-c', 'kill -USR2 $PPID; sleep 0.2; kill -USR2 $PPID; exit 3']).status);
+    setTimeout(() => console.log(children > 0), 50);`,
+  'a signal that ends the program during spawnSync': `
+    process.on('exit', () => console.log('never'));
+    cp.spawnSync('sh', ['-c', 'kill -TERM $PPID; sleep 1']);
+    console.log('never');`,
+  'a worker that is terminated during spawnSync': `
+    const { Worker } = require('node:worker_threads');
+    const code = 'const cp = require(' + JSON.stringify(engine) + ');' +
+      "require('node:worker_threads').parentPort.postMessage(1); cp.spawnSync('sleep', ['0.5'])";
+    const worker = new Worker(code, { eval: true });
+    worker.on('message', () => worker.terminate().then((code) => {
+      console.log('terminated', code);
+      console.log(cp.execSync('echo still').toString());
+    }));`,
+  'a worker that ends the program while another waits': `
+    const { Worker } = require('node:worker_threads');
+    const code = 'const cp = require(' + JSON.stringify(engine) + ');' +
+      "require('node:worker_threads').parentPort.postMessage(1); cp.spawnSync('sleep', ['1'])";
+    new Worker(code, { eval: true }).on('message', () => process.exit(7));`,
+  'spawnSync without descriptors left': `
+    const fs = require('node:fs'); const open = [];
+    cp.spawnSync('true');
+    process.stdout.write('');
+    try { for (;;) open.push(fs.openSync('/dev/null')) } catch {}
+    const { status, error } = cp.spawnSync('true');
+    for (const fd of open) fs.closeSync(fd);
+    console.log(status, error.code, cp.spawnSync('true').status);`,
   'process.env that was replaced': `
     process.env = { PATH: process.env.PATH, MINE: 'x' };
     cp.exec('env | grep -c MINE', (error, stdout) => console.log(stdout));`,

@@ -1,0 +1,283 @@
+//! One process from its start to its end, on the calling thread: what the Sync functions wait for.
+//!
+//! libuv reaps by process id and only the processes it started, so its SIGCHLD handling does not see this one; a
+//! signal that interrupts a wait is dealt with by the loop, later, as it is for Node's own Sync functions.
+
+use std::cell::RefCell;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use libc::{POLLIN, POLLOUT, pollfd};
+
+use crate::command::{Command, Request, open_stdio};
+use crate::guarded_stack::GuardedStack;
+use crate::launch::{Launched, launch};
+use crate::lookup::Found;
+use crate::sys::{self, Errno, SignalMask, Status};
+
+/// As much as Node reads at once, and the most by which output exceeds its limit.
+const BLOCK: usize = 64 * 1024;
+/// How often a pipe that fills whole blocks is read before the others are looked at.
+const READS: usize = 32;
+
+thread_local! {
+    /// Kept: unmapping it would interrupt every core that the child or a thread of ours has run on.
+    static STACK: RefCell<Option<GuardedStack>> = const { RefCell::new(None) };
+}
+
+/// What ends a process early.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// From the call on; `None`: as long as it takes.
+    pub timeout: Option<Duration>,
+    /// The most bytes of all outputs together; `None`: any number.
+    pub output: Option<usize>,
+    /// What a process is sent that exceeds one of them.
+    pub signal: i32,
+}
+
+/// How a process ended that was waited for.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What its number was.
+    pub pid: i32,
+    /// Exit code and signal, one of them 0. `None` when somebody else in this process has waited for it.
+    pub status: Option<(i32, i32)>,
+    /// 0, or what went wrong: ETIMEDOUT, ENOBUFS, an error of a pipe, ECHILD when the exit status is lost.
+    pub error: Errno,
+    /// By descriptor: what came out of each pipe but stdin's.
+    pub outputs: Vec<Option<Vec<u8>>>,
+}
+
+/// Starts a process, writes `input` to its stdin, gathers its outputs, and returns when it has ended and its outputs
+/// have.
+///
+/// # Errors
+/// Why it could not be started.
+pub fn run(request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Errno> {
+    let deadline = limits
+        .timeout
+        .and_then(|timeout| Instant::now().checked_add(timeout));
+    let (near_ends, far_ends) = open_stdio(&request.stdio)?;
+    let mut command = Command {
+        request,
+        far_ends,
+        found: Found::default(),
+        caller: sys::thread_id(),
+    };
+    let Launched { pid, pidfd } = STACK.with_borrow_mut(|kept| {
+        let stack = match kept {
+            Some(stack) => stack,
+            none => none.insert(GuardedStack::new()?),
+        };
+        // The child runs in our memory until it execs: a handler of ours must not run there.
+        let _blocked = SignalMask::block_all();
+        launch(&command, stack)
+    })?;
+    // The end of an output is the child's doing alone.
+    command.far_ends.clear();
+    let mut running = Running {
+        pidfd,
+        has_ended: false,
+        status: None,
+        pipes: near_ends.into_iter().map(Pipe::new).collect(),
+        input,
+        gathered: 0,
+        limits,
+        deadline,
+        is_killed: false,
+        error: 0,
+        pipe_error: 0,
+    };
+    running.write();
+    while running.wait() {}
+    Ok(Outcome {
+        pid,
+        status: running.status.map(|Status { code, signal }| (code, signal)),
+        error: if running.error == 0 {
+            running.pipe_error
+        } else {
+            running.error
+        },
+        outputs: running
+            .pipes
+            .into_iter()
+            .enumerate()
+            .map(|(index, pipe)| pipe.is_output(index).then_some(pipe.bytes))
+            .collect(),
+    })
+}
+
+/// The near end of a pipe.
+struct Pipe {
+    /// `None` when it has ended or there is none.
+    fd: Option<OwnedFd>,
+    exists: bool,
+    bytes: Vec<u8>,
+}
+
+impl Pipe {
+    fn new(fd: Option<OwnedFd>) -> Self {
+        Self {
+            exists: fd.is_some(),
+            fd,
+            bytes: Vec::new(),
+        }
+    }
+
+    fn is_output(&self, index: usize) -> bool {
+        self.exists && index > 0
+    }
+}
+
+struct Running<'a> {
+    pidfd: OwnedFd,
+    has_ended: bool,
+    /// `None` after the end too, when somebody else has taken it.
+    status: Option<Status>,
+    pipes: Vec<Pipe>,
+    /// What is left to write to stdin.
+    input: &'a [u8],
+    gathered: usize,
+    limits: Limits,
+    deadline: Option<Instant>,
+    is_killed: bool,
+    error: Errno,
+    pipe_error: Errno,
+}
+
+impl Running<'_> {
+    /// Waits for something to happen and deals with it. Whether there is more to wait for.
+    fn wait(&mut self) -> bool {
+        let mut entries: Vec<pollfd> = (0..self.pipes.len())
+            .map(|index| self.pipe_entry(index))
+            .collect();
+        entries.push(match self.has_ended {
+            true => UNWATCHED,
+            false => watch(&self.pidfd, POLLIN),
+        });
+        if entries.iter().all(|entry| entry.fd < 0) {
+            return false;
+        }
+        if self.deadline.is_some_and(|end| Instant::now() >= end) {
+            self.fail(libc::ETIMEDOUT);
+            return true;
+        }
+        sys::poll(&mut entries, self.deadline);
+        // The pipes first: an exit says nothing about what is still in them.
+        for (index, _) in entries.iter().enumerate().filter(|(_, e)| e.revents != 0) {
+            match index {
+                0 => self.write(),
+                index if index < self.pipes.len() => self.read(index),
+                _ => self.reap(),
+            }
+        }
+        true
+    }
+
+    fn pipe_entry(&self, index: usize) -> pollfd {
+        match &self.pipes[index].fd {
+            Some(fd) if index > 0 => watch(fd, POLLIN),
+            Some(fd) if !self.input.is_empty() => watch(fd, POLLOUT),
+            _ => UNWATCHED,
+        }
+    }
+
+    fn read(&mut self, index: usize) {
+        for _ in 0..READS {
+            let pipe = &mut self.pipes[index];
+            let Some(fd) = &pipe.fd else { return };
+            let room = BLOCK - pipe.bytes.len() % BLOCK;
+            pipe.bytes.reserve(room);
+            match sys::receive(fd, &mut pipe.bytes, room) {
+                Err(libc::EAGAIN) => return,
+                Ok(0) => pipe.fd = None,
+                Err(error) => {
+                    pipe.fd = None;
+                    self.fail_pipe(error);
+                }
+                Ok(read) => {
+                    self.gathered += read;
+                    if self.limits.output.is_some_and(|most| self.gathered > most) {
+                        self.fail(libc::ENOBUFS);
+                    } else if read < room {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes what is left to stdin, as far as it goes, and then its end.
+    fn write(&mut self) {
+        let Some(Pipe { fd: Some(fd), .. }) = self.pipes.first() else {
+            self.input = &[];
+            return;
+        };
+        while !self.input.is_empty() {
+            match sys::send(fd, self.input) {
+                Ok(written) => self.input = &self.input[written..],
+                Err(libc::EAGAIN) => return,
+                Err(error) => {
+                    self.input = &[];
+                    self.fail_pipe(error);
+                    return;
+                }
+            }
+        }
+        // Half of it: a child that writes to its stdin is as welcome to as with Node.
+        sys::end_writing(fd);
+    }
+
+    fn reap(&mut self) {
+        match sys::reap(&self.pidfd, false) {
+            Ok(status) => self.status = status,
+            Err(error) => self.fail_pipe(error),
+        }
+        self.has_ended = true;
+    }
+
+    /// A limit is exceeded: the first time the process is killed. Its pipes may be in others' hands, and are not waited
+    /// for either.
+    fn fail(&mut self, error: Errno) {
+        self.deadline = None;
+        if self.error == 0 {
+            self.error = error;
+        }
+        if self.is_killed {
+            return;
+        }
+        self.is_killed = true;
+        if !self.has_ended
+            && sys::send_signal(&self.pidfd, self.limits.signal)
+                .is_err_and(|error| error != libc::ESRCH)
+        {
+            let _ = sys::send_signal(&self.pidfd, libc::SIGKILL);
+        }
+        self.input = &[];
+        for pipe in &mut self.pipes {
+            pipe.fd = None;
+        }
+    }
+
+    fn fail_pipe(&mut self, error: Errno) {
+        if self.pipe_error == 0 {
+            self.pipe_error = error;
+        }
+    }
+}
+
+/// An entry that poll skips.
+const UNWATCHED: pollfd = pollfd {
+    fd: -1,
+    events: 0,
+    revents: 0,
+};
+
+fn watch(fd: &OwnedFd, events: i16) -> pollfd {
+    pollfd {
+        fd: fd.as_raw_fd(),
+        events,
+        revents: 0,
+    }
+}

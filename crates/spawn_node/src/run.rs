@@ -1,0 +1,86 @@
+//! The Sync functions: one process, waited for on the environment's thread.
+
+use std::time::Duration;
+
+use napi::bindgen_prelude::{BufferSlice, Uint8Array};
+use napi::{Env, Result};
+use napi_derive::napi;
+use spawn_engine::Limits;
+
+use crate::delivery::COPIED;
+use crate::port::request;
+
+/// How a process that was waited for ended.
+#[napi(object)]
+pub struct Ran<'env> {
+    /// 0 or what went wrong, as a negative number.
+    pub error: i32,
+    /// Its id; 0 when it could not be started.
+    pub pid: i32,
+    /// The exit code, -1 when a signal ended it or it is not known.
+    pub code: i32,
+    /// The signal that ended it, or 0.
+    pub signal: i32,
+    /// By descriptor: what came out of each pipe but stdin's. None when it could not be started.
+    pub outputs: Option<Vec<Option<BufferSlice<'env>>>>,
+}
+
+/// Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. The others are as in `Port.spawn`.
+#[napi]
+#[cfg_attr(test, allow(dead_code))]
+#[allow(clippy::too_many_arguments)]
+pub fn run(
+    env: &Env,
+    file: String,
+    args: String,
+    pairs: Option<String>,
+    cwd: Option<String>,
+    detached: bool,
+    uid: Option<i32>,
+    gid: Option<i32>,
+    stdio: Vec<i32>,
+    input: Option<Uint8Array>,
+    timeout_ms: f64,
+    max_buffer: f64,
+    kill_signal: i32,
+) -> Result<Ran<'_>> {
+    let request = request(file, args, pairs, cwd, detached, uid, gid, stdio, 0.0);
+    let limits = Limits {
+        timeout: (timeout_ms > 0.0).then(|| Duration::from_millis(timeout_ms as u64)),
+        output: (max_buffer > 0.0).then_some(max_buffer as usize),
+        signal: kill_signal,
+    };
+    let outcome = match spawn_engine::run(request, input.as_deref().unwrap_or_default(), limits) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            return Ok(Ran {
+                error: -error,
+                pid: 0,
+                code: -1,
+                signal: 0,
+                outputs: None,
+            });
+        }
+    };
+    let (code, signal) = outcome.status.unwrap_or((-1, 0));
+    let outputs: Result<_> = outcome
+        .outputs
+        .into_iter()
+        .map(|bytes| bytes.map(|bytes| buffer(env, bytes)).transpose())
+        .collect();
+    Ok(Ran {
+        error: -outcome.error,
+        pid: outcome.pid,
+        code: if signal == 0 { code } else { -1 },
+        signal,
+        outputs: Some(outputs?),
+    })
+}
+
+fn buffer(env: &Env, bytes: Vec<u8>) -> Result<BufferSlice<'_>> {
+    if bytes.len() < COPIED {
+        BufferSlice::copy_from(env, bytes)
+    } else {
+        BufferSlice::from_data(env, bytes)
+    }
+}

@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
 import { DeferError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
+import { lifeSignEveryMs } from './journal/owner.ts';
 import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-options.ts';
 import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
@@ -48,7 +49,8 @@ export interface JournalOptions {
   adoptEveryMs?: number;
   /**
    * How long the folder of a process of another container or host must show no sign of life until it is taken over,
-   * in milliseconds. Whether a process of this one lives is known at once.
+   * in milliseconds: 15_000 or more, as a sign is given every five seconds, and one may be late. Whether a process of
+   * this one lives is known at once.
    * @default 30_000
    */
   strangerTimeoutMs?: number;
@@ -236,9 +238,20 @@ function resolveJournal(options: JournalOptions): Required<JournalOptions> {
     replayWindowMs: wholeNumber('journal.replayWindowMs', options.replayWindowMs ?? 60_000),
     onFailure: oneOf('journal.onFailure', options.onFailure ?? 'reject', ['reject', 'degrade']),
     adoptEveryMs: positive('journal.adoptEveryMs', options.adoptEveryMs ?? 5_000),
-    strangerTimeoutMs: positive('journal.strangerTimeoutMs', options.strangerTimeoutMs ?? 30_000),
+    strangerTimeoutMs: strangerTimeout(options.strangerTimeoutMs),
     fs: options.fs ?? nodeFs,
   };
+}
+
+/* Less would take the journal of one that lives. */
+function strangerTimeout(given = 30_000): number {
+  const ms = positive('journal.strangerTimeoutMs', given);
+  const least = 3 * lifeSignEveryMs;
+  if (ms >= least) return ms;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option journal.strangerTimeoutMs must be ${least} or more, and is ${ms}: the owner of a journal gives a sign of life every ${lifeSignEveryMs} ms.`,
+  );
 }
 
 const silent: DeferLogger = { warn: () => {}, log: () => {} };

@@ -87,8 +87,9 @@ export interface SinkHost {
   readonly ordered: boolean | 'key';
   /**
    * To be called on the first connection and every reconnection, before the first `send` on it resolves, with what
-   * identifies the server's life (Redis: `run_id`). When it changed, what the journal holds of the last
-   * `replayWindowMs` is sent again: the server may have come back with less than it acknowledged.
+   * identifies the server's life (Redis: `run_id`), and now and then while it lasts. When it changed, what the journal
+   * holds of the last `replayWindowMs` in which the server was seen is sent again: it may have come back with less than
+   * it acknowledged.
    */
   generation(id: string): void;
   /** The sink lost its server, or has it again: sends stop, or start, without waiting for a `send` to find out. */

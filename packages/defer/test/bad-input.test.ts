@@ -158,6 +158,11 @@ describe('a coded error at the call, for', () => {
       [{ sinks: { test: { sink: sinks.test, overflow: 'spill' } } }, /needs the option journal/],
       [{ sinks, level: 'ever' as 'disk' }, /level .* 'ever'/],
       [{ sinks, journal: { directory: '' } }, /journal.directory/],
+      // A process that is alive may be five seconds late.
+      [
+        { sinks, journal: { directory: 'x', strangerTimeoutMs: 12_000 } },
+        /15000 or more, and is 12000/,
+      ],
       [{ sinks, drainMs: -1 }, /drainMs .* -1/],
     ];
     for (const [options, pattern] of wrong) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dead, retry, type DeadResult, type Delivery, type RetryResult } from '../sink.ts';
-import { dedupeKey } from './dedupe-key.ts';
 import { headersOf } from './headers.ts';
+import { identityOf } from './identity.ts';
 
 /** The most SQS and SNS take in one call. */
 export const awsBatchJobs = 10;
@@ -32,7 +32,7 @@ export function awsEntry(delivery: Delivery, index: number, isFifo: boolean): Aw
     ...(isFifo
       ? {
           MessageGroupId: awsWord(delivery.key ?? delivery.job),
-          MessageDeduplicationId: awsWord(dedupeKey(delivery)),
+          MessageDeduplicationId: awsWord(identityOf(delivery)),
         }
       : {}),
   };

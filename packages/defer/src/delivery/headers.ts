@@ -1,4 +1,5 @@
 import type { DeferContext, Delivery } from '../sink.ts';
+import { wellFormed } from './identity.ts';
 
 /** What a message carries beside its body, under the names every sink uses; consumers find their trace by it. */
 export function headersOf(delivery: Delivery): Record<string, string> {
@@ -7,7 +8,7 @@ export function headersOf(delivery: Delivery): Record<string, string> {
     'defer-job': delivery.job,
     'defer-at': String(delivery.deferredAtMs),
   };
-  if (delivery.key !== undefined) headers['defer-key'] = delivery.key;
+  if (delivery.key !== undefined) headers['defer-key'] = wellFormed(delivery.key);
   for (const [name, value] of contextHeaders(delivery.context ?? {})) headers[name] = value;
   return headers;
 }

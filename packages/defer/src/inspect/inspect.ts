@@ -100,7 +100,9 @@ function list(
       `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${own.length - waiting} sent, ${(bytes / 1_024).toFixed(0)} KiB\n`,
     );
     for (const { file, offset, bytes: length, kind } of damages) {
-      write(`  ${kind}: ${length} bytes at ${offset} of ${file}\n`);
+      const place =
+        kind === 'missing' || kind === 'unreadable' ? '' : `${length} bytes at ${offset} of `;
+      write(`  ${kind}: ${place}${file}\n`);
     }
   }
   const meant = jobs.filter(isMeant);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
+import { nodeFs } from '../journal/journal-fs.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import { freeOwner, isAlive, parseFolderName } from '../journal/owner.ts';
 import { recoverJournal, type Damage } from '../journal/recover.ts';
@@ -60,9 +61,16 @@ async function look(directory: string): Promise<Listing> {
     const { id, owner } = parsed;
     const records = new Map<number, JobRecord>();
     const names = readdirSync(folder);
-    const { segments, damages } = await recoverJournal(id, folder, names, 0, (number, record) => {
-      records.set(number, record);
-    });
+    const { segments, damages } = await recoverJournal(
+      nodeFs,
+      id,
+      folder,
+      names,
+      0,
+      (number, record) => {
+        records.set(number, record);
+      },
+    );
     for (const segment of segments) {
       for (let at = 0; at < segment.length; at++) {
         const number = segment.firstJob + at;

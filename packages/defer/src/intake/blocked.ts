@@ -23,6 +23,10 @@ export class Blocked {
     return this.#jobs.size;
   }
 
+  has(job: PendingJob): boolean {
+    return this.#jobs.size > 0 && this.#jobs.has(job);
+  }
+
   add(job: PendingJob): void {
     this.#jobs.add(job);
     this.#watch();

@@ -42,7 +42,7 @@ export class Desk implements ScopeDesk, LaneReports {
     this.#blocked = new Blocked(
       clock,
       () => host.journaling!.hasRoom(),
-      (job) => this.#append(job),
+      (job) => this.#unblock(job),
     );
   }
 
@@ -84,7 +84,9 @@ export class Desk implements ScopeDesk, LaneReports {
       this.#recordLate(job, lane);
     }
     if (job.level === 'sink' && !job.isRelayed && !job.isSettled) this.#limit.watch(job);
-    if (!lane.enqueue(job)) this.#drop(job, lane, 'overflow');
+    // Neither memory nor the journal has room for it, and it may wait for some.
+    if (this.#blocked.has(job) && lane.isFull) job.isHeldBack = true;
+    else if (!lane.enqueue(job)) this.#drop(job, lane, 'overflow');
   }
 
   secure(job: PendingJob): void {
@@ -241,11 +243,19 @@ export class Desk implements ScopeDesk, LaneReports {
       this.#append(job);
       return true;
     }
-    if (lane.options.overflow !== 'block') return false;
+    // Who was refused does not wait a second time.
+    if (lane.options.overflow !== 'block' || job.isSettled) return false;
     if (this.#blocked.size >= lane.options.maxPending) return false;
     this.#blocked.add(job);
     this.#limit.watch(job);
     return true;
+  }
+
+  #unblock(job: PendingJob): void {
+    this.#append(job);
+    if (!job.isHeldBack) return;
+    job.isHeldBack = false;
+    this.deliver(job);
   }
 
   #append(job: PendingJob): void {

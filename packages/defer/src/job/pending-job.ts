@@ -49,6 +49,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   isUnderway = false;
   /** Counted by its lane as a job of a request that has not ended. */
   isReserved = false;
+  /** Waits for room in the journal before its lane gets it. */
+  isHeldBack = false;
   /** Given back to the journal for want of room in memory. */
   isSpilled = false;
   /** Came out of an outbox, which keeps it until it is delivered. */

@@ -20,7 +20,7 @@ export interface JournalFs {
   rmdirSync(path: string): void;
   fdatasync(fd: number, callback: (error: Error | null) => void): void;
   fdatasyncSync(fd: number): void;
-  readFileSync(path: string): Buffer;
+  readFile(path: string): Promise<Buffer>;
   read(
     fd: number,
     bytes: Uint8Array,
@@ -43,7 +43,7 @@ export const nodeFs: JournalFs = {
   rmdirSync: (path) => fs.rmdirSync(path),
   fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
   fdatasyncSync: (fd) => fs.fdatasyncSync(fd),
-  readFileSync: (path) => fs.readFileSync(path),
+  readFile: (path) => fs.promises.readFile(path),
   read: (fd, bytes, offset, length, position) =>
     new Promise((resolve, reject) => {
       fs.read(fd, bytes, offset, length, position, (error, bytesRead) => {

@@ -12,6 +12,7 @@ import {
   giveLifeSign,
   isAlive,
   lifeSign,
+  lifeSignEveryMs,
   makeJournalId,
   parseFolderName,
   thisOwner,
@@ -39,7 +40,6 @@ export interface JournalRootSettings<Waiter = unknown> extends JournalSettings<W
   readonly syncTimeoutMs: number;
 }
 
-const lifeSignEveryMs = 5_000;
 const settleEveryMs = 500;
 
 /** The directory of journals: this process's own, those it has adopted, and the dead letters of all. */
@@ -204,12 +204,15 @@ export class JournalRoot<Waiter = unknown> {
     const { fs, directory, clock } = this.#settings;
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
-    const found = await recoverJournal(id, folder, names, clock.now());
+    const found = await recoverJournal(fs, id, folder, names, clock.now());
     for (const damage of found.damages) {
       this.#host.damaged(damage);
       // What is damaged is kept for people to look at: the segment itself goes when its jobs are done.
       if (damage.kind === 'damaged' || damage.kind === 'header') {
         await keepDamaged(damage.file, directory, id);
+      } else if (damage.kind === 'unreadable') {
+        // It would be in the way of the folder's end. Its name says where it belongs, should it be readable again.
+        fs.renameSync(damage.file, join(directory, damagedName(damage.file, id)));
       }
     }
     return new Journal(id, folder, this.#settings, found);
@@ -336,9 +339,13 @@ export class JournalRoot<Waiter = unknown> {
   }
 }
 
+function damagedName(file: string, id: string): string {
+  return `damaged-${id}-${basename(file)}`;
+}
+
 async function keepDamaged(file: string, directory: string, id: string): Promise<void> {
   try {
-    await copyFile(file, join(directory, `damaged-${id}-${basename(file)}`));
+    await copyFile(file, join(directory, damagedName(file, id)));
   } catch {
     // No room for it; the damage itself was told.
   }

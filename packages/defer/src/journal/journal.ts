@@ -8,7 +8,7 @@ import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
 import { Removal } from './removal.ts';
 import { dropReserve } from './reserve.ts';
-import { jobStates, maxSinksOfAJournal, Segment } from './segment.ts';
+import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
 
 export interface JournalSettings<Waiter = unknown> {
   readonly fs: JournalFs;
@@ -60,6 +60,8 @@ export class Journal<Waiter = unknown> {
   #isSyncFailing = false;
   #distrustedAtMs = -Infinity;
   readonly #removal: Removal;
+  /** When the server of a sink was last seen alive, in the life that `generations` names. */
+  readonly #seenAlive = new Map<string, number>();
   #isReleased = false;
 
   constructor(
@@ -207,13 +209,30 @@ export class Journal<Waiter = unknown> {
     this.#commit.giveUpOnSync(limitMs);
   }
 
+  /** The sink has a lane here: what it was sent is kept until its server has been seen alive a window later. */
+  watch(sink: string): void {
+    this.#seenAlive.set(sink, -Infinity);
+  }
+
+  /** The sink's server is still the one it was. */
+  seeAlive(sink: string, now: number): void {
+    this.#seenAlive.set(sink, now);
+  }
+
   /** Lets go of what was sent longer ago than the window, and of the segments nobody needs. */
   settle(): void {
     const { clock, replayWindowMs } = this.settings;
     const now = clock.now();
+    // While a server is away nobody knows what it will come back with. Of a sink that nobody has, nobody ever will.
+    const seenAlive = this.sinks.map((sink) => this.#seenAlive.get(sink) ?? now);
     for (const segment of this.segments) {
-      if (now - segment.lastSentAtMs < replayWindowMs) continue;
-      segment.move(jobStates.sent, jobStates.done, () => true);
+      const { lastSentAtMs } = segment;
+      if (now - lastSentAtMs < replayWindowMs) continue;
+      segment.move(
+        jobStates.sent,
+        jobStates.done,
+        (_, sink) => seenAlive[sink]! - lastSentAtMs >= replayWindowMs,
+      );
     }
     this.#removal.removeFinished(now);
   }
@@ -299,14 +318,15 @@ export class Journal<Waiter = unknown> {
 
   #rotate(): OpenSegment {
     const { fs, clock, segmentBytes } = this.settings;
-    // Never again the same: a file that could not be removed must not be in the way for ever.
-    const number = this.#nextSegment++;
+    const number = this.#nextSegment;
     const segment = new Segment(number, segmentSalt(this.id, number), clock.now());
     const header = encodeSegmentHeader();
     const path = this.pathOf(segment);
     let fd: number | undefined;
     try {
       fd = fs.openSync(path, 'wx');
+      // Never again the same: a file that could not be removed must not be in the way forever.
+      this.#nextSegment++;
       for (let at = 0; at < header.length;) {
         at += fs.writeSync(fd, header, at, header.length - at, at);
       }
@@ -314,6 +334,8 @@ export class Journal<Waiter = unknown> {
       if (fd !== undefined) {
         close(fs, fd);
         remove(fs, path);
+      } else if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        this.#nextSegment++;
       }
       throw this.#trouble(`The segment ${path} cannot be opened`, error);
     }
@@ -399,8 +421,4 @@ export class Journal<Waiter = unknown> {
     }
     this.#open = undefined;
   }
-}
-
-function segmentName(number: number): string {
-  return `${String(number).padStart(8, '0')}.seg`;
 }

@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync, statSync, utimesSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { basename } from 'node:path';
 
 /*
  * A journal's folder is called ID~OWNER, and that name is its lock: to take it over is to rename it, which succeeds
  * for one process alone. OWNER is `free`, or PID-START-REALM. Within one realm (boot, pid namespace, host) process
- * id and start time say whether the owner lives; a stranger from another container or host is alive as long as
+ * id and start time say whether the owner lives. On Linux it is the thread's id: a worker that was terminated is gone,
+ * although its process is not. A stranger from another container or host is alive as long as
  * the time stamp of its folder moves.
  */
 export const freeOwner = 'free';
@@ -31,7 +33,12 @@ const thisRealm: string = createHash('sha256')
   .digest('hex')
   .slice(0, 12);
 
-export const thisOwner: string = `${process.pid}-${startOf(process.pid) ?? 0}-${thisRealm}`;
+const thisTask: number = taskId();
+
+export const thisOwner: string = `${thisTask}-${startOf(thisTask) ?? 0}-${thisRealm}`;
+
+/** How often the owner of a folder says that it lives. */
+export const lifeSignEveryMs = 5_000;
 
 /** Undefined when it cannot be told from here. */
 export function isAlive(owner: string): boolean | undefined {
@@ -63,6 +70,15 @@ function startOf(pid: number): number | undefined {
   // A zombie was killed, and its parent has not asked yet.
   if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return Number(fields[19]);
+}
+
+/* `/proc/ID/stat` is there for every thread, and that of the main one has the id of the process. */
+function taskId(): number {
+  try {
+    return Number(basename(readlinkSync('/proc/thread-self')));
+  } catch {
+    return process.pid;
+  }
 }
 
 function pidNamespace(): string {

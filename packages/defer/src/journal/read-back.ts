@@ -18,12 +18,20 @@ export interface ReadBackJob {
   readonly record: JobRecord;
 }
 
+/** What was read; or the segment that cannot be, which the next pass goes around. */
+export interface ReadBackChunk {
+  readonly jobs: readonly ReadBackJob[];
+  readonly failed?: { readonly segment: Segment; readonly error: DeferError };
+}
+
 /** Reads one sink's waiting jobs back from one journal, oldest first, a bounded number at a time. */
 export class ReadBack {
   readonly journal: Journal;
   readonly #sink: number;
   #segment = 0;
   #offset = segmentHeaderBytes;
+  /** Segments that could not be read: nobody else waits for them. */
+  readonly #unreadable = new Set<Segment>();
 
   constructor(journal: Journal, sink: string) {
     this.journal = journal;
@@ -37,16 +45,22 @@ export class ReadBack {
   }
 
   /** Up to `maxJobs` jobs and about `maxLength` characters. None: there are none from here to the end of what is written. */
-  async read(maxJobs: number, maxLength: number): Promise<ReadBackJob[]> {
+  async read(maxJobs: number, maxLength: number): Promise<ReadBackChunk> {
     const jobs: ReadBackJob[] = [];
     let length = 0;
     for (;;) {
       const segment = this.#nextSegment();
-      if (segment === undefined) return jobs;
-      const bytes = await this.#readChunk(segment);
+      if (segment === undefined) return { jobs };
+      let bytes: Buffer;
+      try {
+        bytes = await this.#readChunk(segment);
+      } catch (error) {
+        this.#unreadable.add(segment);
+        return { jobs, failed: { segment, error: error as DeferError } };
+      }
       if (bytes.length === 0) {
         // The end of what is written. Only the last segment grows.
-        if (segment === this.journal.segments.at(-1)) return jobs;
+        if (segment === this.journal.segments.at(-1)) return { jobs };
         this.#segment = segment.number + 1;
         this.#offset = segmentHeaderBytes;
         continue;
@@ -71,7 +85,7 @@ export class ReadBack {
         length += text.length;
         if (jobs.length >= maxJobs || length >= maxLength) {
           this.#offset += at;
-          return jobs;
+          return { jobs };
         }
       }
       this.#offset += at;
@@ -79,10 +93,32 @@ export class ReadBack {
   }
 
   /** Gives up on waiting jobs that a whole pass has not found in what is written. */
-  dropUnreadable(): void {
+  dropMissing(): void {
     for (const segment of this.journal.segments) {
+      if (this.#unreadable.has(segment)) continue;
       segment.move(jobStates.waiting, jobStates.absent, (_, sink) => sink === this.#sink);
     }
+  }
+
+  /** Jobs that wait in segments that cannot be read. */
+  get stuck(): number {
+    let stuck = 0;
+    for (const segment of this.#unreadable) {
+      stuck += segment.countOf(jobStates.waiting, this.#sink);
+    }
+    return stuck;
+  }
+
+  /** The segment is gone, and what waits in it is lost. Returns how much that is. */
+  giveUp(segment: Segment): number {
+    this.#unreadable.delete(segment);
+    return segment.move(jobStates.waiting, jobStates.absent, (_, sink) => sink === this.#sink);
+  }
+
+  /** Begins again, and tries those segments again. */
+  retryUnreadable(): void {
+    this.#unreadable.clear();
+    this.rewind();
   }
 
   #nextSegment(): Segment | undefined {
@@ -92,7 +128,8 @@ export class ReadBack {
         this.#segment = segment.number;
         this.#offset = segmentHeaderBytes;
       }
-      if (segment.count(jobStates.waiting) > 0) return segment;
+      const isReadable = !this.#unreadable.has(segment);
+      if (isReadable && segment.count(jobStates.waiting) > 0) return segment;
       if (segment === this.journal.segments.at(-1)) return undefined;
     }
     return undefined;
@@ -115,7 +152,9 @@ export class ReadBack {
       }
       return bytes.subarray(0, length);
     } catch (cause) {
-      throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${path} cannot be read back.`, { cause });
+      const reason = (cause as Error).message;
+      const sentence = `The segment ${path} cannot be read back: ${reason}.`;
+      throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', sentence, { cause });
     } finally {
       if (fd !== undefined) fs.closeSync(fd);
     }

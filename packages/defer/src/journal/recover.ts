@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
 import { decodeCheckpoint, decodeStates, type Checkpoint } from './checkpoint.ts';
@@ -14,18 +14,24 @@ import {
   segmentSalt,
   type FrameSpan,
 } from './frame.ts';
+import type { JournalFs } from './journal-fs.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
 import { parseRanges } from './number-ranges.ts';
 import { withoutReserve } from './reserve.ts';
-import { jobStates, Segment, type JobState } from './segment.ts';
+import { jobStates, Segment, segmentName, type JobState } from './segment.ts';
 
 /** Bytes that are not what was written, behind which reading went on. */
 export interface Damage {
   readonly file: string;
   readonly offset: number;
   readonly bytes: number;
-  /** `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. */
-  readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint';
+  /**
+   * `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. `'missing'`: the file is
+   * not there, or has nothing in it. `'unreadable'`: the disk does not give it.
+   */
+  readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint' | 'missing' | 'unreadable';
+  /** `'missing'`: how many jobs were in it. */
+  readonly jobs?: number;
 }
 
 export interface RecoveredJournal {
@@ -43,6 +49,7 @@ export interface RecoveredJournal {
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: a file cannot be read at all
  */
 export async function recoverJournal(
+  fs: JournalFs,
   id: string,
   folder: string,
   names: readonly string[],
@@ -50,7 +57,7 @@ export async function recoverJournal(
   visit?: (number: number, record: JobRecord) => void,
 ): Promise<RecoveredJournal> {
   const damages: Damage[] = [];
-  const checkpoint = await readCheckpoint(folder, names, damages);
+  const checkpoint = await readCheckpoint(fs, folder, names, damages);
   const generations: Record<string, string> = { ...checkpoint?.generations };
   const sinks: string[] = [];
   const segments: Segment[] = [];
@@ -61,7 +68,14 @@ export async function recoverJournal(
     const segment = new Segment(number, segmentSalt(id, number), now);
     segment.lastSentAtMs = now;
     const file = join(folder, nameOf(names, number));
-    const bytes = withoutReserve(await read(file));
+    let bytes: Buffer;
+    try {
+      bytes = withoutReserve(await read(fs, file));
+    } catch (error) {
+      if (!isTheFilesOwn(error, file)) throw error;
+      damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
+      continue;
+    }
     segment.bytes = bytes.length;
     checkHeader(bytes, file, damages);
     for (const frame of framesOf(bytes, file, segment.salt, damages)) {
@@ -83,9 +97,15 @@ export async function recoverJournal(
   }
 
   if (checkpoint !== undefined) {
-    for (const kept of checkpoint.segments) {
-      for (const [job, state] of decodeStates(kept)) mark(segments, job, state);
-      lastJob = Math.max(lastJob, kept.firstJob);
+    // Killed before it could remove what the checkpoint does not speak of any more.
+    const kept = new Set(checkpoint.segments.map(({ number }) => number));
+    for (const segment of segments) {
+      if (segment.number >= checkpoint.segment || kept.has(segment.number)) continue;
+      segment.move(jobStates.waiting, jobStates.done, () => true);
+    }
+    for (const states of checkpoint.segments) {
+      for (const [job, state] of decodeStates(states)) mark(segments, job, state);
+      lastJob = Math.max(lastJob, states.firstJob);
     }
   }
   for (const { position, apply } of marks) {
@@ -95,12 +115,13 @@ export async function recoverJournal(
         (position[0] === checkpoint.segment && position[1] < checkpoint.offset));
     if (!isKnown) apply();
   }
+  addMissing(segments, checkpoint, damages, (number) => join(folder, segmentName(number)));
   return {
     segments,
     sinks,
     generations,
     nextJob: lastJob + 1,
-    nextSegment: Math.max(checkpoint?.segment ?? 0, ...segments.map(({ number }) => number)) + 1,
+    nextSegment: Math.max(checkpoint?.segment ?? 0, ...segmentNumbers(names)) + 1,
     damages,
   };
 
@@ -134,6 +155,38 @@ export function checkVersion(bytes: Buffer, file: string): void {
     'ERR_REDLINE_DEFER_JOURNAL_VERSION',
     `${file} has the format ${version}, and this package reads up to ${journalVersion}: update @redline/defer, or move the folder away. Nothing in it was touched.`,
   );
+}
+
+/* Numbers of jobs have no gap where numbers of segments have one, unless a segment went that was needed. */
+function addMissing(
+  segments: readonly Segment[],
+  checkpoint: Checkpoint | undefined,
+  damages: Damage[],
+  pathOf: (number: number) => string,
+): void {
+  const mayBeGone = (number: number): boolean =>
+    checkpoint !== undefined &&
+    number <= checkpoint.segment &&
+    !checkpoint.segments.some((kept) => kept.number === number);
+  const full = segments.filter(({ firstJob }) => firstJob >= 0);
+  for (const [at, segment] of full.entries()) {
+    const before = full[at - 1];
+    if (before === undefined) continue;
+    const jobs = segment.firstJob - (before.firstJob + before.length);
+    if (jobs <= 0) continue;
+    const between = Array.from(
+      { length: segment.number - before.number - 1 },
+      (_, index) => before.number + 1 + index,
+    );
+    const missing = between.find((number) => !mayBeGone(number));
+    if (missing === undefined) continue;
+    const file = pathOf(missing);
+    const told = damages.findIndex((damage) => damage.file === file);
+    if (told !== -1 && damages[told]!.kind !== 'torn') continue;
+    // An empty file with others behind it was not cut off by the end of its process.
+    if (told !== -1) damages.splice(told, 1);
+    damages.push({ file, offset: 0, bytes: 0, kind: 'missing', jobs });
+  }
 }
 
 export function segmentNumbers(names: readonly string[]): number[] {
@@ -185,13 +238,14 @@ function checkHeader(bytes: Buffer, file: string, damages: Damage[]): void {
 }
 
 async function readCheckpoint(
+  fs: JournalFs,
   folder: string,
   names: readonly string[],
   damages: Damage[],
 ): Promise<Checkpoint | undefined> {
   if (!names.includes('checkpoint')) return undefined;
   const file = join(folder, 'checkpoint');
-  const bytes = await read(file);
+  const bytes = await read(fs, file);
   const checkpoint = decodeCheckpoint(bytes.toString());
   if (checkpoint === undefined) {
     damages.push({ file, offset: 0, bytes: bytes.length, kind: 'checkpoint' });
@@ -218,9 +272,19 @@ function nameOf(names: readonly string[], number: number): string {
   return names.find((name) => /^\d+\.seg$/.test(name) && Number.parseInt(name, 10) === number)!;
 }
 
-async function read(file: string): Promise<Buffer> {
+/* What is short of files or memory, or of rights, is so for the others too, and may be over soon. */
+const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EACCES', 'EPERM', 'EINTR']);
+
+function isTheFilesOwn(error: unknown, file: string): boolean {
+  const { code = '' } = ((error as DeferError).cause ?? {}) as NodeJS.ErrnoException;
+  if (code === '' || passing.has(code)) return false;
+  // Removed since the folder was listed; a link to nowhere is still there.
+  return code !== 'ENOENT' || lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+}
+
+async function read(fs: JournalFs, file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await fs.readFile(file);
   } catch (cause) {
     throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${file} cannot be read.`, { cause });
   }

@@ -17,6 +17,10 @@ const stateMask = (1 << stateBits) - 1;
 /** As many as 16 bits hold beside the state. */
 export const maxSinksOfAJournal: number = 1 << (16 - stateBits);
 
+export function segmentName(number: number): string {
+  return `${String(number).padStart(8, '0')}.seg`;
+}
+
 /** One file of a journal, and where each of its jobs stands: two bytes for a job. */
 export class Segment {
   readonly number: number;
@@ -41,6 +45,15 @@ export class Segment {
   /** How many of its jobs are in `state`. */
   count(state: JobState): number {
     return this.#counts[state]!;
+  }
+
+  /** The same for the jobs of one sink. */
+  countOf(state: JobState, sink: number): number {
+    if (this.#counts[state] === 0) return 0;
+    const wanted = (sink << stateBits) | state;
+    let count = 0;
+    for (let at = 0; at < this.length; at++) if (this.#states[at] === wanted) count++;
+    return count;
   }
 
   get unfinished(): number {

@@ -1,17 +1,21 @@
+import type { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { ReadBack, type ReadBackJob } from '../journal/read-back.ts';
 import { jobStates } from '../journal/segment.ts';
 
-/** What was read of one; `lost` counts what cannot be read. */
+/** What was read of one; `lost` counts what cannot be read, `trouble` says what is tried again. */
 export interface BacklogChunk {
   readonly jobs: readonly ReadBackJob[];
   readonly lost: number;
+  readonly trouble?: DeferError;
 }
 
 /** A journal's jobs for one lane that are on disk alone. */
 export class Backlog {
   readonly journal: Journal;
   waiting = 0;
+  /** Those in segments that cannot be read for now, which do not count as waiting. */
+  stuck = 0;
   /** Wall clock of the oldest of them, as far as it is known. */
   oldestAtMs: number | undefined = undefined;
   /** Some of them may have been at the sink before. */
@@ -53,8 +57,16 @@ export class Backlog {
   async take(maxJobs: number, maxLength: number): Promise<BacklogChunk> {
     // What becomes readable meanwhile proves nothing about a pass that began before.
     const mayMiss = this.journal.hasUnwritten;
-    const jobs = await this.#reader.read(maxJobs, maxLength);
+    const { jobs, failed } = await this.#reader.read(maxJobs, maxLength);
     this.waiting -= jobs.length;
+    if (failed !== undefined) {
+      const { error, segment } = failed;
+      const isGone = (error.cause as NodeJS.ErrnoException).code === 'ENOENT';
+      const lost = isGone ? this.#reader.giveUp(segment) : 0;
+      this.waiting -= lost;
+      this.#setStuckAside();
+      return { jobs, lost, trouble: error };
+    }
     if (jobs.length > 0) {
       this.#hasRewound = false;
       this.oldestAtMs = this.waiting > 0 ? jobs.at(-1)!.record.deferredAtMs : undefined;
@@ -72,10 +84,26 @@ export class Backlog {
       return this.take(maxJobs, maxLength);
     }
     // Nothing was added since a whole pass began: what was counted is not there, or was never written.
-    this.#reader.dropUnreadable();
+    this.#setStuckAside();
+    this.#reader.dropMissing();
     const lost = this.waiting;
     this.waiting = 0;
     this.#hasRewound = false;
     return { jobs, lost };
+  }
+
+  /** Tries again what could not be read. */
+  retryStuck(): void {
+    if (this.stuck === 0) return;
+    this.waiting += this.stuck;
+    this.stuck = 0;
+    this.#hasRewound = false;
+    this.#reader.retryUnreadable();
+  }
+
+  #setStuckAside(): void {
+    const { stuck } = this.#reader;
+    this.waiting -= stuck - this.stuck;
+    this.stuck = stuck;
   }
 }

@@ -21,6 +21,17 @@ export class Backlogs {
     return waiting;
   }
 
+  /** Jobs in segments that cannot be read for now. */
+  get stuck(): number {
+    let stuck = 0;
+    for (const backlog of this.#backlogs) stuck += backlog.stuck;
+    return stuck;
+  }
+
+  retryStuck(): void {
+    for (const backlog of this.#backlogs) backlog.retryStuck();
+  }
+
   /** True where the sink's server can come back with less than it had acknowledged, and would say so. */
   get hasGeneration(): boolean {
     return this.#generation !== undefined;
@@ -36,6 +47,7 @@ export class Backlogs {
 
   attach(journal: Journal): void {
     const backlog = new Backlog(journal, this.#lane);
+    journal.watch(this.#lane);
     this.#backlogs.push(backlog);
     if (this.#generation !== undefined) this.#replayWhereOld(backlog, this.#generation);
   }
@@ -57,10 +69,16 @@ export class Backlogs {
     return oldest;
   }
 
-  seeGeneration(generation: string): void {
-    if (this.#generation === generation) return;
+  /** The sink's server has answered. */
+  seeAlive(now: number): void {
+    for (const { journal } of this.#backlogs) journal.seeAlive(this.#lane, now);
+  }
+
+  seeGeneration(generation: string, now: number): void {
+    if (this.#generation === generation) return this.seeAlive(now);
     this.#generation = generation;
     for (const backlog of this.#backlogs) this.#replayWhereOld(backlog, generation);
+    this.seeAlive(now);
   }
 
   /* What the server's last life acknowledged, this one may not have. */

@@ -40,6 +40,9 @@ export class Lane {
   /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
   #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
+  /** When what cannot be read is tried again. */
+  #readAgainAtMs: number | undefined;
+  readonly #toldUnreadable = new Set<string>();
   #idle: (() => void)[] = [];
 
   constructor(options: ResolvedLane, host: LaneHost) {
@@ -76,7 +79,8 @@ export class Lane {
 
   /** Jobs not at the sink yet, those of running requests among them. */
   get depth(): number {
-    return this.#room.loaded + this.#room.reserved + this.#backlogs.waiting;
+    const { waiting, stuck } = this.#backlogs;
+    return this.#room.loaded + this.#room.reserved + waiting + stuck;
   }
 
   /** Jobs in memory. */
@@ -192,7 +196,7 @@ export class Lane {
     const host: SinkHost = {
       name,
       ordered,
-      generation: (id) => this.#backlogs.seeGeneration(id),
+      generation: (id) => this.#backlogs.seeGeneration(id, this.#host.clock.now()),
       available: (isAvailable) => {
         this.#breaker.setAvailable(isAvailable);
         if (isAvailable) this.#schedule();
@@ -233,7 +237,8 @@ export class Lane {
   }
 
   #isEmpty(): boolean {
-    return this.#results.burying === 0 && this.depth - this.#room.reserved === 0;
+    // What cannot be read is not waited for.
+    return this.#results.burying === 0 && this.#room.loaded + this.#backlogs.waiting === 0;
   }
 
   /* First in, first out: behind a job that is on disk alone, the next ones are too. */
@@ -256,6 +261,10 @@ export class Lane {
     const now = this.#host.clock.now();
     this.#waitsFor = undefined;
     gathering.takeBackDue(now);
+    if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
+      this.#readAgainAtMs = undefined;
+      this.#backlogs.retryStuck();
+    }
     while (!gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
       if (breakerMs === undefined) break;
@@ -290,6 +299,7 @@ export class Lane {
     this.#onTheirWay.delete(batch);
     const { logger, clock } = this.#host;
     if (outcome.failure === undefined) {
+      this.#backlogs.seeAlive(clock.now());
       if (this.#breaker.succeeded()) logger.log(`defer, sink ${this.name}: it is back.`);
       this.#results.settle(batch, outcome.results);
     } else {
@@ -305,7 +315,7 @@ export class Lane {
   }
 
   /* Read back from disk. */
-  #takeIn({ jobs, lost }: BacklogChunk, isReplayed: boolean, journal: Journal): void {
+  #takeIn({ jobs, lost, trouble }: BacklogChunk, isReplayed: boolean, journal: Journal): void {
     if (this.#isClosed) return;
     const now = this.#host.clock.now();
     for (const { place, record } of jobs) {
@@ -320,6 +330,7 @@ export class Lane {
       this.#room.load(job);
       this.#gathering.push(job, now);
     }
+    if (trouble !== undefined) this.#readAgain(trouble, now);
     if (lost > 0) {
       this.stats.dropped.unreadable += lost;
       this.#host.logger.warn(
@@ -328,6 +339,15 @@ export class Lane {
       );
     }
     this.#schedule();
+  }
+
+  /* All else goes on meanwhile. */
+  #readAgain(trouble: DeferError, now: number): void {
+    this.#readAgainAtMs ??= now + readAgainMs;
+    this.#alarm.ringIn(readAgainMs, now);
+    if (this.#toldUnreadable.has(trouble.message)) return;
+    this.#toldUnreadable.add(trouble.message);
+    this.#host.logger.warn(`defer, sink ${this.name}: ${trouble.message}`, trouble);
   }
 
   #replayed(jobs: number): void {

@@ -1,6 +1,6 @@
 import type { JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { dedupeKey } from '../delivery/dedupe-key.ts';
+import { identityOf } from '../delivery/identity.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { DeferError } from '../errors.ts';
 import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
@@ -43,8 +43,8 @@ interface Entry {
 }
 
 /**
- * Jobs go to a BullMQ queue, for any stock worker to do. The job's key, or else its id, becomes BullMQ's `jobId`: while
- * a job of that id is in the queue, a second is left out. `options` of `defer()` are BullMQ's own: `delay`, `priority`,
+ * Jobs go to a BullMQ queue, for any stock worker to do. The job's name and key, `send-mail~order-7`, or else its
+ * id, become BullMQ's `jobId`: while a job of that id is in the queue, a second is left out. `options` of `defer()` are BullMQ's own: `delay`, `priority`,
  * `attempts`, `parent`…
  *
  * @param queue Stays the user's: the sink reads its settings, has a connection of its own, and does not close it.
@@ -93,7 +93,7 @@ class BullMQSink implements Sink {
     for (const name in options) {
       if (!ownOptions.has(name)) continue;
       return name === 'jobId'
-        ? "BullMQ's jobId is made of the key: give { key } instead of { options: { jobId } }"
+        ? "BullMQ's jobId is made of the job's name and key: give { key } instead of { options: { jobId } }"
         : `the option "${name}" of BullMQ is not for deferred jobs`;
     }
     return undefined;
@@ -159,7 +159,7 @@ class BullMQSink implements Sink {
         options = own;
         records = new PackedRecords();
       }
-      records.add(jobIdOf(delivery), delivery.deferredAtMs, delivery.json);
+      records.add(identityOf(delivery), delivery.deferredAtMs, delivery.json);
     }
     words.push(name!, options!, records!.toString());
     await untilAborted(this.#lane!(...words), signal);
@@ -211,7 +211,7 @@ class BullMQSink implements Sink {
       data: JSON.parse(delivery.json),
       opts: {
         ...delivery.options,
-        jobId: jobIdOf(delivery),
+        jobId: identityOf(delivery),
         timestamp: delivery.deferredAtMs,
         ...(trace === undefined ? {} : { telemetry: { metadata: trace } }),
       },
@@ -230,14 +230,6 @@ function refusal(id: unknown): DeliveryResult {
 function clientOf(queue: Queue): Promise<Redis> {
   const { client } = 'client' in queue ? (queue as { client: unknown }) : queue.getBackend();
   return client as Promise<Redis>;
-}
-
-/** BullMQ takes no id with a colon and none that looks like a number. */
-function jobIdOf(delivery: Delivery): string {
-  const key = dedupeKey(delivery);
-  return delivery.key !== undefined && !/^[\w.-]*[a-z_][\w.-]*$/i.test(key)
-    ? `key~${encodeURIComponent(key)}`
-    : key;
 }
 
 /** As BullMQ's telemetry for OpenTelemetry reads it, on the worker's side. */

@@ -6,6 +6,7 @@ import {
 } from '@platformatic/kafka';
 import { headersOf } from '../delivery/headers.ts';
 import { isolate } from '../delivery/isolate.ts';
+import { choose, JobFault } from '../delivery/job-fault.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 
@@ -73,7 +74,7 @@ class KafkaSink implements Sink {
     const { topic } = this.#options;
     const produce = (part: readonly Delivery[]): Promise<unknown> => {
       const messages = part.map((delivery) => ({
-        topic: typeof topic === 'string' ? topic : topic(delivery),
+        topic: choose('topic', topic, delivery),
         ...(delivery.key === undefined ? {} : { key: delivery.key }),
         value: delivery.json,
         headers: headersOf(delivery),
@@ -90,5 +91,6 @@ class KafkaSink implements Sink {
 }
 
 function isFaultOfJob(error: unknown): boolean {
+  if (error instanceof JobFault) return true;
   return faultsOfJob.some((id) => findErrorBy(error as Error, 'apiId', id) !== null);
 }

@@ -8,8 +8,9 @@ import {
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
-import { dedupeKey } from '../delivery/dedupe-key.ts';
 import { headersOf } from '../delivery/headers.ts';
+import { identityOf } from '../delivery/identity.ts';
+import { choose, JobFault } from '../delivery/job-fault.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
 import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import {
@@ -37,7 +38,7 @@ export interface NatsOptions {
 const messageTooLarge = 10_054;
 
 /**
- * Each job one message of a JetStream stream, acknowledged by it. The message's id is the job's key, or else its id:
+ * Each job one message of a JetStream stream, acknowledged by it. The message's id is the job's name and key, or else its id:
  * within the stream's `duplicate_window` a second one of that id is dropped by the server.
  *
  * @example
@@ -105,9 +106,8 @@ class NatsSink implements Sink {
   }
 
   async #publish(client: JetStreamClient, delivery: Delivery, inTime: Abortable): Promise<void> {
-    const { subject: given } = this.#options;
-    const subject = typeof given === 'string' ? given : given(delivery);
-    const options = { msgID: dedupeKey(delivery), headers: toHeaders(headersOf(delivery)) };
+    const subject = choose('subject', this.#options.subject, delivery);
+    const options = { msgID: identityOf(delivery), headers: toHeaders(headersOf(delivery)) };
     try {
       await inTime.race(client.publish(subject, delivery.json, options));
     } catch (error) {
@@ -151,6 +151,7 @@ class NatsSink implements Sink {
 
 function verdict(error: unknown): DeliveryResult {
   const isFault =
+    error instanceof JobFault ||
     error instanceof InvalidArgumentError ||
     error instanceof InvalidSubjectError ||
     (error instanceof JetStreamApiError && error.code === messageTooLarge);

@@ -1,4 +1,4 @@
-import { dedupeKey } from '../delivery/dedupe-key.ts';
+import { wellFormed } from '../delivery/identity.ts';
 import { isolate } from '../delivery/isolate.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { quoteTable, type PostgresPool } from '../postgres/pool.ts';
@@ -24,17 +24,18 @@ export interface PostgresOptions {
 export function postgresTable(table = 'deferred_jobs'): string {
   return `create table if not exists ${quoteTable(table)} (
   position bigint generated always as identity primary key,
-  key text not null unique,
+  key text not null,
   job text not null,
   data jsonb not null,
   deferred_at timestamptz not null,
-  context jsonb
+  context jsonb,
+  unique (job, key)
 )`;
 }
 
 /**
- * Each job one row, a batch one statement. `key` is the job's key, or else its id: a second row of that key is left
- * out, so that no job is there twice.
+ * Each job one row, a batch one statement. `key` is the job's key, or else its id: a second row of that name
+ * and key is left out, so that no job is there twice.
  *
  * @example
  * ```ts
@@ -59,7 +60,7 @@ class PostgresSink implements Sink {
       from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
         with ordinality as row(key, job, data, at, context, place)
       order by place
-      on conflict (key) do nothing`;
+      on conflict (job, key) do nothing`;
   }
 
   async send(
@@ -73,7 +74,7 @@ class PostgresSink implements Sink {
 
   async #write(part: readonly Delivery[]): Promise<void> {
     await this.#pool.query(this.#insert, [
-      part.map(dedupeKey),
+      part.map(({ key, id }) => (key === undefined ? id : wellFormed(key))),
       part.map(({ job }) => job),
       part.map(({ json }) => json),
       part.map(({ deferredAtMs }) => deferredAtMs),

@@ -1,5 +1,6 @@
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
 import { headersOf } from '../delivery/headers.ts';
+import { choose, JobFault } from '../delivery/job-fault.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
 import { abortable, untilAborted } from '../delivery/until-aborted.ts';
 import {
@@ -90,7 +91,7 @@ class RabbitMQSink implements Sink {
     );
     const closedByOne =
       (line.closedBy as { code?: number } | undefined)?.code === preconditionFailed;
-    if (!closedByOne) return resultsOf(outcomes, (error) => retry(error));
+    if (!closedByOne) return resultsOf(outcomes, verdict);
     // One message is at fault, and the server does not say which. Those it has confirmed are not sent again.
     const left = batch.filter((_, index) => outcomes[index]!.status === 'rejected');
     const results = new Map(
@@ -116,18 +117,30 @@ class RabbitMQSink implements Sink {
       } catch (error) {
         const { code } = (line.closedBy ?? {}) as { code?: number };
         if (code === preconditionFailed) return dead(line.closedBy);
+        if (error instanceof JobFault) return dead(error);
         if (isFirst) throw error;
         return retry(error);
       }
     });
   }
 
-  #publish(line: Line, delivery: Delivery): Promise<void> {
-    const { exchange = '', routingKey } = this.#options;
+  async #publish(line: Line, delivery: Delivery): Promise<void> {
+    const { exchange = '' } = this.#options;
+    const routingKey = choose('routingKey', this.#options.routingKey, delivery);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    line.channel.publish(
+    const put = (...message: Parameters<ConfirmChannel['publish']>): void => {
+      try {
+        line.channel.publish(...message);
+      } catch (cause) {
+        const { name, message: reason } = cause as Error;
+        // What a closed channel says; all else is about the message, a word that is too long for its field.
+        if (name === 'IllegalOperationError') throw cause;
+        throw new JobFault(`The message cannot be encoded: ${reason}`, { cause });
+      }
+    };
+    put(
       exchange,
-      typeof routingKey === 'string' ? routingKey : routingKey(delivery),
+      routingKey,
       Buffer.from(delivery.json),
       {
         persistent: true,
@@ -148,7 +161,7 @@ class RabbitMQSink implements Sink {
         } else resolve();
       },
     );
-    return promise;
+    await promise;
   }
 
   /** The one there is, or a new one. */
@@ -191,4 +204,8 @@ class RabbitMQSink implements Sink {
       throw error;
     }
   }
+}
+
+function verdict(error: unknown): DeliveryResult {
+  return error instanceof JobFault ? dead(error) : retry(error);
 }

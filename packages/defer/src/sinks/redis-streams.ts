@@ -1,10 +1,19 @@
 import type { Redis } from 'ioredis';
 import { contextHeaders } from '../delivery/headers.ts';
+import { wellFormed } from '../delivery/identity.ts';
+import { choose } from '../delivery/job-fault.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { appendScript } from '../redis/append-script.ts';
 import { PackedRecords } from '../redis/packed-records.ts';
 import { RedisLink } from '../redis/redis-link.ts';
-import { retry, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
+import {
+  dead,
+  retry,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+  type SinkHost,
+} from '../sink.ts';
 
 export interface RedisStreamsOptions {
   /** A client of the server; the sink makes a connection of its own like it, and leaves this one alone. */
@@ -58,8 +67,18 @@ class RedisStreamsSink implements Sink {
     await this.#link!.ready(signal);
     const { stream, maxLength = '' } = this.#options;
     if (typeof stream === 'string') return this.#appendTo(stream, maxLength, batch, signal);
-    const streams = Map.groupBy(batch.keys(), (index) => stream(batch[index]!));
     const results: DeliveryResult[] = Array.from({ length: batch.length });
+    const streams = new Map<string, number[]>();
+    for (const [index, delivery] of batch.entries()) {
+      try {
+        const name = choose('stream', stream, delivery);
+        const indexes = streams.get(name);
+        if (indexes === undefined) streams.set(name, [index]);
+        else indexes.push(index);
+      } catch (error) {
+        results[index] = dead(error);
+      }
+    }
     await Promise.all(
       [...streams].map(async ([name, indexes]) => {
         const own = indexes.map((index) => batch[index]!);
@@ -109,7 +128,7 @@ function isOfKind(one: Delivery, other: Delivery): boolean {
 }
 
 function wordsOf({ key, context }: Delivery): string[] {
-  const words = key === undefined ? [] : ['defer-key', key];
+  const words = key === undefined ? [] : ['defer-key', wellFormed(key)];
   if (context !== undefined) words.push(...contextHeaders(context).flat());
   return words;
 }

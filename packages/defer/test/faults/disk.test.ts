@@ -82,6 +82,76 @@ describe('a full disk', () => {
     assert.match(logger.lines.join('\n'), /ENOSPC/);
   });
 
+  test("and 'degrade': what memory has no room for is refused, and nothing acknowledged is lost", async (t) => {
+    const { disk, fs } = fillableDisk();
+    const sink = new TestSink();
+    sink.answer = () => {
+      throw new Error('away');
+    };
+    const deferrer = createDefer<string>({
+      sinks: {
+        test: { sink, maxPending: 10, batch: { waitMs: 0 }, breaker: { minMs: 1, maxMs: 2 } },
+      },
+      journal: { directory: temporaryFolder(t), fs, onFailure: 'degrade' },
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => deferrer.close());
+    await deferrer.ready();
+    disk.isFull = true;
+    const acknowledged: number[] = [];
+    for (let n = 0; n < 50; n++) {
+      try {
+        await deferrer.defer(job, n, { level: n % 2 === 0 ? 'process' : 'disk' }).acknowledged();
+        acknowledged.push(n);
+      } catch {
+        // Refused, which is what is true.
+      }
+    }
+    assert.equal(acknowledged.length, 10);
+    const seen = new Set<unknown>();
+    sink.answer = (batch) => batch.forEach(({ json }) => seen.add(JSON.parse(json)));
+    await until('all of them', () => acknowledged.every((n) => seen.has(n)));
+    disk.isFull = false;
+  });
+
+  test("and 'block': so many jobs wait for room as maxPending says, and who gave up waits no more", async (t) => {
+    const sink = new TestSink();
+    sink.answer = () => {
+      throw new Error('away');
+    };
+    const deferrer = createDefer<string>({
+      sinks: {
+        test: { sink, maxPending: 5, overflow: 'block', breaker: { minMs: 1, maxMs: 2 } },
+      },
+      journal: { directory: temporaryFolder(t), maxBytes: 500, segmentBytes: 100 },
+      acknowledgeTimeoutMs: 50,
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => deferrer.close({ drainMs: 0 }));
+    for (let n = 0; n < 8; n++) {
+      await deferrer
+        .defer(job, 'x'.repeat(50), { level: 'process' })
+        .acknowledged()
+        .catch(() => {});
+    }
+    for (let round = 0; round < 3; round++) {
+      const waiting = Array.from({ length: 5 }, () => deferrer.defer(job, 1, { level: 'process' }));
+      assert.throws(() => deferrer.defer(job, 1, { level: 'process' }), {
+        code: 'ERR_REDLINE_DEFER_FULL',
+      });
+      const outcomes = await Promise.allSettled(waiting.map((each) => each.acknowledged()));
+      for (const outcome of outcomes) {
+        assert.equal(outcome.status, 'rejected');
+        assert.equal(
+          (outcome.reason as { code: string }).code,
+          'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+        );
+      }
+    }
+  });
+
   test('has what spilled to it counted as lost, and the lane goes on', async (t) => {
     const { disk, fs } = fillableDisk();
     const sink = new TestSink();

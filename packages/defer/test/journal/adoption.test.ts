@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job/job.ts';
+import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
 import { retry } from '../../src/sink.ts';
 import type { DeferOptions } from '../../src/options.ts';
 import { temporaryFolder, TestClock, TestLogger, TestSink, until } from '../harness.ts';
@@ -93,8 +95,13 @@ test('a folder of another host is adopted when it shows no more signs of life', 
   await deferrer.ready();
   assert.ok(readdirSync(directory).includes(elsewhere), 'not before the timeout');
   await deferrer.close();
-  const later = live(directory, { journal: { directory, adoptEveryMs: 5, strangerTimeoutMs: 20 } });
-  t.after(() => later.deferrer.close());
+  const clock = new TestClock();
+  const later = live(directory, { clock, journal: { directory, adoptEveryMs: 5_000 } });
+  t.after(() => later.deferrer.closeSync());
+  await later.deferrer.ready();
+  await clock.pass(29_000);
+  assert.ok(readdirSync(directory).includes(elsewhere), 'not before the timeout');
+  await clock.pass(6_000);
   await until('the job', () => later.sink.data.length === 1);
   assert.deepEqual(sink.data, []);
 });
@@ -154,7 +161,7 @@ test('a checkpoint with any wrong byte costs no job', async (t) => {
     damaged[at]! ^= 0x15;
     writeFileSync(join(folder, 'checkpoint'), damaged);
     const id = folderOf().split('~')[0]!;
-    const { segments, damages } = await recoverJournal(id, folder, [...files.keys()], 0);
+    const { segments, damages } = await recoverJournal(nodeFs, id, folder, [...files.keys()], 0);
     assert.equal(damages.filter(({ kind }) => kind === 'checkpoint').length, 1, `byte ${at}`);
     const waiting = segments.reduce((sum, segment) => sum + segment.count(jobStates.waiting), 0);
     assert.ok(waiting >= 1, `byte ${at}`);
@@ -195,7 +202,11 @@ test('what is older than the replay window is not sent again, and leaves the dis
   sink.host!.generation('one');
   await deferrer.defer(job, 1).acknowledged();
   await until('the job', () => sink.data.length === 1);
-  await until('the end of the window', () => deferrer.journalBytes === 0);
+  await until('the end of the window', () => {
+    // Only a server that is seen alive can have kept what it took.
+    sink.host!.generation('one');
+    return deferrer.journalBytes === 0;
+  });
   sink.host!.generation('two');
   await deferrer.close();
   assert.deepEqual(sink.data, [1]);
@@ -307,24 +318,19 @@ test('a process whose folder was taken while it stood still begins a new one, an
 test('a journal that cannot be read for a moment is adopted when it can', async (t) => {
   const directory = temporaryFolder(t);
   await leave(directory, [1, 2, 3]);
-  const folder = join(
-    directory,
-    readdirSync(directory).find((name) => name.includes('~'))!,
-  );
-  // A folder where a file is looked for: unreadable for root, too.
-  const obstacle = join(folder, '00000009.seg');
-  mkdirSync(obstacle);
-  const { sink, logger, deferrer } = live(directory);
-  t.after(() => deferrer.close());
-  await until('the trouble', () => logger.lines.some((line) => line.includes('cannot be read')));
-  assert.equal(sink.data.length, 0);
-  await until('its return', () => {
-    const freed = readdirSync(directory).find((name) => name.endsWith('~free'));
-    if (freed !== undefined) {
-      rmSync(join(directory, freed, '00000009.seg'), { recursive: true, force: true });
-    }
-    return sink.data.length === 3;
+  let refusals = 0;
+  const fs: JournalFs = {
+    ...nodeFs,
+    async readFile(path) {
+      if (refusals++ < 3) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+      return nodeFs.readFile(path);
+    },
+  };
+  const { sink, logger, deferrer } = live(directory, {
+    journal: { directory, adoptEveryMs: 5, fs },
   });
+  t.after(() => deferrer.close());
+  await until('the jobs', () => sink.data.length === 3);
   assert.equal(logger.lines.filter((line) => line.includes('cannot be read')).length, 1);
 });
 
@@ -362,3 +368,54 @@ test('SIGTERM drains what the sink takes in time, and journals the rest', async 
   await until('the rest', () => stuck.data.length === 1);
   assert.deepEqual(stuck.data, ['stuck']);
 });
+
+test('an outage of any length loses nothing: the replay window waits for the server to be seen', async (t) => {
+  const clock = new TestClock();
+  const { deferrer, sink } = live(temporaryFolder(t), { clock });
+  t.after(() => deferrer.closeSync());
+  await deferrer.ready();
+  sink.host!.generation('one');
+  for (const n of [1, 2, 3]) deferrer.defer(job, n);
+  await until('the jobs', async () => {
+    await clock.pass(1);
+    return sink.data.length === 3;
+  });
+  sink.host!.available(false);
+  await clock.pass(600_000);
+  sink.host!.available(true);
+  sink.host!.generation('two');
+  await until('the jobs again', async () => {
+    await clock.pass(1);
+    return sink.data.length === 6;
+  });
+});
+
+for (const end of ['terminate', 'throw'] as const) {
+  test(`jobs of a worker thread that ends by ${end} are done while the process lives`, async (t) => {
+    const directory = temporaryFolder(t);
+    const { sink, deferrer } = live(directory);
+    t.after(() => deferrer.close());
+    const program = `
+      const { parentPort } = require('node:worker_threads');
+      import(${JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))}).then(async ({ createDefer, defineJob }) => {
+        const test = { kind: 'away', send: () => Promise.reject(new Error('away')) };
+        const journal = { directory: ${JSON.stringify(directory)} };
+        const deferrer = createDefer({ sinks: { test }, journal, logger: false });
+        const job = defineJob('job');
+        for (let n = 0; n < 5; n++) await deferrer.defer(job, n, { level: 'disk' }).acknowledged();
+        parentPort.postMessage('acknowledged');
+        setInterval(() => {}, 1_000);
+        if (${end === 'throw'}) throw new Error('as it is meant to');
+      });
+    `;
+    const worker = new Worker(program, { eval: true });
+    worker.on('error', () => {});
+    const ended = new Promise((resolve) => void worker.on('exit', resolve));
+    if (end === 'terminate') {
+      await once(worker, 'message');
+      await worker.terminate();
+    }
+    await ended;
+    await until('its jobs', () => sink.data.length === 5);
+  });
+}

@@ -28,11 +28,16 @@ describe('kafka', { skip: missing ?? false }, () => {
 
   sinkContract({
     dedupes: false,
+    asks: true,
     poison: { json: JSON.stringify('x'.repeat(1_200_000)) },
     async open() {
       const topic = await createTopic(1);
       return {
-        sink: () => kafka({ topic, producer: { clientId, bootstrapBrokers } }),
+        sink: (look) =>
+          kafka({
+            topic: look === undefined ? topic : (each) => (look(each), topic),
+            producer: { clientId, bootstrapBrokers },
+          }),
         received: async () => (await read(topic)).map(({ message }) => message),
       };
     },

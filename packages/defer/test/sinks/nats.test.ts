@@ -24,16 +24,20 @@ describe('nats', { skip: missing ?? false }, () => {
 
   sinkContract({
     dedupes: true,
+    asks: true,
     poison: { json: JSON.stringify('x'.repeat(2_000_000)) },
     async open() {
       const name = `S${randomUUID().replaceAll('-', '')}`;
       const manager = await jetstreamManager(own);
       await manager.streams.add({ name, subjects: [`${name}.>`] });
       return {
-        sink: () =>
+        sink: (look) =>
           nats({
             connect: { servers: server!.address, reconnectTimeWait: 50 },
-            subject: ({ job }) => `${name}.${job}`,
+            subject: (each) => {
+              look?.(each);
+              return `${name}.${each.job}`;
+            },
           }),
         received: () => read(name),
       };

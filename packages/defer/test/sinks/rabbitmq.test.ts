@@ -14,14 +14,15 @@ const url = server?.url ?? '';
 describe('rabbitmq', { skip: missing ?? false }, () => {
   sinkContract({
     dedupes: false,
+    asks: true,
     poison: { json: JSON.stringify('x'.repeat(3_000_000)) },
     async open() {
       const queue = randomUUID();
       return {
-        sink: () =>
+        sink: (look) =>
           rabbitmq({
             connect: url,
-            routingKey: queue,
+            routingKey: look === undefined ? queue : (each) => (look(each), queue),
             setup: (channel) => channel.assertQueue(queue, { durable: true }),
           }),
         received: () => read(queue),

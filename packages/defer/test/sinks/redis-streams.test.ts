@@ -22,9 +22,17 @@ describe('redisStreams', { skip }, () => {
 
   sinkContract({
     dedupes: false,
+    asks: true,
     async open() {
       const stream = `stream:${randomUUID()}`;
-      return { sink: () => redisStreams({ client, stream }), received: () => read(stream) };
+      return {
+        sink: (look) =>
+          redisStreams({
+            client,
+            stream: look === undefined ? stream : (each) => (look(each), stream),
+          }),
+        received: () => read(stream),
+      };
     },
     outage: { begin: () => server!.kill(), end: () => server!.restart() },
   });

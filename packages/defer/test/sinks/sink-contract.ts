@@ -15,8 +15,8 @@ export interface Message {
 
 /** An empty queue, topic or table of its own, on the server all tests share. */
 export interface Destination {
-  /** Each call makes a sink of its own that goes there. */
-  sink(): Sink;
+  /** Each call makes a sink of its own that goes there; `look` is called by the app's function that is asked for each job. */
+  sink(look?: (delivery: Delivery) => void): Sink;
   /** Everything that is there, in its order. */
   received(): Promise<Message[]>;
 }
@@ -27,6 +27,8 @@ export interface Traits {
   dedupes: boolean;
   /** A job the server refuses for good, whatever the others are. */
   poison?: Partial<Delivery>;
+  /** An option of the sink is a function that is asked for each job. */
+  asks?: boolean;
   /** Makes the server go, and come back with what it had acknowledged. */
   outage?: { begin(): Promise<void> | void; end(): Promise<void> | void };
   /** The server orders what one sink sends. @default true */
@@ -37,7 +39,7 @@ const untilLater = (): AbortSignal => AbortSignal.timeout(20_000);
 
 /** What every sink owes to the core. */
 export function sinkContract(traits: Traits): void {
-  const { open, dedupes, poison, outage, orders = true } = traits;
+  const { open, dedupes, poison, asks = false, outage, orders = true } = traits;
 
   async function start(
     t: TestContext,
@@ -111,6 +113,62 @@ export function sinkContract(traits: Traits): void {
         assert.deepEqual(numbers(await destination.received()), [1, 2]);
       },
     );
+
+    it(
+      "calls the one job dead that the app's own function throws for, and takes the others",
+      { skip: !asks && 'it asks none' },
+      async (t) => {
+        for (const ordered of [false, true]) {
+          const destination = await open(t);
+          const sink = destination.sink(({ key }) => {
+            if (key === 'throws') throw new Error('no idea');
+          });
+          await sink.open?.(host(ordered));
+          t.after(() => sink.close?.());
+          const batch = deliveries(9);
+          batch.splice(4, 0, delivery({ key: 'throws' }));
+          const results = await sink.send(batch, untilLater());
+          assert.deepEqual(
+            batch.map((_, index) => results?.[index]?.kind),
+            batch.map((_, index) => (index === 4 ? 'dead' : undefined)),
+          );
+          assert.deepEqual(numbers(await destination.received()), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        }
+      },
+    );
+
+    it('tells jobs of two kinds apart that share a key', async (t) => {
+      const { destination, sink } = await start(t);
+      const batch = ['send-mail', 'log'].map((job, n) =>
+        delivery({ job, key: 'order-4711', data: { n } }),
+      );
+      await sink.send(batch, untilLater());
+      assert.deepEqual(numbers(await destination.received()), [0, 1]);
+    });
+
+    it('takes keys of any characters, half an emoji among them, and tells them apart', async (t) => {
+      const { destination, sink } = await start(t);
+      const keys = [
+        '\ud83d',
+        '\ud83e',
+        'a\ud83d',
+        '%ud83d',
+        'a b',
+        'a:b',
+        'ä',
+        '',
+        '"',
+        '😀',
+        '\ude00',
+      ];
+      const batch = keys.map((key, n) => delivery({ key, data: { n } }));
+      const results = await sink.send(batch, untilLater());
+      assert.ok(!results?.some((result) => result !== undefined), JSON.stringify(results));
+      assert.deepEqual(
+        numbers(await destination.received()),
+        keys.map((_, n) => n),
+      );
+    });
 
     it(
       'calls the one job dead that the server refuses, and takes the others',

@@ -1,0 +1,32 @@
+import type { Delivery } from '../sink.ts';
+
+/**
+ * What makes two deliveries the same job: their kind and the caller's key, or the id that every attempt shares. ASCII
+ * without colons, quotes or spaces, and never the same for two that differ.
+ */
+export function identityOf({ job, key, id }: Delivery): string {
+  // An id has no tilde.
+  return key === undefined ? id : `${word(job)}~${word(key)}`;
+}
+
+/** The same text, but for half a pair of surrogates, which UTF-8 cannot carry: what stands for it says which it was. */
+export function wellFormed(text: string): string {
+  if (text.isWellFormed()) return text;
+  return text.replaceAll(halfPair, (half) => `\uFFFD${half.charCodeAt(0).toString(16)}`);
+}
+
+function word(text: string): string {
+  if (/^[\w.-]+$/.test(text)) return text;
+  if (text.isWellFormed()) return encode(text);
+  return text
+    .split(halfPair)
+    .map((part) => (part.isWellFormed() ? encode(part) : `%u${part.charCodeAt(0).toString(16)}`))
+    .join('');
+}
+
+/* In parentheses, so that `split` keeps what it splits at. */
+const halfPair = /([\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF])/g;
+
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll('~', '%7E');
+}

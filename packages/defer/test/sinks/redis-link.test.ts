@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { after, describe, it } from 'node:test';
+import { startRedis } from '@redline/services';
+import { Redis } from 'ioredis';
+import { RedisLink } from '../../src/redis/redis-link.ts';
+import { until } from '../harness.ts';
+import { host } from './deliveries.ts';
+
+const server = await startRedis();
+after(() => server?.stop());
+
+describe('the connection to Redis', { skip: server === undefined && 'no redis-server' }, () => {
+  it('is replaced when it has died and does not say so', async (t) => {
+    const { port } = new URL(server!.url);
+    const connections: { isSilent: boolean; ends: Socket[] }[] = [];
+    const proxy = createServer((near) => {
+      const far = connect(Number(port), '127.0.0.1');
+      const connection = { isSilent: false, ends: [near, far] };
+      connections.push(connection);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        from.on('data', (chunk) => connection.isSilent || to.write(chunk));
+        from.on('error', () => {});
+        from.on('close', () => connection.isSilent || to.destroy());
+      }
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    t.after(() => {
+      for (const { ends } of connections) for (const end of ends) end.destroy();
+      proxy.close();
+    });
+    const like = new Redis((proxy.address() as AddressInfo).port, { lazyConnect: true });
+    const told = host();
+    const link = new RedisLink(like, told, { askEveryMs: 20, answerMs: 200 });
+    t.after(() => link.close());
+    await link.ready(AbortSignal.timeout(20_000));
+    // Also of a server that is asked nothing, the core hears that it is still the same.
+    await until('signs of life', () => told.generations.length > 2);
+    for (const connection of connections) connection.isSilent = true;
+    await until('another connection', () => connections.length > 1);
+    await until('its introduction', () => told.availability.at(-1) === true);
+    assert.deepEqual(told.availability, [true, false, true]);
+    assert.equal(new Set(told.generations).size, 1);
+    assert.equal(await link.client.ping(), 'PONG');
+  });
+});

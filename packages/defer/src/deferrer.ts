@@ -28,6 +28,7 @@ import { PendingJob, type Deferred } from './job/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
 import { closedError, closureAbove, refused, unknownJob, unknownSink } from './intake/refusals.ts';
 import { scopes } from './request/scope.ts';
+import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
 
@@ -48,6 +49,7 @@ export class Deferrer implements LaneHost {
   readonly #after: Lane;
   readonly #root: JournalRoot<PendingJob> | undefined;
   readonly #redelivery: Redelivery;
+  readonly #deaths: Repeated;
   readonly #idPrefix: string;
   readonly #ready: Promise<void>;
   #lastId = 0;
@@ -61,6 +63,9 @@ export class Deferrer implements LaneHost {
     this.logger = options.logger;
     this.random = options.random;
     const { journal, logger } = options;
+    this.#deaths = new Repeated(this.clock, (count) =>
+      logger.warn(`defer: ${count} more jobs are dead letters, or closures that failed.`),
+    );
     const orphans = new Orphans(this.#lanes, logger);
     if (journal !== undefined) {
       this.#root = new JournalRoot(
@@ -101,12 +106,11 @@ export class Deferrer implements LaneHost {
       maxLetters: options.maxDeadLetters,
       requeue: (record) => redelivery.requeue(record),
       overflowed: (record) => {
-        this.#lanes.get(record.sink)?.countDrop('dead-letters-full');
-        logger.warn(`defer: too many dead letters: ${record.id} (${record.job}) is thrown away.`);
+        this.#lanes.get(record.sink)?.drop(record, 'dead-letters-full');
       },
     });
     for (const lane of options.lanes.values()) this.#addLane(new Lane(lane, this));
-    this.#after = new Lane(resolveLane('after', closureLane, false), this);
+    this.#after = new Lane(resolveLane('after', closureLane(options.after), false), this);
     this.#ready = this.#open();
     // Who waits for it hears of a failure; nobody else has to.
     this.#ready.catch(() => {});
@@ -179,7 +183,9 @@ export class Deferrer implements LaneHost {
    * Runs `work` after the reply of the request this is called in, or at once where there is none. It lives in memory
    * alone: what must not be lost is a job.
    *
-   * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _FULL, _CLOSED, _LEVEL, _OPTION
+   * It has `after.timeoutMs` to end, and is dropped where `after.maxPending` others wait or run: both are told.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _CLOSED, _LEVEL, _OPTION
    */
   after(work: () => unknown, options: AfterOptions = {}): void {
     if (this.#state === 'closed') throw closedError();
@@ -289,7 +295,7 @@ export class Deferrer implements LaneHost {
 
   async #open(): Promise<void> {
     const { outbox, logger } = this.options;
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.open()));
+    await Promise.all([this.#after, ...this.#lanes.values()].map((lane) => lane.open()));
     await this.#root?.adoptOrphans();
     if (this.#state === 'closed') return;
     await outbox?.open({
@@ -316,10 +322,12 @@ export class Deferrer implements LaneHost {
 
   async #bury(job: PendingJob, error: unknown): Promise<void> {
     if (job.work !== undefined) {
-      this.logger.warn(`defer: a closure (${job.job}) failed.`, error);
+      this.#deaths.tell(() => this.logger.warn(`defer: a closure (${job.job}) failed.`, error));
       return;
     }
-    this.logger.warn(`defer: the job ${job.id} (${job.job}) is a dead letter.`, error);
+    this.#deaths.tell(() =>
+      this.logger.warn(`defer: the job ${job.id} (${job.job}) is a dead letter.`, error),
+    );
     await this.deadLetters.bury(job, error, this.clock.wall());
   }
 

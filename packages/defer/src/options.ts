@@ -6,7 +6,7 @@ import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-op
 import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, Sink } from './sink.ts';
-import { oneOf, onlyKnown, positive, wholeNumber } from './validate.ts';
+import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from './validate.ts';
 
 /** Takes what goes wrong and what is well again. `console` is one. */
 export interface DeferLogger {
@@ -80,6 +80,13 @@ export interface DeferOptions<SinkName extends string = string> {
   level?: Level;
   /** Needed by the levels `process` and `disk`, and by `overflow: 'spill'`. */
   journal?: JournalOptions;
+  /** What `defer.after` was given: closures, which memory alone holds. */
+  after?: {
+    /** How long one is waited for, in milliseconds. @default 30_000 */
+    timeoutMs?: number;
+    /** How many may wait or run; those beyond are dropped, and told. @default 10_000 */
+    maxPending?: number;
+  };
   /** Needed by the level `outbox`. */
   outbox?: Outbox;
   /** What of the request's context goes along with a job beside its trace context and its id. */
@@ -126,6 +133,7 @@ export interface ResolvedOptions {
   readonly sink: string | undefined;
   readonly level: Level;
   readonly journal: Required<JournalOptions> | undefined;
+  readonly after: { readonly timeoutMs: number; readonly maxPending: number };
   readonly outbox: Outbox | undefined;
   readonly context: ContextOptions;
   readonly maxJobBytes: number;
@@ -140,6 +148,7 @@ export interface ResolvedOptions {
 
 export function resolveOptions(options: DeferOptions): ResolvedOptions {
   onlyKnown('', options ?? null, optionNames);
+  onlyKnown('after', options.after, { timeoutMs: true, maxPending: true });
   const lanes = new Map<string, ResolvedLane>();
   const journal = options.journal && resolveJournal(options.journal);
   for (const [name, lane] of Object.entries(options.sinks ?? {})) {
@@ -158,6 +167,10 @@ export function resolveOptions(options: DeferOptions): ResolvedOptions {
     sink: options.sink ?? (lanes.size === 1 ? lanes.keys().next().value : undefined),
     level,
     journal,
+    after: {
+      timeoutMs: positive('after.timeoutMs', options.after?.timeoutMs ?? 30_000),
+      maxPending: positiveInteger('after.maxPending', options.after?.maxPending ?? 10_000),
+    },
     outbox: options.outbox,
     context: options.context ?? {},
     maxJobBytes: positive('maxJobBytes', options.maxJobBytes ?? 1 << 20),
@@ -197,6 +210,7 @@ const optionNames = {
   sink: true,
   level: true,
   journal: true,
+  after: true,
   outbox: true,
   context: true,
   maxJobBytes: true,

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** What came with a job from the place it was deferred at: strings alone, so that it survives a crash. */
 export interface DeferContext {
   /** W3C trace context of the request, to be passed on as it is. */
@@ -85,6 +87,9 @@ export interface SinkHost {
    * return `retry()` for those behind it. `'key'`: no two jobs of one key are ever in flight, nothing to do here.
    */
   readonly ordered: boolean | 'key';
+  /** How long the lane lets a batch take, or a sink with `timesJobs` a job, in milliseconds. */
+  readonly sendTimeoutMs: number;
+  readonly clock: Clock;
   /**
    * To be called on the first connection and every reconnection, before the first `send` on it resolves, with what
    * identifies the server's life (Redis: `run_id`), and now and then while it lasts. When it changed, what the journal
@@ -108,6 +113,12 @@ export interface Sink {
    * @default false
    */
   readonly runsHere?: boolean;
+  /**
+   * True when the sink itself gives each job of a batch `host.sendTimeoutMs`, from its own beginning. Else the lane gives
+   * that to the batch as a whole.
+   * @default false
+   */
+  readonly timesJobs?: boolean;
   /** The most jobs one `send` takes. @default what the options of the lane say, 500 */
   readonly maxJobs?: number;
   /** The most bytes (UTF-16 length of `json`, summed) one `send` takes. @default what the options of the lane say, 1 MiB */
@@ -124,7 +135,7 @@ export interface Sink {
   /**
    * Sends one batch and resolves when the server has it: `undefined` for all well, else one result for each job, in
    * order. A rejection says that the sink itself is not there: every job of the batch is tried again, no attempt is
-   * counted, and the circuit breaker learns of it. The signal aborts when `sendTimeoutMs` is over or the app closes.
+   * counted, and the circuit breaker learns of it. The signal aborts when `sendTimeoutMs` is over (not with `timesJobs`) or the app closes.
    */
   send(
     batch: readonly Delivery[],

@@ -304,7 +304,7 @@ for (const framework of ['fastify', 'express'] as const) {
         assert.equal(reply.status, 503);
         const body = (await reply.json()) as { code: string; message: string };
         assert.equal(body.code, 'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED');
-        assert.match(body.message, /ENOSPC/);
+        assert.match(body.message, /ERR_REDLINE_DEFER_JOURNAL/);
       }
       isFull = false;
       assert.equal((await get('/disk')).status, 200);
@@ -376,7 +376,7 @@ for (const framework of ['fastify', 'express'] as const) {
       call.destroy();
       const reply = await get('/success');
       assert.equal(reply.status, 503);
-      assert.match(((await reply.json()) as { message: string }).message, /maxBytes/);
+      assert.match(((await reply.json()) as { message: string }).message, /ERR_REDLINE_DEFER_FULL/);
       assert.equal((await get('/memory')).status, 200);
       sink.answer = () => undefined;
     });

@@ -1,28 +1,63 @@
-import type { LaneOptions } from '../lane/lane-options.ts';
+import { Shifts } from '../delivery/shifts.ts';
+import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../job/pending-job.ts';
-import { dead, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import type { LaneOptions } from '../lane/lane-options.ts';
+import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 
 /** Runs what `defer.after` was given: each once, side by side. */
-const closures: Sink = {
-  kind: 'closures',
-  runsHere: true,
-  send: (batch: readonly Delivery[]) => Promise.all((batch as readonly PendingJob[]).map(run)),
-};
+class Closures implements Sink {
+  readonly kind = 'closures';
+  readonly runsHere = true;
+  readonly timesJobs = true;
+  #shifts!: Shifts;
 
-export const closureLane: LaneOptions = {
-  sink: closures,
-  batch: { jobs: 100, waitMs: 0 },
-  inFlight: 64,
-  overflow: 'reject',
-  // How long a closure takes is its own affair.
-  sendTimeoutMs: Number.MAX_SAFE_INTEGER,
-};
-
-async function run(job: PendingJob): Promise<DeliveryResult> {
-  try {
-    await job.run(() => job.work!());
-    return undefined;
-  } catch (error) {
-    return dead(error);
+  open({ clock, sendTimeoutMs }: SinkHost): void {
+    this.#shifts = new Shifts(
+      clock,
+      sendTimeoutMs,
+      () =>
+        new DeferError(
+          'ERR_REDLINE_DEFER_TIMEOUT',
+          `It did not end within ${sendTimeoutMs} ms, and is not waited for any longer.`,
+        ),
+    );
   }
+
+  send(batch: readonly Delivery[]): Promise<readonly DeliveryResult[]> {
+    return Promise.all((batch as readonly PendingJob[]).map((job) => this.#run(job)));
+  }
+
+  async #run(job: PendingJob): Promise<DeliveryResult> {
+    try {
+      const work = job.run(() => job.work!());
+      if (isPromise(work)) await this.#shifts.current().inTime.race(Promise.resolve(work));
+      return undefined;
+    } catch (error) {
+      return dead(error);
+    }
+  }
+}
+
+/**
+ * A closure that hangs holds up no other: as many batches go side by side as there are closures. What bounds them is
+ * `maxPending`, and it never fails a request: memory is all they were promised.
+ */
+export function closureLane({ timeoutMs, maxPending }: ClosureOptions): LaneOptions {
+  return {
+    sink: new Closures(),
+    batch: { jobs: 100, waitMs: 0 },
+    inFlight: maxPending,
+    maxPending,
+    overflow: 'drop-oldest',
+    sendTimeoutMs: timeoutMs,
+  };
+}
+
+export interface ClosureOptions {
+  readonly timeoutMs: number;
+  readonly maxPending: number;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }

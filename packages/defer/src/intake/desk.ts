@@ -279,7 +279,7 @@ export class Desk implements ScopeDesk, LaneReports {
   }
 
   #drop(job: PendingJob, lane: Lane, reason: DropReason): void {
-    lane.countDrop(reason);
+    lane.drop(job, reason);
     job.place?.journal.done(job.place);
     this.settle(
       job,

@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import type { DeferError } from '../errors.ts';
 import type { CommitTarget } from './commit-target.ts';
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
 import { close, type JournalFs } from './journal-fs.ts';
@@ -12,8 +12,8 @@ export interface GroupCommitHost<Waiter> {
   /** Called before a buffer is written: the last chance to add to it. */
   beforeWrite(): void;
   /** A buffer could not be written, and nothing of it is in the segment. */
-  writeFailed(error: unknown, segmentIsBroken: boolean): void;
-  syncFailed(error: unknown): void;
+  writeFailed(error: unknown, segmentIsBroken: boolean): DeferError;
+  syncFailed(error: unknown): DeferError;
   /** A buffer is written. */
   worked(): void;
   /** What was written before is synced. */
@@ -145,11 +145,7 @@ export class GroupCommit<Waiter = unknown> {
   giveUpOnSync(limitMs: number): void {
     if (!this.#syncing || this.#stuck !== undefined) return;
     if (this.#host.now() - this.#syncBeganAtMs < limitMs) return;
-    this.#stuck = new DeferError(
-      'ERR_REDLINE_DEFER_JOURNAL',
-      `The disk of the journal has not synced within ${limitMs} ms.`,
-    );
-    this.#host.syncFailed(this.#stuck);
+    this.#stuck = this.#host.syncFailed(new Error(`It has not ended within ${limitMs} ms`));
     const waiters = [...this.#inSync.splice(0), ...this.#unsynced.splice(0)];
     this.#host.committed(waiters, this.#stuck);
     this.#tellIdle();
@@ -178,7 +174,7 @@ export class GroupCommit<Waiter = unknown> {
     this.#folderFd = undefined;
   }
 
-  #write(isSynced: boolean): unknown {
+  #write(isSynced: boolean): DeferError | undefined {
     const length = this.#used;
     const target = this.#target;
     this.#used = 0;
@@ -191,8 +187,7 @@ export class GroupCommit<Waiter = unknown> {
       target.bytes += length;
       if (isSynced) reserveAhead(this.#fs, target);
     } catch (error) {
-      this.#host.writeFailed(error, !this.#cutBack(target));
-      return error;
+      return this.#host.writeFailed(error, !this.#cutBack(target));
     }
     if (this.#buffer.length > keptBufferBytes) this.#buffer = Buffer.allocUnsafeSlow(64 << 10);
     this.#host.worked();
@@ -239,6 +234,7 @@ export class GroupCommit<Waiter = unknown> {
 
   #synced(failure: unknown, isSomething: boolean): void {
     const waiters = this.#inSync;
+    let error: DeferError | undefined;
     this.#inSync = [];
     this.#syncing = false;
     this.#stuck = undefined;
@@ -247,12 +243,12 @@ export class GroupCommit<Waiter = unknown> {
       waiters.push(...this.#unsynced.splice(0));
       // Which of them failed is not asked: the folder may be.
       this.#folderIsDirty = true;
-      this.#host.syncFailed(failure);
+      error = this.#host.syncFailed(failure);
     } else if (isSomething) {
       this.#host.synced();
     }
     this.#sync();
-    this.#host.committed(waiters, failure);
+    this.#host.committed(waiters, error);
     if (!this.#syncing) this.#tellIdle();
   }
 

@@ -365,7 +365,7 @@ export class Journal<Waiter = unknown> {
     return this.#open;
   }
 
-  #writeFailed(error: unknown, segmentIsBroken: boolean): void {
+  #writeFailed(error: unknown, segmentIsBroken: boolean): DeferError {
     this.#openIsBroken ||= segmentIsBroken;
     const lost = this.#unwrittenJobs;
     this.#unwrittenJobs = undefined;
@@ -374,20 +374,20 @@ export class Journal<Waiter = unknown> {
         if (lost.segment.stateOf(job) !== jobStates.absent) lost.segment.set(job, jobStates.absent);
       }
     }
-    this.#trouble(`The journal ${this.folder} cannot be written`, error);
+    return this.#trouble(`The journal ${this.folder} cannot be written`, error);
   }
 
   /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
      is written behind them: a new segment begins, and who waited is told that the level was not reached. On a disk
      that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
-  #syncFailed(error: unknown): void {
+  #syncFailed(error: unknown): DeferError {
     const now = this.settings.clock.now();
     if (now - this.#distrustedAtMs >= distrustEveryMs) {
       this.#distrustedAtMs = now;
       this.#openIsBroken = true;
     }
     this.#isSyncFailing = true;
-    this.#trouble(`The journal ${this.folder} cannot be synced`, error);
+    return this.#trouble(`The journal ${this.folder} cannot be synced`, error);
   }
 
   #worked(): void {

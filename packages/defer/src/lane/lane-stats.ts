@@ -5,6 +5,13 @@ export const lagBuckets: readonly number[] = [
 
 export type DropReason = 'overflow' | 'exit' | 'unreadable' | 'dead-letters-full';
 
+export const dropReasons: Readonly<Record<DropReason, string>> = {
+  overflow: 'there is no room for it',
+  exit: 'the process ends',
+  unreadable: 'it cannot be read back',
+  'dead-letters-full': 'there are too many dead letters',
+};
+
 /** What happened to the jobs of one sink since the start. */
 export class LaneStats {
   /** Taken from callers, withdrawn ones not counted. */

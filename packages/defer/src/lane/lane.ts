@@ -3,6 +3,7 @@ import { DeferError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { PendingJob } from '../job/pending-job.ts';
 import type { SinkHost } from '../sink.ts';
+import { Repeated } from '../repeated.ts';
 import { Alarm } from './alarm.ts';
 import type { BacklogChunk } from './backlog.ts';
 import { BacklogReader } from './backlog-reader.ts';
@@ -11,7 +12,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
-import { LaneStats, type DropReason } from './lane-stats.ts';
+import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
 import { sendBatch } from './send-batch.ts';
@@ -35,6 +36,7 @@ export class Lane {
   /* Not in the context of the request that happened to wake the lane: a batch belongs to nobody, and what its sink
      opens on the way would keep that request in memory. */
   readonly #pumpOutside: () => void;
+  readonly #drops: Repeated;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
   /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
@@ -52,6 +54,9 @@ export class Lane {
     const outside = captureAsyncContext();
     this.#pumpOutside = () => outside(() => this.#pump());
     this.#gathering = new Gathering(options, host.clock.now());
+    this.#drops = new Repeated(host.clock, (count) => {
+      host.logger.warn(`defer, sink ${this.name}: ${count} more jobs were dropped.`);
+    });
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
@@ -182,21 +187,28 @@ export class Lane {
     return job;
   }
 
-  /** A job is lost. */
-  countDrop(reason: DropReason): void {
+  /** A job is lost, which is told. */
+  drop({ id, job }: { readonly id: string; readonly job: string }, reason: DropReason): void {
     this.stats.dropped[reason]++;
+    this.#drops.tell(() => {
+      this.#host.logger.warn(
+        `defer, sink ${this.name}: the job ${id} (${job}) was dropped: ${dropReasons[reason]}.`,
+      );
+    });
   }
 
   /** Opens the sink. */
   async open(): Promise<void> {
     if (this.#isOpened) return;
     this.#isOpened = true;
-    const { sink, name, ordered } = this.options;
-    const { logger } = this.#host;
+    const { sink, name, ordered, sendTimeoutMs } = this.options;
+    const { logger, clock } = this.#host;
     const host: SinkHost = {
       name,
       ordered,
-      generation: (id) => this.#backlogs.seeGeneration(id, this.#host.clock.now()),
+      sendTimeoutMs,
+      clock,
+      generation: (id) => this.#backlogs.seeGeneration(id, clock.now()),
       available: (isAvailable) => {
         this.#breaker.setAvailable(isAvailable);
         if (isAvailable) this.#schedule();

@@ -21,7 +21,7 @@ export async function sendBatch(
     const sentence = `The sink ${name} did not answer within ${sendTimeoutMs} ms.`;
     abort.abort(new DeferError('ERR_REDLINE_DEFER_TIMEOUT', sentence));
   };
-  const timer = clock.after(sendTimeoutMs, giveUp, true);
+  const timer = sink.timesJobs === true ? undefined : clock.after(sendTimeoutMs, giveUp, true);
   try {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     // A turn later: a sink that heeds its signal says itself which of the jobs are done.
@@ -41,6 +41,6 @@ export async function sendBatch(
   } catch (error) {
     return { failure: { error } };
   } finally {
-    timer.cancel();
+    timer?.cancel();
   }
 }

@@ -1,5 +1,6 @@
+import { systemClock } from '../clock.ts';
 import { inOrder } from '../delivery/outcomes.ts';
-import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
+import { Shifts } from '../delivery/shifts.ts';
 import { DeferError } from '../errors.ts';
 import {
   dead,
@@ -9,11 +10,12 @@ import {
   type Delivery,
   type DeliveryResult,
   type Sink,
+  type SinkHost,
 } from '../sink.ts';
 
 /**
  * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
- * The signal aborts when `sendTimeoutMs` is over: what is not done then is tried again.
+ * It has `sendTimeoutMs`, from its own beginning; then the signal aborts, and the job is tried again.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- the data is what the job's definition says
 export type Handler = (data: any, delivery: Delivery, signal: AbortSignal) => unknown;
@@ -76,9 +78,11 @@ export function handlers(
 class HandlersSink implements Sink {
   readonly kind = 'handlers';
   readonly runsHere = true;
+  readonly timesJobs = true;
   readonly #table: ReadonlyMap<string, Handler>;
   readonly #concurrency: number;
   #ordered = false;
+  #shifts = new Shifts(systemClock, 30_000, () => tooLong(30_000));
 
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
@@ -92,8 +96,9 @@ class HandlersSink implements Sink {
     this.#concurrency = concurrency;
   }
 
-  open({ ordered }: { ordered: boolean | 'key' }): void {
+  open({ ordered, clock, sendTimeoutMs }: SinkHost): void {
     this.#ordered = ordered === true;
+    this.#shifts = new Shifts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
   }
 
   refuses(job: string): string | undefined {
@@ -105,10 +110,8 @@ class HandlersSink implements Sink {
     batch: readonly Delivery[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryResult[] | undefined> {
-    const inTime = abortable(signal);
-    if (this.#ordered) {
-      return inOrder(batch, (delivery) => this.#attempt(delivery, signal, inTime));
-    }
+    signal.addEventListener('abort', () => this.#shifts.abort(signal.reason), { once: true });
+    if (this.#ordered) return inOrder(batch, (delivery) => this.#attempt(delivery, signal));
     const results: DeliveryResult[] = Array.from({ length: batch.length });
     const singles: number[] = [];
     const groups = new Map<BatchHandler, number[]>();
@@ -122,7 +125,7 @@ class HandlersSink implements Sink {
     let next = 0;
     const runNext = async (): Promise<void> => {
       for (let index = singles[next++]; index !== undefined; index = singles[next++]) {
-        results[index] = await this.#attempt(batch[index]!, signal, inTime);
+        results[index] = await this.#attempt(batch[index]!, signal);
       }
     };
     const lanes = Math.min(this.#concurrency, singles.length);
@@ -130,26 +133,23 @@ class HandlersSink implements Sink {
       ...Array.from({ length: lanes }, runNext),
       ...[...groups].map(async ([handler, indexes]) => {
         const own = indexes.map((index) => batch[index]!);
-        const outcome = await attemptTogether(handler, own, signal);
+        const outcome = await attemptTogether(handler, own, this.#shifts);
         for (const [place, index] of indexes.entries()) results[index] = outcome[place];
       }),
     ]);
     return results.some((result) => result !== undefined) ? results : undefined;
   }
 
-  async #attempt(
-    delivery: Delivery,
-    signal: AbortSignal,
-    inTime: Abortable,
-  ): Promise<DeliveryResult> {
+  async #attempt(delivery: Delivery, closing: AbortSignal): Promise<DeliveryResult> {
     const handler = this.#table.get(delivery.job);
     if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
-    // Begun after the time is over, it could not be told from one that hangs.
-    if (signal.aborted) return untried(signal.reason);
+    if (closing.aborted) return untried(closing.reason);
     try {
       if (batchHandlers.has(handler)) {
-        return (await attemptTogether(handler as unknown as BatchHandler, [delivery], signal))[0];
+        const one = [delivery];
+        return (await attemptTogether(handler as unknown as BatchHandler, one, this.#shifts))[0];
       }
+      const { signal, inTime } = this.#shifts.current();
       const work = delivery.run(() => handler(JSON.parse(delivery.json), delivery, signal));
       if (isPromise(work)) await inTime.race(Promise.resolve(work));
       return undefined;
@@ -162,13 +162,13 @@ class HandlersSink implements Sink {
 async function attemptTogether(
   handler: BatchHandler,
   deliveries: readonly Delivery[],
-  signal: AbortSignal,
+  shifts: Shifts,
 ): Promise<readonly DeliveryResult[]> {
+  const { signal, inTime } = shifts.current();
   try {
     const data = deliveries.map(({ json }): unknown => JSON.parse(json));
-    const results = await untilAborted(
+    const results = await inTime.race(
       Promise.resolve().then(() => handler(data, deliveries, signal)),
-      signal,
     );
     // What `Promise.all` of inserts resolves with is no verdict: who does not throw has done its jobs.
     const says = Array.isArray(results) && (results.some(isVerdict) || results.every(isUndefined));
@@ -182,6 +182,13 @@ async function attemptTogether(
   } catch (error) {
     return deliveries.map(() => verdict(error));
   }
+}
+
+function tooLong(sendTimeoutMs: number): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_TIMEOUT',
+    `The handler did not end within ${sendTimeoutMs} ms.`,
+  );
 }
 
 function isVerdict(result: unknown): result is DeliveryResult {

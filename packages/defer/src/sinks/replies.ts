@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DeferError } from '../errors.ts';
-import { dead, untried, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import {
+  dead,
+  untried,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+  type SinkHost,
+} from '../sink.ts';
 import { handlers, type Handler } from './handlers.ts';
 
 export interface RepliesOptions {
@@ -91,6 +98,7 @@ interface Place {
 class RepliesSink implements Replies {
   readonly kind = 'replies';
   readonly runsHere = true;
+  readonly timesJobs = true;
   readonly #retainMs: number;
   readonly #recheckMs: number;
   readonly #workers: Sink;
@@ -106,6 +114,10 @@ class RepliesSink implements Replies {
       ([job, handler]) => [job, this.#keepResult(handler)] as const,
     );
     this.#workers = handlers(Object.fromEntries(entries));
+  }
+
+  open(host: SinkHost): void {
+    void this.#workers.open!(host);
   }
 
   refuses(job: string, options: Readonly<Record<string, unknown>> | undefined): string | undefined {

@@ -54,7 +54,7 @@ describe('a full disk', () => {
       isFull = true;
       for (const level of ['process', 'disk'] as const) {
         const refused = deferrer.defer(job, `full ${level}`, { level }).acknowledged();
-        await assert.rejects(refused, { code: 'ENOSPC' });
+        await assert.rejects(refused, { code: 'ERR_REDLINE_DEFER_JOURNAL', message: /ENOSPC/ });
       }
       isFull = false;
       await deferrer.defer(job, 'after', { level: 'disk' }).acknowledged();

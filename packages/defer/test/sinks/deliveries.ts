@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/clock.ts';
 import type { Delivery, Sink, SinkHost } from '../../src/sink.ts';
 
 let count = 0;
@@ -40,6 +41,8 @@ export function host(ordered: boolean | 'key' = false): SpyHost {
   return {
     name: 'test',
     ordered,
+    sendTimeoutMs: 30_000,
+    clock: systemClock,
     generations,
     warnings,
     availability,

@@ -6,6 +6,7 @@ import type { DeferredMethod } from './after-response.ts';
 export class MethodCalls implements Sink {
   readonly kind = 'methods';
   readonly runsHere = true;
+  readonly timesJobs = true;
   options: HandlersOptions = {};
   readonly #methods = new Map<string, Handler>();
   readonly #work = Promise.withResolvers<Sink>();

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
 import type { EngineConnection, EngineResponse, ServingServer } from './exchange.ts';
-import { kDirect, kSequence } from './response-state.ts';
+import { kDirect, kSequence } from './message-state.ts';
 import { failConnection } from './client-error.ts';
 
 type WriteCallback = (error?: Error | null) => void;

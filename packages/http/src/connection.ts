@@ -5,9 +5,10 @@ import type { EngineConnection, EngineRequest, EngineResponse, ServingServer } f
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from './native/index.ts';
 import { kWritableFinished } from './node-internals.ts';
+import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from './request-body.ts';
 import { emitClose, releaseHeld, settleEnd, settleWrites } from './response-output.ts';
-import { kConnection, kDirect } from './response-state.ts';
+import { kConnection, kDirect } from './message-state.ts';
 
 type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
@@ -185,9 +186,13 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.isClosed = true;
     const { first } = this;
     const later = this.#later;
+    if (first !== null) mendPrototypes(first.req, first);
     this.#later = [];
     if (first !== null) first.req.destroy(connectionReset());
-    for (const response of later) response.req.destroy(connectionReset());
+    for (const response of later) {
+      mendPrototypes(response.req, response);
+      response.req.destroy(connectionReset());
+    }
     for (const response of later) response.destroy(connectionReset());
     if (first !== null) {
       settleWrites(first, streamDestroyed('write'));

@@ -12,10 +12,12 @@ import type {
   kDirect,
   kHeld,
   kIsAscii,
+  kLocals,
+  kOver,
   kSequence,
   kTickBytes,
   kWriteCallbacks,
-} from './response-state.ts';
+} from './message-state.ts';
 
 // A request, its response, their connection and its server know each other. What each needs of the others is here, below
 // all of them, so that imports run down only.
@@ -90,6 +92,7 @@ export interface EngineRequest
   url: string;
   /** Null until it is known. */
   upgrade: boolean | null;
+  [kOver]: boolean;
   joinDuplicateHeaders: boolean;
 }
 
@@ -104,6 +107,7 @@ export interface EngineResponse
   [kSequence]: number;
   [kDirect]: boolean;
   [kIsAscii]: boolean;
+  [kLocals]: unknown;
   [kTickBytes]: number;
   [kHeld]: HeldWrites | null;
   [kWriteCallbacks]: ((error?: Error | null) => void)[] | null;

@@ -31,18 +31,6 @@ export function defineHidden(object: object, key: PropertyKey, value: unknown): 
   Object.defineProperty(object, key, { value, writable: true, configurable: true });
 }
 
-/** Copies what a message has by inheritance, so that it stands without its prototype. */
-export function ownDefaults(
-  message: object,
-  fresh: object,
-  except: ReadonlySet<PropertyKey>,
-): void {
-  for (const key of Reflect.ownKeys(fresh)) {
-    if (except.has(key) || Object.hasOwn(message, key)) continue;
-    defineOwn(message, key, (message as Record<PropertyKey, unknown>)[key]);
-  }
-}
-
 function isCapture(key: PropertyKey): boolean {
   return typeof key === 'symbol' && key.description === 'kCapture';
 }

@@ -1,13 +1,20 @@
-import type { IncomingMessage } from 'node:http';
 import type { HttpConnection } from './connection.ts';
 import type { CustomMessages, EngineRequest } from './exchange.ts';
 import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
 import { http } from './node-http.ts';
-import { kRejectBody, type IncomingInternals } from './node-internals.ts';
+import { kRejectBody } from './node-internals.ts';
 import { hasHttpObserver } from './performance-entries.ts';
 import { BodylessRequest, BodyRequest } from './request.ts';
 import { finishNode } from './response-output.ts';
-import { kConnection, kDirect, kSequence } from './response-state.ts';
+import {
+  kConnection,
+  kDirect,
+  kHeld,
+  kOver,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from './message-state.ts';
 import { EngineResponse } from './response.ts';
 
 const NodeResponse = http.ServerResponse as unknown as NonNullable<CustomMessages['response']>;
@@ -26,7 +33,7 @@ export function createRequest(
       ? new BodyRequest(connection, method, url, minorVersion, block)
       : new BodylessRequest(connection, method, url, minorVersion, block);
   }
-  const request = new Custom(connection.socket()) as IncomingMessage & IncomingInternals;
+  const request = new Custom(connection.socket()) as never as EngineRequest;
   request.httpVersionMajor = 1;
   request.httpVersionMinor = minorVersion;
   request.httpVersion = `1.${minorVersion}`;
@@ -34,9 +41,10 @@ export function createRequest(
   request.url = url;
   const { joinDuplicateHeaders } = connection.server;
   Object.assign(request, { upgrade: false, joinDuplicateHeaders });
+  request[kOver] = false;
   const raw = block.raw.slice();
   request._addHeaderLines(raw, raw.length);
-  return request as never;
+  return request;
 }
 
 export function createResponse(
@@ -80,6 +88,9 @@ function custom(
   response[kConnection] = connection;
   response[kSequence] = sequence;
   response[kDirect] = false;
+  response[kTickBytes] = 0;
+  response[kWriteCallbacks] = null;
+  response[kHeld] = null;
   response._keepAliveTimeout = server.keepAliveTimeout;
   response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
   response.shouldKeepAlive = keepAlive;

@@ -3,6 +3,7 @@ import type { HttpConnection } from './connection.ts';
 import { dispatch } from './dispatch.ts';
 import { createRequest, createResponse } from './messages.ts';
 import { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE, type HeaderBlock } from './native/index.ts';
+import { mendPrototypes } from './replaced-prototypes.ts';
 import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
 import { isUpgrade, upgrade } from './upgrade.ts';
 
@@ -29,6 +30,7 @@ export function receive(
   try {
     dispatch(connection, request, response, flags);
   } finally {
+    mendPrototypes(request, response);
     if (!hasBody) completeBodyless(request);
     if (body !== undefined) pushBody(connection, body);
     if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);

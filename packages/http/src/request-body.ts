@@ -1,6 +1,7 @@
 import type { EngineConnection, EngineRequest } from './exchange.ts';
+import { kOver } from './message-state.ts';
 import { kAbortController, kDetachSignal } from './node-internals.ts';
-import { BodylessRequest, isStream, kOver } from './request.ts';
+import { BodylessRequest, isStream } from './request.ts';
 
 /** More of the body of the request that came last. */
 export function pushBody(connection: EngineConnection, chunk: Buffer): void {
@@ -29,7 +30,7 @@ export function releaseRequest(request: EngineRequest, connection: EngineConnect
   // Of its own where somebody asked for `request.signal`: the end of the connection is not an abort of it any more.
   if (Object.hasOwn(request, kAbortController)) request[kDetachSignal]?.();
   if (!isStream(request) && request._events === undefined) {
-    (request as BodylessRequest)[kOver] = true;
+    request[kOver] = true;
     return;
   }
   if (!request._consuming && !request._readableState.resumeScheduled) {

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import type { EngineConnection, EngineRequest as Request, EngineResponse } from './exchange.ts';
-import { defineHidden, defineOwn, inheritDefaults, ownDefaults } from './message-defaults.ts';
+import type { EngineConnection, EngineRequest as Request } from './exchange.ts';
+import { defineHidden, defineOwn, inheritDefaults } from './message-defaults.ts';
 import type { HeaderBlock } from './native/index.ts';
+import { kOver } from './message-state.ts';
 import { http } from './node-http.ts';
 import {
   freshIncoming,
@@ -14,12 +15,13 @@ import {
   type ReadableInternals,
 } from './node-internals.ts';
 import { headersOf } from './request-headers.ts';
-import { standAlone } from './response-output.ts';
 
 const kRequestConnection: unique symbol = Symbol('connection');
 const kBlock: unique symbol = Symbol('headerBlock');
-/** Its response is finished and nobody had looked at its stream: it is at its end. */
-export const kOver: unique symbol = Symbol('over');
+
+/** Node's own, for messages of its servers: a framework that serves both has our prototype in the chain of both. */
+const nodeRequest = http.IncomingMessage.prototype;
+const getNodeHeaders = Object.getOwnPropertyDescriptor(nodeRequest, 'headers')!.get!;
 
 /**
  * A request that the engine parsed: a `http.IncomingMessage` whose headers, stream and socket are made when they are
@@ -27,9 +29,8 @@ export const kOver: unique symbol = Symbol('over');
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in IncomingMessage's
 export interface EngineRequest extends Request {
-  [kRequestConnection]: EngineConnection;
-  [kBlock]: HeaderBlock;
-  [kOver]: boolean;
+  [kRequestConnection]: EngineConnection | undefined;
+  [kBlock]: HeaderBlock | undefined;
 }
 
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
@@ -54,13 +55,14 @@ export class EngineRequest {
   }
 
   get httpVersion(): string {
-    return this.httpVersionMinor === 1 ? '1.1' : '1.0';
+    return (this[kBlock] && (this.httpVersionMinor === 1 ? '1.1' : '1.0')) as string;
   }
   set httpVersion(value: string) {
     defineOwn(this, 'httpVersion', value);
   }
 
   get headers(): IncomingHttpHeaders {
+    if (this[kBlock] === undefined) return getNodeHeaders.call(this) as IncomingHttpHeaders;
     return (this[kHeaders] ??= headersOf(this, this[kBlock])) as IncomingHttpHeaders;
   }
   set headers(value: IncomingHttpHeaders) {
@@ -68,7 +70,8 @@ export class EngineRequest {
   }
 
   get rawHeaders(): string[] {
-    const raw = this[kBlock].raw.slice();
+    const raw = this[kBlock]?.raw.slice();
+    if (raw === undefined) return undefined as never;
     defineOwn(this, 'rawHeaders', raw);
     return raw;
   }
@@ -77,7 +80,7 @@ export class EngineRequest {
   }
 
   get socket(): Socket {
-    return this[kRequestConnection].socket();
+    return this[kRequestConnection]?.socket() as Socket;
   }
   set socket(value: Socket) {
     defineOwn(this, 'socket', value);
@@ -90,17 +93,11 @@ export class EngineRequest {
     defineOwn(this, 'client', value);
   }
 
-  // Express writes this before it replaces the prototypes of both. From then on they live without ours.
-  get res(): EngineResponse | undefined {
-    return undefined;
-  }
-  set res(response: EngineResponse | undefined) {
-    defineOwn(this, 'res', response);
-    standAloneRequest(this);
-    if (response?.req === this && Object.hasOwn(this, 'socket')) standAlone(response);
-  }
-
   _read(): void {
+    if (this[kRequestConnection] === undefined) {
+      nodeRequest._read.call(this as never, 0);
+      return;
+    }
     if (!this._consuming) {
       this._readableState.readingMore = false;
       this._consuming = true;
@@ -115,7 +112,7 @@ defineHidden(EngineRequest.prototype, 'constructor', http.IncomingMessage);
 Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
   configurable: true,
   get(this: EngineRequest) {
-    return this[kBlock].raw.length;
+    return this[kBlock]?.raw.length;
   },
   set(this: EngineRequest, value: number) {
     defineOwn(this, kHeadersCount, value);
@@ -124,7 +121,7 @@ Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
 // `request.signal` follows the connection from here on, unless the request is answered.
 const attachSignal = (http.IncomingMessage.prototype as never as IncomingInternals)[kAttachSignal];
 defineHidden(EngineRequest.prototype, kAttachSignal, function attach(this: EngineRequest) {
-  if (this[kRequestConnection].owes(this)) attachSignal!.call(this);
+  if (this[kRequestConnection]?.owes(this) !== false) attachSignal!.call(this);
 });
 inheritDefaults(
   EngineRequest.prototype,
@@ -156,7 +153,7 @@ export class BodyRequest extends EngineRequest {
 /** A request without a body: it becomes a stream when somebody takes it for one. */
 export class BodylessRequest extends EngineRequest {
   override get _readableState(): ReadableInternals {
-    return becomeStream(this);
+    return becomeStream(this) as ReadableInternals;
   }
   override set _readableState(value: ReadableInternals) {
     defineOwn(this, '_readableState', value);
@@ -173,19 +170,8 @@ export function isStream(request: Request): boolean {
   return Object.hasOwn(request, '_readableState');
 }
 
-/** Gives the request everything of its own: for those who replace its prototype. */
-function standAloneRequest(request: EngineRequest): void {
-  const { headers, rawHeaders, socket, httpVersion } = request;
-  defineOwn(request, 'socket', socket);
-  defineOwn(request, 'client', socket);
-  defineOwn(request, 'httpVersion', httpVersion);
-  defineOwn(request, kHeaders, headers);
-  defineOwn(request, kHeadersCount, rawHeaders.length);
-  void request._readableState;
-  ownDefaults(request, freshIncoming, new Set(['_events', '_eventsCount', '_maxListeners']));
-}
-
-function becomeStream(request: BodylessRequest): ReadableInternals {
+function becomeStream(request: BodylessRequest): ReadableInternals | undefined {
+  if (request[kRequestConnection] === undefined) return undefined;
   makeReadable(request as never);
   const state = request._readableState;
   if (request[kOver]) {
@@ -202,7 +188,7 @@ function becomeStream(request: BodylessRequest): ReadableInternals {
 }
 
 function makeReadable(request: Readable & IncomingInternals & EngineRequest): void {
-  const { highWaterMark } = request[kRequestConnection].server;
+  const { highWaterMark } = request[kRequestConnection]!.server;
   (Readable as unknown as (this: unknown, options: object) => void).call(request, {
     highWaterMark,
   });

@@ -3,7 +3,7 @@ import { dateLine } from './http-date.ts';
 import { http } from './node-http.ts';
 import { kOutHeaders } from './node-internals.ts';
 import type { EngineResponse } from './exchange.ts';
-import { kConnection, kIsAscii } from './response-state.ts';
+import { kConnection, kIsAscii } from './message-state.ts';
 
 // Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
 // at once in the life of the process, and that a line which is as it was the last time is not made again.

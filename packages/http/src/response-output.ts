@@ -2,15 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { streamDestroyed } from './errors.ts';
 import { CHUNK, CLOSE, END } from './native/index.ts';
 import { http } from './node-http.ts';
-import {
-  freshOutgoing,
-  kCorked,
-  kEndCallbacks,
-  kErrored,
-  kNeedDrain,
-  kOutSocket,
-} from './node-internals.ts';
-import { defineOwn, ownDefaults } from './message-defaults.ts';
+import { kCorked, kEndCallbacks, kErrored, kNeedDrain, kOutSocket } from './node-internals.ts';
+import { defineOwn } from './message-defaults.ts';
 import type { EngineResponse } from './exchange.ts';
 import {
   kConnection,
@@ -20,12 +13,12 @@ import {
   kSequence,
   kTickBytes,
   kWriteCallbacks,
-} from './response-state.ts';
+} from './message-state.ts';
 
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;
 type NodeMethods = Record<
-  'write' | 'end' | '_writeRaw',
+  'write' | 'end' | '_writeRaw' | '_storeHeader' | '_isLenientHeaderValidation',
   (this: EngineResponse, ...rest: unknown[]) => never
 > &
   Record<'flushHeaders' | 'cork' | '_flush', (this: EngineResponse) => void>;
@@ -176,13 +169,6 @@ export function handOver(response: EngineResponse): void {
   const connection = response[kConnection];
   defineOwn(response, kOutSocket, connection.first === response ? connection.socket() : null);
   response.prependListener('finish', () => finishNode(response));
-}
-
-/** What `handOver` does, and every field becomes the response's own: for those who replace its prototype. */
-export function standAlone(response: EngineResponse): void {
-  handOver(response);
-  ownDefaults(response, freshOutgoing, new Set(['_events', '_eventsCount', '_maxListeners']));
-  ownDefaults(response, { sendDate: true, _sent100: false, _expect_continue: false }, new Set());
 }
 
 /** Node's own methods have given all bytes to the socket, and it to the kernel: the next answer may follow. */

@@ -33,7 +33,7 @@ import {
   kSequence,
   kTickBytes,
   kWriteCallbacks,
-} from './response-state.ts';
+} from './message-state.ts';
 
 type Callback = (error?: Error | null) => void;
 type Chunk = string | Uint8Array;
@@ -163,12 +163,13 @@ export class EngineResponse {
 
   /** @internal What `writeHead` of Node ends in. */
   _storeHeader(firstLine: string, headers: unknown): void {
-    storeHeader(this, firstLine, headers);
+    if (this[kConnection] === undefined) nodeResponse._storeHeader.call(this, firstLine, headers);
+    else storeHeader(this, firstLine, headers);
   }
 
   /** @internal The engine serves strict servers only. */
   _isLenientHeaderValidation(): boolean {
-    return false;
+    return this[kConnection] === undefined && nodeResponse._isLenientHeaderValidation?.call(this);
   }
 
   /** @internal */
@@ -195,6 +196,8 @@ Object.defineProperty(prototype, kOutSocket, {
   // A response has the socket while it is its turn, and until it says "finish".
   get(this: EngineResponse) {
     const connection = this[kConnection];
+    // A message that Node's constructor has not seen: nobody serves it.
+    if (connection === undefined) return undefined;
     return connection.first === this ? connection.socket() : null;
   },
   set(this: EngineResponse, socket: Socket | null) {

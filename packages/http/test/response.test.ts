@@ -16,13 +16,14 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 
 describe('a response of the engine:', { skip, timeout: 30_000 }, () => {
-  test('it stands without its prototype, as Express has it', async () => {
+  test('it finds its prototype when Express has replaced it', async () => {
     const requests = Object.create(http.IncomingMessage.prototype) as object;
     const responses = Object.create(http.ServerResponse.prototype) as object;
     const answer = await ask(async (request, response) => {
       Object.assign(request, { res: response });
       Object.setPrototypeOf(request, requests);
       Object.setPrototypeOf(response, responses);
+      Object.assign(response, { locals: (response as { locals?: object }).locals ?? {} });
       const body = await text(request);
       response.setHeader('X-Body', body);
       response.write('one ');

@@ -1,4 +1,9 @@
-// What the engine keeps on a response, whichever class it is of.
+// What the engine keeps on messages, whichever class they are of.
+
+/** A request: its response is finished and nobody had looked at its stream: it is at its end. */
+export const kOver: unique symbol = Symbol('over');
+
+// The rest is of responses.
 
 /** The connection it answers on. */
 export const kConnection: unique symbol = Symbol('connection');
@@ -12,5 +17,7 @@ export const kTickBytes: unique symbol = Symbol('tickBytes');
 export const kWriteCallbacks: unique symbol = Symbol('writeCallbacks');
 /** Its head has no byte above 127. Node writes a head in the encoding of what follows it. */
 export const kIsAscii: unique symbol = Symbol('isAscii');
+/** What Express keeps in `response.locals`. */
+export const kLocals: unique symbol = Symbol('locals');
 /** Writes of this tick, three fields each: bytes, encoding, flags. As with Node they leave when the tick is over. */
 export const kHeld: unique symbol = Symbol('held');

@@ -1,0 +1,42 @@
+import { aborts } from './aborts.ts';
+import { bodies } from './bodies.ts';
+import { clientErrors } from './client-errors.ts';
+import { closing } from './closing.ts';
+import { connections } from './connections.ts';
+import type { Behaviours } from './engine.ts';
+import { expectations } from './expectations.ts';
+import { framing } from './framing.ts';
+import { greed } from './greed.ts';
+import { headers } from './headers.ts';
+import { limits } from './limits.ts';
+import { listening } from './listening.ts';
+import { refusals } from './refusals.ts';
+import { responseHeads } from './response-heads.ts';
+import { responses } from './responses.ts';
+import { sentSockets } from './sent-sockets.ts';
+import { signals } from './signals.ts';
+import { streams } from './streams.ts';
+import { surroundings } from './surroundings.ts';
+import { upgrades } from './upgrades.ts';
+
+export const suites: Record<string, Behaviours> = {
+  connections,
+  bodies,
+  expectations,
+  headers,
+  responses,
+  'heads of responses': responseHeads,
+  limits,
+  'client errors': clientErrors,
+  refusals,
+  closing,
+  framing,
+  aborts,
+  upgrades,
+  listening,
+  greed,
+  streams,
+  'sockets that are sent': sentSockets,
+  signals,
+  surroundings,
+};

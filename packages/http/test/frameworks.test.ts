@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import * as node from 'node:http';
+import { describe, test } from 'node:test';
+import * as redline from '../src/index.ts';
+import type { HttpModule } from './conformance/engine.ts';
+import { exceptions } from './conformance/exceptions.ts';
+import { suites } from './conformance/suites.ts';
+import { frameworks, under } from './frameworks/frameworks.ts';
+
+const ours = redline as unknown as HttpModule;
+const isNative = redline.engine().name === 'native';
+
+/** What a handler does and sees; the other suites are about servers, whatever their handler is. */
+const suitesOfHandlers = [
+  'bodies',
+  'expectations',
+  'headers',
+  'responses',
+  'heads of responses',
+  'closing',
+  'framing',
+  'aborts',
+  'greed',
+  'streams',
+  'signals',
+  'surroundings',
+];
+
+/** Behaviours of handlers that throw or reject: a framework catches that, and answers in its own way. */
+const takenAway = new Set([
+  'forms of writeHead',
+  'an error in a listener is uncaught',
+  'trailers of a response',
+  'captureRejections',
+]);
+
+for (const [framework, prepare] of Object.entries(frameworks)) {
+  for (const suite of suitesOfHandlers) {
+    describe(`as node:http under ${framework}, ${suite}:`, { skip: !isNative }, async () => {
+      const handler = await prepare();
+      for (const [name, behave] of Object.entries(suites[suite]!)) {
+        if (takenAway.has(name) || name in exceptions) continue;
+        test(name, { timeout: 10_000 }, async () => {
+          const expected = await behave(under(handler, node));
+          const actual = await behave(under(handler, ours));
+          assert.deepEqual(actual, expected);
+        });
+      }
+    });
+  }
+}

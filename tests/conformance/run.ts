@@ -9,6 +9,8 @@ interface Suite {
 }
 
 const suites: Record<string, () => Promise<Suite>> = {
+  express: () => import('./express.ts'),
+  koa: () => import('./koa.ts'),
   'node-child-process': () => import('./node-child-process.ts'),
   'node-http': () => import('./node-http.ts'),
 };

@@ -24,7 +24,7 @@ export type {
   Slice,
   Verdict,
 } from './result.ts';
-export { compareSlices, type SliceComparison } from './run/compare-slices.ts';
+export { compareSlices, ratioBetween, type SliceComparison } from './run/compare-slices.ts';
 export { isMeasured } from './result.ts';
 export { renderSvg } from './report/svg-chart.ts';
 export type { Runtime } from './runtimes/cache.ts';

@@ -41,6 +41,8 @@ export interface GroupFacts {
   control: MeasuredVariant | SkippedVariant;
   load: LoadFacts;
   precision: PrecisionFacts;
+  /** As in `MachineFacts`. Absent in files from before a group had its own. */
+  pinning?: string;
   warnings: string[];
 }
 
@@ -70,7 +72,7 @@ export interface MeasuredVariant {
   group?: string;
   /** A few words beside the name, e.g. `needs Fastify`, `A/A control`. */
   note?: string;
-  /** Ladders only: no rung, but something beside the ladder to hold its top against. */
+  /** Ladders only: not a rung, but something beside the ladder to compare the rung before it with. */
   beside?: true;
   /** Completed requests per second, closed loop. The baseline's own times the paired ratio, as all absolute figures. */
   rps: number;

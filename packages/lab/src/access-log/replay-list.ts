@@ -32,10 +32,7 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
       if (method !== 'GET' && method !== 'HEAD') left.method++;
       else if (status < 200 || status >= 400) left.status++;
       else if (taken.length >= mostRequests) left.beyond++;
-      else {
-        const request = { method, path: target, headers: {}, body: '', compare: 'status' as const };
-        taken.push({ request, time });
-      }
+      else taken.push({ request: asLogged(method, target), time });
     },
     signal,
   );
@@ -63,6 +60,11 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
         : []),
     ],
   };
+}
+
+/** Bodies are in no log, and what is answered may change from one request to the next. */
+function asLogged(method: string, path: string): Required<RequestConfig> {
+  return { method, path, headers: {}, body: '', compare: 'status', timed: true };
 }
 
 function timesOf(times: (number | undefined)[]): Pick<ReplayList, 'atMs' | 'recordedRps'> {

@@ -16,6 +16,8 @@ export interface Plan {
   replay?: { file: string; rate: number | undefined };
   connections: number;
   openLoopRps: number | undefined;
+  pipeline: number;
+  burst: number;
   pin: boolean;
   turns: boolean;
   exactSends: boolean;
@@ -112,6 +114,8 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     ...(config.load?.replay === undefined
       ? {}
       : { replay: { file: resolve(folder, config.load.replay), rate: config.load.rate } }),
+    pipeline: config.load?.pipeline ?? 1,
+    burst: config.load?.burst ?? 1,
     pin: config.load?.pin ?? true,
     turns: config.load?.turns ?? false,
     exactSends: config.load?.exactSends ?? false,
@@ -149,5 +153,5 @@ function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant 
 
 function resolveRequest(request: string | RequestConfig): Required<RequestConfig> {
   const given = typeof request === 'string' ? { path: request } : request;
-  return { method: 'GET', headers: {}, body: '', compare: 'body', ...given };
+  return { method: 'GET', headers: {}, body: '', compare: 'body', timed: true, ...given };
 }

@@ -24,6 +24,7 @@ const requests: z.ZodType<RedlineConfig['requests']> = z
         headers: z.record(z.string(), z.string()).optional(),
         body: z.string().optional(),
         compare: z.enum(['body', 'status']).optional(),
+        timed: z.boolean().optional(),
       }),
     ]),
   )
@@ -36,6 +37,8 @@ const load: z.ZodType<RedlineConfig['load']> = z
     openLoopRps: z.number().positive().optional(),
     replay: z.string().min(1).optional(),
     rate: z.number().positive().optional(),
+    pipeline: count.optional(),
+    burst: count.optional(),
     pin: z.boolean().optional(),
     turns: z.boolean().optional(),
     exactSends: z.boolean().optional(),

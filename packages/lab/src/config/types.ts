@@ -44,7 +44,7 @@ export interface VariantConfig {
   group?: string;
   /** A few words shown beside the name. */
   note?: string;
-  /** On a ladder: no rung of it, but something to hold its top against. @default false */
+  /** On a ladder: not a rung of it, but something to compare the rung before it with. @default false */
   beside?: boolean;
   /** Program and arguments. A string is split at white space; there is no shell. The server must listen on `PORT` on 127.0.0.1. */
   command: string | string[];
@@ -69,6 +69,11 @@ export interface RequestConfig {
   body?: string;
   /** What must equal the baseline's answer before anything is timed. @default 'body' */
   compare?: 'body' | 'status';
+  /**
+   * Whether its latency counts. One that does not is sent like the others, and shows what it does to theirs.
+   * @default true
+   */
+  timed?: boolean;
 }
 
 export interface LoadConfig {
@@ -80,6 +85,13 @@ export interface LoadConfig {
   replay?: string;
   /** With `replay`: the open loop sends this many times as fast as it was recorded. @default as without `replay` */
   rate?: number;
+  /** Requests a connection of the closed loop sends at a time, before it reads the responses (wrk, autocannon). @default 1 */
+  pipeline?: number;
+  /**
+   * Requests the open loop sends at the same moment, each on a connection of its own as far as there are `connections`;
+   * its rate stays what it is. @default 1
+   */
+  burst?: number;
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;
   /**

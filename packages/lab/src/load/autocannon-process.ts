@@ -11,6 +11,7 @@ process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
   const options = {
     url: `http://127.0.0.1:${load.port}`,
     connections: load.connections,
+    pipelining: load.pipeline,
     duration: 600,
     requests: load.requests.map(({ method, path, headers, body }) => ({
       method: method as 'GET',

@@ -14,6 +14,8 @@ export interface ClosedLoop {
   port: number;
   requests: readonly Required<RequestConfig>[];
   connections: number;
+  /** Requests sent at a time on each connection. */
+  pipeline: number;
   durationMs: number;
   signal: AbortSignal;
   /** Called when the time is over and connections are still open; where the generator cannot wait, when it has ended. */

@@ -12,15 +12,18 @@ const connectMs = 100;
 
 /**
  * A wrk that is held still between slices. Its connections stay open and nothing has to start, so a slice can be as short
- * as a few batches of requests. What it has sent is told by the system: wrk writes each request with one call.
+ * as a few batches of requests. What it has sent is told by the system: wrk writes each request, or all it sends
+ * at a time, with one call.
  */
 export class HeldLoad {
   readonly #child: ChildProcess;
   readonly #script: WrkCommand['script'];
+  readonly #pipeline: number;
 
-  private constructor(child: ChildProcess, script: WrkCommand['script']) {
+  private constructor(child: ChildProcess, script: WrkCommand['script'], pipeline: number) {
     this.#child = child;
     this.#script = script;
+    this.#pipeline = pipeline;
   }
 
   /** @throws {LabError} ERR_REDLINE_LOAD when wrk does not stay */
@@ -28,7 +31,7 @@ export class HeldLoad {
     const { program, args, script } = wrkCommand(load, 1);
     const child = spawn(program, args, { stdio: 'ignore', detached: true });
     child.on('error', () => {});
-    const held = new HeldLoad(child, script);
+    const held = new HeldLoad(child, script, load.pipeline);
     try {
       await untilItCatches('SIGINT', child.pid!, load.signal);
       await sleep(connectMs, undefined, { signal: load.signal });
@@ -46,7 +49,7 @@ export class HeldLoad {
     if (calls === undefined) {
       throw new LabError('ERR_REDLINE_LOAD', 'The load that takes turns with the server ended.');
     }
-    return Number(calls);
+    return Number(calls) * this.#pipeline;
   }
 
   /** Sends for so long. Answers to what is under way are then still to come. */

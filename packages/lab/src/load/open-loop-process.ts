@@ -16,20 +16,24 @@ process.once('message', (load: OpenLoop) => {
   const settling = Math.floor(perMs * settleMs);
   const total = settling + Math.max(1, Math.floor(perMs * load.durationMs));
   const gapMs = 1 / perMs;
-  let settled = 0;
+  const dueAt = (index: number): number => startedAt + (index - (index % load.burst)) * gapMs;
+  let timed = 0;
+  let untimed = 0;
   let failed = 0;
   let sent = 0;
   const startedAt = performance.now();
 
   const send = (intendedAt: number): void => {
-    const { method, path, headers, body } = load.requests[sent % load.requests.length]!;
-    const counts = sent >= settling;
+    const request = load.requests[sent % load.requests.length]!;
+    const { method, path, headers, body } = request;
+    const counts = request.timed && sent >= settling;
+    if (counts) timed++;
     const outgoing = httpRequest(
       { host: '127.0.0.1', port: load.port, agent, method, path, headers },
       (incoming) => {
         incoming.resume();
         incoming.on('end', () => {
-          if (!counts) settled++;
+          if (!counts) untimed++;
           else if (incoming.statusCode! >= 400) failed++;
           else latencies.push(performance.now() - intendedAt);
           finishWhenDone();
@@ -39,7 +43,7 @@ process.once('message', (load: OpenLoop) => {
     );
     const fail = (): void => {
       if (counts) failed++;
-      else settled++;
+      else untimed++;
       finishWhenDone();
     };
     outgoing.on('error', fail);
@@ -49,17 +53,16 @@ process.once('message', (load: OpenLoop) => {
   // Each tick sends all that is due, and lateness is part of the latency.
   const tick = (): void => {
     const now = performance.now();
-    while (sent < total && startedAt + sent * gapMs <= now) {
-      send(startedAt + sent * gapMs);
+    while (sent < total && dueAt(sent) <= now) {
+      send(dueAt(sent));
       sent++;
     }
     // Not from the intended end: on a crowded machine this process may be late itself.
     if (sent === total) return void setTimeout(finish, graceMs);
-    const sleepMs = startedAt + sent * gapMs - now - timerLateMs;
+    const sleepMs = dueAt(sent) - now - timerLateMs;
     if (load.isExact && sleepMs < 1) setImmediate(tick);
     else setTimeout(tick, load.isExact ? sleepMs : 1);
   };
-  tick();
 
   const finish = (): void => {
     latencies.sort((a, b) => a - b);
@@ -67,11 +70,12 @@ process.once('message', (load: OpenLoop) => {
       p50: quantileOfSorted(latencies, 0.5),
       p99: quantileOfSorted(latencies, 0.99),
       answered: latencies.length,
-      failed: total - settling - latencies.length,
+      failed: timed - latencies.length,
     };
     process.send!(outcome, () => process.exit());
   };
   const finishWhenDone = (): void => {
-    if (latencies.length + failed + settled >= total) finish();
+    if (latencies.length + failed + untimed >= total) finish();
   };
+  tick();
 });

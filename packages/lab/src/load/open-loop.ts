@@ -6,6 +6,8 @@ export interface OpenLoop {
   requests: readonly Required<RequestConfig>[];
   connections: number;
   requestsPerSecond: number;
+  /** Requests that are due at the same moment. */
+  burst: number;
   durationMs: number;
   /** Keeps the sender's core busy, to be on time. Otherwise it may be a millisecond late. */
   isExact: boolean;
@@ -16,7 +18,7 @@ export interface OpenLoopOutcome {
   p50: number;
   p99: number;
   answered: number;
-  /** Sent, and not answered properly by the end. */
+  /** Of those whose latency counts: sent, and not answered properly by the end. */
   failed: number;
 }
 

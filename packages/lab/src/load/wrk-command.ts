@@ -15,10 +15,17 @@ export interface WrkCommand {
 }
 
 export function wrkCommand(
-  { port, requests, connections, launcher = [] }: Omit<ClosedLoop, 'durationMs' | 'signal'>,
+  {
+    port,
+    requests,
+    connections,
+    pipeline,
+    launcher = [],
+  }: Omit<ClosedLoop, 'durationMs' | 'signal'>,
   threads: number,
 ): WrkCommand {
-  const script = needsScript(requests) ? writeScript(requests) : undefined;
+  const script =
+    pipeline > 1 || needsScript(requests) ? writeScript(requests, pipeline) : undefined;
   const [program = 'wrk', ...before] = [...launcher, 'wrk'];
   const args = [
     ...before,
@@ -40,10 +47,10 @@ function needsScript(requests: readonly Required<RequestConfig>[]): boolean {
   return requests.length > 1 || requests[0]!.method !== 'GET' || requests[0]!.body !== '';
 }
 
-function writeScript(requests: readonly Required<RequestConfig>[]): {
-  folder: string;
-  file: string;
-} {
+function writeScript(
+  requests: readonly Required<RequestConfig>[],
+  pipeline: number,
+): { folder: string; file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'redline-wrk-'));
   const file = join(folder, 'requests.lua');
   const formatted = requests.map((request) => {
@@ -60,13 +67,23 @@ function init()
   wrk.headers = wrk.headers or {}
   requests = {${formatted.join(',')}}
 end
-function request()
+function one()
   next = next % #requests + 1
   return requests[next]
 end
+${pipeline === 1 ? 'request = one' : pipelined(pipeline)}
 `,
   );
   return { folder, file };
+}
+
+/** wrk counts the requests in what it is given, and waits for as many responses. */
+function pipelined(count: number): string {
+  return `local batch = {}
+function request()
+  for i = 1, ${count} do batch[i] = one() end
+  return table.concat(batch)
+end`;
 }
 
 /** A Lua string literal, every byte outside printable ASCII escaped. */

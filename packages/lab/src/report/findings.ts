@@ -73,7 +73,7 @@ function besideFinding(step: StepRow, figures: Figures): Markup {
   const rps = figures.stepTexts.get(step)?.rps;
   return finding(
     verdictWord(reading),
-    markup`Beside the ladder, against its top: <b>${step.name}</b>: ${cpu}, ${rps?.value}\u00a0× the requests ${rps?.range}.`,
+    markup`Beside the ladder: <b>${step.name}</b> against ${step.over}: ${cpu}, ${rps?.value}\u00a0× the requests ${rps?.range}.`,
   );
 }
 

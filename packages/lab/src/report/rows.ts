@@ -8,7 +8,7 @@ import {
 } from '../result.ts';
 import { type Estimate, type Reading, readingOf, type Trust, trustOf } from './reading.ts';
 
-/** `beside`: on a ladder, what its top is held against without being a rung. */
+/** `beside`: on a ladder, what a rung is compared with without being a rung itself. */
 export type Role = 'base' | 'control' | 'variant' | 'beside';
 
 /** One line of the ladder, the same in every output. */
@@ -36,7 +36,7 @@ export interface SkippedRow {
 
 export type Row = MeasuredRow | SkippedRow;
 
-/** Ladders: one rung against the measured one below it, or what stands beside against the top. */
+/** Ladders: one rung against the measured one below it, or what stands beside against the rung before it. */
 export interface StepRow {
   name: string;
   over: string;

@@ -92,7 +92,7 @@ function legend(
   );
   const crosses = `${marks.unresolved} unresolved: it crosses an edge.`;
   const beside = figures.rows.some((row) => row.role === 'beside')
-    ? ['Set in: beside the ladder, no rung of it; its step is against the top rung.']
+    ? ['Set in: beside the ladder, not a rung; its step is against the rung before.']
     : [];
   return [
     ...ends(

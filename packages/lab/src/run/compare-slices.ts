@@ -1,7 +1,7 @@
-import type { Comparison, Slice, Verdict } from '../result.ts';
+import type { Comparison, Interval, Slice, Verdict } from '../result.ts';
 import { seededRandom } from '../stats/random.ts';
 import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
-import { cpuMetric, pairedRatio } from './paired-ratio.ts';
+import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
 
 export interface SliceComparison extends Comparison {
   /** Half-width of the band of no difference, as a fraction. */
@@ -44,4 +44,26 @@ export function compareSlices(
     band,
     controlVerdict: judgeControl(controlRatio),
   };
+}
+
+type Metrics = { cpu: Metric; rps: Metric };
+const metrics: Metrics = { cpu: cpuMetric, rps: rpsMetric };
+
+/**
+ * A variant against one that is not its baseline, better above 1, by the estimator of a report and with its interval.
+ * There is no verdict: the control of a run belongs to its baseline. Undefined when they share no block.
+ * @param options.metric CPU per request, or requests per second
+ * @param options.seed Of the resampling. @default 1
+ */
+export function ratioBetween(
+  slices: readonly Slice[],
+  {
+    variant,
+    other,
+    metric,
+    seed = 1,
+  }: { variant: string; other: string; metric: keyof Metrics; seed?: number },
+): Interval | undefined {
+  const ratio = pairedRatio(slices, variant, [other], metrics[metric], seededRandom(seed));
+  return Number.isNaN(ratio.value) ? undefined : ratio;
 }

@@ -22,6 +22,7 @@ export function mergeGroups(
       control: result.control,
       load: result.load,
       precision: result.precision,
+      pinning: result.machine.pinning,
       warnings: result.warnings,
     })),
     slices: results.flatMap(({ slices }) => slices),
@@ -32,12 +33,13 @@ export function mergeGroups(
 export function splitGroups(result: BenchResult): BenchResult[] {
   const { groups, ...whole } = result;
   if (groups === undefined) return [result];
-  return groups.map(({ name, ...facts }) => {
+  return groups.map(({ name, pinning = whole.machine.pinning, ...facts }) => {
     const variants = result.variants.filter(({ group }) => group === name);
     const names = new Set([...variants, facts.control].map((variant) => variant.name));
     return {
       ...whole,
       ...facts,
+      machine: { ...whole.machine, pinning },
       variants,
       slices: result.slices.filter(({ variant }) => names.has(variant)),
     };

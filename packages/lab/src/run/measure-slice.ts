@@ -55,6 +55,7 @@ async function loadOnce(
       port: server.port,
       requests: plan.requests,
       connections: plan.connections,
+      pipeline: plan.pipeline,
       durationMs: plan.precision.sliceMs,
       signal,
     })

@@ -13,19 +13,27 @@ export interface Pinning {
   cores: { all: string; server: string } | undefined;
 }
 
+/** Those of this process before it was pinned. */
+let given: number[] | undefined;
+
 /**
- * Moves this process, and with it all it starts later, to the load's cores.
- * Call it before anything is started. Without taskset, or with one core, nothing is pinned.
+ * Moves this process, and with it all it starts later, to the load's cores; where that is not wanted, back to all of its
+ * own. Call it before anything is started. Without taskset, or with one core, nothing is pinned.
  */
 export function pinSelf(wanted: boolean): Pinning {
-  const all = allowedCores();
+  const wasPinned = given !== undefined;
+  const all = (given ??= allowedCores());
   const unpinned = {
     coreCount: all.length,
     loadCoreCount: all.length,
     description: 'none',
     cores: undefined,
   };
-  if (!wanted || process.platform !== 'linux' || all.length < 2) return unpinned;
+  if (process.platform !== 'linux' || all.length < 2) return unpinned;
+  if (!wanted) {
+    if (wasPinned) setCores(process.pid, all.join(','));
+    return unpinned;
+  }
   const server = String(all.at(-1));
   const load = all.slice(0, -1);
   if (!setCores(process.pid, load.join(','))) return unpinned;

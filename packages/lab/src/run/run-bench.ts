@@ -61,18 +61,18 @@ export function controlName(baseline: string): string {
 /**
  * Restarts × blocks: every restart brings all contestants up afresh, each block measures each of them once, in a new
  * order. At the end, or on abort, nothing that was started is left.
- * @param plans One for each group. They share the set-up and the pinning, and run one after the other.
+ * @param plans One for each group. They share the set-up, and run one after the other.
  */
 export async function runBench(
   plans: readonly Plan[],
   listen: (plan: Plan) => RunListener,
   signal: AbortSignal,
 ): Promise<Observations[]> {
-  const pinning = pinSelf(plans.every(({ pin }) => pin));
   const setup: SetupResult = (await plans[0]!.setup?.()) ?? {};
   try {
     const observed: Observations[] = [];
     for (const plan of plans) {
+      const pinning = pinSelf(plan.pin);
       const before = readInterference();
       const observations = await observe(plan, setup, pinning, listen(plan), signal);
       const after = readInterference();
@@ -274,6 +274,7 @@ async function measureLatency(
         requests: plan.requests,
         connections: plan.connections,
         requestsPerSecond: observations.openLoopRps,
+        burst: plan.burst,
         durationMs: plan.precision.latencyMs,
         // Where nothing is pinned it would take the server's own core.
         isExact: plan.exactSends && server.launcher.length > 0,

@@ -44,6 +44,7 @@ export async function measureCuts(
     port: session.port,
     requests: target.replayed?.load ?? [target.request],
     connections: target.connections,
+    pipeline: 1,
     durationMs: 600_000,
     launcher: takeTurns(pinning, session.pid),
     signal: AbortSignal.any([load.signal, signal]),

@@ -163,7 +163,7 @@ async function fromUrl(
       port: running === undefined ? port : undefined,
       probe: undefined,
     },
-    request: { method: 'GET', path, headers: {}, body: '', compare: 'body' },
+    request: { method: 'GET', path, headers: {}, body: '', compare: 'body', timed: true },
     replayFile: options.replay,
     connections: defaultConnections,
     pin: true,

@@ -53,6 +53,23 @@ describe('redline bench with groups', () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
+  test('pins each group as it asks for', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: ['pinned', 'free', 'again'].map((group) => ({
+        ...bench.variant(`it/${group}`),
+        group,
+      })),
+      groups: { free: { load: { pin: false } } },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const [pinned, free, again] = bench.result('r.json').groups!.map(({ pinning }) => pinning);
+    assert.equal(free, 'none');
+    assert.equal(pinned, again);
+    assert.equal(bench.result('r.json').machine.pinning, pinned);
+  });
+
   test('leaves out the groups that --only names nothing of', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

@@ -89,12 +89,12 @@ describe('the HTML report', () => {
     );
   });
 
-  it('holds what stands beside a ladder against its top, and never calls it the top', () => {
+  it('compares what stands beside a ladder with the rung before it, and never calls it the top', () => {
     const text = textOf(renderHtml(fixture()));
     assert.match(text, /10 rungs and 1 beside the ladder/);
     assert.match(
       text,
-      /changed Beside the ladder, against its top: go net\/http : 1\.6 µs more CPU per request \[1\.2, 2\.1\], 1\.03 × the requests/,
+      /changed Beside the ladder: go net\/http against redline response cache: 1\.6 µs more CPU per request \[1\.2, 2\.1\], 1\.03 × the requests/,
     );
     assert.match(text, /go net\/http beside redline response cache/);
   });

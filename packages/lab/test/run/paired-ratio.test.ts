@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Slice } from '../../src/result.ts';
+import { ratioBetween } from '../../src/run/compare-slices.ts';
 import { cpuMetric, cpuPerRequest, pairedRatio, rpsMetric } from '../../src/run/paired-ratio.ts';
 import { seededRandom } from '../../src/stats/random.ts';
 
@@ -36,6 +37,29 @@ describe('pairedRatio', () => {
       slice(2, 1, 'variant', { cpuMicros: 9_000 }),
     ];
     assert.equal(pairedRatio(slices, 'variant', ['base'], cpuMetric, random, 9).value, 1);
+  });
+});
+
+describe('ratioBetween', () => {
+  const slices = [1, 2, 3].flatMap((restart) => [
+    slice(restart, 1, 'base', { requests: 100, cpuMicros: 4_000 }),
+    slice(restart, 1, 'a', { requests: 200, cpuMicros: 4_000 }),
+    slice(restart, 1, 'b', { requests: 300, cpuMicros: 2_000 + restart }),
+    slice(restart, 2, 'elsewhere', {}),
+  ]);
+
+  test('compares two variants, neither of which is the baseline, with an interval', () => {
+    const rps = ratioBetween(slices, { variant: 'b', other: 'a', metric: 'rps' })!;
+    assert.ok(Math.abs(rps.value - 1.5) < 1e-12, String(rps.value));
+    const cpu = ratioBetween(slices, { variant: 'b', other: 'a', metric: 'cpu' })!;
+    assert.ok(cpu.low < cpu.value && cpu.value < cpu.high, JSON.stringify(cpu));
+    assert.ok(cpu.value > 2.9 && cpu.value < 3.1);
+  });
+
+  test('is undefined for two that share no block', () => {
+    const other = 'elsewhere';
+    assert.equal(ratioBetween(slices, { variant: 'a', other, metric: 'rps' }), undefined);
+    assert.equal(ratioBetween(slices, { variant: 'gone', other, metric: 'rps' }), undefined);
   });
 });
 

@@ -26,7 +26,7 @@ function targetOf(app: string, path: string, env: Record<string, string> = {}): 
       port: undefined,
       probe: undefined,
     },
-    request: { method: 'GET', path, headers: {}, body: '', compare: 'body' },
+    request: { method: 'GET', path, headers: {}, body: '', compare: 'body', timed: true },
     replayed: undefined,
     asked: `GET ${path}`,
     connections: 4,

@@ -2,9 +2,10 @@ import {
   type BenchResult,
   isMeasured,
   type MeasuredVariant,
+  ratioBetween,
   type SkippedVariant,
 } from '@redline/lab';
-import { pairedRps } from './paired-rps.ts';
+import { ratioText } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
 const platforms = { express: 'Express', fastify: 'Fastify' };
@@ -228,6 +229,5 @@ function latencyMs({ rps }: MeasuredVariant, connections: number): string {
 
 function against(result: BenchResult, name: string, other: string): string {
   if (name === other) return '1';
-  const ratio = pairedRps(result, name, other);
-  return ratio === undefined ? '–' : `${ratio.toFixed(ratio >= 10 ? 0 : 2)} ×`;
+  return ratioText(ratioBetween(result.slices, { variant: name, other, metric: 'rps' }));
 }

@@ -4,32 +4,37 @@ import { table } from './markdown-table.ts';
 
 export interface Results {
   ladder: BenchResult;
-  http?: BenchResult | undefined;
+  frameworks?: BenchResult | undefined;
   defer?: BenchResult | undefined;
   spawn?: BenchResult | undefined;
   legacy?: BenchResult | undefined;
 }
 
 /** Rows of what was measured, and nothing of what was not. */
-export function headline({ ladder, http, defer, spawn, legacy }: Results): string {
+export function headline({ ladder, frameworks, defer, spawn, legacy }: Results): string {
   const rows = [
     row(
-      'Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-seven-rungs)',
+      `Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-seven-rungs)${onNode(ladder)}`,
       rpsOf(find(ladder, '05-engine')),
       'npm start',
     ),
     row(
-      '`node:http` → Fastify on [`@redline/http`](packages/http)',
-      rpsOf(find(http, 'fastify-redline/c64')),
-      'npm run bench -- http',
+      'Express 5 → Express 5 on [`@redline/http`](packages/http), not a line of it changed, Node 24',
+      rpsOf(find(frameworks, 'express5-redline/node24')),
+      'npm run bench -- frameworks',
     ),
     row(
-      'an interceptor that adds a BullMQ job → [`@redline/defer`](packages/defer), on Express',
+      'Fastify → Fastify on `@redline/http`, Node 24',
+      rpsOf(find(frameworks, 'fastify-redline/node24')),
+      'npm run bench -- frameworks',
+    ),
+    row(
+      `an interceptor that adds a BullMQ job → [\`@redline/defer\`](packages/defer), on Express${onNode(defer)}`,
       rpsOf(find(defer, 'express-memory/redis-local/c100')),
       'npm run bench -- defer',
     ),
     row(
-      '`node:child_process` → [`@redline/child-process`](packages/child-process), one `echo` for each request',
+      `\`node:child_process\` → [\`@redline/child-process\`](packages/child-process), one \`echo\` for each request${onNode(spawn)}`,
       rpsOf(find(spawn, 'redline/echo')),
       'npm run bench -- spawn',
     ),
@@ -39,7 +44,7 @@ export function headline({ ladder, http, defer, spawn, legacy }: Results): strin
       'npm run bench -- spawn',
     ),
     row(
-      'an old server → [its twin](examples/legacy-http), changed where `redline` pointed',
+      'an old server → [its twin](examples/legacy-http), changed where `redline` pointed, Node 24',
       cpuOf(find(legacy, 'twin on node 24')),
       'npx redline ladder benchmarks/scenarios/legacy.ts',
     ),
@@ -53,6 +58,11 @@ function row(change: string, figure: string | undefined, command: string): strin
 
 function rpsOf(variant: MeasuredVariant | undefined): string | undefined {
   return variant && `${times(variant.rpsRatio)} requests/s`;
+}
+
+/** Figures of two Nodes are not one figure. */
+function onNode(result: BenchResult | undefined): string {
+  return result === undefined ? '' : `, Node ${result.machine.node.slice(1).split('.', 1)[0]}`;
 }
 
 /** Of the step over the rung below: the original on the same Node. */

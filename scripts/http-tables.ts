@@ -1,9 +1,21 @@
-import { type BenchResult, isMeasured, type MeasuredVariant } from '@redline/lab';
-import { pairedRps } from './paired-rps.ts';
+import { type BenchResult, isMeasured, type MeasuredVariant, ratioBetween } from '@redline/lab';
+import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
 const contenders = ['node-http', 'fastify', 'redline', 'fastify-redline', 'bun', 'go', 'hyper'];
-const loads = ['c4', 'c64', 'c64-headers', 'c200', 'post', 'stream'];
+/** Rows: more loads than a page is wide. */
+const loads: Record<string, string> = {
+  c1: 'one connection',
+  c4: '4 connections',
+  c64: '64 connections',
+  c200: '200 connections',
+  'c64-headers': '64, ten request headers',
+  'pipelined-16': '64, 16 requests at a time',
+  short: '64, ten requests each',
+  post: '1 KB of JSON posted',
+  'json-post-10k': '10 KB of JSON posted',
+  stream: '1 MiB in 16 chunks',
+};
 /** What the servers of the group `idle` measured of themselves. */
 interface IdleVariant extends MeasuredVariant {
   connections?: number;
@@ -12,34 +24,87 @@ interface IdleVariant extends MeasuredVariant {
 
 /** The tables of packages/http/README.md. */
 export function httpTables(result: BenchResult): string {
+  const others = contenders.slice(1);
   return [
     '**Requests per second**, `node-http` = 1, with 95 % intervals:',
-    grid(contenders, loads, (contender, load) => againstNode(result, contender, load)),
-    '**Fastify on the engine against Fastify on node:http**, requests per second and CPU per request:',
-    grid(['requests/s', 'CPU'], loads, (what, load) => {
-      if (what === 'CPU') return cpuRatio(result, load);
-      return against(result, 'fastify-redline', 'fastify', load);
-    }),
+    grid(result, others, (variant) => ratioText(variant.rpsRatio)),
+    '**Fastify on the engine against Fastify on node:http**:',
+    fastifyTable(result),
     '**Server CPU**, µs per request:',
-    grid(contenders, loads, (contender, load) => figure(result, contender, load, cpu)),
+    grid(result, contenders, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest.toFixed(1)),
     '**p99**, ms, open loop:',
-    grid(contenders, loads, (contender, load) => figure(result, contender, load, p99)),
+    grid(result, contenders, ({ latencyMs }) => latencyMs.p99.toFixed(1)),
+    busyTable(result),
+    threadsTable(result),
     '**Resident set under load**, MiB:',
-    grid(contenders, loads, (contender, load) => figure(result, contender, load, rss)),
+    grid(result, contenders, ({ rssMiB }) => rssMiB.toFixed(0)),
     idleTable(result),
     describeRun(result),
   ].join('\n\n');
 }
 
-/** The short table of the root README. */
-export function httpSummary(result: BenchResult): string {
-  const shown = ['c64', 'c64-headers', 'c200', 'post', 'stream'];
-  return grid(contenders, shown, (contender, load) => againstNode(result, contender, load));
+/** Loads down, contenders across; what was not measured has no row. */
+function grid(
+  result: BenchResult,
+  columns: readonly string[],
+  show: (variant: MeasuredVariant) => string,
+): string {
+  const rows = loadsOf(result).map((load) => [
+    `\`${load}\` ${loads[load]}`,
+    ...columns.map((contender) => {
+      const variant = find(result, contender, load);
+      return variant === undefined ? absent(result, contender, load) : show(variant);
+    }),
+  ]);
+  return table(['', ...columns.map(named)], rows);
 }
 
-const cpu = (variant: MeasuredVariant) => variant.cpuMicrosPerRequest.toFixed(1);
-const p99 = ({ latencyMs }: MeasuredVariant) => latencyMs.p99.toFixed(1);
-const rss = ({ rssMiB }: MeasuredVariant) => rssMiB.toFixed(0);
+function fastifyTable(result: BenchResult): string {
+  const rows = loadsOf(result).map((load) => {
+    const pair = { variant: `fastify-redline/${load}`, other: `fastify/${load}` };
+    return [
+      `\`${load}\``,
+      ratioText(ratioBetween(result.slices, { ...pair, metric: 'rps' })),
+      ratioText(shareOf(ratioBetween(result.slices, { ...pair, metric: 'cpu' }))),
+    ];
+  });
+  return table(['', 'requests/s', 'CPU per request'], rows);
+}
+
+function busyTable(result: BenchResult): string {
+  const there = contenders.filter((name) => find(result, name, 'c64-busy') !== undefined);
+  if (there.length === 0) return '';
+  const show = (quantile: (latencyMs: MeasuredVariant['latencyMs']) => string): string[] =>
+    there.map((name) => quantile(find(result, name, 'c64-busy')!.latencyMs));
+  const rows = [
+    ['p50', ...show(({ p50 }) => p50.toFixed(1))],
+    ['p99', ...show(({ p99, p99Low, p99High }) => `${p99.toFixed(1)}${within(p99Low, p99High)}`)],
+  ];
+  return [
+    '**`c64-busy`**, 64 requests at a time, of which one in eight keeps the CPU for 5 ms: latency of the others, ms:',
+    table(['', ...there.map(named)], rows),
+  ].join('\n\n');
+}
+
+function threadsTable(result: BenchResult): string {
+  const ofGroup = result.variants.filter(({ group }) => group === 'threads-2');
+  if (ofGroup.length === 0) return '';
+  const rows = ofGroup.map((variant) => [
+    named(variant.note ?? variant.name),
+    ...(isMeasured(variant)
+      ? [
+          variant.rpsVerdict === 'base' ? '1.00 ×' : ratioText(variant.rpsRatio),
+          variant.cpuMicrosPerRequest.toFixed(1),
+          variant.latencyMs.p99.toFixed(1),
+          variant.rssMiB.toFixed(0),
+        ]
+      : ['skipped', '–', '–', '–']),
+  ]);
+  return [
+    '**`threads-2`**, 64 connections, two threads or processes; nothing is pinned, and the load has its share of the cores:',
+    table(['', 'requests/s', 'CPU µs per request', 'p99 ms', 'RSS MiB'], rows),
+  ].join('\n\n');
+}
 
 function idleTable(result: BenchResult): string {
   const names = contenders.filter((name) => find(result, name, 'idle') !== undefined);
@@ -54,37 +119,11 @@ function idleTable(result: BenchResult): string {
       return (when === 'before' ? (variant.rssBeforeMiB ?? Number.NaN) : variant.rssMiB).toFixed(0);
     }),
   ]);
-  return `**Resident set with ${connections} idle connections**, MiB:\n\n${table(['', ...names], rows)}`;
+  return `**Resident set with ${connections} idle connections**, MiB:\n\n${table(['', ...names.map(named)], rows)}`;
 }
 
-/** Against the baseline, with the interval the run gave it. */
-function againstNode(result: BenchResult, contender: string, load: string): string {
-  const variant = find(result, contender, load);
-  if (variant === undefined) return absent(result, contender, load);
-  const { value, low, high } = variant.rpsRatio;
-  const interval = low === high ? '' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`;
-  return `${value.toFixed(2)} ×${interval}`;
-}
-
-function against(result: BenchResult, contender: string, other: string, load: string): string {
-  const value = pairedRps(result, `${contender}/${load}`, `${other}/${load}`);
-  return value === undefined ? absent(result, contender, load) : `${value.toFixed(2)} ×`;
-}
-
-function cpuRatio(result: BenchResult, load: string): string {
-  const [ours, theirs] = ['fastify-redline', 'fastify'].map((name) => find(result, name, load));
-  if (ours === undefined || theirs === undefined) return '–';
-  return `${(ours.cpuMicrosPerRequest / theirs.cpuMicrosPerRequest).toFixed(2)} ×`;
-}
-
-function figure(
-  result: BenchResult,
-  contender: string,
-  load: string,
-  show: (variant: MeasuredVariant) => string,
-): string {
-  const variant = find(result, contender, load);
-  return variant === undefined ? absent(result, contender, load) : show(variant);
+function loadsOf({ groups = [] }: BenchResult): string[] {
+  return Object.keys(loads).filter((load) => groups.some(({ name }) => name === load));
 }
 
 function absent({ variants }: BenchResult, contender: string, load: string): string {
@@ -96,29 +135,29 @@ function find({ variants }: BenchResult, contender: string, load: string): IdleV
   return variant !== undefined && isMeasured(variant) ? variant : undefined;
 }
 
-function grid(
-  rows: readonly string[],
-  columns: readonly string[],
-  cell: (row: string, column: string) => string,
-): string {
-  const named = (name: string) => (name.includes('redline') ? `**${name}**` : name);
-  return table(
-    ['', ...columns.map((column) => `\`${column}\``)],
-    rows.map((row) => [named(row), ...columns.map((column) => cell(row, column))]),
-  );
+function named(name: string): string {
+  return /redline|runThreads/.test(name) ? `**${name}**` : name;
 }
 
-function describeRun({ machine, load, startedAt, groups }: BenchResult): string {
+function within(low: number, high: number): string {
+  return low === high ? '' : ` [${low.toFixed(1)}, ${high.toFixed(1)}]`;
+}
+
+function describeRun({ machine, load, startedAt, groups, variants }: BenchResult): string {
   const { restarts, blocks } = groups![0]!.precision;
   const noise = groups!
     .map(({ name, precision }) => `${name} ± ${(precision.rpsBand * 100).toFixed(0)} %`)
     .join(', ');
+  const skipped = variants
+    .flatMap((variant) => (isMeasured(variant) ? [] : [`\`${variant.name}\` ${variant.skipped}`]))
+    .join('; ');
   return [
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
-    `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${restarts} restarts × ${blocks} interleaved blocks.`,
-    `\`c64\`: 64 connections, 593 bytes of JSON; \`-headers\`: ten request headers; \`post\`: 1 KB of JSON, parsed; \`stream\`: 1 MiB in 16 chunks.`,
+    `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${ofRun(restarts, blocks)}.`,
+    'A GET brings 593 bytes of JSON, what is posted is parsed, and `short` closes a connection after ten requests.',
     `A/A noise in requests per second: ${noise}. Where the load saturates before the server, its figure is a lower bound; CPU per`,
     'request is not. Loopback says nothing about a network, nor these small handlers about yours.',
+    ...(skipped === '' ? [] : [`Skipped: ${skipped}.`]),
     'Raw data: [benchmarks/results/http.json](../../benchmarks/results/http.json).',
   ].join('\n');
 }

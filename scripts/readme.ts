@@ -3,8 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
-import { httpSummary, httpTables } from './http-tables.ts';
+import { httpTables } from './http-tables.ts';
 import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
+import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
@@ -27,7 +28,7 @@ replaceBlock(
   'headline',
   headline({
     ladder,
-    http: readResult('http'),
+    frameworks: readResult('frameworks'),
     defer: readResult('defer'),
     spawn: readResult('spawn'),
     legacy: readResult('legacy'),
@@ -45,7 +46,11 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
 if (existsSync(join(root, 'benchmarks/results/http.json'))) {
   const http: BenchResult = readJson('benchmarks/results/http.json');
   replaceBlock('packages/http/README.md', 'http', httpTables(http));
-  replaceBlock('README.md', 'http', httpSummary(http));
+}
+const frameworks = readResult('frameworks');
+if (frameworks !== undefined) {
+  replaceBlock('packages/http/README.md', 'frameworks', frameworksTables(frameworks));
+  replaceBlock('README.md', 'frameworks', frameworksSummary(frameworks));
 }
 // The same: a quarter of an hour.
 if (existsSync(join(root, 'benchmarks/results/defer.json'))) {

@@ -1,11 +1,11 @@
 import {
   type BenchResult,
-  type Interval,
   isMeasured,
   type MeasuredVariant,
+  ratioBetween,
   type SkippedVariant,
 } from '@redline/lab';
-import { pairedRps } from './paired-rps.ts';
+import { ratioText } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
 /** What the blocking servers measure of themselves. */
@@ -70,8 +70,8 @@ function againstTable(result: BenchResult): string {
     ['node', 'go', 'rust', 'bun', 'deno'].map((other) => [
       other,
       ...workloads.map((workload) => {
-        const value = pairedRps(result, `redline/${workload}`, `${other}/${workload}`);
-        return value === undefined ? '–' : `${ratio(value)} ×`;
+        const pair = { variant: `redline/${workload}`, other: `${other}/${workload}` };
+        return ratioText(ratioBetween(result.slices, { ...pair, metric: 'rps' }));
       }),
     ]),
   );
@@ -194,15 +194,7 @@ function theirs({ requestsPerSecond }: SpawnArticle, contender: string, workload
 function ours(variant: Variant | undefined): string {
   if (variant === undefined) return '–';
   if (!isMeasured(variant)) return 'skipped';
-  return `${ratio(variant.rpsRatio.value)} ×${interval(variant.rpsRatio)}`;
-}
-
-function interval({ low, high }: Interval): string {
-  return low === high ? '' : ` [${ratio(low)}, ${ratio(high)}]`;
-}
-
-function ratio(value: number): string {
-  return value.toFixed(value >= 20 ? 0 : 2);
+  return ratioText(variant.rpsRatio);
 }
 
 function cpu(variant: Variant | undefined): string {

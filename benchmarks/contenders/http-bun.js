@@ -1,5 +1,5 @@
 // Bun.serve. Runs on Bun alone.
-import { json, product, sum, webStream } from './http-work.js';
+import { json, product, sum, webStream, work } from './http-work.js';
 
 const headers = { 'Content-Type': json };
 
@@ -9,6 +9,10 @@ Bun.serve({
   async fetch(request) {
     const path = request.url.slice(request.url.indexOf('/', 8));
     if (path === '/') return new Response(product, { headers });
+    if (path === '/busy') {
+      work();
+      return new Response(product, { headers });
+    }
     if (path === '/order') return new Response(sum(await request.json()), { headers });
     if (path === '/stream') {
       return new Response(webStream(), { headers: { 'Content-Type': 'application/octet-stream' } });

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import Fastify from 'fastify';
 import { hold } from './http-idle.js';
-import { json, product, stream, sum } from './http-work.js';
+import { json, product, stream, sum, work } from './http-work.js';
 
 const options = {};
 if (process.env.ENGINE === 'redline') {
@@ -10,6 +10,10 @@ if (process.env.ENGINE === 'redline') {
 }
 const app = Fastify(options);
 app.get('/', (_, reply) => {
+  reply.header('Content-Type', json).send(product);
+});
+app.get('/busy', (_, reply) => {
+  work();
   reply.header('Content-Type', json).send(product);
 });
 app.post('/order', (request, reply) => {

@@ -1,14 +1,15 @@
 // A listener alone, without a framework: on node:http, or on the engine (ENGINE=redline).
 import process from 'node:process';
 import { hold } from './http-idle.js';
-import { json, product, stream, sum } from './http-work.js';
+import { json, product, stream, sum, work } from './http-work.js';
 
 const { createServer } =
   process.env.ENGINE === 'redline' ? await import('@redline/http') : await import('node:http');
 const answerHead = { 'Content-Type': json, 'Content-Length': Buffer.byteLength(product) };
 
 const server = createServer((request, response) => {
-  if (request.url === '/') {
+  if (request.url === '/' || request.url === '/busy') {
+    if (request.url === '/busy') work();
     response.writeHead(200, answerHead);
     response.end(product);
   } else if (request.url === '/order') {

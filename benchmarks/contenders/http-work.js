@@ -1,5 +1,5 @@
-// What every contender of the scenario `http` answers: a product as JSON, the sum of an order that is posted, and a
-// mebibyte in chunks. The texts come in the environment, so that all of them send the same bytes.
+// What every contender of the scenario `http` answers: a product as JSON, the sum of an order that is posted, a
+// mebibyte in chunks, and the product after 5 ms of work. The texts come in the environment, so that all of them send the same bytes.
 import process from 'node:process';
 import { Readable } from 'node:stream';
 
@@ -31,6 +31,12 @@ export function webStream() {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Keeps the CPU as long as a handler does that renders a page or hashes a password. */
+export function work() {
+  const end = performance.now() + 5;
+  while (performance.now() < end);
 }
 
 export function sum({ lines }) {

@@ -47,13 +47,18 @@ export async function obtainContenders(
   }
   const runtimes = (['bun', 'deno'] as const).filter((name) => wanted.includes(name));
   if (runtimes.length === 0) return missing;
-  const fetched = await fetchRuntimes();
+  const fetched = await fetchPackages('runtimes');
   for (const name of runtimes) {
     await attempt(name, fetched ?? `${name} does not run here`, () =>
       run(programs[name], ['--version']),
     );
   }
   return missing;
+}
+
+/** @returns why the frameworks of the folder of this name are missing, if they are */
+export function obtainFrameworks(): Promise<string | undefined> {
+  return fetchPackages('frameworks');
 }
 
 function goBuild(source: string, program: string): Promise<unknown> {
@@ -68,12 +73,16 @@ function cargoBuild(source: string, target: string): Promise<unknown> {
 }
 
 /** npm looks and returns at once when they are there. @returns why not, if so */
-async function fetchRuntimes(): Promise<string | undefined> {
+async function fetchPackages(into: string): Promise<string | undefined> {
   try {
     // No lock file: npm leaves the binaries of other platforms out of one, and the versions are exact.
-    await run('npm', ['install', '--no-package-lock', '--no-audit', '--no-fund', '--silent'], {
-      cwd: join(folder, 'runtimes'),
-    });
+    await run(
+      'npm',
+      ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'],
+      {
+        cwd: join(folder, into),
+      },
+    );
     return undefined;
   } catch (error) {
     return `npm could not fetch it (${reasonOf(error)})`;

@@ -3,6 +3,7 @@ import { defineConfig, type RedlineConfig } from '@redline/lab';
 import { engine } from '@redline/http';
 import { join } from 'node:path';
 import { obtainContenders, programs, type Contender } from '../contenders/obtain.ts';
+import { browserHeaders, orderOf, product } from '../requests.ts';
 
 type Group = NonNullable<RedlineConfig['groups']>[string];
 
@@ -17,6 +18,7 @@ interface Entry {
 const contenders = join(import.meta.dirname, '../contenders');
 const raw = ['node', join(contenders, 'http-raw.js')];
 const fastify = ['node', join(contenders, 'http-fastify.js')];
+const processes = ['node', join(contenders, 'http-processes.js')];
 const ours = { env: { ENGINE: 'redline' }, needs: 'addon' as const };
 
 const onNode: Entry[] = [
@@ -36,71 +38,55 @@ const others: Entry[] = [
   { name: 'hyper', note: 'hyper, one thread of tokio', command: [programs.hyper], needs: 'hyper' },
 ];
 
-/** 593 bytes, as most answers of an API are. */
-const product = JSON.stringify({
-  id: 4711,
-  name: 'Walnut desk with two drawers',
-  description:
-    'Solid walnut, oiled by hand, with a cable channel and soft-closing drawers. '.repeat(4),
-  price: { amount: 64_900, currency: 'EUR' },
-  stock: [
-    { warehouse: 'north', count: 12 },
-    { warehouse: 'south', count: 3 },
-  ],
-  tags: ['furniture', 'office', 'walnut', 'desk'],
-  updatedAt: '2026-11-02T08:15:30.000Z',
-}).padEnd(593);
+const onTwoCores: Entry[] = [
+  { name: 'node-http', note: 'node:http, one process', command: raw },
+  { name: 'node-cluster', note: 'node:cluster, 2 workers', command: processes },
+  { name: 'redline', note: '@redline/http, one process', command: raw, ...ours },
+  { name: 'redline-threads', note: 'runThreads(2)', command: processes, ...ours },
+];
 
-/** 1 KB: what a shop is sent. */
-const order = JSON.stringify({
-  customer: '5f0c2a4e-93c1-4b59-9f6c-0d2f2f2b6a11',
-  lines: Array.from({ length: 16 }, (_, i) => ({
-    sku: `SKU-${1_000 + i}`,
-    count: 1 + (i % 3),
-    cents: 1_999 + i,
-  })),
-  note: 'Please ring twice. ',
-}).padEnd(1_024);
-
-/** What a browser behind a proxy sends. */
-const headers = {
-  Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-  'Accept-Encoding': 'gzip, deflate, br, zstd',
-  'Accept-Language': 'en-GB,en;q=0.9,uk;q=0.8',
-  'Cache-Control': 'no-cache',
-  Cookie: 'session=3b2f1c9a7d5e4f60; theme=dark; consent=necessary',
-  Referer: 'https://shop.example/furniture/desks?page=2',
-  'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-  'X-Forwarded-For': '203.0.113.7, 198.51.100.2',
-  'X-Forwarded-Proto': 'https',
-  'X-Request-Id': '0192f6b2-6c1e-7a44-b0f1-9d6f3c2a1e55',
-};
+/** The same path so many times: requests are sent in turn. */
+function times(count: number, path: string): string[] {
+  return Array.from({ length: count }, () => path);
+}
 
 const loads: Record<string, Group> = {
+  c1: {
+    title: 'GET of 593 bytes, one connection, one request at a time',
+    load: { connections: 1 },
+  },
   c4: { title: 'GET of 593 bytes, 4 connections', load: { connections: 4 } },
   c64: { title: 'GET of 593 bytes, 64 connections' },
   'c64-headers': {
     title: 'the same, with ten headers of a browser',
-    requests: [{ path: '/', headers }],
+    requests: [{ path: '/', headers: browserHeaders }],
   },
   c200: { title: 'GET of 593 bytes, 200 connections', load: { connections: 200 } },
-  post: {
-    title: 'POST of 1 KB JSON, parsed',
-    requests: [
-      {
-        method: 'POST',
-        path: '/order',
-        headers: { 'Content-Type': 'application/json' },
-        body: order,
-      },
-    ],
+  short: {
+    title: 'ten requests a connection: every tenth says Connection: close',
+    requests: [...times(9, '/'), { path: '/', headers: { Connection: 'close' } }],
   },
+  'pipelined-16': { title: '16 requests at a time on each connection', load: { pipeline: 16 } },
+  post: { title: 'POST of 1 KB JSON, parsed', requests: [orderOf(16, 1_024)] },
+  'json-post-10k': { title: 'POST of 10 KB JSON, parsed', requests: [orderOf(240, 10_240)] },
   stream: {
     title: 'GET of 1 MiB in 16 chunks',
     requests: ['/stream'],
     load: { connections: 16, openLoopRps: 200 },
     precision: { sliceMs: 400 },
     quick: { sliceMs: 400 },
+  },
+  'c64-busy': {
+    title: 'one request in eight keeps the CPU for 5 ms: latency of the others',
+    requests: [...times(7, '/'), { path: '/busy', timed: false }],
+    // 64 at once every 128 ms: eight of them take 40 ms together.
+    load: { openLoopRps: 500, burst: 64 },
+    precision: { blocks: 4, latencyMs: 3_000 },
+    quick: { blocks: 2, latencyMs: 2_000 },
+  },
+  'threads-2': {
+    title: 'two threads or processes, 64 connections; nothing is pinned',
+    load: { pin: false },
   },
   idle: {
     title: 'GET of 593 bytes beside 10,000 idle connections',
@@ -110,8 +96,13 @@ const loads: Record<string, Group> = {
 };
 
 const entries = Object.keys(loads).flatMap((load) =>
-  (load === 'idle' ? onNode : [...onNode, ...others]).map((entry) => ({ entry, load })),
+  contendersOf(load).map((entry) => ({ entry, load })),
 );
+
+function contendersOf(load: string): Entry[] {
+  if (load === 'threads-2') return onTwoCores;
+  return load === 'idle' ? onNode : [...onNode, ...others];
+}
 
 export default defineConfig({
   name: 'http',

@@ -8,13 +8,17 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"runtime"
 	"strconv"
+	"syscall"
 )
 
 const (
 	chunks     = 16
 	chunkBytes = 64 * 1024
 	jsonType   = "application/json; charset=utf-8"
+	workMicros = 5_000
+	ofThread   = 1
 )
 
 type order struct {
@@ -24,12 +28,32 @@ type order struct {
 	} `json:"lines"`
 }
 
+// work takes 5 ms of CPU: by the clock on the wall, two goroutines could spend the same 5 ms on one core.
+func work() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for end := threadMicros() + workMicros; threadMicros() < end; {
+	}
+}
+
+func threadMicros() int64 {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(ofThread, &used)
+	return used.Utime.Nano()/1_000 + used.Stime.Nano()/1_000
+}
+
 func main() {
 	product := []byte(os.Getenv("PRODUCT"))
 	length := strconv.Itoa(len(product))
 	chunk := bytes.Repeat([]byte("redline "), chunkBytes/8)
 
 	http.HandleFunc("GET /{$}", func(response http.ResponseWriter, _ *http.Request) {
+		response.Header().Set("Content-Type", jsonType)
+		response.Header().Set("Content-Length", length)
+		_, _ = response.Write(product)
+	})
+	http.HandleFunc("GET /busy", func(response http.ResponseWriter, _ *http.Request) {
+		work()
 		response.Header().Set("Content-Type", jsonType)
 		response.Header().Set("Content-Length", length)
 		_, _ = response.Write(product)

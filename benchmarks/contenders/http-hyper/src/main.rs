@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::env;
+use std::time::{Duration, Instant};
 
 use futures_util::stream;
 use http_body_util::{combinators::UnsyncBoxBody, BodyExt, Empty, Full, StreamBody};
@@ -42,6 +43,10 @@ struct Texts {
 async fn answer(request: Request<Incoming>, texts: Texts) -> Result<Response<Body>, Infallible> {
     let answer = match (request.method(), request.uri().path()) {
         (&Method::GET, "/") => of(JSON, Full::new(texts.product).boxed_unsync()),
+        (&Method::GET, "/busy") => {
+            work();
+            of(JSON, Full::new(texts.product).boxed_unsync())
+        }
         (&Method::POST, "/order") => order(request).await,
         (&Method::GET, "/stream") => {
             let chunks =
@@ -51,6 +56,13 @@ async fn answer(request: Request<Incoming>, texts: Texts) -> Result<Response<Bod
         _ => status(StatusCode::NOT_FOUND),
     };
     Ok(answer)
+}
+
+fn work() {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(5) {
+        std::hint::spin_loop();
+    }
 }
 
 async fn order(request: Request<Incoming>) -> Response<Body> {

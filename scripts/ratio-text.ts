@@ -1,0 +1,21 @@
+import type { Interval } from '@redline/lab';
+
+/** The lab's ratios are better above 1; what is used of a thing is shown as a share of what the other uses. */
+export function shareOf(ratio: Interval | undefined): Interval | undefined {
+  return ratio && { value: 1 / ratio.value, low: 1 / ratio.high, high: 1 / ratio.low };
+}
+
+/** A ratio as the tables show it, with its interval where there is one. */
+export function ratioText(ratio: Interval | undefined): string {
+  if (ratio === undefined) return '–';
+  const { value, low, high } = ratio;
+  const digits = value >= 20 ? 0 : 2;
+  const interval = low === high ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;
+  return `${value.toFixed(digits)} ×${interval}`;
+}
+
+/** How much was measured, and a warning where that is little. */
+export function ofRun(restarts: number, blocks: number): string {
+  const count = `${restarts} ${restarts === 1 ? 'restart' : 'restarts'} × ${blocks} interleaved blocks`;
+  return restarts < 3 ? `a quick look (${count})` : count;
+}

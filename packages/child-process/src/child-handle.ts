@@ -5,6 +5,8 @@ import { spawnError } from './errors.ts';
 import { forget, hold, listen, port, release, type Listener } from './port.ts';
 import { signalName } from './signals.ts';
 
+const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
+
 /** What a handle does to the `ChildProcess` it belongs to. */
 export interface HandledChild extends EventEmitter {
   _handle: ChildHandle | null;
@@ -100,6 +102,12 @@ export class ChildHandle extends AsyncResource implements Listener {
     return this.#isHeld;
   }
 
+  /** What keeps the loop alive, by the names that Node has for it. */
+  get resources(): string[] {
+    const own = this.#isHeld ? ['ProcessWrap'] : [];
+    return this.#pipes === undefined ? own : [...own, ...this.#pipes.resources];
+  }
+
   close(): void {
     this.#letGo();
   }
@@ -131,9 +139,10 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   onExited(pid: number, status: number): void {
     this.#settle(pid);
-    // The end of the channel is in the kernel's hands by now, and comes first: with the next look at the descriptors,
-    // which is after this turn's immediates.
-    if (this.#child.channel) setImmediate(setImmediate, () => this.#exit(status));
+    // The end of the channel or of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands by
+    // now, and comes first: with the next look at the descriptors, which is after this turn's immediates.
+    if (this.#child.channel || this.#pipes?.hasNodes || handlesSignals())
+      setImmediate(setImmediate, () => this.#exit(status));
     else this.#exit(status);
   }
 
@@ -185,6 +194,14 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#isHeld = false;
     release();
   }
+}
+
+// What Node's handle is called: a child is printed with it.
+Object.defineProperty(ChildHandle, 'name', { value: 'Process' });
+
+/** Whether this process has handlers for what a terminal sends it and its children alike. */
+function handlesSignals(): boolean {
+  return terminalSignals.some((name) => process.listenerCount(name) > 0);
 }
 
 function announce(handle: ChildHandle): void {

@@ -47,6 +47,28 @@ export class ChildPipes {
     return count;
   }
 
+  /** What libuv would have for these pipes, of those it does not have. */
+  get resources(): string[] {
+    const open = this.#codes.filter((_, index) => {
+      const socket = this.#sockets[index];
+      if (!this.#isPipe(index)) return false;
+      if (socket === undefined) return !this.#isFlushed || this.#draining.has(index);
+      return socket instanceof OutputStream && socket.isReading;
+    });
+    return open.map(() => 'PipeWrap');
+  }
+
+  /** Whether libuv has one of the outputs. */
+  get hasNodes(): boolean {
+    return this.#sockets.some(
+      (socket, index) =>
+        index > 0 &&
+        socket !== undefined &&
+        !socket.destroyed &&
+        !(socket instanceof OutputStream && !socket.isAdopted),
+    );
+  }
+
   get(index: number): Socket | null {
     if (!this.#isPipe(index)) return null;
     return (this.#sockets[index] ??= index === 0 ? this.#makeInput() : this.#makeOutput(index));
@@ -54,6 +76,11 @@ export class ChildPipes {
 
   all(): (Socket | null)[] {
     return this.#codes.map((_, index) => this.get(index));
+  }
+
+  /** Streams of Node's own are the near ends. */
+  use(streams: readonly (Socket | null)[]): void {
+    for (const [index, stream] of streams.entries()) this.#sockets[index] = stream ?? undefined;
   }
 
   onData(index: number, bytes: Buffer): void {

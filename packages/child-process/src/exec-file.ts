@@ -76,12 +76,23 @@ export function planExecFile(
     timeout: 0,
     maxBuffer: MAX_BUFFER,
     killSignal: 'SIGTERM',
+    cwd: null,
+    env: null,
     ...(options as object | null | undefined),
   } as Record<string, unknown>;
   const limits = limitsOf(all);
   if (limits === undefined) return undefined;
   const { cwd, env, gid, shell, signal, uid } = all;
-  const spawn = planSpawn(file, args, { cwd, env, gid, shell: shell ?? false, signal, uid });
+  const spawn = planSpawn(file, args, {
+    cwd,
+    env,
+    gid,
+    shell: shell ?? false,
+    signal,
+    uid,
+    windowsHide: Boolean(all['windowsHide']),
+    windowsVerbatimArguments: Boolean(all['windowsVerbatimArguments']),
+  });
   return spawn === undefined ? undefined : { spawn, limits };
 }
 

@@ -1,7 +1,7 @@
 import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { spelledOut } from './environment.ts';
 import type { NativeChild } from './native-child.ts';
+import { nodeOptions } from './node-options.ts';
 import { handedOver, type StdioEntry } from './pipe.ts';
 import { port } from './port.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
@@ -21,22 +21,19 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
   Object.assign(child._handle!, {
     spawn(...options: unknown[]): number {
       const { envPairs, stdio } = handedOver(options);
-      return submitMixed(child, plan, envPairs, stdio);
+      return submitMixed(child, plan, envPairs ?? [], stdio);
     },
   });
   swallowSpawn(child);
   let result = -1;
   try {
     result = nodeSpawn.call(child, {
-      file: plan.file,
-      args: plan.args,
-      envPairs: spelledOut(plan.env).slice(),
+      ...nodeOptions(plan),
       stdio: codes.map((code, index) => (code === MIXED ? given[index] : 'ignore')),
-      serialization: plan.serialization,
     });
   } finally {
     if (result !== 0) Reflect.deleteProperty(child, 'emit');
-    for (const name of ['stdin', 'stdout', 'stderr', 'stdio']) Reflect.deleteProperty(child, name);
+    child.look();
   }
 }
 
@@ -72,7 +69,7 @@ function submitMixed(
 }
 
 /** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */
-function swallowSpawn(child: NativeChild): void {
+export function swallowSpawn(child: NativeChild): void {
   child.emit = (name, ...args) => {
     if (name === 'spawn') {
       Reflect.deleteProperty(child, 'emit');

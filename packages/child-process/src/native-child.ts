@@ -2,6 +2,7 @@ import { ChildProcess } from 'node:child_process';
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import { inspect } from 'node:util';
 import { ChildHandle, type HandledChild } from './child-handle.ts';
 
 const created = channel('child_process');
@@ -20,8 +21,8 @@ export class NativeChild extends EventEmitter implements HandledChild {
   exitCode: number | null = null;
   killed = false;
   spawnfile: string;
-  spawnargs: string[];
   _handle: ChildHandle | null;
+  spawnargs: string[];
   readonly #handle: ChildHandle;
   #stdio: (Socket | null)[] | undefined;
 
@@ -31,7 +32,13 @@ export class NativeChild extends EventEmitter implements HandledChild {
     this.spawnargs = args;
     this.#handle = new ChildHandle(this);
     this._handle = this.#handle;
+    this.look();
     if (created.hasSubscribers) created.publish({ process: this });
+  }
+
+  /** Makes the getters properties of its own, as the values are in Node: for `Object.keys` and `{ ...child }`. */
+  look(): void {
+    Object.defineProperties(this, looks);
   }
 
   /** Blocks until the program runs: exec has to be over for the answer to be true. `undefined` when it failed. */
@@ -75,19 +82,32 @@ export class NativeChild extends EventEmitter implements HandledChild {
   }
 
   /** An output has closed. The end of a channel is in libuv's hands by now, and comes first. */
-  readonly countOutput = (): void => {
+  countOutput(): void {
     this._handle?.awaitExit();
-    if (this.channel) setImmediate(this.countClose);
+    if (this.channel) setImmediate(() => this.countClose());
     else this.countClose();
-  };
+  }
 
   /** One of the things "close" waits for has happened. */
-  readonly countClose = (): void => {
+  countClose(): void {
     this._closesGot++;
     if (this._closesGot !== this._closesNeeded) return;
     this.#handle.end();
     this.emit('close', this.exitCode, this.signalCode);
-  };
+  }
+}
+
+// What Node's looks like, whose streams and process id are values.
+Object.defineProperty(NativeChild.prototype, inspect.custom, {
+  value(this: NativeChild): object {
+    return Object.assign(Object.create(ChildProcess.prototype), this);
+  },
+});
+
+const looks: PropertyDescriptorMap = {};
+for (const name of ['pid', 'stdin', 'stdout', 'stderr', 'stdio']) {
+  const descriptor = Object.getOwnPropertyDescriptor(NativeChild.prototype, name);
+  looks[name] = { ...descriptor, enumerable: true, configurable: true };
 }
 
 Object.setPrototypeOf(NativeChild.prototype, ChildProcess.prototype);

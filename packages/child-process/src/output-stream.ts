@@ -41,6 +41,11 @@ export class OutputStream extends Socket {
     return this;
   }
 
+  /** Whether the engine reads it. */
+  get isReading(): boolean {
+    return this.#isReading;
+  }
+
   get isAdopted(): boolean {
     return this.#isAdopted;
   }
@@ -168,6 +173,8 @@ export class OutputStream extends Socket {
     release();
   }
 }
+
+Object.defineProperty(OutputStream, 'name', { value: 'Socket' });
 
 const bytesRead = Object.getOwnPropertyDescriptor(Socket.prototype, 'bytesRead')?.get;
 Object.defineProperty(OutputStream.prototype, 'bytesRead', {

@@ -15,6 +15,7 @@ export type PipeConstructor = new (kind: number) => Pipe;
 export interface StdioEntry {
   readonly type: string;
   readonly ipc?: boolean;
+  readonly fd?: number;
   readonly handle?: Pipe;
 }
 
@@ -39,10 +40,36 @@ export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefine
   return found;
 }
 
-/** What Node's `ChildProcess.prototype.spawn` hands its handle: one object on Node 22, each option by itself on 24. */
-export function handedOver(given: unknown[]): { envPairs: string[]; stdio: StdioEntry[] } {
-  if (typeof given[0] === 'object') return given[0] as { envPairs: string[]; stdio: StdioEntry[] };
-  return { envPairs: given[3] as string[], stdio: given[4] as StdioEntry[] };
+/** What Node's `ChildProcess.prototype.spawn` hands its handle. */
+export interface HandedOver {
+  readonly file: string;
+  readonly args?: string[];
+  readonly cwd?: string;
+  readonly envPairs?: string[];
+  readonly stdio: StdioEntry[];
+  readonly detached?: boolean;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The flag of a detached child (`kProcessFlagDetached`). */
+const DETACHED = 1;
+
+/** One object on Node 22, each option by itself on 24. */
+export function handedOver(given: unknown[]): HandedOver {
+  if (typeof given[0] === 'object') return given[0] as HandedOver;
+  const [file, args, cwd, envPairs, stdio, flags, uid, gid] = given as [
+    string,
+    string[]?,
+    string?,
+    string[]?,
+    StdioEntry[]?,
+    number?,
+    number?,
+    number?,
+  ];
+  const detached = ((flags ?? 0) & DETACHED) !== 0;
+  return { file, args, cwd, envPairs, stdio: stdio!, detached, uid, gid };
 }
 
 /** A connected pipe over a descriptor, which it owns from now on. */

@@ -1,11 +1,14 @@
 import type { AsyncResource } from 'node:async_hooks';
 import { native } from './engine.ts';
+import { tellResources } from './active-resources.ts';
 import { guardProcessState } from './process-state.ts';
 
 type Port = import('../native.cjs').Port;
 
 /** What the engine tells a child. */
 export interface Listener extends AsyncResource {
+  /** What keeps the loop alive, by Node's names. */
+  readonly resources: string[];
   onStarted(): void;
   onFailed(errno: number): void;
   /** `status` is the exit code, or a signal as a negative number. */
@@ -34,6 +37,7 @@ export function port(): Port {
   if (opened === undefined) {
     opened = new native!.addon.Port(dispatch);
     guardProcessState(opened);
+    tellResources(() => [...listeners.values()].flatMap(({ resources }) => resources));
   }
   return opened;
 }

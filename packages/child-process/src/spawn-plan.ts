@@ -20,9 +20,11 @@ export interface SpawnPlan {
   readonly signal: AbortSignal | undefined;
   readonly killSignal: NodeJS.Signals | number | undefined;
   readonly serialization: 'json' | 'advanced' | undefined;
+  /** The options as given. */
+  readonly given: Given;
 }
 
-type Given = { [Name in keyof SpawnOptions]: unknown };
+export type Given = { [Name in keyof SpawnOptions]: unknown };
 
 const NONE: Given = Object.freeze(Object.create(null));
 
@@ -91,6 +93,7 @@ function planOptions(file: string, args: string[], given: Given): SpawnPlan | un
     signal: signal as AbortSignal | undefined,
     killSignal,
     serialization,
+    given,
   };
 }
 

@@ -2,9 +2,11 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { constants } from 'node:os';
 import { systemError } from './errors.ts';
 import { startMixed } from './mixed-stdio.ts';
+import { nodeOptions } from './node-options.ts';
 import { NativeChild } from './native-child.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
-import { COLLECT, PIPE } from './stdio-plan.ts';
+import { COLLECT, PIPE, stdioEntries } from './stdio-plan.ts';
+import { isPatched, startThroughNode } from './start-through-node.ts';
 import { submit, type Collecting } from './submit.ts';
 
 const { EACCES, EAGAIN, EMFILE, ENFILE, ENOENT } = constants.errno;
@@ -15,11 +17,19 @@ const traced = tracingChannel('child_process.spawn');
 /** Makes the child and hands it to the engine. Throws what Node throws when the engine refuses at once. */
 export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChild {
   const child = new NativeChild(plan.file, plan.args);
+  if (isPatched()) {
+    startThroughNode(child, plan, collecting);
+    return child;
+  }
   if (plan.stdio.mixed !== undefined) {
     startMixed(child, plan, plan.stdio.mixed);
     return child;
   }
-  if (traced.start.hasSubscribers) traced.start.publish({ process: child, options: plan });
+  if (traced.start.hasSubscribers)
+    traced.start.publish({
+      process: child,
+      options: { ...nodeOptions(plan), stdio: stdioEntries(plan.stdio.codes) },
+    });
   const { codes } = plan.stdio;
   const errno =
     collecting === undefined

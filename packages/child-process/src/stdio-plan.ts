@@ -74,3 +74,12 @@ function descriptor(fd: number): number {
   // Node aborts the process over a number that is no descriptor.
   return Number.isInteger(fd) ? Math.min(fd, NO_DESCRIPTOR) : NO_DESCRIPTOR;
 }
+
+/** The codes in Node's terms. */
+export function stdioEntries(codes: readonly number[]): object[] {
+  return codes.map((code, index) => {
+    if (code === IGNORE) return { type: 'ignore' };
+    if (code === PIPE) return { type: 'pipe', readable: index === 0, writable: index !== 0 };
+    return { type: 'fd', fd: code };
+  });
+}

@@ -9,13 +9,16 @@ export interface Collecting {
   of(child: NativeChild): Collection;
 }
 
+/** What the engine is told of a child, besides its environment and stdio. */
+export type Submitted = Pick<SpawnPlan, 'file' | 'args' | 'cwd' | 'detached' | 'uid' | 'gid'>;
+
 /** What stands above the error number of a child that has an id and has failed. */
 const FAILURE = 4096;
 
 /** Queues the child: 0, or a negative error number, also that of one that has failed by now. `onQueued` runs before anything can happen to it. */
 export function submit(
   child: NativeChild,
-  plan: SpawnPlan,
+  plan: Submitted,
   codes: number[],
   env: string[] | null,
   collecting?: Collecting,
@@ -36,7 +39,7 @@ export function submit(
   if (answer < 0 && answer > -FAILURE) return answer;
   const id = answer < 0 ? Math.floor(-answer / FAILURE) : answer;
   onQueued?.(id);
-  const pipes = new ChildPipes(id, visible, collecting?.of(child), child.countOutput);
+  const pipes = new ChildPipes(id, visible, collecting?.of(child), () => child.countOutput());
   child._closesNeeded += pipes.outputs;
   const handle = child._handle!;
   handle.begin(id, pipes);

@@ -14,6 +14,7 @@ import { spawnOptions } from './behaviour/spawn-options.ts';
 import { stdio } from './behaviour/stdio.ts';
 import { sync } from './behaviour/sync.ts';
 import { surroundings } from './behaviour/surroundings.ts';
+import { tools } from './behaviour/tools.ts';
 import type { ChildProcessModule } from './behaviour/trace.ts';
 
 const suites = {
@@ -29,6 +30,7 @@ const suites = {
   'fork and messages': messages,
   surroundings,
   'the Sync functions': sync,
+  tools,
 };
 
 // With REDLINE_CHILD_PROCESS=node, or without the addon, this compares Node with Node: the suite itself is tested.

@@ -62,7 +62,7 @@ const files: Record<string, string> = {
       worker.on('message', (message) => { console.log(message); worker.disconnect() });
       worker.on('exit', (code) => console.log('exit', code));
       // Whatever cluster has captured, its workers are children of the engine.
-      console.log(Object.hasOwn(worker.process, 'pid') ? 'of node' : 'of the engine');
+      console.log(Object.getOwnPropertyDescriptor(worker.process, 'pid').get ? 'of the engine' : 'of node');
     } else {
       const server = require('node:net').createServer().listen(0, () => process.send('listens'));
     }`,

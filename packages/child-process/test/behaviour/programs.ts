@@ -177,6 +177,29 @@ export const programs: Record<string, string> = {
         require('node:child_process').spawn('echo', ['d'], { shell: true });
       });
     });`,
+  'a Ctrl-C is heard before the close of the child that it ended': `
+    const { spawn } = require('node:child_process');
+    const program = () => {
+      let heard = 0;
+      process.on('SIGINT', () => heard++);
+      const cp = require(process.argv[2]);
+      const script = 'trap "exit 9" INT; echo READY; sleep 3 > /dev/null 2>&1 & wait';
+      const child = cp.spawn('sh', ['-c', script], { stdio: ['ignore', 'inherit', 'ignore'] });
+      // Mostly both come between two looks at the descriptors.
+      const busy = setInterval(() => { for (const end = Date.now() + 50; Date.now() < end; ); }, 1);
+      child.on('close', (code) => { console.log(code, heard); clearInterval(busy) });
+    };
+    require('node:fs').writeFileSync(folder + '/program.cjs', '(' + program + ')()');
+    const round = (left) => {
+      const child = spawn(process.execPath, ['--no-warnings', folder + '/program.cjs', engine], { detached: true });
+      let text = '';
+      child.stdout.on('data', (chunk) => {
+        text += chunk;
+        if (text === 'READY\\n') process.kill(-child.pid, 'SIGINT');
+      });
+      child.on('close', () => { console.log(JSON.stringify(text)); if (left > 1) round(left - 1) });
+    };
+    round(6);`,
   'no descriptors left': `
     const fs = require('node:fs'); const open = [];
     const warm = cp.spawn('true'); warm.on('close', () => {

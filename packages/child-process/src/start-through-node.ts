@@ -1,0 +1,73 @@
+import { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { swallowSpawn } from './mixed-stdio.ts';
+import type { NativeChild } from './native-child.ts';
+import { nodeOptions } from './node-options.ts';
+import { handedOver, type HandedOver } from './pipe.ts';
+import { port } from './port.ts';
+import type { SpawnPlan } from './spawn-plan.ts';
+import { IGNORE, PIPE } from './stdio-plan.ts';
+import { submit, type Collecting } from './submit.ts';
+
+type Spawning = { spawn(options: object): number };
+
+const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as Spawning;
+
+/** Whether somebody has put a function of their own into the place of `ChildProcess.prototype.spawn`, as tracers do. */
+export function isPatched(): boolean {
+  return (ChildProcess.prototype as unknown as Spawning).spawn !== nodeSpawn;
+}
+
+/**
+ * Starts a child by `child.spawn(options)`, as Node does, for those who watch or change that call. Everything but the
+ * start is Node's own then, the streams included.
+ */
+export function startThroughNode(
+  child: NativeChild,
+  plan: SpawnPlan,
+  collecting: Collecting | undefined,
+): void {
+  Object.assign(child._handle!, {
+    spawn: (...options: unknown[]): number => submitHandedOver(child, handedOver(options)),
+  });
+  swallowSpawn(child);
+  let result = -1;
+  try {
+    result = (child as unknown as Spawning).spawn(nodeOptions(plan));
+  } finally {
+    if (result !== 0) Reflect.deleteProperty(child, 'emit');
+  }
+  if (child.stdio) child._handle?.pipes?.use(child.stdio);
+  const collection = collecting?.of(child);
+  for (const index of [1, 2]) {
+    const stream = child.stdio?.[index];
+    if (stream) collection?.attach(index, stream);
+  }
+}
+
+function submitHandedOver(child: NativeChild, options: HandedOver): number {
+  const codes: number[] = [];
+  for (const { type, fd, handle } of options.stdio) {
+    if (type === 'ignore') codes.push(IGNORE);
+    else if (type === 'pipe' || type === 'overlapped') codes.push(PIPE);
+    else {
+      const inherited = fd ?? handle?.fd ?? -1;
+      if (inherited < 0) return -constants.errno.EINVAL;
+      codes.push(inherited);
+    }
+  }
+  const plan = {
+    file: options.file,
+    args: options.args ?? [options.file],
+    cwd: options.cwd ?? null,
+    detached: options.detached ?? false,
+    uid: options.uid ?? null,
+    gid: options.gid ?? null,
+  };
+  const visible = codes.map(() => IGNORE);
+  return submit(child, plan, codes, options.envPairs ?? null, undefined, visible, (id) => {
+    for (const [index, code] of codes.entries()) {
+      if (code === PIPE) options.stdio[index]!.handle!.open(port().take(id, index).fd);
+    }
+  });
+}

@@ -85,7 +85,8 @@ export declare class Port {
     flags: number,
     data: Uint8Array,
   ): number;
-  close(slot: number, generation: number, reset: boolean): void;
+  /** How many bytes the kernel has not taken. */
+  close(slot: number, generation: number, reset: boolean): number;
   pause(slot: number, generation: number): void;
   resume(slot: number, generation: number): void;
   discardBody(slot: number, generation: number): void;

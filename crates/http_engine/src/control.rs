@@ -131,15 +131,18 @@ impl Engine {
         }
     }
 
-    /// Closes a connection at once, with RST when `reset`.
-    pub fn close(&mut self, slot: u32, generation: u32, reset: bool) {
+    /// Closes a connection at once, with RST when `reset`. What was written is offered to the kernel before: it says how many
+    /// bytes are lost.
+    pub fn close(&mut self, slot: u32, generation: u32, reset: bool) -> usize {
         self.flush();
         self.with(slot, generation, |engine, connection| {
             if reset {
                 sys::reset_on_close(&connection.fd);
             }
+            let unsent = connection.answers.unsent();
             engine.release(connection, 0);
-        });
+            unsent
+        })
     }
 
     /// Stops telling of the body that comes in.

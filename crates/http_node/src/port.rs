@@ -219,10 +219,10 @@ impl Port {
         unsent.map_or(-1.0, |unsent| unsent as f64)
     }
 
-    /// Closes at once.
+    /// Closes at once, and says how many bytes the kernel has not taken.
     #[napi]
-    pub fn close(&self, slot: u32, generation: u32, reset: bool) {
-        self.with(|engine| engine.close(slot, generation, reset));
+    pub fn close(&self, slot: u32, generation: u32, reset: bool) -> f64 {
+        self.with(|engine| engine.close(slot, generation, reset)) as f64
     }
 
     /// No more of the body for now.

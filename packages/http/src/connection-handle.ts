@@ -59,12 +59,15 @@ export class ConnectionHandle extends Hollow {
     return this.#connection.native.bytesRead;
   }
 
+  /** As libuv counts: what was given to it, whether the kernel has it or not. */
   get bytesWritten(): number {
-    return this.#connection.native.bytesWritten;
+    const { native } = this.#connection;
+    const unsent = this.#connection.unsent();
+    return native.bytesWritten + unsent;
   }
 
   get writeQueueSize(): number {
-    return this.#connection.native.pending;
+    return this.#connection.unsent();
   }
 
   readStart(): number {

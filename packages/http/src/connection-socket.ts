@@ -1,7 +1,9 @@
 import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
 import type { EngineConnection, EngineResponse, ServingServer } from './exchange.ts';
-import { kDirect, kSequence } from './message-state.ts';
+import { nodeError } from './errors.ts';
+import { releaseHeld } from './response-output.ts';
+import { kDirect, kHeld, kSequence } from './message-state.ts';
 import { failConnection } from './client-error.ts';
 
 type WriteCallback = (error?: Error | null) => void;
@@ -71,6 +73,18 @@ export class ConnectionSocket extends net.Socket {
     return null;
   }
 
+  /** @internal Bytes in its own buffer. */
+  get bufferedLength(): number {
+    return (this as unknown as { _writableState: { length: number } })._writableState.length;
+  }
+
+  override setEncoding(): never {
+    throw nodeError(
+      'ERR_HTTP_SOCKET_ENCODING',
+      'Changing the socket encoding is not allowed per RFC7230 Section 3.',
+    );
+  }
+
   override pause(): this {
     this.#connection.readLess();
     return super.pause();
@@ -108,6 +122,7 @@ export class ConnectionSocket extends net.Socket {
       callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }));
       return;
     }
+    this.#releaseHeld();
     if (isMany) {
       for (const piece of data as Pieces) this.#send(piece.chunk, piece.encoding);
     } else {
@@ -119,8 +134,12 @@ export class ConnectionSocket extends net.Socket {
 
   /** @internal */
   override _final(callback: WriteCallback): void {
-    this.#connection.native.closeSoon();
-    callback();
+    const { native } = this.#connection;
+    this.#releaseHeld();
+    native.closeSoon();
+    // What follows the end may destroy the connection: not before everything is sent.
+    if (native.unsent > 0) this.#writes.push(callback);
+    else callback();
   }
 
   /** @internal The kernel has taken what waited. */
@@ -145,6 +164,12 @@ export class ConnectionSocket extends net.Socket {
     }
   }
 
+  /** The response has written before. */
+  #releaseHeld(): void {
+    const { first } = this.#connection;
+    if (first?.[kHeld]) releaseHeld(first);
+  }
+
   #send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
     const { native, first } = this.#connection;
     if (chunk.length === 0) return;
@@ -156,6 +181,14 @@ export class ConnectionSocket extends net.Socket {
     else native.write(first[kSequence], data, encoding, 0);
   }
 }
+
+// Node's types have it for a plain property.
+Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
+  configurable: true,
+  get(this: ConnectionSocket) {
+    return this.bufferedLength + this.connection.unsent();
+  },
+});
 
 /** Node's types say that it is not for writing. */
 function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {

@@ -7,8 +7,15 @@ import type { Connection as NativeConnection } from './native/index.ts';
 import { kWritableFinished } from './node-internals.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from './request-body.ts';
-import { emitClose, releaseHeld, settleEnd, settleWrites } from './response-output.ts';
-import { kConnection, kDirect } from './message-state.ts';
+import {
+  emitClose,
+  heldLength,
+  lostError,
+  releaseHeld,
+  settleEnd,
+  settleWrites,
+} from './response-output.ts';
+import { kConnection, kDirect, kHeld } from './message-state.ts';
 
 type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
@@ -55,7 +62,12 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   /** Bytes lie in the socket's own buffer: nothing may overtake them. */
   holdsBytes(): boolean {
-    return this.#socket !== null && this.#socket.writableLength > 0;
+    return this.#socket !== null && this.#socket.bufferedLength > 0;
+  }
+
+  unsent(): number {
+    const held = this.first === null ? 0 : heldLength(this.first);
+    return held + this.native.unsent;
   }
 
   /** A response takes its place in the line. */
@@ -87,6 +99,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   proceed(response: EngineResponse, isOwn: boolean): void {
     // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
     if (this.isClosed || this.first !== response) return;
+    // What it wrote in this tick is lost with the connection: that it is, is told when that is closed.
+    if (this.native.destroyed && response[kHeld]) return;
     releaseHeld(response);
     if (this.native.pending > 0) {
       const inContext = isOwn ? AsyncLocalStorage.snapshot() : this.#unsent?.get(response);
@@ -128,14 +142,25 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     response._flush();
   }
 
-  /** The reader of a body wants more. */
+  /** As with Node, who listens to the socket hears "pause" and "resume". */
+  resumeReading(): void {
+    if (!this.#isPaused) return;
+    if (this.#socket === null) this.readMore();
+    else this.#socket.resume();
+  }
+
+  pauseReading(): void {
+    if (this.#isPaused) return;
+    if (this.#socket === null) this.readLess();
+    else this.#socket.pause();
+  }
+
   readMore(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.native.resume();
   }
 
-  /** The reader of a body has enough. */
   readLess(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
@@ -195,7 +220,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
     for (const response of later) response.destroy(connectionReset());
     if (first !== null) {
-      settleWrites(first, streamDestroyed('write'));
+      settleWrites(first, lostError(first) ?? streamDestroyed('write'));
       settleEnd(first, false);
       emitClose(first);
     }

@@ -66,6 +66,8 @@ export interface EngineConnection {
   socket(): Socket;
   /** Bytes lie in the socket's own buffer: nothing may overtake them. */
   holdsBytes(): boolean;
+  /** Bytes that were written for it and that the kernel has not taken. */
+  unsent(): number;
   /** All bytes of the response are with the engine. */
   ended(response: EngineResponse): void;
   /** Whether the response to this request is not finished. */
@@ -74,10 +76,12 @@ export interface EngineConnection {
   afterTick(response: EngineResponse): void;
   /** The first response is complete: the next one has its turn. */
   finished(response: EngineResponse): void;
-  /** The reader of a body wants more. */
   readMore(): void;
-  /** The reader of a body has enough. */
   readLess(): void;
+  /** The reader of a body wants more. */
+  resumeReading(): void;
+  /** The reader of a body has enough. */
+  pauseReading(): void;
   /** Gives the descriptor away, and what was under way with it. Undefined when the connection is gone. */
   leave(): { fd: number } | undefined;
   /** Tells everything that was under way of the end. */

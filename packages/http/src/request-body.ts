@@ -7,7 +7,7 @@ import { BodylessRequest, isStream } from './request.ts';
 export function pushBody(connection: EngineConnection, chunk: Buffer): void {
   const { incoming } = connection;
   if (incoming === null || incoming._dumped) return;
-  if (!incoming.push(chunk)) connection.readLess();
+  if (!incoming.push(chunk)) connection.pauseReading();
 }
 
 /** The body is complete; trailers as they came: name, value, name, value. */

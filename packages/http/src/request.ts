@@ -93,6 +93,15 @@ export class EngineRequest {
     defineOwn(this, 'client', value);
   }
 
+  // The engine gives a body that is complete at once, and then Node never asks for more of it. Who reads it consumes it.
+  read(size?: number): unknown {
+    if (!this._consuming && this[kRequestConnection] !== undefined) {
+      this._readableState.readingMore = false;
+      this._consuming = true;
+    }
+    return Readable.prototype.read.call(this, size);
+  }
+
   _read(): void {
     if (this[kRequestConnection] === undefined) {
       nodeRequest._read.call(this as never, 0);
@@ -102,7 +111,7 @@ export class EngineRequest {
       this._readableState.readingMore = false;
       this._consuming = true;
     }
-    this[kRequestConnection].readMore();
+    this[kRequestConnection].resumeReading();
   }
 }
 

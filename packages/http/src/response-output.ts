@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { streamDestroyed } from './errors.ts';
+import { constants } from 'node:os';
+import { streamDestroyed, systemError } from './errors.ts';
 import { CHUNK, CLOSE, END } from './native/index.ts';
 import { http } from './node-http.ts';
 import { kCorked, kEndCallbacks, kErrored, kNeedDrain, kOutSocket } from './node-internals.ts';
@@ -37,10 +38,7 @@ export function lengthOf(chunk: Chunk, encoding: BufferEncoding | undefined): nu
 /** Something only Node's own methods know how to treat: corked, counted, or bytes that wait in the socket. */
 export function isUnusual(response: EngineResponse): boolean {
   return (
-    response[kCorked] > 0 ||
-    response.strictContentLength ||
-    response.outputSize > 0 ||
-    response[kConnection].holdsBytes()
+    response[kCorked] > 0 || response.strictContentLength || response[kConnection].holdsBytes()
   );
 }
 
@@ -69,6 +67,19 @@ export function releaseHeld(response: EngineResponse): void {
   }
 }
 
+/** Bytes of this tick that the engine does not have yet, with what goes around chunks. */
+export function heldLength(response: EngineResponse): number {
+  const held = response[kHeld];
+  let length = 0;
+  if (held === null || held === undefined) return length;
+  for (let at = 0; at < held.length; at += 3) {
+    const bytes = lengthOf(held[at] as Chunk, held[at + 1] as BufferEncoding);
+    // Before it its size and CRLF, behind it CRLF.
+    length += held[at + 2] === CHUNK ? bytes + bytes.toString(16).length + 4 : bytes;
+  }
+  return length;
+}
+
 function headEncoding(response: EngineResponse, followed: BufferEncoding): BufferEncoding {
   return response[kIsAscii] || !isUtf8(followed) ? 'latin1' : 'utf8';
 }
@@ -82,6 +93,7 @@ export function writeBody(
 ): boolean {
   const connection = response[kConnection];
   const { native } = connection;
+  if (native.destroyed || native.closed) return false;
   expectTick(response);
   const held = (response[kHeld] ??= []);
   if (!response._headerSent) {
@@ -200,12 +212,22 @@ export function settleWrites(response: EngineResponse, error: Error | null): voi
   if (callbacks !== null) for (const callback of callbacks) callback(error);
 }
 
+/** What became of bytes that the kernel had not taken when this side ended the connection. */
+export function lostError(response: EngineResponse): Error | undefined {
+  const { native } = response[kConnection];
+  return native.destroyed && native.pending > 0
+    ? systemError(constants.errno.ECANCELED, 'write')
+    : undefined;
+}
+
 /** The callbacks of `end`: null, or why the answer did not leave. */
 export function settleEnd(response: EngineResponse, isFlushed: boolean): void {
   const callbacks = response[kEndCallbacks];
   if (callbacks === null || callbacks === undefined) return;
   response[kEndCallbacks] = null;
-  const error = isFlushed ? null : (response[kErrored] ?? streamDestroyed('end'));
+  const error = isFlushed
+    ? null
+    : (response[kErrored] ?? lostError(response) ?? streamDestroyed('end'));
   for (const callback of callbacks) callback(error);
 }
 

@@ -15,6 +15,7 @@ import {
 import { storeHeader } from './response-head.ts';
 import {
   handOver,
+  heldLength,
   isChunk,
   isUnusual,
   lengthOf,
@@ -119,6 +120,12 @@ export class EngineResponse {
       if (this[kRejectBody]) return this._nodeEnd(chunk, encoding, callback);
       body = undefined;
     }
+    const { native } = this[kConnection];
+    if (native.destroyed || native.closed) {
+      // As with Node nothing leaves any more, and nobody hears that it did.
+      this.finished = true;
+      return this;
+    }
     if (typeof callback === 'function') {
       (this[kEndCallbacks] ??= []).push(AsyncLocalStorage.bind(callback as Callback));
     }
@@ -139,6 +146,15 @@ export class EngineResponse {
     if (!this[kDirect]) return;
     releaseHeld(this);
     if (!this._headerSent) sendHead(this);
+  }
+
+  /** @internal Bytes that wait for the response's turn. */
+  get outputSize(): number {
+    const connection = this[kConnection];
+    return connection === undefined || connection.first === this ? 0 : heldLength(this);
+  }
+  set outputSize(size: number) {
+    defineOwn(this, 'outputSize', size);
   }
 
   cork(): void {
@@ -175,7 +191,11 @@ export class EngineResponse {
   /** @internal */
   _nodeEnd(chunk: unknown, encoding: unknown, callback: unknown): this {
     if (!this.finished) handOver(this);
-    return nodeResponse.end.call(this, chunk, encoding, callback) as this;
+    nodeResponse.end.call(this, chunk, encoding, callback);
+    // As with Node nobody hears of an end behind the connection's own.
+    const native = this[kConnection]?.native;
+    if (native?.destroyed || native?.closed) this[kEndCallbacks] = null;
+    return this;
   }
 }
 
@@ -184,7 +204,11 @@ Object.setPrototypeOf(EngineResponse.prototype, http.ServerResponse.prototype);
 
 const prototype = EngineResponse.prototype;
 defineHidden(prototype, 'constructor', http.ServerResponse);
-inheritDefaults(prototype, freshOutgoing, new Set(['_events', '_eventsCount', kOutSocket]));
+inheritDefaults(
+  prototype,
+  freshOutgoing,
+  new Set(['_events', '_eventsCount', 'outputSize', kOutSocket]),
+);
 defineOwn(prototype, 'sendDate', true);
 defineOwn(prototype, '_sent100', false);
 defineOwn(prototype, '_expect_continue', false);

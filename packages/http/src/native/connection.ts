@@ -56,6 +56,8 @@ export class Connection {
   /** `destroy` was called: only `onClose` follows. */
   destroyed = false;
   readonly #engine: Engine;
+  /** Bytes that were not sent when it was destroyed. */
+  #lost = 0;
 
   constructor(engine: Engine, server: ServerEvents, slot: number, generation: number) {
     this.#engine = engine;
@@ -64,9 +66,15 @@ export class Connection {
     this.generation = generation;
   }
 
-  /** Bytes the kernel had not taken when they were last sent. */
+  /** Bytes the kernel had not taken when they were last sent; of a connection that was destroyed, those it never took. */
   get pending(): number {
-    return this.destroyed || this.closed ? 0 : this.#engine.pending[this.slot]!;
+    return this.destroyed || this.closed ? this.#lost : this.#engine.pending[this.slot]!;
+  }
+
+  /** Bytes the kernel has not taken, of all that was written so far. */
+  get unsent(): number {
+    if (!this.destroyed && !this.closed) this.#engine.addon.flush();
+    return this.pending;
   }
 
   /**
@@ -120,8 +128,8 @@ export class Connection {
 
   #close(isReset: boolean): void {
     if (this.destroyed || this.closed) return;
+    this.#lost = this.#engine.addon.close(this.slot, this.generation, isReset);
     this.destroyed = true;
-    this.#engine.addon.close(this.slot, this.generation, isReset);
   }
 
   /** No more of the request's body. A piece that was read already may still come. */

@@ -10,6 +10,7 @@ import { greed } from './greed.ts';
 import { headers } from './headers.ts';
 import { limits } from './limits.ts';
 import { listening } from './listening.ts';
+import { rawSockets } from './raw-sockets.ts';
 import { refusals } from './refusals.ts';
 import { responseHeads } from './response-heads.ts';
 import { responses } from './responses.ts';
@@ -30,6 +31,7 @@ export const suites: Record<string, Behaviours> = {
   'client errors': clientErrors,
   refusals,
   closing,
+  'raw sockets': rawSockets,
   framing,
   aborts,
   upgrades,

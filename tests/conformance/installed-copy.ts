@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
 interface Manifest {
@@ -17,6 +17,7 @@ export async function installedCopy(
   project: string,
   unneeded: readonly string[],
 ): Promise<AsyncDisposable & { folder: string }> {
+  console.log(`${basename(project)}: installing what its tests need`);
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { createServer, engine } from '../src/index.ts';
+import { frameworks } from './frameworks/frameworks.ts';
 import { kDirect } from '../src/message-state.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -136,6 +137,16 @@ describe('replaced prototypes:', { skip, timeout: 30_000 }, () => {
       const { answers, isDirect } = await asked(engineServer, build(), '/in/json');
       assert.deepEqual(isDirect, [true, true]);
       assert.deepEqual(answers, (await asked(nodeServer, build(), '/in/json')).answers);
+    });
+  }
+
+  for (const [name, prepare] of Object.entries(frameworks)) {
+    test(`under ${name} the engine writes the answers itself`, async () => {
+      const framework = await prepare();
+      const listener: RequestListener = ({ url }, response) => response.end(url);
+      const { answers, isDirect } = await asked(engineServer, framework(listener), '/x');
+      assert.deepEqual(isDirect, [true, true]);
+      assert.deepEqual(answers, (await asked(nodeServer, framework(listener), '/x')).answers);
     });
   }
 

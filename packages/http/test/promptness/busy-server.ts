@@ -14,6 +14,7 @@ export interface BusyServer {
 }
 
 const { isNative, isThreaded, signal, held } = workerData as BusyServer;
+const port = parentPort!;
 const patienceMs = 10_000;
 let handled = 0;
 let turns = 0;
@@ -74,6 +75,4 @@ const listener: node.RequestListener = (request, response) => {
 const server = isNative
   ? redline.createServer(isThreaded ? ({ threaded: true } as never) : {}, listener)
   : node.createServer(listener);
-server.listen(0, '127.0.0.1', () =>
-  parentPort!.postMessage((server.address() as AddressInfo).port),
-);
+server.listen(0, '127.0.0.1', () => port.postMessage((server.address() as AddressInfo).port));

@@ -24,8 +24,6 @@ export const differences: Readonly<Record<string, string>> = {
     'Calls the internal _events of a socket.',
   'parallel/test-http-server-connection-list-when-close.js': 'Looks at the parser of the socket.',
   'parallel/test-http-server-keepalive-end.js': 'Looks at the parser of the socket.',
-  'parallel/test-http-server-optimize-empty-requests.js':
-    'To be mended: a request with Content-Length: 0 is taken for one without a body.',
   'parallel/test-http-server-options-highwatermark.js': 'Looks at a private symbol of a response.',
   'parallel/test-http-server-unconsume.js':
     'Listens to "data" of the socket; the bytes are the engine’s.',

@@ -1,4 +1,5 @@
 import type { SocketAddress } from './native/index.ts';
+import { setImmediate } from './clocks.ts';
 import type { EngineConnection, StreamHandle } from './exchange.ts';
 import { errorOf } from './own-errors.ts';
 

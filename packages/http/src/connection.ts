@@ -1,4 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { nextTick } from './clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { connectionReset, streamDestroyed, systemError } from './errors.ts';
 import type { EngineConnection, EngineRequest, EngineResponse, ServingServer } from './exchange.ts';
@@ -89,9 +90,9 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   afterTick(response: EngineResponse): void {
     if (response._events !== undefined) {
       // A tick of its own keeps the asynchronous context of the caller for the listeners.
-      process.nextTick(continueResponse, response);
+      nextTick(continueResponse, response);
     } else if (unheard.push(response) === 1) {
-      process.nextTick(continueUnheard);
+      nextTick(continueUnheard);
     }
   }
 
@@ -283,7 +284,7 @@ function finish(response: EngineResponse): void {
     // Whoever put their own `emit` there may hold "finish" back, and with it what Node does then.
     response.prependOnceListener('finish', () => {
       connection.finished(response);
-      process.nextTick(emitClose, response);
+      nextTick(emitClose, response);
     });
     response.emit('finish');
     return;
@@ -294,6 +295,6 @@ function finish(response: EngineResponse): void {
     response._closed = true;
     return;
   }
-  process.nextTick(emitClose, response);
+  nextTick(emitClose, response);
   response.emit('finish');
 }

@@ -1,3 +1,4 @@
+import { callLater, Date } from './clocks.ts';
 import { lookForHttpObserver } from './performance-entries.ts';
 
 let line: string | undefined;
@@ -10,7 +11,7 @@ export function dateLine(): string {
 function renew(): string {
   lookForHttpObserver();
   const now = new Date();
-  setTimeout(forget, 1000 - now.getMilliseconds()).unref();
+  callLater(forget, 1000 - now.getMilliseconds());
   return `Date: ${now.toUTCString()}\r\n`;
 }
 

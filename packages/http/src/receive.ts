@@ -1,6 +1,7 @@
 import { failConnection } from './client-error.ts';
 import type { HttpConnection } from './connection.ts';
 import { dispatch } from './dispatch.ts';
+import type { EngineRequest } from './exchange.ts';
 import { createRequest, createResponse } from './messages.ts';
 import { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE, type HeaderBlock } from './native/index.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
@@ -26,7 +27,9 @@ export function receive(
   connection.incoming = request;
   connection.enqueue(response);
   const hasBody = (flags & BODY_NONE) === 0;
-  if (!hasBody && connection.server.optimizesEmptyRequests) skipEmptyBody(request);
+  if (!hasBody && connection.server.optimizesEmptyRequests && !announcesBody(request)) {
+    skipEmptyBody(request);
+  }
   try {
     dispatch(connection, request, response, flags);
   } finally {
@@ -35,6 +38,11 @@ export function receive(
     if (body !== undefined) pushBody(connection, body);
     if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
   }
+}
+
+/** An empty body that was announced is a body. */
+function announcesBody({ headers }: EngineRequest): boolean {
+  return 'content-length' in headers || 'transfer-encoding' in headers;
 }
 
 /** Something is wrong with what the client sent. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
+import { nextTick } from './clocks.ts';
 import { streamDestroyed, systemError } from './errors.ts';
 import { CHUNK, CLOSE, END } from './native/index.ts';
 import { http } from './node-http.ts';
@@ -189,7 +190,7 @@ export function finishNode(response: EngineResponse): void {
   const flags = response._last ? END | CLOSE : END;
   connection.native.write(response[kSequence], '', 'latin1', flags);
   connection.finished(response);
-  process.nextTick(emitClose, response);
+  nextTick(emitClose, response);
 }
 
 /** "close", once. */

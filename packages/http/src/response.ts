@@ -145,7 +145,7 @@ export class EngineResponse {
     if (this._header === null) this._implicitHeader();
     if (!this[kDirect]) return;
     releaseHeld(this);
-    if (!this._headerSent) sendHead(this);
+    if (!this._headerSent) sendHead(this, 'utf8');
   }
 
   /** @internal Bytes that wait for the response's turn. */

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerTo } from './client-error.ts';
+import { queueMicrotask } from './clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { HttpConnection } from './connection.ts';
 import { parseError, requestTimeout } from './errors.ts';

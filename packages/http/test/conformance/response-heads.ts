@@ -191,6 +191,12 @@ export const responseHeads: Behaviours = {
         'x',
       ],
     ),
+  'flushHeaders of a head that is not ASCII': (http) =>
+    sent(http, (response) => {
+      response.setHeader('X-Name', 'café');
+      response.flushHeaders();
+      response.end('tail');
+    }),
   'flushHeaders, then end alone': (http) =>
     sent(http, (response) => {
       response.flushHeaders();

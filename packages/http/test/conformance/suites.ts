@@ -4,6 +4,7 @@ import { clientErrors } from './client-errors.ts';
 import { closing } from './closing.ts';
 import { connections } from './connections.ts';
 import type { Behaviours } from './engine.ts';
+import { emptyRequests } from './empty-requests.ts';
 import { expectations } from './expectations.ts';
 import { framing } from './framing.ts';
 import { greed } from './greed.ts';
@@ -23,6 +24,7 @@ import { upgrades } from './upgrades.ts';
 export const suites: Record<string, Behaviours> = {
   connections,
   bodies,
+  'empty requests': emptyRequests,
   expectations,
   headers,
   responses,

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const main = new URL('fake-timers/main.ts', import.meta.url).pathname;
+
+test('a server goes on while a test runner fakes the timers, the date and the queues', async () => {
+  const { stdout } = await run(process.execPath, [main], { timeout: 30_000 });
+  assert.equal(stdout, 'begun and ended at begun and ended at\n');
+});

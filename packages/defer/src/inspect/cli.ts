@@ -10,6 +10,7 @@ What to do:
   (nothing)            list the journals and their jobs
   --export             write the jobs to standard output, one JSON object per line
   --requeue            have the app do the jobs again: dead ones, or those of --state and --id
+  --serve              show journals and dead letters as a page, on loopback alone
   --remove             throw dead letters away: those of --id, --job or --sink, or with --all every one
 
 Which jobs:
@@ -20,6 +21,7 @@ Which jobs:
   --limit N            at most N lines of the list (default 50; 0 for all)
   --all                with --remove: yes, all of them
   --json               the list as one JSON object
+  --port N             with --serve (default 0: a free one)
 
 Exit status: 0; 1 when something could not be read or done; 2 for a wrong call.
 `;
@@ -47,6 +49,8 @@ async function main(): Promise<number> {
       export: { type: 'boolean' },
       requeue: { type: 'boolean' },
       remove: { type: 'boolean' },
+      serve: { type: 'boolean' },
+      port: { type: 'string' },
       all: { type: 'boolean' },
       json: { type: 'boolean' },
       state: { type: 'string' },

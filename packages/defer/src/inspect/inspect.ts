@@ -4,11 +4,14 @@ import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
 import { readDirectory, type ListedJob, type Listing } from './read-directory.ts';
 import { requeue } from './requeue.ts';
+import { serve } from './serve.ts';
 
 export interface InspectOptions {
   export?: boolean;
   requeue?: boolean;
   remove?: boolean;
+  serve?: boolean;
+  port?: string;
   all?: boolean;
   json?: boolean;
   state?: string;
@@ -24,13 +27,18 @@ export async function runInspect(
   options: InspectOptions,
   write: (text: string) => void,
 ): Promise<number> {
-  const actions = (['export', 'requeue', 'remove'] as const).filter((action) => options[action]);
+  const actions = (['export', 'requeue', 'remove', 'serve'] as const).filter(
+    (action) => options[action],
+  );
   if (actions.length > 1) {
     throw wrongCall(`--${actions.join(' and --')} exclude each other.`);
   }
   if (options.state !== undefined) oneOf('--state', options.state, ['waiting', 'sent', 'dead']);
   const limit = wholeNumber('--limit', Number(options.limit ?? 50));
   const listing = await read(directory);
+  if (options.serve === true) {
+    return serve(directory, wholeNumber('--port', Number(options.port ?? 0)), write);
+  }
   const isMeant = chooser(options);
   switch (actions[0]) {
     case 'export':

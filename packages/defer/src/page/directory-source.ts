@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { readDirectory, type Listing } from '../inspect/read-directory.ts';
+import { requeue } from '../inspect/requeue.ts';
+import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
+import { isMeant, type JournalRow, type PageSource, type Which } from './snapshot.ts';
+
+/** A journal directory, seen from outside: `redline-defer inspect --serve`. */
+export function directorySource(directory: string): PageSource {
+  const box = new FileDeadLetters(join(directory, 'dead'), 0);
+  const chosen = async (which: Which): Promise<DeadLetter[]> =>
+    (await lettersIn(directory)).filter((letter) => isMeant(letter, which));
+  return {
+    title: directory,
+    async read() {
+      return {
+        sinks: undefined,
+        journals: await journalsIn(directory),
+        letters: await lettersIn(directory),
+      };
+    },
+    async requeue(which) {
+      const letters = await chosen(which);
+      if (letters.length > 0) {
+        await requeue(
+          directory,
+          letters.map(({ record }) => record),
+          true,
+        );
+      }
+      return letters.length;
+    },
+    async remove(which) {
+      let removed = 0;
+      for (const { record } of await chosen(which)) if (await box.remove(record.id)) removed++;
+      return removed;
+    },
+  };
+}
+
+export async function journalsIn(directory: string): Promise<JournalRow[]> {
+  const { journals, jobs } = await readDirectory(directory);
+  return journals.map(({ id, owner, bytes, damages }) => ({
+    id,
+    owner,
+    bytes,
+    waiting: countOf(jobs, id, 'waiting'),
+    sent: countOf(jobs, id, 'sent'),
+    damages: damages.filter(({ kind }) => kind !== 'torn').length,
+  }));
+}
+
+function countOf(jobs: Listing['jobs'], id: string, state: 'waiting' | 'sent'): number {
+  return jobs.filter((job) => job.journal === id && job.state === state).length;
+}
+
+async function lettersIn(directory: string): Promise<DeadLetter[]> {
+  try {
+    return await new FileDeadLetters(join(directory, 'dead'), 0).list();
+  } catch (error) {
+    // No job has failed yet.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

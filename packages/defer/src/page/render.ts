@@ -1,0 +1,271 @@
+import type { DeadLetter } from '../journal/dead-letters.ts';
+import { Html, html } from './html.ts';
+import type { JournalRow, SinkRow, Snapshot } from './snapshot.ts';
+import { style } from './style.ts';
+
+/** More on one page help nobody: those of one kind are requeued together. */
+const mostLetters = 100;
+const mostDataLength = 4_000;
+
+export interface PageFacts {
+  readonly title: string;
+  readonly nowMs: number;
+  /** Every form carries it: a page of another origin cannot know it. */
+  readonly token: string;
+  /** What the last action did. */
+  readonly done: string | undefined;
+}
+
+/** The whole page: findings first, then the tables they come from. */
+export function renderPage({ sinks, journals, letters }: Snapshot, facts: PageFacts): string {
+  const { title, nowMs, done } = facts;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width,initial-scale=1" />
+        <title>Deferred work: ${title}</title>
+        <style>
+          ${new Html(style)}
+        </style>
+      </head>
+      <body>
+        <header>
+          <p class="brand">redline <span>defer</span></p>
+          <h1>${title}</h1>
+          <p class="lead">As of ${timeOf(nowMs)}. <a href="">Reload</a></p>
+          ${done !== undefined && html`<p class="done" role="status">${done}</p>`}
+          ${findings(sinks, journals, letters, nowMs)}
+        </header>
+        <main>
+          ${sinks !== undefined && sinkTable(sinks, nowMs)} ${journalTable(journals)}
+          ${letterTable(letters, facts)}
+        </main>
+      </body>
+    </html>`.text;
+}
+
+function findings(
+  sinks: readonly SinkRow[] | undefined,
+  journals: readonly JournalRow[],
+  letters: readonly DeadLetter[],
+  nowMs: number,
+): Html {
+  const found = [
+    ...(sinks ?? [])
+      .filter(({ isUnavailable }) => isUnavailable)
+      .map(
+        ({ name, depth, oldestAtMs }) =>
+          html`<b class="worse">${name}</b> is unavailable: ${jobs(depth)}
+            waiting${age(oldestAtMs, nowMs)}.`,
+      ),
+    ...(sinks ?? [])
+      .filter(({ dropped }) => dropped > 0)
+      .map(({ name, dropped }) => html`<b class="worse">${name}</b> dropped ${jobs(dropped)}.`),
+    ...journals
+      .filter(({ damages }) => damages > 0)
+      .map(
+        ({ id, damages }) =>
+          html`<b class="worse">Journal ${id}</b> has ${damages} damaged places.`,
+      ),
+  ];
+  if (letters.length > 0) {
+    found.push(
+      html`<b class="worse">${jobs(letters.length)}</b> failed for good and wait here as dead
+        letters.`,
+    );
+  }
+  return found.length === 0
+    ? html`<ul>
+        <li>Nothing is stuck, and nothing has failed for good.</li>
+      </ul>`
+    : html`<ul>
+        ${found.map((text) => html`<li>${text}</li>`)}
+      </ul>`;
+}
+
+function sinkTable(sinks: readonly SinkRow[], nowMs: number): Html {
+  return html`<section>
+    <h2>Sinks</h2>
+    <table>
+      <thead>
+        <tr>
+          <th>Sink</th>
+          <th>State</th>
+          <th class="n">Waiting</th>
+          <th class="n">In memory</th>
+          <th class="n">Oldest</th>
+          <th class="n">Delivered</th>
+          <th class="n">Retried</th>
+          <th class="n">Dead</th>
+          <th class="n">Dropped</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${sinks.map(
+          (row) =>
+            html`<tr>
+              <th scope="row">${row.name} <small>${row.kind}</small></th>
+              <td data-label="State">
+                ${row.isUnavailable ? html`<span class="worse">unavailable</span>` : row.depth > 0 ? 'delivering' : 'idle'}
+              </td>
+              ${cell('Waiting', count(row.depth))}${cell('In memory', count(row.loaded))}${cell('Oldest', ageOf(row.oldestAtMs, nowMs))}${cell('Delivered', count(row.sent))}${cell('Retried', count(row.retried))}${cell('Dead', count(row.dead))}${cell('Dropped', count(row.dropped))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <p class="lead">Counted since this process started.</p>
+  </section>`;
+}
+
+const owners: Record<JournalRow['owner'], string> = {
+  running: 'its process runs',
+  free: 'free to be adopted',
+  gone: 'its process is gone',
+  elsewhere: 'of another container or host',
+};
+
+function journalTable(journals: readonly JournalRow[]): Html {
+  return html`<section>
+    <h2>Journals</h2>
+    ${
+      journals.length === 0
+        ? html`<p class="none">No journals.</p>`
+        : html`<table>
+            <thead>
+              <tr>
+                <th>Journal</th>
+                <th>Owner</th>
+                <th class="n">Waiting</th>
+                <th class="n">Kept for replay</th>
+                <th class="n">KiB</th>
+              </tr>
+            </thead>
+            <tbody>
+              ${journals.map(
+                ({ id, owner, waiting, sent, bytes }) =>
+                  html`<tr>
+                    <th scope="row">${id}</th>
+                    <td data-label="Owner">${owners[owner]}</td>
+                    ${cell('Waiting', count(waiting))}${cell('Kept for replay', count(sent))}${cell('KiB', count(Math.ceil(bytes / 1024)))}
+                  </tr>`,
+              )}
+            </tbody>
+          </table>`
+    }
+  </section>`;
+}
+
+function letterTable(letters: readonly DeadLetter[], facts: PageFacts): Html {
+  if (letters.length === 0) {
+    return html`<section>
+      <h2>Dead letters</h2>
+      <p class="none">No dead letters.</p>
+    </section>`;
+  }
+  const kinds = [...Map.groupBy(letters, ({ record }) => `${record.sink} ${record.job}`).values()];
+  const shown = letters.slice(-mostLetters).toReversed();
+  return html`<section>
+    <h2>Dead letters</h2>
+    <ul>
+      ${kinds.map((kind) => {
+        const { job, sink } = kind[0]!.record;
+        const which = { job, sink };
+        return html`<li>
+          <b>${job}</b> for ${sink}: ${kind.length}
+          ${action(facts, 'requeue', which, `Requeue all ${kind.length}`)}
+          <details>
+            <summary>Delete…</summary>
+            ${action(facts, 'remove', which, `Delete all ${kind.length} for good`)}
+          </details>
+        </li>`;
+      })}
+    </ul>
+    <table>
+      <thead>
+        <tr>
+          <th>Job</th>
+          <th>Failed</th>
+          <th class="n">Attempts</th>
+          <th>Reason</th>
+          <th>Action</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${shown.map((letter) => letterRow(letter, facts))}
+      </tbody>
+    </table>
+    ${shown.length < letters.length && html`<p class="lead">The newest ${shown.length} of ${letters.length}.</p>`}
+  </section>`;
+}
+
+function letterRow({ record, reason, diedAtMs }: DeadLetter, facts: PageFacts): Html {
+  const { id, job, key, attempt, json } = record;
+  const [summary = ''] = reason.split('\n');
+  return html`<tr>
+    <th scope="row">${job}<br /><small>${id}${key !== undefined && html`, key ${key}`}</small></th>
+    <td data-label="Failed">${timeOf(diedAtMs)}</td>
+    ${cell('Attempts', count(attempt))}
+    <td data-label="Reason">
+      <details>
+        <summary>${shorten(summary, 200)}</summary>
+        <pre>${reason}</pre>
+        <pre>${shorten(json, mostDataLength)}</pre>
+      </details>
+    </td>
+    <td data-label="Action">
+      ${action(facts, 'requeue', { id }, 'Requeue')}
+      <details>
+        <summary>Delete…</summary>
+        ${action(facts, 'remove', { id }, 'Delete for good')}
+      </details>
+    </td>
+  </tr>`;
+}
+
+/* Posts to the page's own address, wherever the app has put it. */
+function action(
+  { token }: PageFacts,
+  name: 'requeue' | 'remove',
+  which: Readonly<Record<string, string>>,
+  label: string,
+): Html {
+  const fields = Object.entries({ action: name, token, ...which });
+  return html`<form method="post">
+    ${fields.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}" />`)}<button>
+      ${label}
+    </button>
+  </form>`;
+}
+
+function cell(label: string, text: string): Html {
+  return html`<td class="n" data-label="${label}">${text}</td>`;
+}
+
+function age(atMs: number | undefined, nowMs: number): string {
+  return atMs === undefined ? '' : `, the oldest for ${ageOf(atMs, nowMs)}`;
+}
+
+function ageOf(atMs: number | undefined, nowMs: number): string {
+  if (atMs === undefined) return '–';
+  const seconds = Math.max(0, nowMs - atMs) / 1_000;
+  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3_600)} h`;
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ') + ' UTC';
+}
+
+function jobs(number: number): string {
+  return `${count(number)} ${number === 1 ? 'job' : 'jobs'}`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en').replaceAll(',', '\u202f');
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}

@@ -46,6 +46,23 @@ describe(
       }
     }
 
+    test('the demonstration finds every order that was answered with 202', async () => {
+      const demo = spawn(process.execPath, [join(root, 'examples/deferred-work/dist/demo.js')], {
+        env: { ...process.env, DEMO_SECONDS: '1' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const text = demo.stdout!.setEncoding('utf8').toArray();
+      const [code] = await once(demo, 'exit');
+      const said = (await text).join('');
+      assert.equal(code, 0, said);
+      const [accepted, arrived, lost] = ['answered with 202  ', 'in the queue', 'lost'].map(
+        (label) =>
+          Number(new RegExp(`${label}\\s+([\\d,]+)\\n`).exec(said)?.[1]?.replaceAll(',', '')),
+      );
+      assert.ok(accepted! > 0, said);
+      assert.deepEqual([arrived, lost], [accepted, 0]);
+    });
+
     for (const way of ['process', 'disk']) {
       test(`${way} has the jobs of a killed process brought by the next one`, async (t) => {
         const client = new Redis(redis!.url);

@@ -40,12 +40,18 @@ export interface Verdicts {
 export interface VerdictsModel {
   models: {
     restarts: number;
+    blocks: number;
+    turns: boolean;
     startSpread: number;
     disturbed: number;
     copyChanged: number;
+    copySame: number;
     twinChanged: number;
+    twinSame: number;
     withheld: number;
     intervalHoldsTruth: number;
+    hintsFollowed: number;
+    hintsSettled: number;
   }[];
 }
 
@@ -74,22 +80,30 @@ Raw data: [benchmarks/results/verdicts.json](../../benchmarks/results/verdicts.j
 export function verdictsModelText({ models }: VerdictsModel): string {
   return table(
     [
-      'restarts',
+      'restarts × blocks',
       'starts differ by',
-      'passes disturbed',
+      'disturbed',
       'copy *changed*',
+      'copy *same*',
       '5 % *changed*',
+      '5 % *same*',
       'withheld',
       'interval holds the truth',
+      'hints that settled',
     ],
     models.map((model) => [
-      String(model.restarts),
+      `${model.restarts} × ${model.blocks}${model.turns ? ' in turns' : ''}`,
       percent(model.startSpread),
       percent(model.disturbed),
       percent(model.copyChanged),
+      percent(model.copySame),
       percent(model.twinChanged),
+      percent(model.twinSame),
       percent(model.withheld),
       percent(model.intervalHoldsTruth),
+      model.hintsFollowed === 0
+        ? '–'
+        : `${Math.round(model.hintsSettled * model.hintsFollowed)} of ${model.hintsFollowed}`,
     ]),
   );
 }

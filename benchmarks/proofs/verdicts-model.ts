@@ -6,8 +6,7 @@ import { generator, normal, writeSummary } from '../draws.ts';
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string', default: '200' },
-    blocks: { type: 'string', default: '3' },
+    runs: { type: 'string', default: '300' },
     json: { type: 'string', default: 'redline-out/verdicts-model.json' },
   },
 });
@@ -16,43 +15,58 @@ const turnsPerBlock = 8;
 const requestMicros = 20;
 const slower = 0.05;
 const variants = ['server', 'server again', 'copy', 'twin'];
+/** Runs of a model whose hint is followed: they are long. */
+const mostFollowed = 40;
 
-/** What servers and machine do, as shares of a request. */
+/** How a run is shaped, and what servers and machine do, as shares of a request. */
 interface Model {
   restarts: number;
+  blocks: number;
+  /** CPU is read in turns. */
+  turns: boolean;
   /** Standard deviation between starts of one server. */
   startSpread: number;
-  /** Of passes in which something else has the core's other half, and everything takes up to twice as long. */
+  /** Of passes, or slices, in which something else has the core's other half, and everything takes up to twice as long. */
   disturbed: number;
 }
 
+/** `--quick`, the default, and the default in turns. */
+const shapes = [
+  { restarts: 4, blocks: 3, turns: false },
+  { restarts: 5, blocks: 10, turns: false },
+  { restarts: 14, blocks: 3, turns: true },
+];
 const rows = [];
-for (const restarts of [5, 8, 14]) {
-  for (const [startSpread, disturbed] of [
-    [0.01, 0.1],
-    [0.02, 0.1],
-    [0.02, 0.5],
-    [0.04, 0.5],
-  ] as const) {
-    const model = { restarts, startSpread, disturbed };
-    const row = { ...model, ...tally(model) };
-    rows.push(row);
-    process.stderr.write(`${JSON.stringify(row)}\n`);
+for (const shape of shapes) {
+  for (const startSpread of [0.01, 0.02, 0.04, 0.08, 0.15]) {
+    for (const disturbed of shape.turns ? [0.1, 0.5] : [0.1]) {
+      const model = { ...shape, startSpread, disturbed };
+      const row = { ...model, ...tally(model) };
+      rows.push(row);
+      process.stderr.write(`${JSON.stringify(row)}\n`);
+    }
   }
 }
 writeSummary(values.json, {
-  schema: 1,
+  schema: 2,
   proof: 'verdicts-model',
   runs: Number(values.runs),
-  blocksPerRestart: Number(values.blocks),
   slower,
   models: rows,
 });
 
-/** Shares of all runs. */
+/** Shares of all runs; `hintsFollowed` is a count, and `hintsSettled` the share of those. */
 function tally(model: Model) {
   const runs = Number(values.runs);
-  const found = { copyChanged: 0, twinChanged: 0, withheld: 0, intervalHoldsTruth: 0 };
+  const found = {
+    copyChanged: 0,
+    copySame: 0,
+    twinChanged: 0,
+    twinSame: 0,
+    withheld: 0,
+    intervalHoldsTruth: 0,
+  };
+  const hints = { hintsFollowed: 0, hintsSettled: 0 };
   for (let run = 0; run < runs; run++) {
     const slices = invent(model, generator(run));
     const judge = (variant: string) =>
@@ -61,22 +75,44 @@ function tally(model: Model) {
     if (copy.controlVerdict !== 'same') found.withheld++;
     else {
       if (copy.verdict === 'changed') found.copyChanged++;
+      if (copy.verdict === 'same') found.copySame++;
       if (twin.verdict === 'changed') found.twinChanged++;
+      if (twin.verdict === 'same') found.twinSame++;
+      if (twin.restartsToSettle !== undefined && hints.hintsFollowed < mostFollowed) {
+        hints.hintsFollowed++;
+        if (settles({ ...model, restarts: twin.restartsToSettle }, run)) hints.hintsSettled++;
+      }
     }
     if (copy.ratio.low <= 1 && copy.ratio.high >= 1) found.intervalHoldsTruth++;
   }
   for (const key of Object.keys(found) as (keyof typeof found)[]) found[key] /= runs;
-  return found;
+  hints.hintsSettled /= hints.hintsFollowed || 1;
+  return { ...found, ...hints };
 }
 
-function invent({ restarts, startSpread, disturbed }: Model, random: () => number): Slice[] {
+/** Another run, as long as the hint says, of the same machine. */
+function settles(model: Model, run: number): boolean {
+  const slices = invent(model, generator(1_000_000 + run));
+  const { verdict } = compareSlices(slices, {
+    baseline: 'server',
+    variant: 'twin',
+    seed: run,
+    resamples: 300,
+  });
+  return verdict !== 'unresolved';
+}
+
+function invent(
+  { restarts, blocks, turns: inTurns, startSpread, disturbed }: Model,
+  random: () => number,
+): Slice[] {
   const slices: Slice[] = [];
   for (let restart = 1; restart <= restarts; restart++) {
     const costs = variants.map(
       (name) =>
         requestMicros * (name === 'twin' ? 1 + slower : 1) * Math.exp(startSpread * normal(random)),
     );
-    for (let block = 1; block <= Number(values.blocks); block++) {
+    for (let block = 1; block <= blocks; block++) {
       const turns = variants.map((): NonNullable<Slice['turns']> => []);
       for (let pass = 0; pass < turnsPerBlock; pass++) {
         const slowed = random() < disturbed;
@@ -88,10 +124,20 @@ function invent({ restarts, startSpread, disturbed }: Model, random: () => numbe
         }
       }
       for (const [at, variant] of variants.entries()) {
-        const measured = { requests: 2_000, seconds: 0.1, cpuMicros: 100_000 };
-        slices.push({ restart, block, variant, ...measured, turns: turns[at]! });
+        // Without turns a slice is as long as five of them, with the noise of its own.
+        const measured = inTurns
+          ? { requests: 2_000, seconds: 0.1, cpuMicros: 100_000, turns: turns[at]! }
+          : { seconds: 0.2, ...sumOf(turns[at]!.slice(0, 5)) };
+        slices.push({ restart, block, variant, ...measured });
       }
     }
   }
   return slices;
+}
+
+function sumOf(turns: NonNullable<Slice['turns']>): Pick<Slice, 'requests' | 'cpuMicros'> {
+  return {
+    requests: turns.reduce((sum, { requests }) => sum + requests, 0),
+    cpuMicros: turns.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0),
+  };
 }

@@ -23,7 +23,7 @@ export default defineConfig({
   title: 'Cached Nest API, GET /cached',
   requests: ['/cached'],
   precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 3_000, latencyMs: 400 },
-  quick: { restarts: 2, blocks: 4, warmupMs: 1_500, latencyMs: 300 },
+  quick: { restarts: 4, blocks: 2, warmupMs: 1_000, latencyMs: 300 },
   variants: rungs.map((rung) => ({
     ...rung,
     command: ['node', `dist/${rung.name}.js`],

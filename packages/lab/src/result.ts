@@ -49,7 +49,7 @@ export interface GroupFacts {
 /** What a server measured of itself: figures, or objects of figures. */
 export type Probe = Record<string, number | Record<string, number>>;
 
-/** 95 % two-level bootstrap interval around an estimate. */
+/** 95 % interval around an estimate. */
 export interface Interval {
   value: number;
   low: number;
@@ -61,8 +61,8 @@ export type Verdict = 'changed' | 'same' | 'unresolved';
 export interface Comparison {
   ratio: Interval;
   verdict: Verdict;
-  /** Only when unresolved: blocks per variant that would settle it, should the spread stay as it is. */
-  blocksToSettle?: number;
+  /** Only when unresolved: the restarts with which a run settles it in nine of ten cases, should the spread stay as it is. */
+  restartsToSettle?: number;
 }
 
 /** The figures of a variant's probe stand beside these, under the names the server gave them. */
@@ -78,7 +78,7 @@ export interface MeasuredVariant {
   rps: number;
   rpsRatio: Interval;
   rpsVerdict: Verdict | 'base';
-  rpsBlocksToSettle?: number;
+  rpsRestartsToSettle?: number;
   /** User and system time of all threads of the server, per completed request. */
   cpuMicrosPerRequest: number;
   /** Beside it: of processes the server started and that ended, per completed request. Absent when there were none. */
@@ -87,7 +87,7 @@ export interface MeasuredVariant {
   mainThreadMicrosPerRequest?: number;
   cpuRatio: Interval;
   cpuVerdict: Verdict | 'base';
-  cpuBlocksToSettle?: number;
+  cpuRestartsToSettle?: number;
   /** The verdict of record: CPU, the primary metric. */
   verdict: Verdict | 'base';
   /** Ladders only: against the rung below (the previous one that was measured). Absent on the baseline and outside ladders. */
@@ -146,7 +146,9 @@ export interface PrecisionFacts {
   latencyMs: number;
   resamples: number;
   seed: number;
-  /** Half-width of the band of no difference, as a fraction: 2 %, or half the width of the A/A control's interval if that is more. */
+  /** `same` is an interval with 1 in it and wholly within this of 1, as a fraction. Absent in files of older versions: 2 %. */
+  margin?: number;
+  /** `changed` is wholly beyond this, as a fraction: the margin, or half the width of the A/A control's interval if that is more. */
   cpuBand: number;
   rpsBand: number;
 }

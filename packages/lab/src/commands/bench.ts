@@ -7,7 +7,7 @@ import { LabError } from '../errors.ts';
 import { mergeGroups } from '../run/groups.ts';
 import { runBench } from '../run/run-bench.ts';
 import { summarise } from '../run/summarise.ts';
-import { parseCount, parseNames, parseSeed } from './options.ts';
+import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
 import { ProgressListener } from './progress-listener.ts';
 import { writeReports, type ReportOptions } from './write-reports.ts';
 
@@ -49,6 +49,7 @@ export function addBenchCommand(
     )
     .option('--connections <n>', 'connections kept busy', parseCount)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
+    .option('--margin <share>', 'what same is within (default: 2%)', parseMargin)
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
     .option('--json <file>', 'where to write the figures', undefined)
     .option('--html <file>', 'where to write the report', undefined)

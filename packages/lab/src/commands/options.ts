@@ -14,6 +14,14 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('It takes a whole number above 0.');
 }
 
+/** `2%`, or `0.02`. */
+export function parseMargin(text: string): number {
+  const [, digits, sign] = /^\s*(\d*\.?\d+)\s*(%?)\s*$/.exec(text) ?? [];
+  const margin = Number(digits) / (sign ? 100 : 1);
+  if (margin > 0 && margin < 1) return margin;
+  throw new InvalidArgumentError('It takes a share such as 2% or 0.02.');
+}
+
 export function parseSeed(text: string): number {
   const seed = Number(text);
   if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;

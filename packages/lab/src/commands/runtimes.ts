@@ -10,7 +10,7 @@ import { tryVariants } from '../runtimes/try-variants.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { type CommandContext, measurePlans } from './bench.ts';
 import { chooseVariant } from './choose-variant.ts';
-import { parseCount, parseNames, parseSeed } from './options.ts';
+import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
 import type { ReportOptions } from './write-reports.ts';
 
 interface RuntimesOptions extends Overrides, ReportOptions {
@@ -37,6 +37,7 @@ export function addRuntimesCommand(program: Command, context: CommandContext): v
     .option('--blocks <n>', 'measurements of each runtime per restart', parseCount)
     .option('--connections <n>', 'connections kept busy', parseCount)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
+    .option('--margin <share>', 'what same is within (default: 2%)', parseMargin)
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
     .option('--json <file>', 'where to write the figures')
     .option('--html <file>', 'where to write the report')

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { defaultMargin } from '../stats/verdict.ts';
 import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';
 
 /** A config with every default filled in: all the runner ever reads. */
@@ -21,7 +22,9 @@ export interface Plan {
   pin: boolean;
   turns: boolean;
   exactSends: boolean;
-  precision: Required<PrecisionConfig>;
+  precision: Required<Omit<PrecisionConfig, 'margin'>>;
+  /** `same` is within this, as a fraction. */
+  margin: number;
   seed: number;
   readyTimeoutMs: number;
   setup: RedlineConfig['setup'];
@@ -46,6 +49,7 @@ export interface Overrides {
   blocks?: number;
   connections?: number;
   seed?: number;
+  margin?: number;
 }
 
 const defaultPrecision = {
@@ -65,8 +69,8 @@ const defaultPrecisionInTurns = {
   warmupMs: 1_000,
   latencyMs: 200,
 };
-const defaultQuick: PrecisionConfig = { restarts: 2, blocks: 5 };
-const defaultQuickInTurns: PrecisionConfig = { restarts: 3, blocks: 2 };
+const defaultQuick: PrecisionConfig = { restarts: 4, blocks: 3 };
+const defaultQuickInTurns: PrecisionConfig = { restarts: 4, blocks: 2 };
 
 /** One plan for each group, in the order of the config; a config without groups is one plan. */
 export function resolvePlans(config: RedlineConfig, folder: string, overrides: Overrides): Plan[] {
@@ -102,6 +106,10 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
   const requests = (config.requests ?? ['/']).map(resolveRequest);
   const baseline = config.baseline ?? config.variants[0]!.name;
   const first = requests[0]!;
+  const { margin, ...precision } = {
+    ...config.precision,
+    ...(overrides.quick ? quickOf(config) : {}),
+  };
   return {
     name: config.name,
     title: config.title ?? `${config.name}, ${first.method} ${first.path}`,
@@ -119,10 +127,10 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     pin: config.load?.pin ?? true,
     turns: config.load?.turns ?? false,
     exactSends: config.load?.exactSends ?? false,
+    margin: overrides.margin ?? margin ?? defaultMargin,
     precision: {
       ...(config.load?.turns ? defaultPrecisionInTurns : defaultPrecision),
-      ...config.precision,
-      ...(overrides.quick ? quickOf(config) : {}),
+      ...precision,
       ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
     },

@@ -12,6 +12,7 @@ const precision: z.ZodType<PrecisionConfig> = z.strictObject({
   sliceMs: z.int().min(100).optional(),
   warmupMs: z.int().min(0).optional(),
   latencyMs: z.int().min(100).optional(),
+  margin: z.number().gt(0).lt(1).optional(),
 });
 
 const requests: z.ZodType<RedlineConfig['requests']> = z

@@ -17,7 +17,7 @@ export interface RedlineConfig {
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
   precision?: PrecisionConfig;
-  /** What `--quick` changes in `precision`. @default { restarts: 2, blocks: 5 }; { restarts: 3, blocks: 2 } with `load.turns` */
+  /** What `--quick` changes in `precision`. @default { restarts: 4, blocks: 3 }; { restarts: 4, blocks: 2 } with `load.turns` */
   quick?: PrecisionConfig;
   /** How long a server may take until it answers the first request. @default 30_000 */
   readyTimeoutMs?: number;
@@ -120,6 +120,8 @@ export interface PrecisionConfig {
   warmupMs?: number;
   /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 1_000; 200 with `load.turns` */
   latencyMs?: number;
+  /** What `same` is within, as a fraction of the baseline. @default 0.02 */
+  margin?: number;
 }
 
 export interface SetupResult {

@@ -4,11 +4,11 @@ import { fixed, percent, range } from './format.ts';
 import { join, markup, type Markup } from './markup.ts';
 import { type Reading, trustOf } from './reading.ts';
 import { baseOf, type MeasuredRow, type StepRow } from './rows.ts';
-import { blocksHint, savedWords, spanWords, verdictWord } from './words.ts';
+import { marginOf, settleHint, savedWords, spanWords, verdictWord } from './words.ts';
 
 /** More than this on page one and nobody reads the first; the table has them all. */
 const MOST_NAMED = 8;
-const BLOCKS = 'blocks a variant that would settle it';
+const SETTLE = 'restarts that would settle it';
 const NOTEWORTHY_MEMORY = 0.1;
 
 /** The sentences a reader takes away. Changed and unresolved ones; what stayed the same is named in one line. */
@@ -52,12 +52,12 @@ function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
     ...(top && first ? [finding(verdictWord(top.cpu.reading), first)] : []),
     ...group('better', 'Rungs that cost less CPU than the one below', sized),
     ...group('worse', 'Rungs that cost more CPU than the one below', sized),
-    ...group('unresolved', `Rungs not told apart from the one below (${BLOCKS})`, (step) =>
-      open(step.name, step.saved, decimals, blocksHint(step.cpu)),
+    ...group('unresolved', `Rungs not told apart from the one below (${SETTLE})`, (step) =>
+      open(step.name, step.saved, decimals, settleHint(step.cpu)),
     ),
     ...group(
       'same',
-      `Rungs within ±\u00a0${percent(result.precision.cpuBand)} of the one below`,
+      `Rungs within ±\u00a0${percent(marginOf(result))} of the one below`,
       (step) => markup`<b>${step.name}</b>`,
     ),
     ...figures.steps.filter(({ beside }) => beside).map((step) => besideFinding(step, figures)),
@@ -91,11 +91,11 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
   const unresolved = rows.filter((row) => row.cpu.reading === 'unresolved');
   if (unresolved.length > 0) {
     const text = (row: MeasuredRow): Markup =>
-      open(row.name, saving(row, figures), figures.cpuDecimals, blocksHint(row.cpu));
+      open(row.name, saving(row, figures), figures.cpuDecimals, settleHint(row.cpu));
     items.push(
       finding(
         verdictWord('unresolved'),
-        markup`CPU against the base (${BLOCKS}): ${listed(unresolved, text)}.`,
+        markup`CPU against the base (${SETTLE}): ${listed(unresolved, text)}.`,
       ),
     );
   }
@@ -104,7 +104,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
     items.push(
       finding(
         verdictWord('same'),
-        markup`${listed(same, ({ name }) => markup`<b>${name}</b>`, ', ')}: CPU within ±\u00a0${percent(result.precision.cpuBand)} of the base.`,
+        markup`${listed(same, ({ name }) => markup`<b>${name}</b>`, ', ')}: CPU within ±\u00a0${percent(marginOf(result))} of the base.`,
       ),
     );
   }
@@ -114,10 +114,10 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
 /** `fastify 5: 14.9 µs less CPU per request [13.8, 16.0], 1.27 × the requests [1.23, 1.31].` */
 function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Markup {
   const base = baseOf(result);
-  const blocks = blocksHint(row.cpu);
+  const hint = settleHint(row.cpu);
   const cpu = savedWords(saving(row, figures), figures.cpuDecimals, 'CPU per request');
   const parts = [
-    blocks === undefined ? cpu : `${cpu} (${blocks} a variant would settle it)`,
+    hint === undefined ? cpu : `${cpu} (${hint} would settle it)`,
     requests(row, figures),
   ];
   if (base && row.p99) {
@@ -138,7 +138,7 @@ function requests(row: MeasuredRow, figures: Figures): string {
   const atLeast = row.rpsIsLowerBound ? 'at least ' : '';
   switch (row.rps.reading) {
     case 'same':
-      return `requests within the band, ${value}\u00a0× ${interval}`;
+      return `the same requests, ${value}\u00a0× ${interval}`;
     case 'unresolved':
       return `requests unresolved at ${value}\u00a0× ${interval}`;
     default:
@@ -146,8 +146,8 @@ function requests(row: MeasuredRow, figures: Figures): string {
   }
 }
 
-function open(name: string, saved: Interval, decimals: number, blocks: string | undefined): Markup {
-  return markup`<b>${name}</b> ${spanWords(saved, decimals)}${blocks !== undefined && ` (${blocks})`}`;
+function open(name: string, saved: Interval, decimals: number, hint: string | undefined): Markup {
+  return markup`<b>${name}</b> ${spanWords(saved, decimals)}${hint !== undefined && ` (${hint})`}`;
 }
 
 function saving(row: MeasuredRow, { baseMicros }: Figures): Interval {

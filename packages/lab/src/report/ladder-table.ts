@@ -7,7 +7,7 @@ import { axisHeader, bar, dot, plotCell, whisker } from './plot.ts';
 import { spokenWord, trustOf } from './reading.ts';
 import { hasWidth, isMeasuredRow, type MeasuredRow, type SkippedRow } from './rows.ts';
 import type { Section } from './section.ts';
-import { blocksHint, padded, title, verdictWord } from './words.ts';
+import { marginOf, settleHint, padded, title, verdictWord } from './words.ts';
 
 export function ladderSection(result: BenchResult, figures: Figures): Section {
   return {
@@ -33,7 +33,7 @@ function lead(result: BenchResult): Markup {
   if (!trustOf(result).cpu) {
     return markup`<p class="lead">${subject} Shaded: ${band} that would count as no difference. Verdicts are withheld because of the A/A control.</p>`;
   }
-  return markup`<p class="lead">${subject} Shaded: ${band} that counts as no difference. A 95 % interval wholly outside it is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, wholly inside is ${verdictWord('same')}, across an edge is ${verdictWord('unresolved')}. CPU is the verdict of record. A mark at p99: its interval does not touch the base’s.</p>`;
+  return markup`<p class="lead">${subject} Shaded: ${band} that this run cannot tell from no difference. A 95 % interval wholly outside it is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly within ±\u00a0${percent(marginOf(result))} is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}. CPU is the verdict of record. A mark at p99: its interval does not touch the base’s.</p>`;
 }
 
 function table(result: BenchResult, figures: Figures): Markup {
@@ -52,7 +52,7 @@ function measured(row: MeasuredRow, figures: Figures): Markup {
   const cpuText = figures.cpu.get(row);
   const main = variant.mainThreadMicrosPerRequest;
   const latency = (value: number): string => fixed(value, figures.latencyDecimals);
-  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot rps-plot">${rpsPlot(row, figures)}</td><td role="cell" class="n rps-est"><b>${padded(rpsText)}</b>${small(rpsText?.range)}</td><td role="cell" class="n rps-abs">${requestsText(row)}<span class="unit"> requests/s</span>${row.rpsIsLowerBound && small(`${percent(variant.serverBusy)} busy`)}</td><td role="cell" class="rps-verdict">${verdictWord(rps.reading)}${small(blocksHint(rps))}</td><td role="cell" class="plot cpu-plot">${cpuPlot(row, figures)}</td><td role="cell" class="n cpu-est"><b>${padded(cpuText)}</b>${small(cpuText?.range)}</td><td role="cell" class="cpu-verdict">${verdictWord(cpu.reading)}${small(blocksHint(cpu) ?? difference(row, figures))}</td>${figures.hasMainThread && markup`<td role="cell" class="n main">${main === undefined ? '–' : fixed(main, figures.cpuDecimals)}<span class="unit"> µs on main thread</span></td>`}<td role="cell" class="n p50">${latency(variant.latencyMs.p50)}</td><td role="cell" class="n p99">${row.p99 && markup`<i class="v ${row.p99}" role="img" aria-label="${row.p99}"></i>`}${latency(variant.latencyMs.p99)}<small>${hasWidth(variant.latencyMs) ? range(p99Of(row), figures.latencyDecimals) : 'no interval'}</small></td><td role="cell" class="n rss">${fixed(variant.rssMiB)}</td></tr>
+  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot rps-plot">${rpsPlot(row, figures)}</td><td role="cell" class="n rps-est"><b>${padded(rpsText)}</b>${small(rpsText?.range)}</td><td role="cell" class="n rps-abs">${requestsText(row)}<span class="unit"> requests/s</span>${row.rpsIsLowerBound && small(`${percent(variant.serverBusy)} busy`)}</td><td role="cell" class="rps-verdict">${verdictWord(rps.reading)}${small(settleHint(rps))}</td><td role="cell" class="plot cpu-plot">${cpuPlot(row, figures)}</td><td role="cell" class="n cpu-est"><b>${padded(cpuText)}</b>${small(cpuText?.range)}</td><td role="cell" class="cpu-verdict">${verdictWord(cpu.reading)}${small(settleHint(cpu) ?? difference(row, figures))}</td>${figures.hasMainThread && markup`<td role="cell" class="n main">${main === undefined ? '–' : fixed(main, figures.cpuDecimals)}<span class="unit"> µs on main thread</span></td>`}<td role="cell" class="n p50">${latency(variant.latencyMs.p50)}</td><td role="cell" class="n p99">${row.p99 && markup`<i class="v ${row.p99}" role="img" aria-label="${row.p99}"></i>`}${latency(variant.latencyMs.p99)}<small>${hasWidth(variant.latencyMs) ? range(p99Of(row), figures.latencyDecimals) : 'no interval'}</small></td><td role="cell" class="n rss">${fixed(variant.rssMiB)}</td></tr>
 `;
 }
 

@@ -3,6 +3,7 @@ import { fixed, milliseconds, percent, plural } from './format.ts';
 import { markup } from './markup.ts';
 import { measuredRows } from './rows.ts';
 import type { Section } from './section.ts';
+import { marginOf } from './words.ts';
 
 /** How the figures came about and what they leave open, for a reader who means to doubt them. */
 export function methodSection(result: BenchResult): Section {
@@ -16,8 +17,9 @@ export function methodSection(result: BenchResult): Section {
   };
 }
 
-function done({ load, precision, slices }: BenchResult): string[] {
-  const { restarts, blocks, sliceMs, warmupMs, resamples, seed, cpuBand, rpsBand } = precision;
+function done(result: BenchResult): string[] {
+  const { load, precision, slices } = result;
+  const { restarts, blocks, sliceMs, warmupMs, cpuBand, rpsBand } = precision;
   return [
     `Every variant ran as a server process of its own, started afresh ${plural(restarts, 'time')}. Within a restart the variants took turns through ${plural(blocks, 'block')}, in an order shuffled for each block, so that drift of the machine falls on all of them alike. The base ran twice, under two names: the second is the A/A control, and the others are compared with both.`,
     `${milliseconds(warmupMs)} of warm-up were thrown away, then every turn was one slice of ${milliseconds(sliceMs)}. ${load.generator} kept ${plural(load.connections, 'connection')} busy over ${plural(load.threads, 'thread')}: a closed loop, where the next request waits for the answer. Requests and CPU were counted over the same slice.`,
@@ -28,9 +30,16 @@ function done({ load, precision, slices }: BenchResult): string[] {
       : []),
     'CPU is user plus system time of all threads of the server, divided by the requests it completed; main thread is the part spent where JavaScript runs. RSS is the resident set at the end of a restart’s load, median over restarts.',
     `Latency comes from an open loop of ${fixed(load.openLoopRps)} requests per second, the same for every variant, and is timed from the moment a request was due, so that a server which stalls cannot hide its queue.`,
-    `A ratio compares slices that ran side by side; of the restarts the median of the means of all pairs counts. Its 95 % interval is a two-level bootstrap: restarts are drawn with replacement${restarts < 6 ? ', then the blocks within each' : ''}, ${fixed(resamples)} times (seed ${seed}); its ends are set for the number of restarts. Absolute figures are the base’s own, times that ratio.`,
-    `The band of no difference is ± ${percent(cpuBand)} in CPU and ± ${percent(rpsBand)} in requests: 2 %, or half the width of the A/A control’s interval if that is more. An interval wholly outside it is changed, wholly inside is same, across an edge is unresolved; the blocks that would settle it assume that the spread stays as it is. The control itself is same when its interval holds 1.`,
+    `A ratio compares slices that ran side by side; of the restarts the median of the means of all pairs counts. ${intervalText(precision)} Absolute figures are the base’s own, times that ratio.`,
+    `An interval wholly beyond ± ${percent(cpuBand)} in CPU or ± ${percent(rpsBand)} in requests is changed: that is the margin of ${percent(marginOf(result))}, or half the width of the A/A control’s interval if that is more. One that holds 1 and lies wholly within the margin is same, however noisy the run; any other is unresolved. The restarts that would settle it do so in nine of ten runs, should the spread stay as it is. The control itself is same when its interval holds 1.`,
   ];
+}
+
+function intervalText({ restarts, resamples, seed }: BenchResult['precision']): string {
+  if (restarts === 1)
+    return `Its 95 % interval is a bootstrap of the blocks of the one restart, ${fixed(resamples)} times (seed ${seed}); what another start would have said is not in it.`;
+  if (restarts < 6) return `Its 95 % interval is Student’s, of so many restarts.`;
+  return `Its 95 % interval is a bootstrap: restarts are drawn with replacement, ${fixed(resamples)} times (seed ${seed}); its ends are set for the number of restarts.`;
 }
 
 function limits(result: BenchResult): string[] {
@@ -40,7 +49,7 @@ function limits(result: BenchResult): string[] {
     'Server and load generator share one machine: no network was measured.',
     `One scenario at one concurrency: ${result.load.requests.join(', ')} over ${plural(result.load.connections, 'connection')}. Other requests may rank otherwise.`,
     `Each interval has up to a 5 % chance of a wrong call, not adjusted for the number of comparisons (${comparisons} here).`,
-    'Same means within the band, not equal. Unresolved means too little data, not no difference.',
+    'Same means within the margin, not equal. Unresolved means too little data, not no difference.',
     'Latency at one rate says nothing about latency near saturation. It and RSS carry no verdict.',
   ];
   if (measuredRows(result).some((row) => row.rpsIsLowerBound)) {

@@ -6,7 +6,7 @@ export type Reading = 'base' | 'better' | 'worse' | 'same' | 'unresolved' | 'wit
 export interface Estimate extends Interval {
   reading: Reading;
   /** Only when unresolved: blocks per variant that would settle it. */
-  blocksToSettle?: number;
+  restartsToSettle?: number;
 }
 
 export const WORDS: Record<Reading, string> = {

@@ -146,12 +146,16 @@ function toRow(
     name,
     note: note ?? (role === 'control' ? 'A/A control' : undefined),
     variant,
-    rps: { ...variant.rpsRatio, reading: rpsReading, blocksToSettle: variant.rpsBlocksToSettle },
+    rps: {
+      ...variant.rpsRatio,
+      reading: rpsReading,
+      restartsToSettle: variant.rpsRestartsToSettle,
+    },
     cpu: {
       ...micros(baseMicros, variant.cpuRatio),
       value: variant.cpuMicrosPerRequest,
       reading: cpuReading,
-      blocksToSettle: variant.cpuBlocksToSettle,
+      restartsToSettle: variant.cpuRestartsToSettle,
     },
     p99:
       role !== 'base' && role !== 'control' && base && trust.cpu
@@ -166,7 +170,7 @@ function micros(from: number, ratio: Interval): Interval {
 }
 
 function estimate(comparison: Comparison, reading: Reading): Estimate {
-  return { ...comparison.ratio, reading, blocksToSettle: comparison.blocksToSettle };
+  return { ...comparison.ratio, reading, restartsToSettle: comparison.restartsToSettle };
 }
 
 function p99Reading(

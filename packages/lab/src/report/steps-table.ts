@@ -7,7 +7,7 @@ import { spokenWord } from './reading.ts';
 import type { StepRow } from './rows.ts';
 import type { Section } from './section.ts';
 import { STACK, stackedTable } from './style.ts';
-import { blocksHint, padded, verdictWord } from './words.ts';
+import { settleHint, padded, verdictWord } from './words.ts';
 
 /** Ladders: what each rung adds to the one below it. Nothing when no rung was measured over another. */
 export function stepsSection(figures: Figures): Section | undefined {
@@ -58,7 +58,7 @@ function row(step: StepRow, figures: Figures, axis: Axis, next: StepRow | undefi
   );
   const hint = (text: string | undefined): Markup | undefined =>
     text ? markup`<small>${text}</small>` : undefined;
-  return markup`<tr role="row" class="${step.beside ? 'beside' : 'rung'}"><th role="rowheader" scope="row" class="name">${step.name}<small>${step.beside ? 'beside' : 'over'} ${step.over}</small></th><td role="cell" class="plot step-plot">${mark}</td><td role="cell" class="n saved"><b>${padded(saved)}</b><small>${saved.range}</small></td><td role="cell" class="n cpu-est">${padded(cpu)}<small>${cpu.range}</small></td><td role="cell" class="cpu-verdict">${verdictWord(step.saved.reading)}${hint(blocksHint(step.cpu))}</td><td role="cell" class="n rps-est">${padded(rps)}<small>${rps.range}</small></td><td role="cell" class="rps-verdict">${verdictWord(step.rps.reading)}${hint(blocksHint(step.rps))}</td></tr>
+  return markup`<tr role="row" class="${step.beside ? 'beside' : 'rung'}"><th role="rowheader" scope="row" class="name">${step.name}<small>${step.beside ? 'beside' : 'over'} ${step.over}</small></th><td role="cell" class="plot step-plot">${mark}</td><td role="cell" class="n saved"><b>${padded(saved)}</b><small>${saved.range}</small></td><td role="cell" class="n cpu-est">${padded(cpu)}<small>${cpu.range}</small></td><td role="cell" class="cpu-verdict">${verdictWord(step.saved.reading)}${hint(settleHint(step.cpu))}</td><td role="cell" class="n rps-est">${padded(rps)}<small>${rps.range}</small></td><td role="cell" class="rps-verdict">${verdictWord(step.rps.reading)}${hint(settleHint(step.rps))}</td></tr>
 `;
 }
 

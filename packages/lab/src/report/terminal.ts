@@ -9,7 +9,7 @@ import { stealText } from './facts.ts';
 import { trustOf } from './reading.ts';
 import { noiseOf } from './rows.ts';
 import { type Canvas, cpuTable, rpsTable, stepTable } from './terminal-tables.ts';
-import { blocksHint, noiseText, rounds } from './words.ts';
+import { marginOf, settleHint, noiseText, rounds } from './words.ts';
 
 export interface TerminalOptions {
   /** @default 80 */
@@ -84,20 +84,20 @@ function legend(
   const same = percent(cpuBand) === percent(rpsBand);
   const band = same ? percent(cpuBand) : `${percent(cpuBand)} CPU, ${percent(rpsBand)} rps`;
   const settle = figures.measured.flatMap((row) => {
-    const hint = blocksHint(row.cpu);
+    const hint = settleHint(row.cpu);
     return hint === undefined ? [] : [`${row.name} ${hint}`];
   });
   const open = [...figures.measured, ...figures.steps].some(
     ({ cpu, rps }) => cpu.reading === 'unresolved' || rps.reading === 'unresolved',
   );
-  const crosses = `${marks.unresolved} unresolved: it crosses an edge.`;
+  const crosses = `${marks.unresolved} unresolved: neither.`;
   const beside = figures.rows.some((row) => row.role === 'beside')
     ? ['Set in: beside the ladder, not a rung; its step is against the rung before.']
     : [];
   return [
     ...ends(
       `${marks.better} ${marks.worse} changed: the interval lies wholly outside base ± ${band}`,
-      `${marks.same} same: wholly inside`,
+      `${marks.same} same: around 1, within ± ${percent(marginOf(result))}`,
       width,
     ),
     ...(open

@@ -1,4 +1,5 @@
 import type { BenchResult, Interval } from '../result.ts';
+import { defaultMargin } from '../stats/verdict.ts';
 import { about, type ColumnText, fixed, percent, plural, range } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { type Estimate, type Reading, WORDS } from './reading.ts';
@@ -16,16 +17,10 @@ export function padded(text: ColumnText | undefined): Markup {
   return markup`${text?.value}${text?.pad ? markup`<span class="pad">${text.pad}</span>` : undefined}`;
 }
 
-/** More than anybody would wait for. */
-const mostBlocks = 1_000;
-
-export function blocksHint(estimate: Estimate): string | undefined {
-  const { reading, blocksToSettle } = estimate;
-  if (reading !== 'unresolved' || blocksToSettle === undefined || !Number.isFinite(blocksToSettle))
-    return undefined;
-  return blocksToSettle > mostBlocks
-    ? `>\u00a0${fixed(mostBlocks)}\u00a0blocks`
-    : `≈\u00a0${about(blocksToSettle)}\u00a0blocks`;
+export function settleHint(estimate: Estimate): string | undefined {
+  const { reading, restartsToSettle } = estimate;
+  if (reading !== 'unresolved' || restartsToSettle === undefined) return undefined;
+  return `≈\u00a0${about(restartsToSettle)}\u00a0restarts`;
 }
 
 /** `33.1 µs less CPU per request [32.0, 34.1]`. */
@@ -56,6 +51,11 @@ export function dateOf(startedAt: string): string {
   const time = new Date(startedAt);
   if (Number.isNaN(time.getTime())) return startedAt;
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Files of older versions name none. */
+export function marginOf({ precision }: BenchResult): number {
+  return precision.margin ?? defaultMargin;
 }
 
 export function noiseText(noise: { cpu: number; rps: number }): string {

@@ -1,10 +1,10 @@
 import type { Comparison, Interval, Slice, Verdict } from '../result.ts';
 import { seededRandom } from '../stats/random.ts';
-import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
+import { bandOf, compare, defaultMargin, judgeControl } from '../stats/verdict.ts';
 import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
 
 export interface SliceComparison extends Comparison {
-  /** Half-width of the band of no difference, as a fraction. */
+  /** `changed` is beyond this, as a fraction. */
   band: number;
   /** Of the baseline against itself. Unless it is `same`, a report withholds the verdict. */
   controlVerdict: Verdict;
@@ -15,6 +15,7 @@ export interface SliceComparison extends Comparison {
  * the caller.
  * @param options.control Name of the baseline's second self. @default `${baseline} again`
  * @param options.seed Of the resampling. @default 1
+ * @param options.margin What `same` is within, as a fraction. @default 0.02
  * @param options.resamples Fewer than those of a report, for callers that compare often. @default 2_000
  */
 export function compareSlices(
@@ -24,12 +25,14 @@ export function compareSlices(
     variant,
     control = `${baseline} again`,
     seed = 1,
+    margin = defaultMargin,
     resamples = 2_000,
   }: {
     baseline: string;
     variant: string;
     control?: string;
     seed?: number;
+    margin?: number;
     resamples?: number;
   },
 ): SliceComparison {
@@ -37,10 +40,11 @@ export function compareSlices(
   const ratioOf = (name: string, others: string[]): Comparison['ratio'] =>
     pairedRatio(slices, name, others, cpuMetric, random, resamples);
   const controlRatio = ratioOf(control, [baseline]);
-  const band = bandOf(controlRatio);
-  const blocks = slices.filter((slice) => slice.variant === variant).length;
+  const band = bandOf(controlRatio, margin);
+  const own = slices.filter((slice) => slice.variant === variant);
+  const restarts = new Set(own.map(({ restart }) => restart)).size;
   return {
-    ...compare(ratioOf(variant, [baseline, control]), band, blocks),
+    ...compare(ratioOf(variant, [baseline, control]), { margin, band }, restarts),
     band,
     controlVerdict: judgeControl(controlRatio),
   };

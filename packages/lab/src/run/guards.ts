@@ -84,7 +84,7 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
 function smallSampleWarning({ precision }: BenchResult): string[] {
   if (precision.restarts >= 5) return [];
   return [
-    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: of so few restarts an interval is wide, and too narrow now and then all the same.`,
+    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: intervals of so few restarts are wide.`,
   ];
 }
 

@@ -12,7 +12,7 @@ import { medianInterval, resamples } from '../stats/bootstrap.ts';
 import { centreOf } from '../stats/centre.ts';
 import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
-import { bandOf, compare, judgeControl, smallestBand } from '../stats/verdict.ts';
+import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
 import { label } from './contract.ts';
 import { warningsOf } from './guards.ts';
 import { medianProbe } from './probe.ts';
@@ -62,6 +62,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
       ...plan.precision,
       resamples,
       seed: plan.seed,
+      margin: plan.margin,
       cpuBand: bands.cpu,
       rpsBand: bands.rps,
     },
@@ -80,11 +81,11 @@ interface Bands {
 
 function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
   const control = controlName(plan.baseline);
-  if (seen.skipped.has(control)) return { cpu: smallestBand, rps: smallestBand };
-  return {
-    cpu: bandOf(pairedRatio(seen.slices, control, [plan.baseline], cpuMetric, random)),
-    rps: bandOf(pairedRatio(seen.slices, control, [plan.baseline], rpsMetric, random)),
-  };
+  const { margin } = plan;
+  if (seen.skipped.has(control)) return { cpu: margin, rps: margin };
+  const bandFor = (metric: Metric): number =>
+    bandOf(pairedRatio(seen.slices, control, [plan.baseline], metric, random), margin);
+  return { cpu: bandFor(cpuMetric), rps: bandFor(rpsMetric) };
 }
 
 /** What a variant is compared with. The baseline ran twice; its second self is compared with the first. */
@@ -117,9 +118,10 @@ function summariseVariant(
   const exact: Interval = { value: 1, low: 1, high: 1 };
   const rpsRatio = isBase ? exact : pairedRatio(slices, name, others, rpsMetric, random);
   const cpuRatio = isBase ? exact : pairedRatio(slices, name, others, cpuMetric, random);
-  const blocks = slices.filter(({ variant }) => variant === name).length;
-  const rps = compare(rpsRatio, bands.rps, blocks);
-  const cpu = compare(cpuRatio, bands.cpu, blocks);
+  const { margin } = plan;
+  const restarts = restartsOf(slices, name);
+  const rps = compare(rpsRatio, { margin, band: bands.rps }, restarts);
+  const cpu = compare(cpuRatio, { margin, band: bands.cpu }, restarts);
   const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
   const own = slices.filter(({ variant }) => variant === name);
   const mainShare = median(
@@ -138,9 +140,9 @@ function summariseVariant(
     rps: baseRps * rpsRatio.value,
     rpsRatio,
     rpsVerdict: isBase ? 'base' : rps.verdict,
-    ...(isBase || rps.blocksToSettle === undefined
+    ...(isBase || rps.restartsToSettle === undefined
       ? {}
-      : { rpsBlocksToSettle: rps.blocksToSettle }),
+      : { rpsRestartsToSettle: rps.restartsToSettle }),
     cpuMicrosPerRequest,
     // Over all slices, for the steps of the clock are as long as a child's life is short.
     ...(endedMicros === 0 ? {} : { endedProcessesMicrosPerRequest: endedMicros / requests }),
@@ -149,9 +151,9 @@ function summariseVariant(
       : { mainThreadMicrosPerRequest: cpuMicrosPerRequest * mainShare }),
     cpuRatio,
     cpuVerdict: isBase ? 'base' : cpu.verdict,
-    ...(isBase || cpu.blocksToSettle === undefined
+    ...(isBase || cpu.restartsToSettle === undefined
       ? {}
-      : { cpuBlocksToSettle: cpu.blocksToSettle }),
+      : { cpuRestartsToSettle: cpu.restartsToSettle }),
     verdict: isBase ? 'base' : cpu.verdict,
     latencyMs: summariseLatency(name, seen, random),
     rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
@@ -166,8 +168,8 @@ function judgeAsControl(control: MeasuredVariant): void {
   control.rpsVerdict = judgeControl(control.rpsRatio);
   control.cpuVerdict = judgeControl(control.cpuRatio);
   control.verdict = control.cpuVerdict;
-  delete control.rpsBlocksToSettle;
-  delete control.cpuBlocksToSettle;
+  delete control.rpsRestartsToSettle;
+  delete control.cpuRestartsToSettle;
 }
 
 /** Each rung against the nearest one below that was measured. */
@@ -183,28 +185,44 @@ function addSteps(
     if (below !== undefined) {
       const isBase = below.name === plan.baseline;
       const others = isBase ? baselinesFor(rung.name, plan, seen) : [below.name];
-      addStep(rung, below.name, others, seen.slices, bands, random);
+      addStep(rung, {
+        over: below.name,
+        others,
+        slices: seen.slices,
+        margin: plan.margin,
+        bands,
+        random,
+      });
     }
     if (!rung.beside) below = rung;
   }
 }
 
+interface Step {
+  over: string;
+  others: readonly string[];
+  slices: readonly Slice[];
+  margin: number;
+  bands: Bands;
+  random: Random;
+}
+
 function addStep(
   rung: MeasuredVariant,
-  over: string,
-  others: readonly string[],
-  slices: readonly Slice[],
-  bands: Bands,
-  random: Random,
+  { over, others, slices, margin, bands, random }: Step,
 ): void {
-  const blocks = slices.filter(({ variant }) => variant === rung.name).length;
+  const restarts = restartsOf(slices, rung.name);
   const against = (metric: Metric, band: number): Comparison =>
-    compare(pairedRatio(slices, rung.name, others, metric, random), band, blocks);
+    compare(pairedRatio(slices, rung.name, others, metric, random), { margin, band }, restarts);
   rung.step = {
     over,
     cpu: against(cpuMetric, bands.cpu),
     rps: against(rpsMetric, bands.rps),
   };
+}
+
+function restartsOf(slices: readonly Slice[], name: string): number {
+  return new Set(slices.flatMap(({ variant, restart }) => (variant === name ? restart : []))).size;
 }
 
 /** Over restarts, and both selves of the baseline, the centre of what each shows. */

@@ -7,9 +7,11 @@ import { pinSelf } from '../run/pinning.ts';
 import { seededRandom } from '../stats/random.ts';
 import { measureCuts } from './measure-cuts.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
+import { type CrashReport, whole } from './preload/protocol.ts';
 import { findSpine, httpStage, type SpineStage } from './spine.ts';
 import { startCut, traceRequest } from './trace-request.ts';
-import { explained, tryCuts } from './try-cuts.ts';
+import { CrashUnderCut } from './session.ts';
+import { requireCuts, tryCuts } from './try-cuts.ts';
 
 /** A cut that fewer of the requests reach is no stage of the request. */
 const reachedByMost = 0.9;
@@ -78,19 +80,60 @@ async function observe(
     generator: findWrk(1) ?? autocannonGenerator(),
     machine: readMachine(placement(context)),
   };
-  for (let restart = 0; restart < plan.restarts; restart++) {
+  for (let restart = 0; restart < plan.restarts;) {
     listener.phase('starting');
     await using session = await startCut(plan.target, spine, context);
     observed.node = session.node;
     observed.hasThreadClock = session.hasThreadClock;
-    if (restart === 0) {
-      listener.phase('trying every cut');
-      await tryCuts(session, plan, observed);
+    try {
+      if (restart === 0) {
+        listener.phase('trying every cut');
+        await tryCuts(session, plan, observed);
+      }
+      await measureCuts(session, plan, observed, random, listener, context);
+      restart++;
+    } catch (error) {
+      if (!(error instanceof CrashUnderCut)) throw error;
+      // An app that cannot stand one cut is started again without it: every other stage can still be measured.
+      dropCrashing(observed, error.report);
+      observed.restarts = [];
+      observed.endings = [];
+      restart = 0;
     }
-    await explained(measureCuts(session, plan, observed, random, listener, context), spine);
   }
   dropUnreached(observed);
+  requireFigures(observed, plan);
   return observed;
+}
+
+function dropCrashing(observed: StairsObservations, { cut, message }: CrashReport): void {
+  if (!observed.cuts.includes(cut)) {
+    throw new LabError(
+      'ERR_REDLINE_STAIRS',
+      `The app crashed while requests were ended: ${message}`,
+    );
+  }
+  const [what] = message.split('\n');
+  observed.cuts = observed.cuts.filter((each) => each !== cut);
+  observed.leftOut.push({
+    name: observed.spine.stages[cut]!.name,
+    reason: `the app crashed when requests ended there: ${what}`,
+  });
+  requireCuts(observed);
+}
+
+/** A report without a figure would be a table of dashes. */
+function requireFigures(
+  { restarts, cuts }: StairsObservations,
+  { target, seconds }: StairsPlan,
+): void {
+  const counted = (cut: number): number =>
+    restarts.flat().reduce((sum, each) => sum + (each.cut === cut ? each.requests : 0), 0);
+  if (counted(whole) > 0 && cuts.some((cut) => counted(cut) > 0)) return;
+  throw new LabError(
+    'ERR_REDLINE_STAIRS',
+    `Not one slice of ${target.asked} held a whole request: the route is too slow for ${seconds} s of measuring. Give it more time: --seconds ${seconds * 4}`,
+  );
 }
 
 function nothingToCut({ asked, replayed }: StairsPlan['target']): string {

@@ -3,8 +3,7 @@ import { send } from '../run/contract.ts';
 import { checkRoute } from './check-route.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { whole } from './preload/protocol.ts';
-import { CrashUnderCut, type Session } from './session.ts';
-import type { Spine } from './spine.ts';
+import type { Session } from './session.ts';
 
 const cutTimeoutMs = 3_000;
 
@@ -22,10 +21,7 @@ export async function tryCuts(
     const answer = await send(session.port, target.request, cutTimeoutMs).catch(
       (error: Error) => error,
     );
-    const after = await explained(
-      session.ask({ type: 'hold', cut: whole }, 'held'),
-      observed.spine,
-    );
+    const after = await session.ask({ type: 'hold', cut: whole }, 'held');
     const drop = (reason: string): void => {
       observed.cuts = observed.cuts.filter((each) => each !== cut);
       observed.leftOut.push({ name: stages[cut]!.name, reason });
@@ -34,26 +30,14 @@ export async function tryCuts(
     else if (answer instanceof Error)
       drop(`a request that ended there got no answer (${answer.message})`);
   }
-  if (observed.cuts.length === 0) {
-    throw new LabError(
-      'ERR_REDLINE_STAIRS',
-      'None of the stages can be cut, so there is nothing to measure.',
-    );
-  }
+  requireCuts(observed);
 }
 
-/** A crash in the words of the stages. */
-export async function explained<T>(work: Promise<T>, { stages }: Spine): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof CrashUnderCut)) throw error;
-    const { cut, message } = error.report;
-    const name = stages[cut]?.name ?? `cut ${cut}`;
-    throw new LabError(
-      'ERR_REDLINE_STAIRS',
-      `The app crashed when requests ended at "${name}": ${message}\nLeave that stage out: --skip ${JSON.stringify(name)}`,
-      { cause: error },
-    );
-  }
+export function requireCuts({ cuts, leftOut }: StairsObservations): void {
+  if (cuts.length > 0) return;
+  const reasons = leftOut.map(({ name, reason }) => `\n  ${name}: ${reason}`);
+  throw new LabError(
+    'ERR_REDLINE_STAIRS',
+    `None of the stages can be cut, so there is nothing to measure.${reasons.join('')}`,
+  );
 }

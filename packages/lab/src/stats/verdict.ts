@@ -1,46 +1,99 @@
 import type { Comparison, Interval, Verdict } from '../result.ts';
+import { student } from './few-restarts.ts';
 
-/** No run is trusted with less, as a fraction: smaller effects come and go with code layout alone. */
-export const smallestBand = 0.02;
+/** Differences below this come and go with code layout alone. */
+export const defaultMargin = 0.02;
+
+/** What a verdict is held against, as fractions. */
+export interface Bounds {
+  /** `same` is within this, whatever the run's noise: a noisy run knows less, not more. */
+  margin: number;
+  /** `changed` is beyond this: the margin, or what the run does to the baseline itself. */
+  band: number;
+}
 
 /**
- * How far from 1 a ratio may lie without meaning anything in this run: 2 %, or half the width of the interval of the
- * baseline against itself, whichever is more. Where that interval lies does not widen the band: the truth is 1 there, so the
- * distance from it is luck, of which the width tells all there is to know; one that does not hold 1 makes the run void.
+ * How far from 1 a ratio may lie before it counts as changed in this run: the margin, or half the width of the interval of
+ * the baseline against itself, whichever is more. Where that interval lies does not widen the band: the truth is 1 there, so
+ * the distance from it is luck, of which the width tells all there is to know; one that does not hold 1 makes the run void.
  */
-export function bandOf(control: Interval): number {
-  return Math.max(smallestBand, Math.sqrt(control.high / control.low) - 1);
+export function bandOf(control: Interval, margin: number = defaultMargin): number {
+  return Math.max(margin, Math.sqrt(control.high / control.low) - 1);
 }
 
 /** The baseline against itself: `same` unless its interval shows a difference that cannot be there. */
 export function judgeControl(control: Interval): Verdict {
   if (control.low <= 1 && control.high >= 1) return 'same';
-  return judge(control, smallestBand);
+  return side(control, defaultMargin) === 'outside' ? 'changed' : 'unresolved';
 }
 
-/** Wholly outside the band: changed. Wholly inside: same. Across an edge: unresolved. */
-export function judge(ratio: Interval, band: number): Verdict {
-  const upper = 1 + band;
+/** Wholly outside the band: changed. Wholly within the margin, with 1 in it: same. Otherwise unresolved. */
+export function judge(ratio: Interval, { margin, band }: Bounds): Verdict {
+  if (side(ratio, band) === 'outside') return 'changed';
+  const holdsOne = ratio.low <= 1 && ratio.high >= 1;
+  return holdsOne && side(ratio, margin) === 'inside' ? 'same' : 'unresolved';
+}
+
+/** Where an interval lies, against a reach to either side of 1: as far down as up, the way ratios count. */
+export function side(ratio: Interval, reach: number): 'inside' | 'outside' | 'across' {
+  const upper = 1 + reach;
   const lower = 1 / upper;
-  if (ratio.low > upper || ratio.high < lower) return 'changed';
-  if (ratio.low >= lower && ratio.high <= upper) return 'same';
-  return 'unresolved';
+  if (ratio.low > upper || ratio.high < lower) return 'outside';
+  return ratio.low >= lower && ratio.high <= upper ? 'inside' : 'across';
 }
 
-/** @param blocks Blocks per variant that gave this interval, over all restarts. */
-export function compare(ratio: Interval, band: number, blocks: number): Comparison {
-  const verdict = judge(ratio, band);
+/** @param restarts How many gave this interval. */
+export function compare(ratio: Interval, bounds: Bounds, restarts: number): Comparison {
+  const verdict = judge(ratio, bounds);
   if (verdict !== 'unresolved') return { ratio, verdict };
-  const settled = blocksToSettle(ratio, band, blocks);
-  return settled === undefined ? { ratio, verdict } : { ratio, verdict, blocksToSettle: settled };
+  const needed = restartsToSettle(ratio, bounds, restarts);
+  return needed === undefined ? { ratio, verdict } : { ratio, verdict, restartsToSettle: needed };
 }
 
-/** Width shrinks with the square root of the blocks; settled is when it no longer reaches the edge the estimate is nearest to. */
-function blocksToSettle(ratio: Interval, band: number, blocks: number): number | undefined {
+/** Fewer say too little of their own spread: of four, one hint in six did not settle. */
+const leastRestarts = 5;
+/** More than anybody would wait for. */
+const mostRestarts = 200;
+/**
+ * A run that knows an effect less well than this says too little of it for advice: the effects that look large enough there
+ * are mostly luck (in `npm run bench -- verdicts-model` two of three such hints settled).
+ */
+const mostUncertain = 0.016;
+/** Standard errors that a run lies off its truth in one of ten. */
+const nineOfTen = 1.2816;
+
+/**
+ * The restarts with which a run of this spread settles in nine of ten cases; undefined where no number does, because the
+ * estimate is as near to an edge as its own uncertainty. Effect and spread of few restarts are themselves uncertain: of both
+ * the end counts that nine of ten such runs keep.
+ */
+function restartsToSettle(
+  ratio: Interval,
+  { margin, band }: Bounds,
+  restarts: number,
+): number | undefined {
+  if (restarts < leastRestarts) return undefined;
   const halfWidth = Math.log(ratio.high / ratio.low) / 2;
-  const distance = Math.abs(Math.abs(Math.log(ratio.value)) - Math.log(1 + band));
-  const needed = blocks * (halfWidth / distance) ** 2;
-  // An estimate on the edge itself needs forever; past this the word alone says enough.
-  if (!Number.isFinite(needed) || needed > 100_000) return undefined;
-  return Math.ceil(Math.max(needed, blocks + 1) / 10) * 10;
+  const shown = (halfWidth / student(restarts - 1)) * Math.sqrt(restarts);
+  const spread = shown * (1 + 1.2 / Math.sqrt(restarts - 1));
+  if (spread / Math.sqrt(restarts) > mostUncertain) return undefined;
+  const effect = Math.abs(Math.log(ratio.value));
+  const uncertain = (0.6 * student(restarts - 1) * shown) / Math.sqrt(restarts);
+  for (let count = restarts + 1; count <= mostRestarts; count++) {
+    const error = spread / Math.sqrt(count);
+    const reach = (student(count - 1) + nineOfTen) * error;
+    // The band of a longer run is as much narrower as its intervals are.
+    const noise =
+      (Math.log(1 + band) * student(count - 1) * Math.sqrt(restarts)) /
+      (student(restarts - 1) * Math.sqrt(count));
+    const beyond = Math.max(Math.log(1 + margin), noise);
+    if (effect - uncertain - reach > beyond) return roundedUp(count);
+    if (effect + uncertain + reach < Math.log(1 + margin)) return roundedUp(count);
+  }
+  return undefined;
+}
+
+/** Two digits: the third is not known. */
+function roundedUp(count: number): number {
+  return count < 100 ? count : Math.ceil(count / 10) * 10;
 }

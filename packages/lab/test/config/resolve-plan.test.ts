@@ -20,8 +20,8 @@ describe('precision', () => {
     const more = { load: { turns: true }, precision: { restarts: 9, blocks: 4 } };
     assert.equal(precisionOf(more).restarts, 9);
     const quick = precisionOf(more, { quick: true });
-    assert.deepEqual([quick.restarts, quick.blocks], [3, 2]);
-    assert.equal(precisionOf({}, { quick: true }).restarts, 2);
-    assert.equal(precisionOf(more, { quick: true, restarts: 4 }).restarts, 4);
+    assert.deepEqual([quick.restarts, quick.blocks], [4, 2]);
+    assert.equal(precisionOf({}, { quick: true }).restarts, 4);
+    assert.equal(precisionOf(more, { quick: true, restarts: 7 }).restarts, 7);
   });
 });

@@ -199,12 +199,12 @@ function toVariant(
     rps: BASE_RPS * rps,
     rpsRatio,
     rpsVerdict,
-    ...(rpsVerdict === 'unresolved' ? { rpsBlocksToSettle: 90 } : {}),
+    ...(rpsVerdict === 'unresolved' ? { rpsRestartsToSettle: 90 } : {}),
     cpuMicrosPerRequest: micros,
     ...(mainThread ? { mainThreadMicrosPerRequest: micros * 0.84 } : {}),
     cpuRatio,
     cpuVerdict,
-    ...(cpuVerdict === 'unresolved' ? { cpuBlocksToSettle: 140 } : {}),
+    ...(cpuVerdict === 'unresolved' ? { cpuRestartsToSettle: 140 } : {}),
     verdict: cpuVerdict,
     latencyMs: { p50: p99 * 0.62, p99, p99Low: p99 * 0.96, p99High: p99 * 1.05 },
     rssMiB: 92 + 9 * Math.log2(Math.max(0.5, cpu)),
@@ -223,7 +223,7 @@ function addSteps(variants: (MeasuredVariant | SkippedVariant)[], rungs: Rung[])
         const ratio = interval((rung[metric] ?? 1) / (below?.rung[metric] ?? 1), spread);
         const verdict = judge(ratio);
         return verdict === 'unresolved'
-          ? { ratio, verdict, blocksToSettle: 70 }
+          ? { ratio, verdict, restartsToSettle: 70 }
           : { ratio, verdict };
       };
       variant.step = { over: below.variant.name, cpu: compare('cpu'), rps: compare('rps') };

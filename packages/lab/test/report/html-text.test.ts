@@ -18,7 +18,7 @@ describe('the HTML report', () => {
     );
     assert.match(
       text,
-      /unresolved Rungs not told apart from the one below \(blocks a variant that would settle it\): express 4, node 26 2\.8 µs less to 1\.1 µs more \(≈ 70 blocks\)/,
+      /unresolved Rungs not told apart from the one below \(restarts that would settle it\): express 4, node 26 2\.8 µs less to 1\.1 µs more \(≈ 70 restarts\)/,
     );
     assert.match(text, /same Rungs within ± 2 % of the one below: fastify 5 \+ ajv cache/);
     const order = [

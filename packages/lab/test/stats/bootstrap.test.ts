@@ -5,7 +5,7 @@ import { seededRandom, type Random } from '../../src/stats/random.ts';
 
 describe('ratioInterval', () => {
   test('gives the same interval for the same seed, and another for another', () => {
-    const data = noisy(seededRandom(1), { restarts: 5, blocks: 10, effect: 0.1 });
+    const data = noisy(seededRandom(1), { restarts: 14, blocks: 10, effect: 0.1 });
     const first = ratioInterval(data, seededRandom(7));
     assert.deepEqual(ratioInterval(data, seededRandom(7)), first);
     assert.notDeepEqual(ratioInterval(data, seededRandom(8)), first);
@@ -36,7 +36,7 @@ describe('ratioInterval', () => {
     assert.ok(width(disagreeing) > 0.08, String(width(disagreeing)));
   });
 
-  for (const restarts of [4, 6, 14]) {
+  for (const restarts of [2, 3, 4, 5, 6, 14]) {
     test(`covers the true ratio in 95 of 100 simulated runs of ${restarts} restarts`, () => {
       const random = seededRandom(42);
       let covered = 0;
@@ -48,6 +48,7 @@ describe('ratioInterval', () => {
       }
       // Within two standard errors of 95 %, or wider.
       assert.ok(covered >= runs * 0.93, `${covered} of ${runs}`);
+      if (restarts < 6) assert.ok(covered <= runs * 0.975, `${covered} of ${runs}`);
     });
   }
 });

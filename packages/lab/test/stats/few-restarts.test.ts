@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { smallSampleTail } from '../../src/stats/few-restarts.ts';
+import { smallSampleTail, student } from '../../src/stats/few-restarts.ts';
 
 test('the percentiles are further out, the fewer restarts there are', () => {
   // 1 - pnorm(sqrt(n / (n - 1)) * qt(0.975, n - 1))
@@ -15,9 +15,9 @@ test('the percentiles are further out, the fewer restarts there are', () => {
   }
 });
 
-test('of two or three restarts the interval holds all that can be drawn', () => {
-  assert.ok(smallSampleTail(2) < 1e-6);
-  assert.ok(smallSampleTail(3) < 1e-6);
+test('Student’s t is exact where its series is not', () => {
+  assert.deepEqual([1, 2, 3].map(student), [12.7062, 4.3027, 3.1824]);
+  assert.ok(Math.abs(student(4) - 2.7764) < 0.003);
 });
 
 test('of one restart it holds 95 % of what its blocks can show', () => {

@@ -9,19 +9,38 @@ const interval = (low: number, high: number): Interval => ({
   value: Math.sqrt(low * high),
 });
 
+const calm = { margin: 0.02, band: 0.02 };
+/** A run that cannot tell the baseline from itself within half. */
+const noisy = { margin: 0.02, band: 0.5 };
+
 describe('judge', () => {
   test('an interval wholly outside the band is changed, on either side', () => {
-    assert.equal(judge(interval(1.03, 1.1), 0.02), 'changed');
-    assert.equal(judge(interval(0.9, 0.97), 0.02), 'changed');
+    assert.equal(judge(interval(1.03, 1.1), calm), 'changed');
+    assert.equal(judge(interval(0.9, 0.97), calm), 'changed');
   });
 
-  test('an interval wholly inside the band is same', () => {
-    assert.equal(judge(interval(0.99, 1.01), 0.02), 'same');
+  test('an interval around 1 and wholly within the margin is same', () => {
+    assert.equal(judge(interval(0.99, 1.01), calm), 'same');
   });
 
   test('an interval across an edge is unresolved, though it excludes 1', () => {
-    assert.equal(judge(interval(1.005, 1.05), 0.02), 'unresolved');
-    assert.equal(judge(interval(0.9, 1.1), 0.02), 'unresolved');
+    assert.equal(judge(interval(1.005, 1.05), calm), 'unresolved');
+    assert.equal(judge(interval(0.9, 1.1), calm), 'unresolved');
+  });
+
+  test('the noise of a run widens what is unresolved, never what is same', () => {
+    assert.equal(judge(interval(0.9, 1.1), noisy), 'unresolved');
+    assert.equal(judge(interval(1.03, 1.1), noisy), 'unresolved');
+    assert.equal(judge(interval(0.99, 1.01), noisy), 'same');
+  });
+
+  test('nothing is same whose interval excludes 1', () => {
+    assert.equal(judge(interval(1.002, 1.015), calm), 'unresolved');
+  });
+
+  test('a wider margin calls more the same, and less changed', () => {
+    assert.equal(judge(interval(0.96, 1.03), { margin: 0.05, band: 0.05 }), 'same');
+    assert.equal(judge(interval(1.03, 1.1), { margin: 0.05, band: 0.05 }), 'unresolved');
   });
 });
 
@@ -39,7 +58,7 @@ describe('bandOf', () => {
   test('what the baseline does to itself is never called changed in another variant, unless the run is void', () => {
     for (const control of [interval(0.97, 1.05), interval(0.99, 1.1), interval(0.96, 1.0)]) {
       assert.equal(judgeControl(control), 'same');
-      assert.notEqual(judge(control, bandOf(control)), 'changed');
+      assert.notEqual(judge(control, { margin: 0.02, band: bandOf(control) }), 'changed');
     }
   });
 });
@@ -55,17 +74,27 @@ describe('judgeControl', () => {
 });
 
 describe('compare', () => {
-  test('says how many blocks would settle what is unresolved', () => {
-    const { blocksToSettle } = compare(interval(0.99, 1.06), 0.02, 50);
-    assert.ok(blocksToSettle !== undefined && blocksToSettle > 50);
-    assert.equal(blocksToSettle % 10, 0);
+  test('says how many restarts would settle what is unresolved', () => {
+    const { restartsToSettle } = compare(interval(1.045, 1.095), { margin: 0.02, band: 0.05 }, 14);
+    assert.ok(restartsToSettle !== undefined && restartsToSettle > 14);
+  });
+
+  test('asks for more restarts, the nearer the estimate lies to the edge', () => {
+    const bounds = { margin: 0.02, band: 0.05 };
+    const near = compare(interval(1.04, 1.09), bounds, 14).restartsToSettle;
+    const far = compare(interval(1.048, 1.098), bounds, 14).restartsToSettle;
+    assert.ok(near !== undefined && far !== undefined && near > far, `${near}, ${far}`);
+  });
+
+  test('names no number where the run knows next to nothing', () => {
+    assert.equal(compare(interval(0.8, 1.6), calm, 5).restartsToSettle, undefined);
   });
 
   test('names no number for an estimate that lies on the edge itself', () => {
-    assert.equal(compare(interval(1.0, 1.0404), 0.02, 50).blocksToSettle, undefined);
+    assert.equal(compare(interval(1.0, 1.0404), calm, 5).restartsToSettle, undefined);
   });
 
   test('names no number for what is settled', () => {
-    assert.equal('blocksToSettle' in compare(interval(2, 3), 0.02, 50), false);
+    assert.equal('restartsToSettle' in compare(interval(2, 3), calm, 5), false);
   });
 });

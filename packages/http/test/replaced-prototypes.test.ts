@@ -195,6 +195,28 @@ describe('replaced prototypes:', { skip, timeout: 30_000 }, () => {
     );
   });
 
+  test('prototypes that are replaced later are mended when the client leaves', async () => {
+    const requests = Object.create(http.IncomingMessage.prototype) as object;
+    const responses = Object.create(http.ServerResponse.prototype) as object;
+    const replaced = Promise.withResolvers<ServerResponse>();
+    const server = createServer(async (request, response) => {
+      await new Promise(setImmediate);
+      Object.setPrototypeOf(request, requests);
+      Object.setPrototypeOf(response, responses);
+      replaced.resolve(response);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const request = http.get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    request.on('error', () => {});
+    const response = await replaced.promise;
+    const closed = once(response, 'close');
+    request.destroy();
+    await closed;
+    assert.equal(response.writableFinished, false);
+    server.close();
+    await once(server, 'close');
+  });
+
   test('a class for the server’s own messages is left as it is', async () => {
     class Request extends http.IncomingMessage {}
     class Response extends http.ServerResponse {}

@@ -42,6 +42,8 @@ export interface ServingServer extends Server {
   /** Headers that must not be sent twice, by the symbol Node looks for. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   readonly optimizesEmptyRequests: boolean;
+  /** It stops: every response ends its connection. */
+  readonly isEnding: boolean;
   /** Of the kind of its own handle: TCP, or a pipe. */
   readonly StreamHandle: StreamHandle;
   highWaterMark: number;

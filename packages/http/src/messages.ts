@@ -54,7 +54,7 @@ export function createResponse(
   flags: number,
 ): EngineResponse {
   const { server } = connection;
-  const keepAlive = (flags & KEEP_ALIVE) !== 0;
+  const keepAlive = (flags & KEEP_ALIVE) !== 0 && !server.isEnding;
   const Custom = server.custom.response ?? (hasHttpObserver() ? NodeResponse : undefined);
   let response: EngineResponse;
   if (Custom === undefined) {

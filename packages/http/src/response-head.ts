@@ -120,7 +120,9 @@ function addConnection(response: EngineResponse): void {
   }
   if (hasConnection) return;
   const keepsAlive =
-    response.shouldKeepAlive && (hasLength || response.useChunkedEncodingByDefault);
+    response.shouldKeepAlive &&
+    (hasLength || response.useChunkedEncodingByDefault) &&
+    !response[kConnection].server.isEnding;
   if (keepsAlive && response.maxRequestsOnConnectionReached) {
     lines += 'Connection: close\r\n';
   } else if (keepsAlive) {

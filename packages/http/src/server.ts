@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerTo } from './client-error.ts';
-import { queueMicrotask } from './clocks.ts';
+import { callLater, queueMicrotask } from './clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { HttpConnection } from './connection.ts';
 import { parseError, requestTimeout } from './errors.ts';
@@ -50,6 +50,9 @@ export interface EngineServer extends ServingServer, ConfiguredServer {
   _handle: ListeningHandle | null;
 }
 
+/** Where `keepAliveTimeout` is off: Node's default. */
+const DEFAULT_KEEP_ALIVE_MS = 5000;
+
 /**
  * A `http.Server` whose connections the native engine accepts, reads and writes. Listening, its errors, its events and
  * the options are Node's own code.
@@ -62,6 +65,8 @@ export class EngineServer extends ServerBase implements ServerEvents {
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   /** @internal */
   readonly optimizesEmptyRequests: boolean;
+  /** @internal */
+  isEnding = false;
 
   /** @internal */
   declare StreamHandle: StreamHandle;
@@ -76,6 +81,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
   #counted = 0;
   #isClosing = false;
   #isAnnouncing = false;
+  #isLingering = false;
   #isReconfiguring = false;
 
   constructor(options: ServerOptions, listener?: RequestListener) {
@@ -119,6 +125,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
       this._handle = bound.handle;
     }
     this.#listening = new AsyncResource('HTTPSERVER');
+    this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
     listenThrough(this._handle!, (descriptor, length) => {
       this.#isAnnouncing = this.listenerCount('connection') > 1;
@@ -136,7 +143,26 @@ export class EngineServer extends ServerBase implements ServerEvents {
 
   override close(callback?: (error?: Error) => void): this {
     this.#isClosing = true;
+    // Clients that never pause would keep their connections: they have as long as one that is idle.
+    const keepMs = this.keepAliveTimeout || DEFAULT_KEEP_ALIVE_MS;
+    callLater(() => {
+      if (this.#isClosing) this.endConnections();
+    }, keepMs);
     return super.close(callback);
+  }
+
+  /**
+   * @internal From here on every response ends its connection. Those that are idle stay for so many ms: their next request
+   * may be on its way.
+   */
+  endConnections(lingerMs = 0): void {
+    this.isEnding = true;
+    if (lingerMs === 0) return;
+    this.#isLingering = true;
+    callLater(() => {
+      this.#isLingering = false;
+      this.closeIdleConnections();
+    }, lingerMs);
   }
 
   /** @internal Node's emits "close" whenever it is called; the engine has more occasions to call it. */
@@ -148,6 +174,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
   }
 
   override closeIdleConnections(): void {
+    if (#isLingering in this && this.#isLingering) return;
     super.closeIdleConnections();
     // Answers of this turn may not have left yet: until then their connections are not idle.
     if (this.#native !== undefined) openPort(this.#isThreaded).flush();

@@ -1,14 +1,21 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { ListenOptions } from 'node:net';
 
+type Ending = Server & { endConnections?(lingerMs: number): void };
 type Listen = (...args: unknown[]) => Server;
 
 /** Between looks at connections that have become idle since the server stopped listening. */
 const IDLE_CHECK_MS = 100;
 
+/** How long a thread that stops waits for requests that were on their way to it. */
+const LINGER_MS = 500;
+
 let isShared = false;
+let isStopping = false;
 const listening = new Set<Server>();
+/** Responses of Node's own servers, which cannot end their connections otherwise. */
+const underWay = new Set<ServerResponse>();
 
 /** From here on the servers of this thread share their ports, and can be closed together. */
 export function shareServers(): void {
@@ -20,8 +27,22 @@ export function noteServer(server: Server): void {
   if (!isShared) return;
   const listen = server.listen.bind(server) as Listen;
   server.listen = ((...args: unknown[]) => listen(...withReusePort(args))) as never;
+  if (!('endConnections' in server)) server.prependListener('request', watch);
   server.on('listening', () => listening.add(server));
   server.on('close', () => listening.delete(server));
+}
+
+function watch(_: unknown, response: ServerResponse): void {
+  if (isStopping) response.shouldKeepAlive = false;
+  underWay.add(response);
+  response.once('close', () => underWay.delete(response));
+}
+
+/** From here on every response ends its connection, and says so: its client asks elsewhere. */
+export function endConnections(): void {
+  isStopping = true;
+  for (const server of listening) (server as Ending).endConnections?.(LINGER_MS);
+  for (const response of underWay) response.shouldKeepAlive = false;
 }
 
 /** Stops listening, and resolves when all that was begun is answered. */

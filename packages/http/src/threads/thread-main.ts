@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { parentPort, type MessagePort } from 'node:worker_threads';
-import { closeServers, shareServers } from '../shared-servers.ts';
+import { closeServers, endConnections, shareServers } from '../shared-servers.ts';
 
 // The first module of a thread of `runThreads`: it runs the entry, and ends the thread when it is told to.
 
@@ -22,6 +22,7 @@ application = (await import(entry)) as Entry;
 port.postMessage('started');
 
 async function stop(): Promise<void> {
+  endConnections();
   await application.close?.();
   await closeServers();
   process.exit(0);

@@ -12,6 +12,8 @@ const server = createServer((request, response) => {
   } else if (request.url === '/slow') {
     response.write('begun');
     setTimeout(() => response.end(' and ended'), 200);
+  } else if (request.url === '/later') {
+    setTimeout(() => response.end('later'), 20);
   } else {
     response.end(String(threadId));
   }

@@ -71,6 +71,33 @@ describe('runThreads:', { timeout: 60_000 }, () => {
     await assert.rejects(get(port, '/'), { code: 'ECONNREFUSED' });
   });
 
+  test('stop() loses no request of clients that keep their connections', async () => {
+    const port = await freePort();
+    const threads = runThreads(2, entry, { workerData: { port } });
+    await threads.started;
+    let isStopping = false;
+    const clients = Array.from({ length: 20 }, async () => {
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+      for (;;) {
+        const path = Math.random() < 0.5 ? '/' : '/later';
+        const request = http.get({ port, path, host: '127.0.0.1', agent });
+        const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+        response.resume();
+        await once(response, 'end');
+        if (response.headers.connection === 'close') break;
+      }
+      agent.destroy();
+      return isStopping;
+    });
+    await get(port, '/later');
+    isStopping = true;
+    await threads.stop();
+    assert.deepEqual(
+      await Promise.all(clients),
+      Array.from({ length: 20 }, () => true),
+    );
+  });
+
   test('SIGTERM ends the threads, then the process', async () => {
     const port = await freePort();
     const main = new URL('main.ts', import.meta.url).pathname;

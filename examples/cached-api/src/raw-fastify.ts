@@ -19,7 +19,7 @@ app.addHook('onResponse', async (request, reply) => {
 
 app.get('/cached', (request, reply) => {
   reply.type('application/json; charset=utf-8');
-  return cache.answer(request.url, () => catalog.findProduct(), { ttlMs: 600_000 });
+  return cache.answer(request.url, () => catalog.findProduct(), { ttl: 600_000 });
 });
 
 app.get('/uncached', () => catalog.findProduct());

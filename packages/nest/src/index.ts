@@ -16,8 +16,12 @@ export type {
   CacheErrorCode,
   CacheLogger,
   JsonCacheStats,
+  CachePolicy,
+  Identify,
+  IoredisClient,
   JsonStore,
   MemoryStoreOptions,
+  NodeRedisClient,
   RedisClient,
   RedisStoreOptions,
 } from '@redline/response-cache';

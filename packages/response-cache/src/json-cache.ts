@@ -1,5 +1,6 @@
+import { Answer, Shared } from './answer.ts';
 import { CacheError } from './errors.ts';
-import { Flight, type AnswerOptions, type Outcome, type Producer } from './flight.ts';
+import { Flight, type AnswerOptions, type Kept, type Outcome, type Producer } from './flight.ts';
 import type { Found, JsonStore } from './json-store.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from './positive-integer.ts';
@@ -11,7 +12,7 @@ import { toJson } from './to-json.ts';
 import { Unshared } from './unshared.ts';
 
 const noOptions: AnswerOptions = {};
-/* A producer that never settles would else take its key with it. */
+/* A producer that never settles would otherwise take its key with it. */
 const flightLifetimeMs = 30_000;
 /* Stands for a value that is no text at all. */
 const foreignValue = '';
@@ -24,13 +25,13 @@ const foreignValue = '';
  *
  * @example
  * ```ts
- * const cache = new JsonCache({ store: redisStore(client), ttlMs: 30_000 });
+ * const cache = new JsonCache({ store: redisStore(client), ttl: 30_000 });
  * const json = await cache.answer('/articles?page=1', () => db.articles({ page: 1 }));
  * ```
  */
 export class JsonCache {
   readonly #store: JsonStore;
-  readonly #ttlMs: number;
+  readonly #ttl: number;
   readonly #keyPrefix: string;
   readonly #health: StoreHealth;
   readonly #flights = new Map<string, Flight>();
@@ -38,9 +39,9 @@ export class JsonCache {
 
   /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
   constructor(options: JsonCacheOptions = {}) {
-    const { store, ttlMs, keyPrefix, timeoutMs, logger } = resolveOptions(options);
+    const { store, ttl, keyPrefix, timeoutMs, logger } = resolveOptions(options);
     this.#store = store;
-    this.#ttlMs = ttlMs;
+    this.#ttl = ttl;
     this.#keyPrefix = keyPrefix;
     this.#health = new StoreHealth(store, timeoutMs, logger);
   }
@@ -57,16 +58,18 @@ export class JsonCache {
 
   /**
    * The JSON under `key`, from the store or else from `produce`: a string at once where the store answers at
-   * once, else a promise. An {@link Unshared} is what `produce` returned to this very call through `unshared`.
+   * once, else a promise. An {@link Unshared} is what `produce` returned to this very call through `unshared`; an
+   * {@link Answer} has the head that a producer gave through `shared`.
    *
-   * What `produce` throws reaches everyone who waits for it, and nothing is stored. What it returns must be JSON:
-   * `null` is, `undefined`, strings, bytes and streams are not (ERR_REDLINE_CACHE_NOT_JSON).
+   * What `produce` throws reaches its own caller, and nothing is stored. Those who waited for it share one more run,
+   * and what that one throws. What a producer returns must be JSON: `null` is, `undefined`, strings, bytes and streams
+   * are not (ERR_REDLINE_CACHE_NOT_JSON).
    */
   answer(
     key: string,
     produce: Producer,
     options: AnswerOptions = noOptions,
-  ): string | Promise<Outcome> {
+  ): Kept | Promise<Outcome> {
     const fullKey = this.#keyPrefix + key;
     const running = this.#running(fullKey);
     if (running !== undefined) return this.#join(running, produce, options);
@@ -143,12 +146,12 @@ export class JsonCache {
     key: string,
     produce: Producer,
     options: AnswerOptions,
-  ): string | Promise<Outcome> {
+  ): Kept | Promise<Outcome> {
     if (typeof found === 'string') {
-      const json = unseal(found);
-      if (json !== undefined) {
+      const kept = unseal(found);
+      if (kept !== undefined) {
         this.#counters.hits += 1;
-        return json;
+        return kept;
       }
       this.#counters.invalid += 1;
     }
@@ -174,16 +177,38 @@ export class JsonCache {
     return undefined;
   }
 
-  #join(flight: Flight, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    return flight.promise.then((outcome) => {
-      if (outcome instanceof Unshared) return this.#produceAlone(flight.key, produce, options);
-      this.#counters.shared += 1;
-      return outcome;
-    });
+  /** `isLast` where the flight that this caller waited for before has failed. */
+  #join(
+    flight: Flight,
+    produce: Producer,
+    options: AnswerOptions,
+    isLast = false,
+  ): Promise<Outcome> {
+    return flight.promise.then(
+      (outcome) => {
+        if (outcome instanceof Unshared) return this.#produceAlone(flight.key, produce, options);
+        this.#counters.shared += 1;
+        return outcome;
+      },
+      (error: unknown) => {
+        // The first who asked is one caller like the others: his failure may be his alone.
+        const isAbandoned = flight.options.isAbandoned?.() === true;
+        if (isLast && !isAbandoned) throw error;
+        const running = this.#running(flight.key);
+        if (running !== undefined) return this.#join(running, produce, options, !isAbandoned);
+        this.#countMiss();
+        return this.#start(flight.key, produce, options);
+      },
+    );
+  }
+
+  #countMiss(): void {
+    if (this.#health.isDown) this.#counters.bypasses += 1;
+    else this.#counters.misses += 1;
   }
 
   #start(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    const flight = new Flight(key);
+    const flight = new Flight(key, options);
     this.#flights.set(key, flight);
     void this.#produce(flight, produce, options);
     return flight.promise;
@@ -192,21 +217,25 @@ export class JsonCache {
   async #produce(flight: Flight, produce: Producer, options: AnswerOptions): Promise<void> {
     const { key } = flight;
     try {
-      const ttlMs = positiveInteger('ttlMs', options.ttlMs ?? this.#ttlMs);
+      const ttl = positiveInteger('ttl', options.ttl ?? this.#ttl);
       const value = await produce();
       if (value instanceof Unshared) {
         this.#counters.unshared += 1;
         flight.resolve(value);
       } else {
-        const json = this.#toJson(key, value, options);
-        const kept = flight.isOutdated ? undefined : this.#keep(key, json, ttlMs);
+        const answer = this.#toAnswer(key, value, options);
+        const ownTtl = (value instanceof Shared ? value.details.ttl : undefined) ?? ttl;
+        const isKept = !flight.isOutdated && ownTtl !== 0;
+        const kept = isKept ? this.#keep(key, answer, positiveInteger('ttl', ownTtl)) : undefined;
         // Lookups sent before the answer was stored are answered before it was: whoever finds nothing even then must
         // still find the flight. So it lands when the store has taken the answer.
         if (kept === undefined) this.#land(flight);
-        flight.resolve(json);
+        flight.resolve(answer);
         await kept;
       }
     } catch (error) {
+      // Before anybody hears of it: they look for the next one.
+      this.#land(flight);
       flight.reject(error);
     }
     this.#land(flight);
@@ -216,22 +245,26 @@ export class JsonCache {
   async #produceAlone(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
     this.#counters.misses += 1;
     const value = await produce();
-    if (!(value instanceof Unshared)) return this.#toJson(key, value, options);
+    if (!(value instanceof Unshared)) return this.#toAnswer(key, value, options);
     this.#counters.unshared += 1;
     return value;
   }
 
-  #toJson(key: string, value: unknown, options: AnswerOptions): string {
-    return toJson(value, options.name ?? `the key "${key}"`, options.serialize ?? JSON.stringify);
+  #toAnswer(key: string, value: unknown, options: AnswerOptions): Kept {
+    const name = options.name ?? `the key "${key}"`;
+    const serialize = options.serialize ?? JSON.stringify;
+    if (!(value instanceof Shared)) return toJson(value, name, serialize);
+    const { head, json = toJson(value.value, name, serialize) } = value.details;
+    return head === undefined ? json : new Answer(json, head);
   }
 
   /** Undefined when it is done at once. */
-  #keep(key: string, json: string, ttlMs: number): Promise<void> | undefined {
+  #keep(key: string, answer: Kept, ttl: number): Promise<void> | undefined {
     if (this.#health.isDown) return undefined;
     const taken = (): void => void (this.#counters.stores += 1);
     const refused = (): void => void (this.#counters.storeErrors += 1);
     try {
-      const kept = this.#store.set(key, seal(json), ttlMs);
+      const kept = this.#store.set(key, seal(answer), ttl);
       if (kept instanceof Object)
         return this.#health.withinDeadline(key, kept).then(taken, refused);
       taken();

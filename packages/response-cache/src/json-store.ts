@@ -8,8 +8,8 @@ export interface JsonStore {
   /** The value under `key`; null or undefined when there is none or its time is up. A store in process answers without a promise. */
   get(key: string): Found | Promise<Found>;
 
-  /** Keeps `raw` under `key` for `ttlMs` milliseconds, over whatever was there. */
-  set(key: string, raw: string, ttlMs: number): void | Promise<unknown>;
+  /** Keeps `raw` under `key` for `ttl` milliseconds, over whatever was there. */
+  set(key: string, raw: string, ttl: number): void | Promise<unknown>;
 
   /** Forgets `key`; nothing happens when there is no such key. */
   delete(key: string): void | Promise<unknown>;

@@ -65,13 +65,13 @@ export class MemoryStore implements JsonStore {
     return entry.raw;
   }
 
-  set(key: string, raw: string, ttlMs: number): void {
+  set(key: string, raw: string, ttl: number): void {
     this.delete(key);
     const length = key.length + raw.length;
     if (length > this.#maxLength) return;
     while (this.#entries.size >= this.#maxEntries || this.#length + length > this.#maxLength)
       this.#evict();
-    this.#entries.set(key, { raw, expiresAt: performance.now() + ttlMs, length, wasRead: false });
+    this.#entries.set(key, { raw, expiresAt: performance.now() + ttl, length, wasRead: false });
     this.#length += length;
   }
 

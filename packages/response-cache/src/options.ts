@@ -19,7 +19,7 @@ export interface JsonCacheOptions {
    * How long an answer is good for, in milliseconds, where the call does not say.
    * @default 5_000
    */
-  ttlMs?: number;
+  ttl?: number;
   /**
    * Put before every key, for instance the name and version of the app when several share a store.
    * @default ''
@@ -32,7 +32,7 @@ export interface JsonCacheOptions {
    */
   timeoutMs?: number;
   /**
-   * Where an outage is told; false for nowhere.
+   * Where outages are reported; false for nowhere.
    * @default console
    */
   logger?: CacheLogger | false;
@@ -40,24 +40,24 @@ export interface JsonCacheOptions {
 
 export interface ResolvedOptions {
   store: JsonStore;
-  ttlMs: number;
+  ttl: number;
   keyPrefix: string;
   timeoutMs: number;
   logger: CacheLogger | undefined;
 }
 
 export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
-  refuseUnknown('JsonCache', options, ['store', 'ttlMs', 'keyPrefix', 'timeoutMs', 'logger']);
+  refuseUnknown('JsonCache', options, ['store', 'ttl', 'keyPrefix', 'timeoutMs', 'logger']);
   const {
     store = memoryStore(),
-    ttlMs = 5_000,
+    ttl = 5_000,
     keyPrefix = '',
     timeoutMs = 250,
     logger = console,
   } = options;
   return {
     store,
-    ttlMs: positiveInteger('ttlMs', ttlMs),
+    ttl: positiveInteger('ttl', ttl),
     keyPrefix,
     timeoutMs: positiveInteger('timeoutMs', timeoutMs),
     logger: logger === false ? undefined : logger,

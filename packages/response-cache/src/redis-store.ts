@@ -1,27 +1,22 @@
-import { CacheError } from './errors.ts';
+import { appName } from './app-name.ts';
 import type { JsonStore } from './json-store.ts';
-
-/** The part of an ioredis `Redis` or `Cluster` that the store uses. */
-export interface RedisClient {
-  readonly status: string;
-  get(key: string): Promise<string | null>;
-  set(key: string, value: string, milliseconds: 'PX', ttlMs: number): Promise<unknown>;
-  del(key: string): Promise<unknown>;
-  connect?(): Promise<unknown>;
-}
+import { refuseUnknown } from './known-options.ts';
+import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
 
 export interface RedisStoreOptions {
   /**
-   * Put before every key, so that the cache never meets the app's own keys.
-   * @default 'redline:json:'
+   * Put before every key, so that the cache meets neither the app's own keys nor those of another app.
+   * @default 'redline:json:', the name of the app (from its package.json, with the folder of its main file) and ':'
    */
   keyPrefix?: string;
 }
 
 /**
- * Keeps values in Redis, through an ioredis client of your own. The store neither connects nor closes it: who
- * made the client closes it, after the server. (A client with `lazyConnect` is connected at first use.)
+ * Keeps values in Redis, through a client of your own: ioredis, iovalkey or node-redis, a Cluster or Sentinel of them.
+ * The store neither connects nor closes it: who made the client closes it, after the server. (An ioredis client with
+ * `lazyConnect` is connected at first use.)
  *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
  * ```ts
  * const client = new Redis(process.env.REDIS_URL);
@@ -33,42 +28,36 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 export class RedisStore implements JsonStore {
-  readonly #client: RedisClient;
+  readonly #client: RedisCommands;
   readonly #keyPrefix: string;
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
-    this.#client = client;
-    this.#keyPrefix = options.keyPrefix ?? 'redline:json:';
+    refuseUnknown('redisStore', options, ['keyPrefix']);
+    this.#client = commandsOf(client);
+    this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
   }
 
   get(key: string): Promise<string | null> {
-    this.#requireReady();
-    return this.#client.get(this.#keyPrefix + key);
+    this.#client.requireReady();
+    return this.#client.get(this.#keyPrefix + distinct(key));
   }
 
-  set(key: string, raw: string, ttlMs: number): Promise<unknown> {
-    this.#requireReady();
-    return this.#client.set(this.#keyPrefix + key, raw, 'PX', ttlMs);
+  set(key: string, raw: string, ttl: number): Promise<unknown> {
+    this.#client.requireReady();
+    return this.#client.set(this.#keyPrefix + distinct(key), raw, ttl);
   }
 
   delete(key: string): Promise<unknown> {
-    this.#requireReady();
-    return this.#client.del(this.#keyPrefix + key);
+    this.#client.requireReady();
+    return this.#client.del(this.#keyPrefix + distinct(key));
   }
 
   holdsForeignValue(error: unknown): boolean {
     return error instanceof Error && error.message.startsWith('WRONGTYPE');
   }
+}
 
-  /* Without this, ioredis queues the command until it is connected, however long that takes. */
-  #requireReady(): void {
-    const { status } = this.#client;
-    if (status === 'ready') return;
-    // It reports the failure as its own 'error' event.
-    if (status === 'wait') this.#client.connect?.().catch(() => {});
-    throw new CacheError(
-      'ERR_REDLINE_CACHE_STORE_NOT_READY',
-      `The Redis client is not ready: its status is "${status}".`,
-    );
-  }
+/* All lone surrogates are one character in UTF-8, and two callers' names would be one key. JSON escapes them. */
+function distinct(key: string): string {
+  return key.isWellFormed() && !key.startsWith('"') ? key : JSON.stringify(key);
 }

@@ -32,7 +32,8 @@ function notJson(name: string, what: string, cause?: unknown): CacheError {
   );
 }
 
-function kindThatIsNotJson(value: unknown): string | undefined {
+/** What `value` is, where a cache of JSON has no use for it. */
+export function kindThatIsNotJson(value: unknown): string | undefined {
   switch (typeof value) {
     case 'undefined':
       return 'undefined';

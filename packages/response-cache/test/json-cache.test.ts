@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shared } from '../src/answer.ts';
 import { JsonCache } from '../src/json-cache.ts';
 import { memoryStore } from '../src/memory-store.ts';
 import { Unshared, unshared } from '../src/unshared.ts';
 
-function quietCache(options: { ttlMs?: number } = {}): JsonCache {
+function quietCache(options: { ttl?: number } = {}): JsonCache {
   return new JsonCache({ ...options, logger: false });
 }
 
@@ -62,32 +63,32 @@ describe('A miss', () => {
   });
 
   it('is produced again once its time is up', async () => {
-    const cache = quietCache({ ttlMs: 30 });
+    const cache = quietCache({ ttl: 30 });
     assert.equal(await cache.answer('/a', () => 1), '1');
-    assert.equal(await cache.answer('/b', () => 1, { ttlMs: 60_000 }), '1');
+    assert.equal(await cache.answer('/b', () => 1, { ttl: 60_000 }), '1');
     await sleep(80);
     assert.equal(await cache.answer('/a', () => 2), '2');
     assert.equal(await cache.answer('/b', () => 2), '1');
   });
 
-  for (const ttlMs of [0, -1, 0.5, Number.POSITIVE_INFINITY]) {
-    it(`refuses a ttlMs of ${ttlMs}, before it produces`, async () => {
+  for (const ttl of [0, -1, 0.5, Number.POSITIVE_INFINITY]) {
+    it(`refuses a ttl of ${ttl}, before it produces`, async () => {
       const cache = quietCache();
       const answered = cache.answer('/a', () => assert.fail('produced'), {
-        ttlMs,
+        ttl,
       }) as Promise<string>;
       await assert.rejects(answered, { code: 'ERR_REDLINE_CACHE_OPTION' });
-      assert.throws(() => quietCache({ ttlMs }), { code: 'ERR_REDLINE_CACHE_OPTION' });
+      assert.throws(() => quietCache({ ttl }), { code: 'ERR_REDLINE_CACHE_OPTION' });
     });
   }
 });
 
 describe('An option that is not there', () => {
   it('is refused, with the names of those that are', () => {
-    assert.throws(() => quietCache({ ttl: 5 } as never), {
+    assert.throws(() => quietCache({ ttlMs: 5 } as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',
       message:
-        'JsonCache has no option "ttl"; there are store, ttlMs, keyPrefix, timeoutMs, logger.',
+        'JsonCache has no option "ttlMs"; there are store, ttl, keyPrefix, timeoutMs, logger.',
     });
     assert.throws(() => memoryStore({ max: 5 } as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',
@@ -111,20 +112,62 @@ describe('A producer that never settles', () => {
 });
 
 describe('A producer that throws', () => {
-  it('reaches everyone who waits, and nothing is stored', async () => {
+  it('reaches its own caller; those who waited share one more run', async () => {
     const cache = quietCache();
-    const failure = new Error('database is away');
+    let runs = 0;
+    const answers = await askTogether(20, () =>
+      cache.answer('/a', async () => {
+        const run = (runs += 1);
+        await sleep(5);
+        if (run === 1) throw new Error('the first caller is not served');
+        return run;
+      }),
+    );
+    assert.equal(runs, 2);
+    assert.equal(answers[0]!.status, 'rejected');
+    for (const answer of answers.slice(1))
+      assert.deepEqual(answer, { status: 'fulfilled', value: '2' });
+    assert.equal(cache.stats.misses, 2);
+    assert.equal(cache.stats.shared, 18);
+    assert.equal(await cache.answer('/a', () => assert.fail('not stored')), '2');
+  });
+
+  it('reaches everyone once the second run has thrown, too, and nothing is stored', async () => {
+    const cache = quietCache();
     let runs = 0;
     const answers = await askTogether(20, () =>
       cache.answer('/a', async () => {
         runs += 1;
         await sleep(5);
-        throw failure;
+        throw new Error(`database is away ${runs}`);
       }),
     );
-    assert.equal(runs, 1);
-    assert.ok(answers.every((answer) => answer.status === 'rejected' && answer.reason === failure));
+    assert.equal(runs, 2);
+    assert.deepEqual(
+      answers.map((answer) => answer.status === 'rejected' && answer.reason.message),
+      ['database is away 1', ...Array.from({ length: 19 }, () => 'database is away 2')],
+    );
     assert.equal(await cache.answer('/a', () => 1), '1');
+  });
+
+  it('decides for nobody where its own caller has left, however often that happens', async () => {
+    const cache = quietCache();
+    let runs = 0;
+    const answers = await askTogether(20, (index) =>
+      cache.answer(
+        '/a',
+        async () => {
+          runs += 1;
+          await sleep(5);
+          if (index < 5) throw new Error('aborted');
+          return index;
+        },
+        { isAbandoned: () => index < 5 },
+      ),
+    );
+    assert.equal(runs, 6);
+    for (const answer of answers.slice(5))
+      assert.deepEqual(answer, { status: 'fulfilled', value: '5' });
   });
 
   it('may throw before its first await', async () => {
@@ -138,6 +181,28 @@ describe('A producer that throws', () => {
       failure,
     );
     assert.equal(await cache.answer('/a', () => 1), '1');
+  });
+});
+
+describe('A producer that says how long its answer is good for', () => {
+  it('is believed', async () => {
+    const cache = quietCache();
+    assert.equal(await cache.answer('/a', () => shared(1, { ttl: 30 })), '1');
+    assert.equal(await cache.answer('/b', () => shared(1, { ttl: 60_000 }), { ttl: 30 }), '1');
+    await sleep(80);
+    assert.equal(await cache.answer('/a', () => 2), '2');
+    assert.equal(await cache.answer('/b', () => 2), '1');
+  });
+
+  it('has it shared and not stored at 0', async () => {
+    const cache = quietCache();
+    const answers = await askTogether(5, () =>
+      cache.answer('/a', () => sleep(5).then(() => shared(1, { ttl: 0 }))),
+    );
+    assert.ok(answers.every((answer) => answer.status === 'fulfilled' && answer.value === '1'));
+    assert.equal(cache.stats.shared, 4);
+    assert.equal(cache.stats.stores, 0);
+    assert.equal(await cache.answer('/a', () => 2), '2');
   });
 });
 

@@ -32,7 +32,7 @@ for (const enableAutoPipelining of [false, true]) {
 
       it('puts the prefix of the cache after its own', async () => {
         const cache = new JsonCache({
-          store: redisStore(client),
+          store: redisStore(client, { keyPrefix: 'redline:json:' }),
           keyPrefix: 'shop:',
           logger: false,
         });
@@ -43,7 +43,8 @@ for (const enableAutoPipelining of [false, true]) {
       it('has a list under the key replaced, as any other value that is no JSON', async () => {
         await client.del('redline:json:/list');
         await client.lpush('redline:json:/list', 'x');
-        const cache = new JsonCache({ store: redisStore(client), logger: false });
+        const store = redisStore(client, { keyPrefix: 'redline:json:' });
+        const cache = new JsonCache({ store, logger: false });
         assert.equal(await cache.answer('/list', () => ({ good: true })), '{"good":true}');
         assert.equal(cache.stats.invalid, 1);
         assert.equal(cache.isStoreDown, false);

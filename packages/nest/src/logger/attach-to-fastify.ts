@@ -6,7 +6,7 @@ import { requestIdError, twiceError } from './errors.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { onNestException } from './nest-exceptions.ts';
 import { createRequestIds } from './request-id.ts';
-import { RequestLog } from './request-log.ts';
+import { requestLogOf, type RequestLog } from './request-log.ts';
 import { createFinish, type Finish } from './finish-response.ts';
 import { silenceFastify } from './silence-fastify.ts';
 
@@ -48,12 +48,13 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
 function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook {
   const { storage } = core;
   const { echo } = core.options.requestId;
+  const Log = requestLogOf(core.pino);
   const onClose = function (this: LoggedResponse): void {
     const log = this[requestLog];
     if (log !== undefined && !log.closed) finish?.(log, true);
   };
   return (request, reply, done) => {
-    const log = new RequestLog(core.pino, request, reply);
+    const log = new Log(core.pino, request, reply);
     const raw = reply.raw as LoggedResponse;
     raw[requestLog] = log;
     request.log = log as unknown as FastifyRequest['log'];

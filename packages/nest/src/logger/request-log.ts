@@ -127,6 +127,24 @@ export class RequestLog {
   }
 }
 
+/** The class of the app's request logs: with a method for each custom level, as pino's own loggers have. */
+export function requestLogOf(root: Logger): typeof RequestLog {
+  const custom = Object.keys(root.levels.values).filter(
+    (level) => !(level in RequestLog.prototype),
+  );
+  if (custom.length === 0) return RequestLog;
+  class CustomRequestLog extends RequestLog {}
+  for (const level of custom) {
+    Object.defineProperty(CustomRequestLog.prototype, level, {
+      value(this: RequestLog, ...args: LogArguments) {
+        if (this.isLevelEnabled(level))
+          Reflect.apply(Reflect.get(this.pino, level), this.pino, args);
+      },
+    });
+  }
+  return CustomRequestLog;
+}
+
 const LIFECYCLE = new Set([
   'incoming request',
   'request completed',

@@ -1,13 +1,16 @@
-export type JsonCacheErrorCode = 'ERR_REDLINE_CACHE_KEY' | 'ERR_REDLINE_CACHE_SERIALIZER';
+export type JsonCacheErrorCode =
+  | 'ERR_REDLINE_CACHE_KEY'
+  | 'ERR_REDLINE_CACHE_MODULE'
+  | 'ERR_REDLINE_CACHE_PLACE';
 
 /** The codes the Nest module adds to those of the cache itself, with the sentence the guide gives for each. */
 export const jsonCacheErrorDocs: Readonly<Record<JsonCacheErrorCode, string>> = {
-  ERR_REDLINE_CACHE_KEY: '`key` or `identify` returned something other than a string.',
-  ERR_REDLINE_CACHE_SERIALIZER:
-    'A serializer interceptor of the controller or the app would meet the JSON text of a cached route.',
+  ERR_REDLINE_CACHE_KEY: 'A key or a caller is not a string, or a key lacks its host.',
+  ERR_REDLINE_CACHE_MODULE: '`JsonCacheModule` is missing, or imported more than once.',
+  ERR_REDLINE_CACHE_PLACE: '`@JsonCache` is on something other than an HTTP route.',
 };
 
-/** An error in how a route uses `@JsonCache`. `code` is stable; the message may change. */
+/** An error in how an app uses the cache. `code` is stable; the message may change. */
 export class JsonCacheError extends Error {
   readonly code: JsonCacheErrorCode;
 

@@ -1,24 +1,34 @@
-import { jsonType, type ResponsePort } from './response-port.ts';
+import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not Express's own type: its package is not there in an app on Fastify. */
 interface Response {
-  readonly statusCode: number;
+  statusCode: number;
   readonly headersSent: boolean;
+  readonly destroyed: boolean;
+  readonly closed: boolean;
   readonly app: { get(setting: string): unknown };
   getHeader(name: string): unknown;
-  setHeader(name: string, value: string): unknown;
+  getHeaders(): Headers;
+  setHeader(name: string, value: unknown): unknown;
 }
 
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 
 export const expressResponses: ResponsePort<Response> = {
   statusOf: (response) => response.statusCode,
+  setStatus: (response, status) => void (response.statusCode = status),
   isTaken: (response) => response.headersSent,
+  isGone: (response) => response.destroyed || response.closed,
+  headersOf: (response) => ({ ...response.getHeaders() }),
+  setHeader: (response, name, value) => void response.setHeader(name, value),
   setsCookie: (response) => response.getHeader('set-cookie') !== undefined,
   typeAsJson(response) {
     if (response.getHeader('content-type') === undefined)
       response.setHeader('content-type', jsonType);
   },
+  // Middleware that envelops or redacts what res.json() is given would not see text.
+  obstacle: (response) =>
+    Object.hasOwn(response, 'json') ? 'a middleware replaces response.json()' : undefined,
   // As res.json() does, with the settings of the app.
   serialize({ app }, value) {
     const replacer = app.get('json replacer') as Replacer | undefined;

@@ -1,29 +1,76 @@
-import { jsonType, type ResponsePort } from './response-port.ts';
+import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not fastify's own type: its package is not there in an app on Express. */
 interface Reply {
   readonly statusCode: number;
   readonly sent: boolean;
+  readonly raw: { readonly destroyed: boolean; readonly closed: boolean };
+  status(code: number): unknown;
   getHeader(name: string): unknown;
-  header(name: string, value: string): unknown;
+  getHeaders(): Headers;
+  header(name: string, value: unknown): unknown;
   serialize(value: unknown): string;
 }
 
+type Hook = (
+  request: unknown,
+  reply: Reply,
+  payload: unknown,
+  done: (error: unknown, payload?: unknown) => void,
+) => unknown;
+
 export const fastifyResponses: ResponsePort<Reply> = {
   statusOf: (reply) => reply.statusCode,
+  setStatus: (reply, status) => void reply.status(status),
   isTaken: (reply) => reply.sent,
+  isGone: ({ raw }) => raw.destroyed || raw.closed,
   setsCookie: (reply) => reply.getHeader('set-cookie') !== undefined || hasPendingCookie(reply),
+  headersOf: (reply) => ({ ...reply.getHeaders() }),
+  setHeader: (reply, name, value) => void reply.header(name, value),
   typeAsJson(reply) {
     if (reply.getHeader('content-type') === undefined) reply.header('content-type', jsonType);
+  },
+  shape(request, reply, value) {
+    const hooks = shapingHooks(request as object);
+    return hooks === undefined || value === null ? value : runHooks(hooks, request, reply, value);
   },
   serialize: (reply, value) => reply.serialize(value),
 };
 
 /* @fastify/cookie keeps cookies on the reply, and makes them headers in onSend: after us. */
 function hasPendingCookie(reply: Reply): boolean {
-  return Object.getOwnPropertySymbols(reply).some((symbol) => {
-    if (symbol.description !== 'fastify.reply.setCookies') return false;
-    const cookies = (reply as unknown as Record<symbol, unknown>)[symbol];
-    return cookies instanceof Map && cookies.size > 0;
-  });
+  const cookies = propertyCalled(reply, 'fastify.reply.setCookies');
+  return cookies instanceof Map && cookies.size > 0;
+}
+
+/* Fastify runs preSerialization for objects alone: it would pass over the text, and with it over what a hook leaves out. */
+function shapingHooks(request: object): readonly Hook[] | undefined {
+  const context = propertyCalled(request, 'fastify.context') as
+    | { preSerialization: readonly Hook[] | null }
+    | undefined;
+  return context?.preSerialization ?? undefined;
+}
+
+function propertyCalled(of: object, description: string): unknown {
+  const symbol = Object.getOwnPropertySymbols(of).find((own) => own.description === description);
+  return symbol === undefined ? undefined : (of as Record<symbol, unknown>)[symbol];
+}
+
+async function runHooks(
+  hooks: readonly Hook[],
+  request: unknown,
+  reply: Reply,
+  value: unknown,
+): Promise<unknown> {
+  let payload = value;
+  for (const hook of hooks) {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const result = hook(request, reply, payload, (error, made) =>
+      error ? reject(error) : resolve(made),
+    );
+    if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') resolve(result);
+    const made = await promise;
+    if (made !== undefined) payload = made;
+  }
+  return payload;
 }

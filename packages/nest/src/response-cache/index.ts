@@ -2,11 +2,12 @@ export { JsonCacheError, jsonCacheErrorDocs, type JsonCacheErrorCode } from './e
 export { JsonCache } from './json-cache-decorator.ts';
 export { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 export { JsonCacheModule } from './json-cache-module.ts';
-export { JsonCacheService } from './json-cache-service.ts';
+export { JsonCacheService, type AnswerOf, type RouteCacheStats } from './json-cache-service.ts';
 export type {
   CacheRequest,
-  Identify,
+  Cookies,
   JsonCacheModuleAsyncOptions,
   JsonCacheModuleOptions,
-  JsonCacheOptions,
+  JsonCacheOptionsFactory,
+  RouteCachePolicy,
 } from './options.ts';

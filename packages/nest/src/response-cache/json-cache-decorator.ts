@@ -1,5 +1,11 @@
-import { checkTtl, refuseUnknown, type CacheRequest, type JsonCacheOptions } from './options.ts';
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
+import {
+  checkTtl,
+  policyOptions,
+  refuseUnknown,
+  type CacheRequest,
+  type RouteCachePolicy,
+} from './options.ts';
 import { jsonCacheMetadata } from './route-plan.ts';
 
 const interceptorsMetadata = '__interceptors__';
@@ -7,11 +13,11 @@ const interceptorsMetadata = '__interceptors__';
 /**
  * Caches what a GET route returns, as the JSON text it is sent as. HEAD uses the same answer.
  *
- * Guards run before the cache. Interceptors and pipes of the method run when its handler does, wherever their
- * decorators stand; interceptors of the controller and the app run on every request and meet the JSON text.
+ * Guards run before the cache. Interceptors and pipes run when the handler does: what they make of its result is what is
+ * kept, with the status and the headers. (`runOnHits` of the module names the interceptors that run on every request.)
  *
- * Never stored: an answer with a status other than the route's own or outside 2xx, one that sets a cookie, one the
- * handler sent itself. Only the body is kept: a header that the handler sets goes to its own caller; `@Header()` goes to all.
+ * Never stored: an answer outside 2xx, one that sets a cookie or says `Cache-Control: no-store` or `private`, one the
+ * handler sent itself.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -30,13 +36,13 @@ const interceptorsMetadata = '__interceptors__';
  * ```
  */
 export function JsonCache<Request = CacheRequest>(
-  options: JsonCacheOptions<Request> = {},
+  policy: RouteCachePolicy<Request> = {},
 ): MethodDecorator {
-  refuseUnknown('@JsonCache', options, ['ttl', 'key', 'identify']);
-  checkTtl(options.ttl);
+  refuseUnknown('@JsonCache', policy, policyOptions);
+  if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
   return (_target, _name, descriptor: PropertyDescriptor) => {
     const handler: object = descriptor.value;
-    Reflect.defineMetadata(jsonCacheMetadata, options, handler);
+    Reflect.defineMetadata(jsonCacheMetadata, policy, handler);
     // First of the method's own, so that the others make the object the text is made of.
     const others: unknown[] = Reflect.getMetadata(interceptorsMetadata, handler) ?? [];
     Reflect.defineMetadata(interceptorsMetadata, [JsonCacheInterceptor, ...others], handler);

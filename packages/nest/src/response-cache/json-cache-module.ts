@@ -1,22 +1,32 @@
-import { Logger, Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
-import { JsonCache, type JsonCacheOptions } from '@redline/response-cache';
-import { cacheToken } from './json-cache-interceptor.ts';
-import { JsonCacheRoutes } from './json-cache-routes.ts';
+import {
+  Inject,
+  Logger,
+  Module,
+  type DynamicModule,
+  type NestModule,
+  type Provider,
+} from '@nestjs/common';
+import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import { CacheError, JsonCache, type JsonCacheOptions } from '@redline/response-cache';
+import { JsonCacheError } from './errors.ts';
+import { cacheToken, JsonCacheInterceptor } from './json-cache-interceptor.ts';
+import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
 import { JsonCacheService } from './json-cache-service.ts';
 import {
   checkTtl,
   refuseUnknown,
   type JsonCacheModuleAsyncOptions,
   type JsonCacheModuleOptions,
+  type JsonCacheOptionsFactory,
 } from './options.ts';
 
 /**
- * The cache behind `@JsonCache`. Import it once, in the root module: it is global.
+ * The cache behind `@JsonCache`. Import it once, in the root module: it is global. Each app has a cache of its own.
  *
  * The client of a Redis store stays yours: close it in `onApplicationShutdown`, when the server has answered its
  * last request.
  *
+ * @throws {JsonCacheError} ERR_REDLINE_CACHE_MODULE: it is imported twice.
  * @example
  * ```ts
  * @Module({ imports: [JsonCacheModule.forRoot({ store: redisStore(client), ttl: 30_000 })] })
@@ -24,10 +34,30 @@ import {
  * ```
  */
 @Module({})
-export class JsonCacheModule {
+export class JsonCacheModule implements NestModule {
+  readonly #routes: JsonCacheRoutes;
+  readonly #interceptor: JsonCacheInterceptor;
+
+  constructor(
+    @Inject(JsonCacheRoutes) routes: JsonCacheRoutes,
+    @Inject(JsonCacheInterceptor) interceptor: JsonCacheInterceptor,
+    @Inject(ModulesContainer) modules: ModulesContainer,
+  ) {
+    const own = [...modules.values()].filter(({ metatype }) => metatype === JsonCacheModule);
+    if (own.length > 1) {
+      throw new JsonCacheError(
+        'ERR_REDLINE_CACHE_MODULE',
+        'JsonCacheModule is imported more than once, which would be caches that do not know of each other: import it in the root module alone.',
+      );
+    }
+    this.#routes = routes;
+    this.#interceptor = interceptor;
+  }
+
   /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
   static forRoot(options: JsonCacheModuleOptions = {}): DynamicModule {
-    return defineModule({ provide: cacheToken, useValue: makeCache(options) }, []);
+    checkOptions(options);
+    return defineModule([{ provide: optionsToken, useValue: options }], []);
   }
 
   /**
@@ -42,36 +72,82 @@ export class JsonCacheModule {
    * })
    * ```
    */
-  static forRootAsync({
-    imports = [],
-    inject = [],
-    useFactory,
-  }: JsonCacheModuleAsyncOptions): DynamicModule {
-    const useCacheFactory = async (...dependencies: unknown[]): Promise<JsonCache> =>
-      makeCache(await useFactory(...dependencies));
-    return defineModule({ provide: cacheToken, inject, useFactory: useCacheFactory }, imports);
+  static forRootAsync(options: JsonCacheModuleAsyncOptions): DynamicModule {
+    return defineModule(optionsProviders(options), options.imports ?? []);
+  }
+
+  // Nest asks for the middleware of its modules just before it makes the routes.
+  configure(): void {
+    this.#routes.prepare(this.#interceptor);
   }
 }
 
+function optionsProviders({
+  inject = [],
+  useFactory,
+  useClass,
+  useExisting,
+}: JsonCacheModuleAsyncOptions): Provider[] {
+  if (useFactory !== undefined) return [{ provide: optionsToken, inject, useFactory }];
+  const factory = useExisting ?? useClass;
+  if (factory === undefined) {
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      'JsonCacheModule.forRootAsync needs useFactory, useClass or useExisting.',
+    );
+  }
+  const options: Provider = {
+    provide: optionsToken,
+    inject: [factory],
+    useFactory: (made: JsonCacheOptionsFactory) => made.createJsonCacheOptions(),
+  };
+  return useExisting === undefined ? [factory, options] : [options];
+}
+
 function defineModule(
-  cache: Provider,
+  options: Provider[],
   imports: NonNullable<DynamicModule['imports']>,
 ): DynamicModule {
   return {
     module: JsonCacheModule,
     global: true,
     imports: [DiscoveryModule, ...imports],
-    providers: [cache, JsonCacheRoutes, JsonCacheService],
+    providers: [
+      ...options,
+      // Made for each app: a module's options are one object for all apps of the process.
+      { provide: cacheToken, inject: [optionsToken], useFactory: makeCache },
+      JsonCacheInterceptor,
+      JsonCacheRoutes,
+      JsonCacheService,
+    ],
     exports: [cacheToken, JsonCacheRoutes, JsonCacheService],
   };
 }
 
-const known = ['store', 'ttl', 'keyPrefix', 'timeoutMs', 'logger'];
+const known = [
+  'store',
+  'ttl',
+  'keyPrefix',
+  'timeoutMs',
+  'logger',
+  'hosts',
+  'cookies',
+  'trackBy',
+  'runOnHits',
+];
 
-function makeCache(given: JsonCacheModuleOptions): JsonCache {
-  refuseUnknown('JsonCacheModule', given, known);
-  const { ttl, logger = new Logger('JsonCache'), ...options } = given;
-  const ttlMs = checkTtl(ttl);
-  const cacheOptions: JsonCacheOptions = { ...options, logger };
-  return new JsonCache(ttlMs === undefined ? cacheOptions : { ...cacheOptions, ttlMs });
+function checkOptions(options: JsonCacheModuleOptions): void {
+  refuseUnknown('JsonCacheModule', options, known);
+  checkTtl(options.ttl);
+}
+
+function makeCache(options: JsonCacheModuleOptions): JsonCache {
+  checkOptions(options);
+  const { store, ttl, keyPrefix, timeoutMs, logger = new Logger('JsonCache') } = options;
+  const cacheOptions: JsonCacheOptions = { logger };
+  if (store !== undefined) cacheOptions.store = typeof store === 'function' ? store() : store;
+  if (ttl !== undefined) cacheOptions.ttl = ttl;
+  if (keyPrefix !== undefined) cacheOptions.keyPrefix = keyPrefix;
+  if (timeoutMs !== undefined) cacheOptions.timeoutMs = timeoutMs;
+  return new JsonCache(cacheOptions);
 }

@@ -1,30 +1,41 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
-import { CacheError, type CacheLogger, type JsonStore } from '@redline/response-cache';
+import type { FactoryProvider, ModuleMetadata, NestInterceptor, Type } from '@nestjs/common';
+import {
+  CacheError,
+  type CacheLogger,
+  type CachePolicy,
+  type JsonStore,
+} from '@redline/response-cache';
 
 /** What an HTTP framework's request must have for the cache to tell requests and callers apart. */
 export interface CacheRequest {
   readonly method: string;
   readonly originalUrl: string;
-  readonly hostname: string;
   readonly headers: IncomingHttpHeaders;
   /** What guards and Passport put there once they know the caller. */
   readonly user?: unknown;
 }
 
+/**
+ * What a `Cookie` header means to a route without `identify`: `'private'`, that the request does not use the cache, except
+ * where all its cookies are those of well-known analytics; `'ignore'`, nothing.
+ */
+export type Cookies = 'ignore' | 'private';
+
 export interface JsonCacheModuleOptions {
   /**
-   * Where answers are kept: `memoryStore()`, `redisStore(client)` or a `JsonStore` of your own.
+   * Where answers are kept: `memoryStore()`, `redisStore(client)`, a `JsonStore` of your own, or a function that makes
+   * one for each app.
    * @default memoryStore()
    */
-  store?: JsonStore;
+  store?: JsonStore | (() => JsonStore);
   /**
    * How long an answer is good for, in milliseconds, where the route does not say.
    * @default 5_000
    */
   ttl?: number;
   /**
-   * Put before every key, for instance the name and version of the app when several share a store.
+   * Put before every key, for instance the version of the app. (The keys of `redisStore` have the name of the app.)
    * @default ''
    */
   keyPrefix?: string;
@@ -35,40 +46,72 @@ export interface JsonCacheModuleOptions {
    */
   timeoutMs?: number;
   /**
-   * Where an outage of the store is told; false for nowhere.
+   * Where outages of the store are reported; false for nowhere.
    * @default Nest's Logger, with the context JsonCache
    */
   logger?: CacheLogger | false;
+  /**
+   * The hosts that requests name. With a list, a request for another host does not use the cache; with `'any'`, all of
+   * them share their answers, so no answer may depend on the host.
+   * @default each host has answers of its own
+   */
+  hosts?: 'any' | readonly string[];
+  /**
+   * For routes that do not say.
+   * @default 'private'
+   */
+  cookies?: Cookies;
+  /**
+   * What tells one answer from another, on routes without a `key`; undefined where that request does not use the cache.
+   * @default host and URL
+   */
+  trackBy?: (request: any) => string | undefined;
+  /**
+   * Interceptors of the app and of controllers that run on every request, hits among them, and leave the result as it is,
+   * which is JSON text to them. They must stand before all others. Every other interceptor runs inside the cache.
+   * @default []
+   */
+  runOnHits?: ReadonlyArray<Type<NestInterceptor>>;
+}
+
+/** Makes the options, as a class. */
+export interface JsonCacheOptionsFactory {
+  createJsonCacheOptions(): JsonCacheModuleOptions | Promise<JsonCacheModuleOptions>;
 }
 
 export interface JsonCacheModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   inject?: FactoryProvider['inject'];
-  useFactory: (...dependencies: any[]) => JsonCacheModuleOptions | Promise<JsonCacheModuleOptions>;
+  useFactory?: (...dependencies: any[]) => JsonCacheModuleOptions | Promise<JsonCacheModuleOptions>;
+  /** A class that makes the options, of which the module has an instance of its own. */
+  useClass?: Type<JsonCacheOptionsFactory>;
+  /** A provider that makes the options. */
+  useExisting?: Type<JsonCacheOptionsFactory>;
 }
 
-/** How a route tells callers apart: a name for each, or `'public'` when all of them get the same answer. */
-export type Identify<Request> = 'public' | ((request: Request) => string | undefined);
-
-export interface JsonCacheOptions<Request = CacheRequest> {
+/** The policy of a route. */
+export interface RouteCachePolicy<Request = CacheRequest> extends CachePolicy<Request> {
   /**
-   * How long an answer is good for, in milliseconds.
-   * @default the `ttl` of the module
-   */
-  ttl?: number;
-  /**
-   * What tells one answer from another, when that is not the URL. Two routes with the same key share their answers.
-   * @default the URL as it was requested, with its query string
+   * What tells one answer from another, when that is not host and URL. Two routes with the same key share their answers.
+   * @default the host and the URL as they were requested, with the query string
    */
   key?: string | ((request: Request) => string);
   /**
-   * Who is asking. Without it, a request with an `Authorization` or `Cookie` header, or for which a guard has set
-   * `request.user`, is neither answered from the cache nor stored.
-   *
-   * A function names the caller, and each name has answers of its own; where it returns undefined or '', that
-   * request does not use the cache. `'public'` says that the answer is the same for everyone, whatever they send.
+   * The parameters of the query string that count; the others, and their order, do not.
+   * @default all of them, as they were written
    */
-  identify?: Identify<Request>;
+  query?: readonly string[];
+  /** @default the `cookies` of the module */
+  cookies?: Cookies;
 }
+
+export const policyOptions: readonly string[] = [
+  'ttl',
+  'key',
+  'identify',
+  'vary',
+  'query',
+  'cookies',
+];
 
 /**
  * A misspelt option would be a default that nobody asked for.

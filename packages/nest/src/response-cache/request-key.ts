@@ -1,26 +1,37 @@
+import type { Identify } from '@redline/response-cache';
+import { carriesCredentials, cookieOf } from './credentials.ts';
 import { JsonCacheError } from './errors.ts';
-import type { CacheRequest, Identify } from './options.ts';
+import type { CacheRequest, Cookies } from './options.ts';
 
 export interface KeyRules {
   readonly name: string;
-  readonly key: string | ((request: CacheRequest) => string) | undefined;
+  readonly key: string | ((request: CacheRequest) => string | undefined) | undefined;
   readonly identify: Identify<CacheRequest> | undefined;
+  readonly cookies: Cookies;
+  readonly query: ReadonlySet<string> | undefined;
+  /** In lower case. It grows by what responses name in their own `Vary`. */
+  readonly vary: string[];
+  readonly hosts: 'any' | readonly string[] | undefined;
   /** Put before the URL where several handlers answer one. */
-  readonly version: string;
-  readonly isHostBound: boolean;
+  readonly version: string | ((request: CacheRequest) => string);
 }
 
 /** The key of the answer to `request`; undefined when the answer may not be shared. */
 export function requestKey(request: CacheRequest, rules: KeyRules): string | undefined {
   const { identify } = rules;
+  let caller: string | undefined;
   if (identify === undefined) {
-    return carriesCredentials(request) ? undefined : callerKey(resourceKey(request, rules));
+    if (carriesCredentials(request, rules.cookies)) return undefined;
+  } else if (identify !== 'public') {
+    const name = nameOf(request, identify);
+    if (name === undefined || name === '') return undefined;
+    if (typeof name !== 'string') throw notAString('identify', rules.name, name);
+    caller = name;
   }
-  if (identify === 'public') return callerKey(resourceKey(request, rules));
-  const caller: unknown = identify(request);
-  if (caller === undefined || caller === '') return undefined;
-  if (typeof caller !== 'string') throw notAString('identify', rules.name, caller);
-  return callerKey(resourceKey(request, rules), caller);
+  const resource = resourceKey(request, rules);
+  if (resource === undefined) return undefined;
+  const key = callerKey(resource, caller);
+  return rules.vary.length === 0 ? key : variantKey(request, rules.vary, key);
 }
 
 /*
@@ -31,24 +42,70 @@ export function callerKey(resource: string, caller?: string): string {
   return caller === undefined ? `public:${resource}` : `${caller.length}:${caller}:${resource}`;
 }
 
-function resourceKey(request: CacheRequest, rules: KeyRules): string {
+function nameOf(
+  request: CacheRequest,
+  identify: Exclude<Identify<CacheRequest>, 'public'>,
+): unknown {
+  if (typeof identify === 'function') return identify(request);
+  if ('cookie' in identify) return cookieOf(request, identify.cookie);
+  const value = request.headers[identify.header.toLowerCase()];
+  return Array.isArray(value) ? value.join() : value;
+}
+
+function variantKey({ headers }: CacheRequest, vary: readonly string[], key: string): string {
+  const values = JSON.stringify(vary.map((name) => [name, headers[name] ?? null]));
+  return `vary:${values.length}:${values}:${key}`;
+}
+
+function resourceKey(request: CacheRequest, rules: KeyRules): string | undefined {
   const { key } = rules;
-  if (key === undefined) {
-    const url = rules.version + request.originalUrl;
-    return rules.isHostBound ? `${request.hostname}${url}` : url;
-  }
+  if (key === undefined) return urlKey(request, rules);
   if (typeof key === 'string') return key;
   const made: unknown = key(request);
+  // Only the `trackBy` of the module is typed to do so.
+  if (made === undefined) return undefined;
   if (typeof made !== 'string') throw notAString('key', rules.name, made);
   return made;
 }
 
-function carriesCredentials({ headers, user }: CacheRequest): boolean {
-  return (
-    headers.authorization !== undefined ||
-    headers.cookie !== undefined ||
-    (user ?? undefined) !== undefined
-  );
+function urlKey(request: CacheRequest, rules: KeyRules): string | undefined {
+  const { version, query, hosts } = rules;
+  const url = query === undefined ? request.originalUrl : withQuery(request.originalUrl, query);
+  const path = (typeof version === 'string' ? version : version(request)) + url;
+  if (hosts === 'any') return path;
+  const host = hostOf(request);
+  if (hosts === undefined) return host + path;
+  return hosts.includes(host) ? host + path : undefined;
+}
+
+/* Both, since it is for the app's trust in proxies to decide which of them a link is made of. */
+function hostOf({ headers }: CacheRequest): string {
+  const forwarded = headers['x-forwarded-host'];
+  const host = headers.host ?? '';
+  return forwarded === undefined || forwarded === host ? host : `${host},${String(forwarded)}`;
+}
+
+function withQuery(url: string, allowed: ReadonlySet<string>): string {
+  const at = url.indexOf('?');
+  if (at === -1) return url;
+  const kept = url
+    .slice(at + 1)
+    .split('&')
+    .filter((pair) => allowed.has(decoded(pair.split('=', 1)[0]!)))
+    // By name alone: the order of values under one name counts.
+    .map((pair) => [decoded(pair.split('=', 1)[0]!), pair] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, pair]) => pair);
+  return kept.length === 0 ? url.slice(0, at) : `${url.slice(0, at)}?${kept.join('&')}`;
+}
+
+function decoded(name: string): string {
+  try {
+    // A list is `tag[]=a&tag[]=b` to some parsers, and `tag` to the handler.
+    return decodeURIComponent(name.replaceAll('+', ' ')).replace(/\[.*$/, '');
+  } catch {
+    return name;
+  }
 }
 
 function notAString(option: 'key' | 'identify', name: string, made: unknown): JsonCacheError {

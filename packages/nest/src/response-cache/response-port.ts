@@ -1,13 +1,26 @@
 export const jsonType = 'application/json; charset=utf-8';
 
+export type HeaderValue = string | number | readonly string[] | undefined;
+export type Headers = Readonly<Record<string, HeaderValue>>;
+
 /** What the cache does to a response, which each HTTP framework does its own way. */
 export interface ResponsePort<Response> {
   statusOf(response: Response): number;
+  setStatus(response: Response, status: number): void;
   /** True once the handler has answered on its own. */
   isTaken(response: Response): boolean;
+  /** True once the client has left. */
+  isGone(response: Response): boolean;
   setsCookie(response: Response): boolean;
+  /** The headers it has now, by their names in lower case. */
+  headersOf(response: Response): Headers;
+  setHeader(response: Response, name: string, value: string | number | readonly string[]): void;
   /** Types the response as JSON, unless the route has typed it. */
   typeAsJson(response: Response): void;
+  /** What the hooks of the framework make of `value` before it is serialised. */
+  shape?(request: unknown, response: Response, value: unknown): unknown;
+  /** Why text would not be sent as the framework sends an object. */
+  obstacle?(response: Response): string | undefined;
   /** The JSON the framework itself would send for `value`. */
   serialize(response: Response, value: unknown): string | undefined;
 }

@@ -1,20 +1,20 @@
-import * as common from '@nestjs/common';
 import {
-  ClassSerializerInterceptor,
+  Logger,
   RequestMethod,
+  VERSION_NEUTRAL,
   VersioningType,
   type ExecutionContext,
+  type VersioningOptions,
 } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import { JsonCacheError } from './errors.ts';
-import type { CacheRequest, JsonCacheOptions } from './options.ts';
+import type { JsonCacheModuleOptions, CacheRequest, RouteCachePolicy } from './options.ts';
 import type { KeyRules } from './request-key.ts';
 
 export const jsonCacheMetadata = 'redline:json-cache';
 
 /* Nest's own metadata keys: they are in @nestjs/common/internal, which asks not to be imported. */
 const metadata = {
-  interceptors: '__interceptors__',
+  guards: '__guards__',
   routeArguments: '__routeArguments__',
   passthrough: '__responsePassthrough__',
   render: '__renderTemplate__',
@@ -31,41 +31,120 @@ export type Handler = ReturnType<ExecutionContext['getHandler']>;
 
 /** What is known of a cached route before its first request. */
 export interface RoutePlan extends KeyRules {
-  readonly ttlMs: number | undefined;
+  readonly ttl: RouteCachePolicy<CacheRequest>['ttl'];
   /** Why the route cannot use the cache. */
   readonly obstacle: string | undefined;
+  /** True where the cache stands in front of interceptors of the app or the controller, too. */
+  readonly isInFront: boolean;
+  /** Logs why an answer is not kept, once for each reason. */
+  warnOnce(reason: string): undefined;
 }
 
-/** @throws {JsonCacheError} ERR_REDLINE_CACHE_SERIALIZER */
 export function planRoute(
   controller: Class,
   handler: Handler,
   methodName: string,
+  options: JsonCacheModuleOptions,
   config: ApplicationConfig | undefined,
+  isInFront: boolean,
 ): RoutePlan {
-  const options: JsonCacheOptions<CacheRequest> =
+  const policy: RouteCachePolicy<CacheRequest> =
     Reflect.getMetadata(jsonCacheMetadata, handler) ?? {};
   const name = routeName(controller, handler, methodName);
-  refuseSerializerOutside(name, controller, handler, config);
-  const version: unknown =
-    Reflect.getMetadata(metadata.version, handler) ??
-    Reflect.getMetadata(metadata.version, controller);
-  // In the URL already, unless versions are told apart by header, media type or otherwise.
-  const isVersionInUrl = config?.getVersioning()?.type === VersioningType.URI;
+  const isHostBound = Reflect.getMetadata(metadata.host, controller) !== undefined;
+  const warned = new Set<string>();
   return {
     name,
-    key: options.key,
-    identify: options.identify,
-    ttlMs: options.ttl,
-    version: version === undefined || isVersionInUrl ? '' : `${String(version)}:`,
-    isHostBound: Reflect.getMetadata(metadata.host, controller) !== undefined,
-    obstacle: findObstacle(controller, handler, methodName),
+    key: policy.key ?? options.trackBy,
+    identify: policy.identify,
+    cookies: policy.cookies ?? options.cookies ?? 'private',
+    query: policy.query === undefined ? undefined : new Set(policy.query),
+    vary: (policy.vary ?? []).map((header) => header.toLowerCase()),
+    hosts: isHostBound && options.hosts === 'any' ? undefined : options.hosts,
+    ttl: policy.ttl,
+    version: versionKey(controller, handler, config?.getVersioning()),
+    obstacle:
+      findObstacle(controller, handler, methodName) ??
+      (policy.identify === undefined ? findGuard(controller, handler, config) : undefined),
+    isInFront,
+    warnOnce(reason) {
+      if (warned.has(reason)) return;
+      warned.add(reason);
+      new Logger('JsonCache').warn(`An answer of ${name} goes out uncached: ${reason}.`);
+    },
   };
+}
+
+/** In the URL already, unless versions are told apart by header, media type or otherwise. */
+function versionKey(
+  controller: Class,
+  handler: Handler,
+  versioning: VersioningOptions | undefined,
+): KeyRules['version'] {
+  const version: unknown =
+    Reflect.getMetadata(metadata.version, handler) ??
+    Reflect.getMetadata(metadata.version, controller) ??
+    versioning?.defaultVersion;
+  if (version === undefined || versioning === undefined) return '';
+  if (versioning.type === VersioningType.URI) return '';
+  if (!Array.isArray(version) && version !== VERSION_NEUTRAL) return `${String(version)}:`;
+  // One handler for several versions may tell them apart itself.
+  const asked = versionAsked(versioning);
+  return (request) => `${asked(request)}:`;
+}
+
+function versionAsked(versioning: VersioningOptions): (request: CacheRequest) => string {
+  switch (versioning.type) {
+    case VersioningType.HEADER: {
+      const name = versioning.header.toLowerCase();
+      return ({ headers }) => JSON.stringify(headers[name] ?? null);
+    }
+    case VersioningType.MEDIA_TYPE:
+      return ({ headers }) => JSON.stringify(headers.accept ?? null);
+    case VersioningType.CUSTOM:
+      return (request) => JSON.stringify(versioning.extractor(request));
+    default:
+      return () => '';
+  }
+}
+
+/* They count requests, and let everybody pass. */
+const guardsOfNobody = new Set(['ThrottlerGuard']);
+
+function findGuard(
+  controller: Class,
+  handler: Handler,
+  config: ApplicationConfig | undefined,
+): string | undefined {
+  const guards: unknown[] = [
+    ...(config?.getGlobalGuards() ?? []),
+    ...(config?.getGlobalRequestGuards() ?? []).map(({ metatype }) => metatype),
+    ...(Reflect.getMetadata(metadata.guards, controller) ?? []),
+    ...(Reflect.getMetadata(metadata.guards, handler) ?? []),
+  ];
+  const name = guards
+    .map((guard) => (typeof guard === 'function' ? guard : (guard as object).constructor))
+    .find((guard) => !classNames(guard).some((each) => guardsOfNobody.has(each)))?.name;
+  return name === undefined
+    ? undefined
+    : `${name} decides who may ask, and nothing says whose the answers are. Say identify: 'public' where everyone whom it lets pass gets the same answer, otherwise a header, a cookie or a function that names the caller`;
+}
+
+function classNames(of: Function): string[] {
+  const names: string[] = [];
+  for (let each: Function = of; each?.name; each = Object.getPrototypeOf(each))
+    names.push(each.name);
+  return names;
+}
+
+/** Whether the method is an HTTP route at all. */
+export function isRoute(handler: Handler): boolean {
+  return Reflect.hasMetadata(metadata.path, handler);
 }
 
 function findObstacle(controller: Class, handler: Handler, methodName: string): string | undefined {
   const method: unknown = Reflect.getMetadata(metadata.method, handler);
-  if (method !== RequestMethod.GET && method !== RequestMethod.ALL) return 'it is no GET route';
+  if (method !== RequestMethod.GET && method !== RequestMethod.ALL) return 'it is not a GET route';
   if (Reflect.getMetadata(metadata.sse, handler)) return 'it is an @Sse() stream';
   if (Reflect.getMetadata(metadata.render, handler)) return 'it renders a view';
   if (Reflect.getMetadata(metadata.redirect, handler)) return 'it redirects';
@@ -78,43 +157,6 @@ function findObstacle(controller: Class, handler: Handler, methodName: string): 
   return takesResponse && !isPassthrough
     ? 'it takes the response over with @Res() or @Next()'
     : undefined;
-}
-
-/* Outside, ClassSerializerInterceptor would meet a string and let it pass: fields under @Exclude() would go out. */
-function refuseSerializerOutside(
-  name: string,
-  controller: Class,
-  handler: Handler,
-  config: ApplicationConfig | undefined,
-): void {
-  const inside: unknown[] = Reflect.getMetadata(metadata.interceptors, handler) ?? [];
-  const ofController: unknown[] = Reflect.getMetadata(metadata.interceptors, controller) ?? [];
-  const ofApp: unknown[] = [
-    ...(config?.getGlobalInterceptors() ?? []),
-    ...(config?.getGlobalRequestInterceptors() ?? []).map((wrapper) => wrapper.metatype),
-  ];
-  const outside = [...ofApp, ...ofController].find(isSerializer);
-  if (outside === undefined || inside.some(isSerializer)) return;
-  const serializer =
-    typeof outside === 'function' ? outside.name : (outside as object).constructor.name;
-  throw new JsonCacheError(
-    'ERR_REDLINE_CACHE_SERIALIZER',
-    `${name} is cached as JSON text, which ${serializer} of ${ofController.includes(outside) ? 'its controller' : 'the app'} cannot serialise, so that excluded fields would go out. Put @UseInterceptors(${serializer}) on the method itself, too: interceptors of the method run before the text is made.`,
-  );
-}
-
-// Nest 11 has the first alone.
-const serializers = [ClassSerializerInterceptor, common.StandardSchemaSerializerInterceptor].filter(
-  (serializer) => serializer !== undefined,
-);
-
-function isSerializer(interceptor: unknown): boolean {
-  return serializers.some(
-    (serializer) =>
-      interceptor === serializer ||
-      interceptor instanceof serializer ||
-      (typeof interceptor === 'function' && interceptor.prototype instanceof serializer),
-  );
 }
 
 function routeName(controller: Class, handler: Handler, methodName: string): string {

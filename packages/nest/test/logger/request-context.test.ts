@@ -24,6 +24,28 @@ describe('the context of a request', () => {
     assertSeparate(server.lines.all, labels);
   });
 
+  it('is on the lines of custom levels', async () => {
+    interface Audited {
+      log: { audit(message: string): void };
+    }
+    await using server = await start(
+      { pino: { customLevels: { audit: 35 } } },
+      {
+        prepare: (app) =>
+          void app
+            .getHttpAdapter()
+            .getInstance()
+            .addHook('onSend', async (request: unknown) => (request as Audited).log.audit('kept')),
+      },
+    );
+    const response = await fetch(`${server.url}/deep/a`);
+    assert.equal(response.status, 200);
+    await server.lines.settled(1);
+    const kept = server.lines.all.find((line) => line.msg === 'kept');
+    assert.equal(kept?.level, 35);
+    assert.equal(typeof kept?.reqId, 'string');
+  });
+
   it('survives the reading of a body, on one connection and on many', async () => {
     await using server = await start({}, { nestLogger: true });
     const labels = Array.from({ length: 20 }, (_, count) => `label-${count}`);

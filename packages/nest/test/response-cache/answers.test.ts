@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { after, before, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -7,14 +9,18 @@ import {
   Get,
   Header,
   HttpCode,
+  Injectable,
   NotFoundException,
   Param,
   Post,
   Query,
+  Req,
+  UseGuards,
+  type CanActivate,
 } from '@nestjs/common';
 import { JsonCache } from '@redline/nest';
 import { of, throwError } from 'rxjs';
-import { onBothFrameworks, startApp, type TestApp } from './harness.ts';
+import { onBothFrameworks, startApp, until, type TestApp } from './harness.ts';
 
 const article = {
   id: 7,
@@ -24,6 +30,16 @@ const article = {
   price: 0.1,
 };
 let runs = 0;
+
+let waiting = 0;
+
+@Injectable()
+class Counting implements CanActivate {
+  canActivate(): boolean {
+    waiting += 1;
+    return true;
+  }
+}
 
 @Controller()
 class AnswersController {
@@ -79,6 +95,17 @@ class AnswersController {
   @JsonCache()
   failsObservable(): unknown {
     return throwError(() => new NotFoundException('observed'));
+  }
+
+  @Get('stops')
+  @UseGuards(Counting)
+  @JsonCache({ identify: 'public' })
+  async stops(@Req() request: { raw?: IncomingMessage } & IncomingMessage): Promise<object> {
+    const run = (runs += 1);
+    const { socket } = request.raw ?? request;
+    if (run > 1) return { run };
+    await once(socket, 'close');
+    throw new Error('nobody is there');
   }
 
   @Get('plain-null')
@@ -176,16 +203,33 @@ onBothFrameworks('A cached route', (framework) => {
     assert.notEqual(await app.text('/short'), first);
   });
 
-  it('gives an exception to the filters, for everyone who waited, and stores nothing', async () => {
+  it('gives an exception to its own caller, one more run to those who waited, and stores nothing', async () => {
     runs = 0;
     const answers = await Promise.all(Array.from({ length: 10 }, () => app.fetch('/fails')));
-    for (const answer of answers) {
-      assert.equal(answer.status, 404);
-      assert.equal(((await answer.json()) as { message: string }).message, 'run 1');
-    }
+    const messages = await Promise.all(
+      answers.map(async (answer) => {
+        assert.equal(answer.status, 404);
+        return ((await answer.json()) as { message: string }).message;
+      }),
+    );
+    assert.deepEqual(messages.toSorted(), ['run 1', ...Array.from({ length: 9 }, () => 'run 2')]);
     assert.equal((await app.fetch('/fails')).status, 404);
-    assert.equal(runs, 2);
+    assert.equal(runs, 3);
     assert.equal((await app.fetch('/fails-observable')).status, 404);
+  });
+
+  it('serves those who waited for a client that has left, whose handler stopped', async () => {
+    runs = 0;
+    waiting = 0;
+    const leaving = new AbortController();
+    const left = app.fetch('/stops', { signal: leaving.signal });
+    await until('the first run', () => runs === 1);
+    const others = Promise.all(Array.from({ length: 20 }, () => app.text('/stops')));
+    await until('the others to wait', () => waiting === 21);
+    leaving.abort();
+    await assert.rejects(left);
+    assert.deepEqual(new Set(await others), new Set(['{"run":2}']));
+    assert.equal(runs, 2);
   });
 
   it('answers HEAD without a body, and shares the answer with GET', async () => {

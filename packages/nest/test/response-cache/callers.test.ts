@@ -11,7 +11,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { JsonCache, type CacheRequest } from '@redline/nest';
-import { onBothFrameworks, startApp, type TestApp } from './harness.ts';
+import { linesOf, onBothFrameworks, startApp, type TestApp } from './harness.ts';
 
 let runs = 0;
 
@@ -37,9 +37,46 @@ class CallersController {
 
   @Get('guarded')
   @UseGuards(KeyGuard)
-  @JsonCache()
+  @JsonCache({ identify: 'public' })
   guarded(@Req() request: CacheRequest): object {
     return { for: request.user ?? 'anyone' };
+  }
+
+  @Get('private')
+  @UseGuards(KeyGuard)
+  @JsonCache()
+  private(@Req() request: CacheRequest): object {
+    return { for: request.user ?? 'anyone', run: (runs += 1) };
+  }
+
+  @Get('by-header')
+  @JsonCache({ identify: { header: 'X-Device' } })
+  byHeader(): object {
+    return { run: (runs += 1) };
+  }
+
+  @Get('by-cookie')
+  @JsonCache({ identify: { cookie: 'session' } })
+  byCookie(): object {
+    return { run: (runs += 1) };
+  }
+
+  @Get('cookies')
+  @JsonCache({ cookies: 'ignore' })
+  cookies(): object {
+    return { run: (runs += 1) };
+  }
+
+  @Get('varied')
+  @JsonCache({ vary: ['Accept-Language'] })
+  varied(@Req() request: CacheRequest): object {
+    return { language: request.headers['accept-language'] ?? null, run: (runs += 1) };
+  }
+
+  @Get('query')
+  @JsonCache({ query: ['page', 'tag'] })
+  query(@Req() request: CacheRequest): object {
+    return { url: request.originalUrl, run: (runs += 1) };
   }
 
   @Get('identified')
@@ -59,6 +96,12 @@ class CallersController {
   @Get('fixed')
   @JsonCache({ key: 'fixed' })
   fixed(): object {
+    return { run: (runs += 1) };
+  }
+
+  @Get('list')
+  @JsonCache()
+  list(): object {
     return { run: (runs += 1) };
   }
 
@@ -112,16 +155,78 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     });
   }
 
-  it('takes a user that a guard has set for credentials', async () => {
-    assert.equal(await app.text('/guarded'), '{"for":"anyone"}');
-    assert.equal(
-      await app.text('/guarded', { headers: { 'x-api-key': 'k1' } }),
-      '{"for":{"id":"k1"}}',
-    );
-    assert.equal(
-      await app.text('/guarded', { headers: { 'x-api-key': 'k2' } }),
-      '{"for":{"id":"k2"}}',
-    );
+  it('does nothing behind a guard, and says so at the start, until the route names its callers', async (t) => {
+    const lines = linesOf(t, 'warn');
+    const other = await startApp(framework, [CallersController]);
+    assert.notEqual(await other.text('/private'), await other.text('/private'));
+    assert.equal(other.cache.stats.stores, 0);
+    await other.stop();
+    assert.deepEqual(lines, [
+      "@JsonCache does nothing on GET /private (CallersController.private): KeyGuard decides who may ask, and nothing says whose the answers are. Say identify: 'public' where everyone whom it lets pass gets the same answer, otherwise a header, a cookie or a function that names the caller.",
+    ]);
+  });
+
+  for (const header of ['x-api-key', 'X-Auth-Token', 'x-tenant-id', 'proxy-authorization']) {
+    it(`takes ${header} for credentials`, async () => {
+      const earlier = app.cache.stats.private;
+      const ask = (): Promise<string> => app.text('/list', { headers: { [header]: 'k1' } });
+      assert.notEqual(await ask(), await ask());
+      assert.equal(app.cache.stats.private, earlier + 2);
+    });
+  }
+
+  for (const property of ['user', 'auth', 'tenant']) {
+    it(`takes request.${property} for credentials, which a middleware has set`, async () => {
+      const other = await startApp(framework, [CallersController], {}, (nest) =>
+        nest.use((request: Record<string, unknown>, _response: unknown, next: () => void) => {
+          request[property] = { id: 1 };
+          next();
+        }),
+      );
+      assert.notEqual(await other.text('/list'), await other.text('/list'));
+      await other.stop();
+    });
+  }
+
+  it('is not kept from browsers by the cookies of analytics, but by any other', async () => {
+    const analytics = '_ga=GA1.1.5; _ga_X1=GS1; _fbp=fb.1; OptanonConsent=x';
+    const ask = (cookie: string): Promise<string> => app.text('/list', { headers: { cookie } });
+    const first = await ask(analytics);
+    assert.equal(await ask(analytics), first);
+    assert.equal(await app.text('/list'), first);
+    assert.notEqual(await ask(`${analytics}; cart=1`), first);
+    const ignored = await app.text('/cookies', { headers: { cookie: 'cart=1' } });
+    assert.equal(await app.text('/cookies', { headers: { cookie: 'cart=2' } }), ignored);
+  });
+
+  it('keeps an answer for each value of the header or the cookie that names the caller', async () => {
+    for (const [path, header, value] of [
+      ['/by-header', 'x-device', (name: string) => name],
+      ['/by-cookie', 'cookie', (name: string) => `_ga=1; session=${name}; theme=dark`],
+    ] as const) {
+      const ask = (name: string): Promise<string> =>
+        app.text(path, { headers: { [header]: value(name) } });
+      const ann = await ask('ann');
+      assert.equal(await ask('ann'), ann);
+      assert.notEqual(await ask('bob'), ann);
+      assert.notEqual(await app.text(path), await app.text(path), 'nobody is named');
+    }
+  });
+
+  it('keeps an answer for each value of what it varies by', async () => {
+    const ask = (language: string): Promise<string> =>
+      app.text('/varied', { headers: { 'accept-language': language } });
+    const german = await ask('de');
+    assert.match(german, /"de"/);
+    assert.match(await ask('fr'), /"fr"/);
+    assert.equal(await ask('de'), german);
+  });
+
+  it('counts the parameters of query alone, in any order', async () => {
+    const first = await app.text('/query?page=1&tag=a&tag=b&utm_source=x');
+    assert.equal(await app.text('/query?utm_source=y&tag=a&tag=b&page=1'), first);
+    assert.notEqual(await app.text('/query?page=1&tag=b&tag=a'), first);
+    assert.notEqual(await app.text('/query?page=2&tag=a&tag=b'), first);
   });
 
   it('runs its guards before a hit', async () => {
@@ -173,7 +278,7 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     assert.match(await app.text('/by-language', french), /"fr"/);
   });
 
-  it('refuses a key or a caller that is no string', async () => {
+  it('refuses a key or a caller that is not a string', async () => {
     const failures: string[] = [];
     app.app.useLogger({
       log() {},

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Module, type DynamicModule, type INestApplication, type Type } from '@nestjs/common';
+import {
+  Logger,
+  Module,
+  type DynamicModule,
+  type INestApplication,
+  type Type,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -14,7 +20,7 @@ export interface TestApp {
   readonly app: INestApplication;
   readonly cache: JsonCacheService;
   readonly url: string;
-  /** What the cache has told. */
+  /** What the cache has logged. */
   readonly lines: string[];
   fetch(path: string, init?: RequestInit): Promise<Response>;
   text(path: string, init?: RequestInit): Promise<string>;
@@ -40,7 +46,7 @@ export async function startApp(
     log: (line: string) => void lines.push(`log ${line}`),
   };
   const cacheModule =
-    'module' in options ? options : JsonCacheModule.forRoot({ logger, ...options });
+    'module' in options ? options : JsonCacheModule.forRoot({ logger, hosts: 'any', ...options });
   @Module({ imports: [cacheModule], controllers })
   class AppModule {}
 
@@ -69,6 +75,13 @@ export async function startApp(
       await closed;
     },
   };
+}
+
+/** What Nest's own Logger is given, at one level, from now to the end of the test. */
+export function linesOf(t: TestContext, level: 'warn' | 'log' | 'error'): string[] {
+  const lines: string[] = [];
+  t.mock.method(Logger.prototype, level, (line: unknown) => void lines.push(String(line)));
+  return lines;
 }
 
 export async function until(what: string, isSo: () => boolean): Promise<void> {

@@ -4,38 +4,36 @@ import { readFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import * as common from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  ClassSerializerInterceptor,
   Controller,
   Get,
+  Headers,
   HostParam,
   Injectable,
   Logger,
   Module,
+  Param,
   Res,
   UseInterceptors,
   VersioningType,
   type CallHandler,
+  type DynamicModule,
   type ExecutionContext,
-  type INestApplication,
   type NestInterceptor,
 } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { NestFactory } from '@nestjs/core';
 import {
   JsonCache,
   JsonCacheModule,
   jsonCacheErrorDocs,
   memoryStore,
   type JsonCacheModuleOptions,
+  type JsonStore,
 } from '@redline/nest';
 import { cacheErrorDocs } from '@redline/response-cache';
 import { map, type Observable } from 'rxjs';
-import { onBothFrameworks, startApp } from './harness.ts';
-
-const Serializer = common.StandardSchemaSerializerInterceptor;
-// The class serializer of Nest 11 ends the process when it is made without class-transformer.
-const skip = Serializer === undefined && 'the only serializer of Nest 11 needs class-transformer';
+import { onBothFrameworks, startApp, type TestApp } from './harness.ts';
 
 let runs = 0;
 
@@ -69,17 +67,6 @@ class RunsController {
   }
 }
 
-/* With a stand-in for class-transformer, which is not installed here. */
-function useClassSerializer(app: INestApplication): void {
-  const transformerPackage = {
-    classToPlain: (value: unknown) => value,
-    plainToInstance: (_type: unknown, value: unknown) => value,
-  };
-  app.useGlobalInterceptors(
-    new ClassSerializerInterceptor(new Reflector(), { transformerPackage } as never),
-  );
-}
-
 @Module({ providers: [{ provide: 'settings', useValue: { ttl: 60_000 } }], exports: ['settings'] })
 class SettingsModule {}
 
@@ -93,6 +80,7 @@ onBothFrameworks('JsonCacheModule', (framework) => {
         ...settings,
         store,
         keyPrefix: 'shop:',
+        hosts: 'any',
       }),
     });
     const app = await startApp(framework, [RunsController], cacheModule);
@@ -122,39 +110,184 @@ onBothFrameworks('JsonCacheModule', (framework) => {
     await app.stop();
   });
 
-  it(
-    'refuses to start where a serializer of the app or the controller would meet the text',
-    { skip },
-    async () => {
-      @Controller()
-      @UseInterceptors(Serializer)
-      class SerializedController extends RunsController {}
-      await assert.rejects(startApp(framework, [SerializedController]), {
-        code: 'ERR_REDLINE_CACHE_SERIALIZER',
-        message:
-          /^GET \/runs \(SerializedController\.runs\) is cached as JSON text, which StandardSchemaSerializerInterceptor of its controller cannot/,
-      });
-      const serialized = startApp(framework, [RunsController], {}, useClassSerializer);
-      await assert.rejects(serialized, {
-        code: 'ERR_REDLINE_CACHE_SERIALIZER',
-        message: /which ClassSerializerInterceptor of the app cannot/,
-      });
-    },
-  );
-
-  it('starts where the method has the serializer, too', { skip }, async () => {
-    @Controller()
-    class MethodController {
-      @Get('method')
-      @JsonCache()
-      @UseInterceptors(Serializer)
-      get(): object {
-        return { serialized: true };
+  it('takes its options from a class, one of its own or one that is there', async () => {
+    @Injectable()
+    class CacheOptions {
+      createJsonCacheOptions(): JsonCacheModuleOptions {
+        return { keyPrefix: 'class:', hosts: 'any', store };
       }
     }
-    const app = await startApp(framework, [MethodController], {}, useClassSerializer);
-    assert.equal(await app.text('/method'), '{"serialized":true}');
-    assert.equal(await app.text('/method'), '{"serialized":true}');
+    @Module({ providers: [CacheOptions], exports: [CacheOptions] })
+    class OptionsModule {}
+    const store = memoryStore();
+    for (const options of [
+      { useClass: CacheOptions },
+      { imports: [OptionsModule], useExisting: CacheOptions },
+    ]) {
+      const app = await startApp(
+        framework,
+        [RunsController],
+        JsonCacheModule.forRootAsync(options),
+      );
+      const answer = await app.text('/runs');
+      assert.equal(store.get('class:public:/runs'), `${answer}\t\r\t`);
+      store.delete('class:public:/runs');
+      await app.stop();
+    }
+  });
+
+  it('has a cache for each app, made of the same options', async () => {
+    const options = JsonCacheModule.forRoot();
+    const [first, second] = [
+      await startApp(framework, [RunsController], options),
+      await startApp(framework, [RunsController], options),
+    ];
+    assert.notEqual(await first.text('/runs'), await second.text('/runs'));
+    assert.equal(second.cache.stats.misses, 1);
+    await Promise.all([first.stop(), second.stop()]);
+  });
+
+  it('hands no outage on to the next app', async () => {
+    let isAway = true;
+    const memory = memoryStore();
+    const store: JsonStore = {
+      get(key) {
+        if (isAway) throw new Error('away');
+        return memory.get(key);
+      },
+      set: (key, raw, ttl) => memory.set(key, raw, ttl),
+      delete: (key) => memory.delete(key),
+    };
+    const options = JsonCacheModule.forRoot({ store, logger: false });
+    const first = await startApp(framework, [RunsController], options);
+    await first.text('/runs');
+    assert.equal(first.cache.isStoreDown, true);
+    await first.stop();
+    isAway = false;
+    const second = await startApp(framework, [RunsController], options);
+    assert.equal(second.cache.isStoreDown, false);
+    assert.equal(await second.text('/runs'), await second.text('/runs'));
+    await second.stop();
+  });
+
+  it('gives each host answers of its own, unless it is told which there are', async () => {
+    const ask = async (app: TestApp, host: string): Promise<string> => {
+      const sent = request(`${app.url}/runs`, { headers: { host }, agent: false }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      return text(response);
+    };
+    const each = await startApp(framework, [RunsController], JsonCacheModule.forRoot());
+    const own = await ask(each, 'shop.test');
+    assert.notEqual(await ask(each, 'evil.test'), own);
+    assert.equal(await ask(each, 'shop.test'), own);
+    await assert.rejects(each.cache.delete('/runs'), { code: 'ERR_REDLINE_CACHE_KEY' });
+    await each.cache.delete('/runs', { host: 'shop.test' });
+    assert.notEqual(await ask(each, 'shop.test'), own);
+    await each.stop();
+
+    const hosts = ['shop.test', 'www.shop.test'];
+    const listed = await startApp(framework, [RunsController], { hosts });
+    const first = await ask(listed, 'shop.test');
+    assert.equal(await ask(listed, 'shop.test'), first);
+    assert.notEqual(await ask(listed, 'evil.test'), await ask(listed, 'evil.test'));
+    await listed.cache.delete('/runs');
+    assert.notEqual(await ask(listed, 'shop.test'), first);
+    await listed.stop();
+
+    const any = await startApp(framework, [RunsController], { hosts: 'any' });
+    assert.equal(await ask(any, 'shop.test'), await ask(any, 'evil.test'));
+    await any.stop();
+  });
+
+  it('tracks answers by what the app says, on routes that do not say', async () => {
+    const app = await startApp(framework, [RunsController], {
+      trackBy: ({ originalUrl }: { originalUrl: string }) =>
+        originalUrl.includes('never') ? undefined : 'all of them',
+    });
+    const answer = await app.text('/runs?a');
+    assert.equal(await app.text('/runs?b'), answer);
+    assert.notEqual(await app.text('/runs?never'), answer);
+    await app.stop();
+  });
+
+  it('keeps the status and the headers that a handler sets', async () => {
+    @Controller()
+    class HeadController {
+      @Get('head')
+      @JsonCache()
+      async head(
+        @Res({ passthrough: true })
+        response: { status(code: number): void; header(name: string, value: string): void },
+      ): Promise<object> {
+        runs += 1;
+        await sleep(20);
+        response.status(201);
+        response.header('x-total-count', '12');
+        response.header('link', '</head?page=2>; rel="next"');
+        response.header('content-type', 'application/hal+json; charset=utf-8');
+        response.header('x-request-id', 'of the first alone');
+        return { id: 7 };
+      }
+    }
+    const app = await startApp(framework, [HeadController]);
+    runs = 0;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => app.fetch('/head')));
+    answers.push(await app.fetch('/head'));
+    for (const answer of answers) {
+      assert.equal(answer.status, 201);
+      assert.equal(answer.headers.get('x-total-count'), '12');
+      assert.equal(answer.headers.get('link'), '</head?page=2>; rel="next"');
+      assert.equal(answer.headers.get('content-type'), 'application/hal+json; charset=utf-8');
+      assert.equal(await answer.text(), '{"id":7}');
+    }
+    const named = answers.filter((answer) => answer.headers.has('x-request-id'));
+    assert.equal(named.length, 1, 'a request id is of one request');
+    assert.equal(runs, 1);
+    await app.stop();
+  });
+
+  it('learns by what a response varies', async () => {
+    @Controller()
+    class GreetingController {
+      @Get('greeting')
+      @JsonCache()
+      greet(
+        @Headers('accept-language') language: string,
+        @Res({ passthrough: true }) response: { header(name: string, value: string): void },
+      ): object {
+        response.header('vary', 'Accept-Language');
+        return { language, run: (runs += 1) };
+      }
+    }
+    const app = await startApp(framework, [GreetingController], {}, (nest) =>
+      nest.enableCors({ origin: ['https://a.test', 'https://b.test'] }),
+    );
+    const ask = async (language: string): Promise<string> => {
+      const answer = await app.fetch('/greeting', { headers: { 'accept-language': language } });
+      assert.match(answer.headers.get('vary')!, /Accept-Language/i);
+      return answer.text();
+    };
+    await ask('de');
+    const german = await ask('de');
+    assert.match(german, /"de"/);
+    assert.match(await ask('fr'), /"fr"/);
+    assert.equal(await ask('de'), german);
+    assert.equal(app.cache.stats.hits, 1);
+    await app.stop();
+  });
+
+  it('believes a function that says how long an answer is good for', async () => {
+    @Controller()
+    class TtlController {
+      @Get('ttl/:ms')
+      @JsonCache({ ttl: (_request, value) => (value as { ms: number }).ms })
+      ttl(@Param('ms') ms: string): object {
+        return { ms: Number(ms), run: (runs += 1) };
+      }
+    }
+    const app = await startApp(framework, [TtlController]);
+    assert.notEqual(await app.text('/ttl/0'), await app.text('/ttl/0'));
+    assert.equal(await app.text('/ttl/60000'), await app.text('/ttl/60000'));
     await app.stop();
   });
 
@@ -176,6 +309,28 @@ onBothFrameworks('JsonCacheModule', (framework) => {
         }).end();
         const [response] = (await once(sent, 'response')) as [IncomingMessage];
         assert.equal(await text(response), `{"name":"${name}"}`);
+      }
+    }
+    assert.equal(app.cache.stats.hits, 2);
+    await app.stop();
+  });
+
+  it('tells two versions of one handler apart', async () => {
+    @Controller({ path: 'both', version: ['1', '2'] })
+    class BothController {
+      @Get()
+      @JsonCache()
+      get(@Headers('x-version') version: string): object {
+        return { version };
+      }
+    }
+    const app = await startApp(framework, [BothController], {}, (nest) =>
+      nest.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
+    );
+    for (let i = 0; i < 2; i++) {
+      for (const version of ['1', '2']) {
+        const answer = await app.text('/both', { headers: { 'x-version': version } });
+        assert.equal(answer, `{"version":"${version}"}`);
       }
     }
     assert.equal(app.cache.stats.hits, 2);
@@ -232,7 +387,8 @@ describe('@JsonCache', () => {
     const code = 'ERR_REDLINE_CACHE_OPTION';
     assert.throws(() => JsonCache({ ttlMs: 5 } as never), {
       code,
-      message: '@JsonCache has no option "ttlMs"; there are ttl, key, identify.',
+      message:
+        '@JsonCache has no option "ttlMs"; there are ttl, key, identify, vary, query, cookies.',
     });
     assert.throws(() => JsonCacheModule.forRoot({ ttlMs: 5 } as never), {
       code,
@@ -261,6 +417,57 @@ describe('@JsonCache', () => {
       ],
     );
   });
+});
+
+describe('JsonCacheModule that is missing, or there twice', () => {
+  const start = (imports: DynamicModule[]): Promise<unknown> => {
+    @Module({ imports, controllers: [RunsController] })
+    class AppModule {}
+    return NestFactory.create(AppModule, { logger: false, abortOnError: false });
+  };
+
+  it('is an error with what to do', async () => {
+    await assert.rejects(start([]), {
+      code: 'ERR_REDLINE_CACHE_MODULE',
+      message: /^@JsonCache needs the cache of JsonCacheModule: add JsonCacheModule\.forRoot\(\)/,
+    });
+    await assert.rejects(start([JsonCacheModule.forRoot(), JsonCacheModule.forRoot()]), {
+      code: 'ERR_REDLINE_CACHE_MODULE',
+      message: /^JsonCacheModule is imported more than once/,
+    });
+  });
+});
+
+describe('@JsonCache on what is not a route', () => {
+  class Resolver {
+    @JsonCache()
+    article(): object {
+      return {};
+    }
+  }
+  Injectable()(Resolver);
+  @Controller()
+  class MessageController {
+    @JsonCache()
+    message(): object {
+      return {};
+    }
+  }
+  for (const [what, metadata] of [
+    ['Resolver.article', { providers: [Resolver] }],
+    ['MessageController.message', { controllers: [MessageController] }],
+  ] as const) {
+    it(`is refused when the app starts: ${what}`, async () => {
+      @Module({ imports: [JsonCacheModule.forRoot()], ...(metadata as object) })
+      class AppModule {}
+      const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+      await assert.rejects(app.init(), {
+        code: 'ERR_REDLINE_CACHE_PLACE',
+        message: new RegExp(`^@JsonCache is on ${what}, which is not an HTTP route`),
+      });
+      await app.close();
+    });
+  }
 });
 
 describe('The error codes of the guide', () => {

@@ -8,15 +8,16 @@ import {
   InternalServerErrorException,
   Next,
   Redirect,
+  Req,
   Res,
   Sse,
   StreamableFile,
   type INestApplication,
   type MessageEvent,
 } from '@nestjs/common';
-import { JsonCache } from '@redline/nest';
+import { JsonCache, type CacheRequest } from '@redline/nest';
 import { of, type Observable } from 'rxjs';
-import { onBothFrameworks, startApp, type Framework, type TestApp } from './harness.ts';
+import { linesOf, onBothFrameworks, startApp, type Framework, type TestApp } from './harness.ts';
 
 interface AnyResponse {
   status(code: number): AnyResponse;
@@ -45,10 +46,20 @@ class UnsharedController {
     return { run: (runs += 1) };
   }
 
-  @Get('created')
+  @Get('cache-control')
   @JsonCache()
-  created(@Res({ passthrough: true }) response: AnyResponse): object {
-    response.status(201);
+  cacheControl(
+    @Req() request: CacheRequest,
+    @Res({ passthrough: true }) response: AnyResponse,
+  ): object {
+    response.header('cache-control', decodeURIComponent(request.originalUrl.split('?')[1]!));
+    return { run: (runs += 1) };
+  }
+
+  @Get('vary-all')
+  @JsonCache()
+  varyAll(@Res({ passthrough: true }) response: AnyResponse): object {
+    response.header('vary', '*');
     return { run: (runs += 1) };
   }
 
@@ -135,6 +146,44 @@ class NotJsonController {
   }
 }
 
+@Controller()
+class PlainNotJsonController {
+  @Get('string')
+  string(): string {
+    return '{}';
+  }
+
+  @Get('buffer')
+  buffer(): Buffer {
+    return Buffer.from('{}');
+  }
+
+  @Get('stream')
+  stream(): Readable {
+    return Readable.from(['{}']);
+  }
+
+  @Get('file')
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from('{}'));
+  }
+
+  @Get('undefined')
+  undefined(): void {}
+
+  @Get('circular')
+  circular(): object {
+    const value: Record<string, unknown> = {};
+    value.self = value;
+    return value;
+  }
+
+  @Get('bigint')
+  bigint(): object {
+    return { id: 1n };
+  }
+}
+
 onBothFrameworks('What is never stored', (framework) => {
   let app: TestApp;
   before(async () => {
@@ -163,13 +212,19 @@ onBothFrameworks('What is never stored', (framework) => {
     }
   });
 
-  it('is an answer with a status a hit would not have', async () => {
-    runs = 0;
-    for (const run of [1, 2]) {
-      const answer = await app.fetch('/created');
-      assert.equal(answer.status, 201);
-      assert.equal(await answer.text(), `{"run":${run}}`);
-    }
+  for (const header of ['no-store', 'private, max-age=60']) {
+    it(`is an answer that says Cache-Control: ${header}`, async () => {
+      runs = 0;
+      for (const run of [1, 2]) {
+        const answer = await app.fetch(`/cache-control?${encodeURIComponent(header)}`);
+        assert.equal(answer.headers.get('cache-control'), header);
+        assert.equal(await answer.text(), `{"run":${run}}`);
+      }
+    });
+  }
+
+  it('is an answer that varies by everything', async () => {
+    assert.notEqual(await app.text('/vary-all'), await app.text('/vary-all'));
   });
 
   it('is an exception', async () => {
@@ -209,45 +264,36 @@ onBothFrameworks('What is never stored', (framework) => {
   });
 });
 
-onBothFrameworks('A result that is no JSON', (framework) => {
-  const failures: string[] = [];
-  let app: TestApp;
-  before(async () => {
-    app = await startApp(framework, [NotJsonController]);
-    app.app.useLogger({
-      log() {},
-      warn() {},
-      error: (error: Error & { code?: string }) =>
-        void failures.push(`${error.code} ${error.message}`),
-    });
-  });
-  after(async () => {
-    app.app.useLogger(false);
-    await app.stop();
-  });
-
+onBothFrameworks('A result that is not JSON', (framework) => {
   for (const [method, said] of [
-    ['string', 'the producer returned a string'],
-    ['buffer', 'the producer returned a Buffer'],
-    ['stream', 'the producer returned a stream (Readable)'],
-    ['file', 'the producer returned a stream (StreamableFile)'],
-    ['undefined', 'the producer returned undefined'],
-    ['circular', 'does not serialise: Converting circular structure to JSON'],
-    ['bigint', 'does not serialise: Do not know how to serialize a BigInt'],
+    ['string', 'its result is a string'],
+    ['buffer', 'its result is a Buffer'],
+    ['stream', 'its result is a stream (Readable)'],
+    ['file', 'its result is a stream (StreamableFile)'],
+    ['undefined', 'its result is undefined'],
+    ['circular', 'its result does not serialise: Converting circular structure to JSON'],
+    ['bigint', 'its result does not serialise: Do not know how to serialize a BigInt'],
   ] as const) {
-    it(`is an error that names the route: ${method}`, async () => {
-      failures.length = 0;
-      assert.equal((await app.fetch(`/${method}`)).status, 500);
-      assert.equal(failures.length, 1);
-      const [failure] = failures as [string];
+    it(`goes out as it would uncached, and the log says so once: ${method}`, async (t) => {
+      const lines = linesOf(t, 'warn');
+      const [cached, plain] = [
+        await startApp(framework, [NotJsonController]),
+        await startApp(framework, [PlainNotJsonController]),
+      ];
+      const expected = await plain.fetch(`/${method}`);
+      const body = await expected.text();
+      for (let i = 0; i < 2; i++) {
+        const answer = await cached.fetch(`/${method}`);
+        assert.equal(answer.status, expected.status);
+        assert.equal(answer.headers.get('content-type'), expected.headers.get('content-type'));
+        assert.equal(await answer.text(), body);
+      }
+      assert.equal(cached.cache.stats.stores, 0);
+      await Promise.all([cached.stop(), plain.stop()]);
+      assert.equal(lines.length, 1, lines.join('\n'));
       const route = `GET /${method} (NotJsonController.${method})`;
-      assert.ok(
-        failure.startsWith(
-          `ERR_REDLINE_CACHE_NOT_JSON The answer of ${route} cannot be cached as JSON: `,
-        ),
-        failure,
-      );
-      assert.ok(failure.includes(said), failure);
+      const [line] = lines as [string];
+      assert.ok(line.startsWith(`An answer of ${route} goes out uncached: ${said}`), line);
     });
   }
 });

@@ -62,7 +62,7 @@ for (const framework of ['fastify', 'express'] as const) {
       client.on('error', () => {});
       await client.flushall();
       app = await startApp(framework, [ItemsController], {
-        store: redisStore(client),
+        store: redisStore(client, { keyPrefix: 'redline:json:' }),
         timeoutMs: 150,
       });
     });
@@ -91,7 +91,9 @@ for (const framework of ['fastify', 'express'] as const) {
     it('has another app that shares the Redis answer without a run', async () => {
       const answer = await app.text('/items/shared');
       runs = 0;
-      const other = await startApp(framework, [ItemsController], { store: redisStore(client) });
+      const other = await startApp(framework, [ItemsController], {
+        store: redisStore(client, { keyPrefix: 'redline:json:' }),
+      });
       assert.equal(await other.text('/items/shared'), answer);
       assert.equal(runs, 0);
       await other.stop();

@@ -1,0 +1,71 @@
+import type { CallHandler } from '@nestjs/common';
+import { kindThatIsNotJson, shared, unshared } from '@redline/response-cache';
+import { lastValueFrom } from 'rxjs';
+import { takeHead, varyNames } from './kept-head.ts';
+import type { CacheRequest } from './options.ts';
+import type { Headers, ResponsePort } from './response-port.ts';
+import type { RoutePlan } from './route-plan.ts';
+
+/** What `Cache-Control` says to every cache that many share. */
+const notToBeShared = /(?:^|[\s,])(?:no-store|private)(?:[\s,=]|$)/i;
+/* Without a body, or with a part of one. */
+const bodiless = new Set([204, 205, 206]);
+
+/** Runs what stands behind the cache, and tells what of it others may have. */
+export async function produce(
+  next: CallHandler,
+  route: RoutePlan,
+  request: CacheRequest,
+  responses: ResponsePort<unknown>,
+  response: unknown,
+): Promise<unknown> {
+  const statusBefore = responses.statusOf(response);
+  const before = responses.headersOf(response);
+  const value: unknown = await lastValueFrom(next.handle());
+  const status = responses.statusOf(response);
+  if (responses.isTaken(response) || responses.setsCookie(response)) return unshared(value);
+  if (status < 200 || status >= 300 || bodiless.has(status)) return unshared(value);
+  const after = responses.headersOf(response);
+  if (notToBeShared.test(String(after['cache-control'] ?? ''))) return unshared(value);
+  if (!isKeyedByVary(route, before, after)) return unshared(value);
+
+  const json = await toText(route, request, responses, response, value);
+  if (json === undefined) return unshared(value);
+  const head = takeHead(statusBefore, status, before, responses.headersOf(response));
+  const ttl = typeof route.ttl === 'function' ? route.ttl(request, value) : undefined;
+  return shared(value, { json, head, ttl });
+}
+
+/* What a response names is part of the key from the next request on: this one's was made without. */
+function isKeyedByVary(route: RoutePlan, before: Headers, after: Headers): boolean {
+  if (after.vary === before.vary) return true;
+  const known = new Set([...varyNames(before.vary), ...route.vary]);
+  const learned = varyNames(after.vary).filter((name) => !known.has(name));
+  if (learned.includes('*')) return false;
+  route.vary.push(...learned);
+  return learned.length === 0;
+}
+
+/** Undefined where the framework has to be given the value itself; the log says so once for each route. */
+async function toText(
+  route: RoutePlan,
+  request: CacheRequest,
+  responses: ResponsePort<unknown>,
+  response: unknown,
+  value: unknown,
+): Promise<string | undefined> {
+  const kind = kindThatIsNotJson(value);
+  if (kind !== undefined) return route.warnOnce(`its result is ${kind}`);
+  const shaped = responses.shape?.(request, response, value) ?? value;
+  const payload = shaped instanceof Promise ? await shaped : shaped;
+  const shapedKind = payload === value ? undefined : kindThatIsNotJson(payload);
+  if (shapedKind !== undefined)
+    return route.warnOnce(`a preSerialization hook makes ${shapedKind}`);
+  try {
+    const json: unknown = responses.serialize(response, payload);
+    return typeof json === 'string' ? json : route.warnOnce('its result serialises to nothing');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return route.warnOnce(`its result does not serialise: ${reason}`);
+  }
+}

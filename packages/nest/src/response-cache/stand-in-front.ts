@@ -1,0 +1,69 @@
+import type { NestInterceptor, Type } from '@nestjs/common';
+import type { ApplicationConfig } from '@nestjs/core';
+import type { Class } from './route-plan.ts';
+
+const interceptorsMetadata = '__interceptors__';
+
+export interface Interceptors {
+  /** Those that will run inside the cache, by their names and where they come from. */
+  readonly inside: readonly string[];
+  readonly isInFront: boolean;
+}
+
+/**
+ * Nest runs the interceptors of the app and the controller before those of the method, and what they do to a result
+ * belongs to the answer. So the cache stands in front of them: in front of the app's where there are any, otherwise in
+ * front of the controller's. It costs the other routes of that app, or of that controller, one interceptor that passes.
+ *
+ * Called before Nest makes its routes.
+ */
+export function standInFront(
+  controllers: ReadonlySet<Class>,
+  config: ApplicationConfig,
+  cache: NestInterceptor & { constructor: unknown },
+  runOnHits: ReadonlyArray<Type<NestInterceptor>>,
+): Map<Class, Interceptors> {
+  const runsOnHits = (interceptor: unknown): boolean =>
+    runOnHits.some((type) => interceptor === type || interceptor instanceof type);
+  const Cache = cache.constructor;
+  const ofApp: unknown[] = config.getGlobalInterceptors();
+  const firstInside = firstThat(ofApp, runsOnHits);
+  const scoped = config.getGlobalRequestInterceptors().map(({ metatype }) => metatype);
+  const insideApp = [...ofApp.slice(firstInside), ...scoped];
+  if (insideApp.length > 0 && controllers.size > 0) ofApp.splice(firstInside, 0, cache);
+
+  const found = new Map<Class, Interceptors>();
+  for (const controller of controllers) {
+    const own = (Reflect.getMetadata(interceptorsMetadata, controller) ?? []) as unknown[];
+    // A second app in the process finds what the first has put there.
+    const others = own.filter((interceptor) => interceptor !== Cache);
+    const first = insideApp.length > 0 ? 0 : firstThat(others, runsOnHits);
+    const insideController = others.slice(first);
+    if (insideApp.length === 0 && insideController.length > 0) {
+      const placed = [...others.slice(0, first), Cache, ...insideController];
+      Reflect.defineMetadata(interceptorsMetadata, placed, controller);
+    }
+    found.set(controller, {
+      inside: [
+        ...insideApp.map((interceptor) => `${nameOf(interceptor)} of the app`),
+        ...insideController.map((interceptor) => `${nameOf(interceptor)} of ${controller.name}`),
+      ],
+      isInFront: insideApp.length > 0 || own.includes(Cache) || insideController.length > 0,
+    });
+  }
+  return found;
+}
+
+function firstThat(
+  interceptors: readonly unknown[],
+  runsOnHits: (interceptor: unknown) => boolean,
+): number {
+  const first = interceptors.findIndex((interceptor) => !runsOnHits(interceptor));
+  return first === -1 ? interceptors.length : first;
+}
+
+function nameOf(interceptor: unknown): string {
+  return typeof interceptor === 'function'
+    ? interceptor.name
+    : ((interceptor as object | undefined)?.constructor.name ?? 'an interceptor');
+}

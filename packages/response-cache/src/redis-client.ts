@@ -1,0 +1,80 @@
+import { CacheError } from './errors.ts';
+
+/** The part of an ioredis or iovalkey `Redis` or `Cluster` that the store uses. */
+export interface IoredisClient {
+  readonly status: string;
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string, milliseconds: 'PX', ttl: number): Promise<unknown>;
+  del(key: string): Promise<unknown>;
+  connect?(): Promise<unknown>;
+}
+
+/** The part of a node-redis client, cluster, sentinel or pool that the store uses. */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  /** A cluster has none. */
+  readonly isReady?: boolean;
+  get(key: string): Promise<unknown>;
+  set(key: string, value: string, options: { PX: number }): Promise<unknown>;
+  del(key: string): Promise<unknown>;
+}
+
+export type RedisClient = IoredisClient | NodeRedisClient;
+
+/** What every client is to the store. */
+export interface RedisCommands {
+  /** Throws where a command would be queued until there is a connection, however long that takes. */
+  requireReady(): void;
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string, ttl: number): Promise<unknown>;
+  del(key: string): Promise<unknown>;
+}
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is neither kind of client. */
+export function commandsOf(client: RedisClient): RedisCommands {
+  const { get, set, del, status, isOpen } = (client ?? {}) as Partial<
+    IoredisClient & NodeRedisClient
+  >;
+  const hasCommands = [get, set, del].every((command) => typeof command === 'function');
+  if (hasCommands && typeof status === 'string') return ofIoredis(client as IoredisClient);
+  if (hasCommands && typeof isOpen === 'boolean') return ofNodeRedis(client as NodeRedisClient);
+  const name = (client as object | undefined)?.constructor?.name;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `redisStore takes a client of ioredis, iovalkey or node-redis, and was given ${name === undefined ? String(client) : `a ${name}`}. For another client, write a JsonStore: three methods.`,
+  );
+}
+
+function ofIoredis(client: IoredisClient): RedisCommands {
+  return {
+    requireReady() {
+      const { status } = client;
+      if (status === 'ready') return;
+      // Made with lazyConnect. It reports the failure as its own 'error' event.
+      if (status === 'wait') client.connect?.().catch(() => {});
+      throw notReady(`its status is "${status}"`);
+    },
+    get: (key) => client.get(key),
+    set: (key, value, ttl) => client.set(key, value, 'PX', ttl),
+    del: (key) => client.del(key),
+  };
+}
+
+function ofNodeRedis(client: NodeRedisClient): RedisCommands {
+  return {
+    requireReady() {
+      if (client.isReady ?? client.isOpen) return;
+      throw notReady(client.isOpen ? 'it is connecting' : 'call its connect()');
+    },
+    get: (key) => client.get(key) as Promise<string | null>,
+    set: (key, value, ttl) => client.set(key, value, { PX: ttl }),
+    del: (key) => client.del(key),
+  };
+}
+
+function notReady(why: string): CacheError {
+  return new CacheError(
+    'ERR_REDLINE_CACHE_STORE_NOT_READY',
+    `The Redis client is not ready: ${why}.`,
+  );
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startRedis, type RedisServer } from '@redline/services';
+import { Redis as Iovalkey } from 'iovalkey';
+import { Redis } from 'ioredis';
+import { createClient, createCluster } from 'redis';
+import { appName } from '../src/app-name.ts';
+import { JsonCache } from '../src/json-cache.ts';
+import type { RedisClient } from '../src/redis-client.ts';
+import { redisStore } from '../src/redis-store.ts';
+import { storeContract } from './store-contract.ts';
+
+const server = await startRedis();
+const skip = server === undefined && 'there is no redis-server on PATH';
+after(() => server?.stop());
+
+interface Connected {
+  client: RedisClient;
+  close(): Promise<unknown> | void;
+}
+
+const clients: Record<string, (redis: RedisServer) => Promise<Connected>> = {
+  async iovalkey({ url }) {
+    const client = new Iovalkey(url);
+    await client.ping();
+    return { client, close: () => client.disconnect() };
+  },
+  async 'node-redis'({ url }) {
+    const client = await createClient({ url }).connect();
+    return { client, close: () => client.destroy() };
+  },
+};
+
+for (const [name, connect] of Object.entries(clients)) {
+  describe(`redisStore over ${name}`, { skip }, () => {
+    let connected: Connected;
+    before(async () => {
+      connected = await connect(server as RedisServer);
+    });
+    after(() => connected.close());
+
+    storeContract(() => redisStore(connected.client));
+
+    it('has a list under the key replaced, as any other value that is no JSON', async () => {
+      const admin = new Redis((server as RedisServer).url);
+      await admin.lpush(`mine:/list:${name}`, 'x');
+      await admin.quit();
+      const store = redisStore(connected.client, { keyPrefix: 'mine:' });
+      const cache = new JsonCache({ store, logger: false });
+      assert.equal(await cache.answer(`/list:${name}`, () => ({ good: true })), '{"good":true}');
+      assert.equal(cache.stats.invalid, 1);
+      assert.equal(cache.isStoreDown, false);
+    });
+  });
+}
+
+describe('redisStore over a node-redis that is not connected', () => {
+  it('says so at once, for a client and for a cluster', () => {
+    const client = createClient({ url: 'redis://127.0.0.1:1' });
+    const cluster = createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] });
+    for (const each of [client, cluster])
+      assert.throws(() => redisStore(each as RedisClient).get('/a'), {
+        code: 'ERR_REDLINE_CACHE_STORE_NOT_READY',
+        message: 'The Redis client is not ready: call its connect().',
+      });
+  });
+});
+
+describe('redisStore over anything else', () => {
+  const others: [unknown, string][] = [
+    [undefined, 'undefined'],
+    [new Map(), 'a Map'],
+    ['redis://127.0.0.1', 'a String'],
+    [{ get() {}, set() {}, del() {} }, 'a Object'],
+  ];
+  for (const [other, said] of others) {
+    it(`refuses it when it is made: ${said}`, () => {
+      assert.throws(() => redisStore(other as RedisClient), {
+        code: 'ERR_REDLINE_CACHE_OPTION',
+        message: new RegExp(`^redisStore takes a client of .* was given ${said}\\.`),
+      });
+    });
+  }
+});
+
+describe('The keys of an app', () => {
+  const root = mkdtempSync(join(tmpdir(), 'redline-app-'));
+  after(() => rmSync(root, { recursive: true }));
+  const at = (...path: string[]): string => join(root, ...path);
+  for (const app of ['api', 'admin']) mkdirSync(at('mono', 'dist', app), { recursive: true });
+  mkdirSync(at('shop', 'dist'), { recursive: true });
+  writeFileSync(at('mono', 'package.json'), '{"name":"mono"}');
+  writeFileSync(at('shop', 'package.json'), '{"name":"@acme/shop"}');
+
+  it('have its name, and its folder in the package that may hold several', () => {
+    assert.equal(appName(at('shop', 'dist', 'main.js')), '@acme/shop/dist');
+    assert.equal(appName(at('shop', 'main.js')), '@acme/shop');
+    assert.equal(appName(at('mono', 'dist', 'api', 'main.js')), 'mono/dist/api');
+    assert.equal(appName(at('mono', 'dist', 'admin', 'main.js')), 'mono/dist/admin');
+  });
+
+  it('are those of another app no longer, on one Redis', { skip }, async () => {
+    const { url } = server as RedisServer;
+    const client = new Redis(url);
+    await client.ping();
+    const key = '/the-same-url';
+    await redisStore(client).set(key, '1', 60_000);
+    assert.equal(await client.get(`redline:json:${appName()}:${key}`), '1');
+    assert.equal(await client.get(`redline:json:${key}`), null);
+    await client.quit();
+  });
+});

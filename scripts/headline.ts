@@ -1,6 +1,7 @@
 // The first table of the root README: one figure for each capability, out of the result files.
 import { type BenchResult, type Interval, isMeasured, type MeasuredVariant } from '@redline/lab';
 import { table } from './markdown-table.ts';
+import { pairedRps } from './paired-rps.ts';
 
 export interface Results {
   ladder: BenchResult;
@@ -35,12 +36,12 @@ export function headline({ ladder, frameworks, defer, spawn, legacy }: Results):
     ),
     row(
       `\`node:child_process\` → [\`@redline/child-process\`](packages/child-process), one \`echo\` for each request${onNode(spawn)}`,
-      rpsOf(find(spawn, 'redline/echo')),
+      withPosixSpawn(spawn, 'echo'),
       'npm run bench -- spawn',
     ),
     row(
       'the same in a server with 1.5 GiB resident',
-      rpsOf(find(spawn, 'redline/resident')),
+      withPosixSpawn(spawn, 'resident'),
       'npm run bench -- spawn',
     ),
     row(
@@ -63,6 +64,15 @@ function rpsOf(variant: MeasuredVariant | undefined): string | undefined {
 /** Figures of two Nodes are not one figure. */
 function onNode(result: BenchResult | undefined): string {
   return result === undefined ? '' : `, Node ${result.machine.node.slice(1).split('.', 1)[0]}`;
+}
+
+/** Against Node, and against Node as it will be when its libuv starts children with posix_spawn. */
+function withPosixSpawn(spawn: BenchResult | undefined, workload: string): string | undefined {
+  const figure = rpsOf(find(spawn, `redline/${workload}`));
+  const against = spawn && pairedRps(spawn, `redline/${workload}`, `posix-spawn/${workload}`);
+  return figure === undefined || against === undefined
+    ? figure
+    : `${figure}, ${times(against)} against posix_spawn`;
 }
 
 /** Of the step over the rung below: the original on the same Node. */

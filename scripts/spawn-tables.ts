@@ -15,6 +15,11 @@ interface BlockingVariant extends MeasuredVariant {
   mainThreadMicrosPerSpawn?: number;
 }
 
+/** What the servers that wait for their children measure. */
+interface SyncVariant extends MeasuredVariant {
+  spawnSyncMicros?: { p50: number; p99: number };
+}
+
 export interface SpawnArticle {
   source: string;
   machine: string;
@@ -28,10 +33,12 @@ export function spawnTables(result: BenchResult, article: SpawnArticle): string 
     `The article: ${article.source}; ${article.machine}.`,
     '**redline against each of them**, requests per second, block by block:',
     againstTable(result),
+    '`posix-spawn` starts children as the main branch of libuv does, on the main thread: what Node will be compared with.',
     '**With 1.5 GiB resident in the server**, `echo hi`:',
     residentTable(result),
     '**Seen from the main thread**, eight spawns for each request:',
     blockingTable(result),
+    ...syncSection(result),
     '**Balancing** of `createPool` with four workers; uneven: every eighth request prints 1.3 MB:',
     balanceTable(result),
     describeRun(result),
@@ -67,7 +74,7 @@ function againstTable(result: BenchResult): string {
   const workloads = ['echo', 'cat', 'resident'];
   return table(
     ['', ...workloads],
-    ['node', 'go', 'rust', 'bun', 'deno'].map((other) => [
+    ['node', 'posix-spawn', 'go', 'rust', 'bun', 'deno'].map((other) => [
       other,
       ...workloads.map((workload) => {
         const pair = { variant: `redline/${workload}`, other: `${other}/${workload}` };
@@ -81,7 +88,7 @@ function againstTable(result: BenchResult): string {
 export function spawnSummary(result: BenchResult): string {
   const workloads = ['echo', 'cat', 'resident'];
   const head = ['requests/s, Node = 1', '`echo hi`', '`cat` 163 KB', '`echo hi`, 1.5 GiB resident'];
-  const contenders = ['node', 'redline', 'go', 'rust', 'bun', 'deno'];
+  const contenders = ['node', 'posix-spawn', 'redline', 'go', 'rust', 'bun', 'deno'];
   return table(
     head,
     contenders.map((contender) => [
@@ -128,6 +135,27 @@ function blockingTable(result: BenchResult): string {
       ];
     }),
   );
+}
+
+function syncSection(result: BenchResult): string[] {
+  const contenders = contendersOf(result, ['sync']);
+  if (contenders.length === 0) return [];
+  const rows = contenders.map((contender) => {
+    const variant = find(result, contender, 'sync')!;
+    const micros = isMeasured(variant) ? (variant as SyncVariant).spawnSyncMicros : undefined;
+    const base = contender.endsWith('-resident') ? 'node-resident' : 'node';
+    const against = pairedRps(result, `${contender}/sync`, `${base}/sync`);
+    return [
+      label(contender, variant),
+      rounded(micros?.p50),
+      rounded(micros?.p99),
+      against === undefined ? '–' : `${ratio(1 / against.value)} ×`,
+    ];
+  });
+  return [
+    "**`spawnSync('true')`**, one for each request of one client; the time of a request against Node's with as much memory:",
+    table(['', 'µs, p50', 'µs, p99', 'time'], rows),
+  ];
 }
 
 function balanceTable(result: BenchResult): string {

@@ -12,6 +12,7 @@ const build = join(folder, 'build');
 export const programs = {
   go: join(build, 'spawn-go'),
   rust: join(build, 'rust', 'release', 'spawn-rust'),
+  'posix-spawn': join(build, 'posix-spawn', 'release', 'libposix_spawn.so'),
   bun: join(folder, 'runtimes', 'node_modules', '.bin', 'bun'),
   deno: join(folder, 'runtimes', 'node_modules', '.bin', 'deno'),
   'go-http': join(build, 'http-go'),
@@ -23,6 +24,7 @@ export type Contender = keyof typeof programs;
 const builds = {
   go: { with: 'Go', run: () => goBuild('spawn-go', programs.go) },
   rust: { with: 'cargo', run: () => cargoBuild('spawn-rust', 'rust') },
+  'posix-spawn': { with: 'cargo', run: () => cargoBuild('posix-spawn', 'posix-spawn') },
   'go-http': { with: 'Go', run: () => goBuild('http-go', programs['go-http']) },
   hyper: { with: 'cargo', run: () => cargoBuild('http-hyper', 'hyper') },
 };

@@ -29,11 +29,30 @@ const runtimes = {
   deno: { command: [programs.deno, 'run', '--allow-all'], needs: ['deno' as const] },
 };
 
+const modules = {
+  node: { note: 'node:child_process', module: 'node:child_process', needs: [] as Contender[] },
+  'posix-spawn': {
+    note: 'posix_spawn on the main thread',
+    module: join(contenders, 'posix-spawn/spawn.js'),
+    needs: ['posix-spawn' as const],
+  },
+  redline: {
+    note: '@redline/child-process',
+    module: '@redline/child-process',
+    needs: ['addon' as const],
+  },
+};
+
 const main: Entry[] = [
   on('node', 'node', 'node:child_process', 'baseline.js'),
   {
     ...on('node', 'redline', '@redline/child-process', 'redline.js'),
     needs: ['addon'],
+  },
+  {
+    ...on('node', 'posix-spawn', 'as libuv main: posix_spawn on the main thread', ''),
+    command: ['node', join(contenders, 'spawn-posix.js')],
+    needs: ['posix-spawn'],
   },
   { name: 'go', note: 'net/http, os/exec', command: [programs.go], needs: ['go'] },
   { name: 'rust', note: 'hyper, tokio', command: [programs.rust], needs: ['rust'] },
@@ -98,22 +117,20 @@ const elsewhere: Entry[] = (['bun', 'deno'] as const).flatMap((runtime) => [
 const everybody = [...main, together, ...detours, ...(isQuick ? [] : elsewhere)];
 const pools = detours.filter(({ name }) => name === 'redline-pool');
 
+const blockingFile = 'spawn-blocking.js';
 const blocking: Entry[] = [
   ...(['node', 'bun', 'deno'] as const).map((runtime) => ({
     ...on(runtime, runtime, 'node:child_process', ''),
-    command: [...runtimes[runtime].command, join(contenders, 'spawn-blocking.js')],
+    command: [...runtimes[runtime].command, join(contenders, blockingFile)],
   })),
-  ...[
-    { name: 'redline', note: '@redline/child-process', RESIDENT_MIB: '0' },
-    { name: 'redline-resident', note: '1.5 GiB resident', RESIDENT_MIB: String(residentMib) },
-  ].map(({ name, note, RESIDENT_MIB }) => ({
-    name,
-    note,
-    command: ['node', join(contenders, 'spawn-blocking.js')],
-    env: { SPAWN_MODULE: '@redline/child-process', RESIDENT_MIB },
-    needs: ['addon' as const],
-  })),
+  ...(['posix-spawn', 'redline'] as const).flatMap((name) =>
+    withAndWithoutMemory(name, blockingFile),
+  ),
 ];
+
+const waiting: Entry[] = (['node', 'redline'] as const).flatMap((name) =>
+  withAndWithoutMemory(name, 'spawn-sync.js'),
+);
 
 const balancing: Entry[] = ['random', 'round-robin', 'least-busy'].map((policy) => ({
   name: `pool-${policy}`,
@@ -130,6 +147,7 @@ const groups: Record<string, { entries: Entry[]; env?: Record<string, string>; p
     env: { WORKLOAD: 'echo', RESIDENT_MIB: String(residentMib) },
   },
   blocking: { entries: blocking, probe: '/probe' },
+  sync: { entries: waiting, probe: '/probe' },
   'balance-even': { entries: balancing },
   'balance-uneven': { entries: balancing },
 };
@@ -156,6 +174,11 @@ export default defineConfig({
       quick: { blocks: 1, sliceMs: 1_500 },
     },
     blocking: { title: '8 × echo hi, seen from the main thread', load: { connections: 4 } },
+    sync: {
+      title: 'spawnSync, seen from the caller',
+      load: { connections: 1 },
+      quick: { blocks: 1, sliceMs: 1_000 },
+    },
     'balance-even': { title: 'Balancing, even work' },
     'balance-uneven': {
       title: 'Balancing, every eighth request prints 1.3 MB',
@@ -165,7 +188,13 @@ export default defineConfig({
   variants: entries.map(({ variant }) => variant),
 
   async setup() {
-    const missing: Record<string, string> = await obtainContenders(['go', 'rust', 'bun', 'deno']);
+    const missing: Record<string, string> = await obtainContenders([
+      'posix-spawn',
+      'go',
+      'rust',
+      'bun',
+      'deno',
+    ]);
     const served = { addon: engine(), 'http-addon': httpEngine() };
     for (const [name, one] of Object.entries(served)) {
       if (one.name !== 'native') missing[name] = one.reason;
@@ -186,6 +215,21 @@ function on(runtime: keyof typeof runtimes, name: string, note: string, file: st
   return file.startsWith('comm-channel/') && process.platform !== 'linux'
     ? { ...entry, skipped: 'abstract sockets are Linux' }
     : entry;
+}
+
+/** A contender of ours or Node's where the memory of the server matters. */
+function withAndWithoutMemory(name: keyof typeof modules, file: string): Entry[] {
+  const { note, module, needs } = modules[name];
+  return [
+    { name, note, RESIDENT_MIB: '0' },
+    { name: `${name}-resident`, note: '1.5 GiB resident', RESIDENT_MIB: String(residentMib) },
+  ].map((entry) => ({
+    name: entry.name,
+    note: entry.note,
+    command: ['node', join(contenders, file)],
+    env: { SPAWN_MODULE: module, RESIDENT_MIB: entry.RESIDENT_MIB },
+    needs,
+  }));
 }
 
 function toVariant(

@@ -1,11 +1,14 @@
-// Starts and ends many children of every kind, and prints what is left of them.
+// Starts and ends many children of every kind, and prints what is left of them: `churn.ts COUNT [MODULE]`.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execFile, spawn, spawnSync } from '../src/index.ts';
 import { descriptors, residentMiB, zombies } from './usage.ts';
 
 const IN_FLIGHT = 20;
 const spawns = Number(process.argv[2]);
+const engine: typeof import('node:child_process') = await import(
+  process.argv[3] ?? '../src/index.ts'
+);
+const { execFile, spawn, spawnSync } = engine;
 
 const kinds = [
   async () => once(spawn('true'), 'close'),

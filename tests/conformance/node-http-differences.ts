@@ -2,18 +2,13 @@
 export const differences: Readonly<Record<string, string>> = {
   'parallel/test-domain-multi.js':
     'To be mended: a write callback runs in another domain than the one it was given in.',
-  'parallel/test-http-byteswritten.js':
-    'To be mended: socket.bytesWritten does not count what the engine holds for a tick.',
+  'parallel/test-http-blank-header.js':
+    'A refusal takes its turn behind the responses that are due; this test never gives the first.',
   'parallel/test-http-dump-req-when-res-ends.js': 'Looks at the parser of the socket.',
   'parallel/test-http-header-overflow.js':
     'Puts bytes into the socket by socket.push(); the bytes are the engine’s.',
-  'parallel/test-http-no-read-no-dump.js':
-    'To be mended: the socket emits no "pause" when nobody reads.',
-  'parallel/test-http-outgoing-properties.js': 'To be mended: writableLength of a response is 0.',
   'parallel/test-http-parser-freed-before-upgrade.js': 'Looks at the parser of the socket.',
   'parallel/test-http-parser-memory-retention.js': 'Looks at the parser of the socket.',
-  'parallel/test-http-pause-no-dump.js':
-    'To be mended: a request that its reader paused is read on when it is answered.',
   'parallel/test-http-pipeline-socket-parser-typeerror.js':
     'To be mended: outputSize of a response stays 0.',
   'parallel/test-http-remove-connection-header-persists-connection.js':
@@ -27,8 +22,6 @@ export const differences: Readonly<Record<string, string>> = {
   'parallel/test-http-server-options-highwatermark.js': 'Looks at a private symbol of a response.',
   'parallel/test-http-server-unconsume.js':
     'Listens to "data" of the socket; the bytes are the engine’s.',
-  'parallel/test-http-socket-encoding-error.js':
-    'To be mended: socket.setEncoding() does not throw.',
   'parallel/test-http-socket-error-listeners.js':
     'To be mended: "clientError" comes once, with Node for every further chunk.',
   'parallel/test-http-transfer-encoding-repeated-chunked.js':

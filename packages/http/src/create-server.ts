@@ -7,7 +7,8 @@ import type {
 } from 'node:http';
 import { engine } from './engine.ts';
 import { NodeServer } from './node-http.ts';
-import { needsNode } from './node-only.ts';
+import { nodeOnlyOption } from './node-only.ts';
+import { servedByNode } from './served-by.ts';
 import { EngineServer } from './server.ts';
 import { noteServer } from './shared-servers.ts';
 
@@ -50,8 +51,11 @@ export function createServer(
     requestListener = options;
     options = {};
   }
-  if (engine().name === 'node' || needsNode(options)) {
-    return noted(new NodeServer(options as ServerOptions, requestListener));
+  const option = nodeOnlyOption(options);
+  if (engine().name === 'node' || option !== undefined) {
+    const server = new NodeServer(options as ServerOptions, requestListener);
+    if (option !== undefined) servedByNode(server, option);
+    return noted(server);
   }
   return noted(new EngineServer(options as ServerOptions, requestListener));
 }

@@ -1,4 +1,6 @@
+import type { Server } from 'node:net';
 import { missingInternal } from './node-internals.ts';
+import { servedBy, type ServerEngine } from './served-by.ts';
 import { openPort } from './native/index.ts';
 
 /** Which implementation serves. */
@@ -12,15 +14,21 @@ export type Engine =
 let found: Engine | undefined;
 
 /**
- * Tells which engine serves the servers of this thread: this package's, or `node:http` and why.
- *
- * A single server can still be Node's own, when its options ask for what only Node has: see `createServer`.
+ * Tells which engine serves the servers of this thread: this package's, or `node:http` and why. With a server, what serves
+ * that one: its options, TLS, HTTP/2 or `node:cluster` may leave it to Node, and `none` says that it does not listen.
  *
  * @example
  * engine(); // { name: 'node', reason: 'the native engine is for Linux' }
+ * engine(server); // { name: 'node', reason: 'TLS is Node’s own' }
  */
-export function engine(): Engine {
-  return (found ??= find());
+export function engine(): Engine;
+export function engine(server: Server): ServerEngine;
+export function engine(server?: Server): ServerEngine {
+  found ??= find();
+  if (server === undefined) return found;
+  const serving = servedBy(server);
+  // What holds for every server is the better reason.
+  return serving.name === 'native' || found.name === 'native' ? serving : found;
 }
 
 function find(): Engine {

@@ -19,7 +19,8 @@ import {
 } from './native/index.ts';
 import { NodeServer } from './node-http.ts';
 import { symbolOf } from './node-internals.ts';
-import { needsNode } from './node-only.ts';
+import { nodeOnlyOption } from './node-only.ts';
+import { kServedBy, nodeHasOption, type ServerEngine } from './served-by.ts';
 import { lookForHttpObserver } from './performance-entries.ts';
 import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from './request-body.ts';
@@ -71,8 +72,8 @@ export class EngineServer extends ServerBase implements ServerEvents {
   /** @internal */
   declare StreamHandle: StreamHandle;
 
-  /** @internal Its options ask for what only Node's own server has: that listens and serves. */
-  readonly isNodes: boolean;
+  /** An option that only Node's own server has: that listens and serves. */
+  readonly #nodeOption: string | undefined;
 
   readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
@@ -91,7 +92,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
     this.optimizesEmptyRequests =
       (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
     this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
-    this.isNodes = needsNode(options);
+    this.#nodeOption = nodeOnlyOption(options);
     const key = symbolOf(this, 'kUniqueHeaders');
     const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
     if (key && names) this.uniqueHeaders = [key, names];
@@ -115,7 +116,8 @@ export class EngineServer extends ServerBase implements ServerEvents {
 
   // net.Server.listen ends here, once names are resolved.
   _listen2(...[address, port, addressType, backlog, fd, flags]: Parameters<Listen2>): void {
-    if (this.isNodes) {
+    this.#native = undefined;
+    if (this.#nodeOption !== undefined) {
       nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
       return;
     }
@@ -233,6 +235,14 @@ export class EngineServer extends ServerBase implements ServerEvents {
       this.#isReconfiguring = false;
       this.#native?.configure(settingsOf(this, this.#isAnnouncing));
     });
+  }
+
+  /** @internal For `engine(server)`. */
+  servedBy(): ServerEngine {
+    if (this.#nodeOption !== undefined) return nodeHasOption(this.#nodeOption);
+    if (!this.listening) return { name: 'none', reason: 'it does not listen' };
+    if (this.#native !== undefined) return { name: 'native' };
+    return { name: 'node', reason: 'node:cluster gives it the connections one by one' };
   }
 
   /** @internal See `keepAnswer` of the package. */
@@ -374,6 +384,9 @@ export class EngineServer extends ServerBase implements ServerEvents {
 // What programs print.
 Object.defineProperty(EngineServer, 'name', { value: 'Server' });
 defineSettings(EngineServer.prototype);
+Object.defineProperty(EngineServer.prototype, kServedBy, {
+  value: EngineServer.prototype.servedBy,
+});
 
 function announce(server: EngineServer, connection: HttpConnection): void {
   server.emit('connection', connection.socket());

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import http from 'node:http';
+import net from 'node:net';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { createServer, engine } from '../src/index.ts';
+import { createServer, engine, serverFactory } from '../src/index.ts';
 import { EngineServer } from '../src/server.ts';
 
 const run = promisify(execFile);
@@ -32,6 +34,74 @@ describe('engine():', () => {
       `const { engine } = await import('${entry}'); console.log(engine().reason);`,
     ]);
     assert.equal(stdout, '--insecure-http-parser asks for a parser that is not strict\n');
+  });
+});
+
+describe('engine(server):', { skip: !isNative }, () => {
+  test('before and after listen, and after close', async () => {
+    const server = createServer();
+    const idle = { name: 'none', reason: 'it does not listen' };
+    assert.deepEqual(engine(server), idle);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    assert.deepEqual(engine(server), { name: 'native' });
+    server.close();
+    assert.deepEqual(engine(server), idle);
+  });
+
+  const others: Record<string, [server: () => net.Server, reason: string]> = {
+    'insecureHTTPParser: true': [
+      () => createServer({ insecureHTTPParser: true }),
+      'only Node has the option insecureHTTPParser',
+    ],
+    blockList: [
+      () => createServer({ blockList: new net.BlockList() } as http.ServerOptions),
+      'only Node has the option blockList',
+    ],
+    httpValidation: [
+      () => createServer({ httpValidation: 'relaxed' } as http.ServerOptions),
+      'only Node has the option httpValidation',
+    ],
+    TLS: [() => serverFactory(() => {}, { https: true }), 'TLS is Node’s own'],
+    'HTTP/2': [() => serverFactory(() => {}, { http2: true }), 'HTTP/2 is Node’s own'],
+    'HTTP/2 over TLS': [
+      () => serverFactory(() => {}, { http2: true, https: true }),
+      'HTTP/2 is Node’s own',
+    ],
+    'node:http': [() => http.createServer(), 'node:http made it'],
+    'node:net': [() => net.createServer(), 'it is not an HTTP server'],
+  };
+  for (const [name, [make, reason]] of Object.entries(others)) {
+    test(name, () => assert.deepEqual(engine(make()), { name: 'node', reason }));
+  }
+
+  test('a server of http.Server’s own making, where the engine took its place', async () => {
+    const { stdout } = await run(process.execPath, [
+      '--import',
+      new URL('../src/register.ts', import.meta.url).href,
+      '--input-type=module',
+      '-e',
+      `import http from 'node:http'; import { engine } from '${entry}';
+      const server = http.createServer({ insecureHTTPParser: true });
+      const other = new http.Server().listen(0, () => {
+        console.log(engine(server).reason, engine(other).name);
+        process.exit();
+      });`,
+    ]);
+    assert.equal(stdout, 'only Node has the option insecureHTTPParser native\n');
+  });
+
+  const cluster = new URL('engine/cluster.ts', import.meta.url).pathname;
+  test('a worker that is given its connections is Node’s, one that accepts them is not', async () => {
+    const [given, accepted] = await Promise.all([
+      run(process.execPath, [cluster]),
+      run(process.execPath, [cluster, 'none']),
+    ]);
+    assert.deepEqual(JSON.parse(given.stdout), {
+      name: 'node',
+      reason: 'node:cluster gives it the connections one by one',
+    });
+    assert.deepEqual(JSON.parse(accepted.stdout), { name: 'native' });
   });
 });
 

@@ -1,0 +1,45 @@
+import type { Server } from 'node:http';
+import { NodeServer } from './node-http.ts';
+
+/** What serves a server. */
+export type ServerEngine =
+  | { readonly name: 'native' }
+  | {
+      /** Node's own server, or nothing yet. */
+      readonly name: 'node' | 'none';
+      /** Why the native engine does not serve: one clause. */
+      readonly reason: string;
+    };
+
+/** A server of this package tells by this. Every copy of the package knows it. */
+export const kServedBy: unique symbol = Symbol.for('redline.http.servedBy') as never;
+
+interface Known {
+  [kServedBy]?(): ServerEngine;
+  setSecureContext?: unknown;
+  updateSettings?: unknown;
+}
+
+/** Marks a server of Node's own that was made because of an option. */
+export function servedByNode(server: Server, option: string): void {
+  Object.defineProperty(server, kServedBy, { value: () => nodeHasOption(option) });
+}
+
+/** What serves a server that wants an option of Node's. */
+export function nodeHasOption(option: string): ServerEngine {
+  return { name: 'node', reason: `only Node has the option ${option}` };
+}
+
+/** What serves any server of this process, as far as the server shows it. */
+export function servedBy(server: object): ServerEngine {
+  const known = server as Known;
+  if (typeof known.updateSettings === 'function') return node('HTTP/2 is Node’s own');
+  if (typeof known.setSecureContext === 'function') return node('TLS is Node’s own');
+  if (known[kServedBy] !== undefined) return known[kServedBy]();
+  if (server instanceof NodeServer) return node('node:http made it');
+  return node('it is not an HTTP server');
+}
+
+function node(reason: string): ServerEngine {
+  return { name: 'node', reason };
+}

@@ -1,7 +1,12 @@
 // The first table of the root README: one figure for each capability, out of the result files.
-import { type BenchResult, type Interval, isMeasured, type MeasuredVariant } from '@redline/lab';
+import {
+  type BenchResult,
+  type Interval,
+  isMeasured,
+  type MeasuredVariant,
+  ratioBetween,
+} from '@redline/lab';
 import { table } from './markdown-table.ts';
-import { pairedRps } from './paired-rps.ts';
 
 export interface Results {
   ladder: BenchResult;
@@ -69,7 +74,13 @@ function onNode(result: BenchResult | undefined): string {
 /** Against Node, and against Node as it will be when its libuv starts children with posix_spawn. */
 function withPosixSpawn(spawn: BenchResult | undefined, workload: string): string | undefined {
   const figure = rpsOf(find(spawn, `redline/${workload}`));
-  const against = spawn && pairedRps(spawn, `redline/${workload}`, `posix-spawn/${workload}`);
+  const against =
+    spawn &&
+    ratioBetween(spawn.slices, {
+      variant: `redline/${workload}`,
+      other: `posix-spawn/${workload}`,
+      metric: 'rps',
+    });
   return figure === undefined || against === undefined
     ? figure
     : `${figure}, ${times(against)} against posix_spawn`;

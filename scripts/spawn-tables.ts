@@ -5,7 +5,7 @@ import {
   ratioBetween,
   type SkippedVariant,
 } from '@redline/lab';
-import { ratioText } from './ratio-text.ts';
+import { ratioText, shareOf } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
 /** What the blocking servers measure of themselves. */
@@ -144,12 +144,13 @@ function syncSection(result: BenchResult): string[] {
     const variant = find(result, contender, 'sync')!;
     const micros = isMeasured(variant) ? (variant as SyncVariant).spawnSyncMicros : undefined;
     const base = contender.endsWith('-resident') ? 'node-resident' : 'node';
-    const against = pairedRps(result, `${contender}/sync`, `${base}/sync`);
+    const pair = { variant: `${contender}/sync`, other: `${base}/sync` };
+    const against = ratioBetween(result.slices, { ...pair, metric: 'rps' });
     return [
       label(contender, variant),
       rounded(micros?.p50),
       rounded(micros?.p99),
-      against === undefined ? '–' : `${ratio(1 / against.value)} ×`,
+      ratioText(shareOf(against)),
     ];
   });
   return [

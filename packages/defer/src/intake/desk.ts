@@ -123,6 +123,14 @@ export class Desk implements ScopeDesk, LaneReports {
     if (!job.isJournaled || this.#blocked.delete(job)) this.settle(job, undefined);
   }
 
+  shelve(job: PendingJob): boolean {
+    const { journaling } = this.#host;
+    if (job.place !== undefined) return true;
+    if (job.level !== 'memory' || journaling === undefined || !journaling.hasRoom()) return false;
+    this.#append(job);
+    return job.place !== undefined;
+  }
+
   async died(job: PendingJob, error: unknown): Promise<void> {
     const { sink } = job;
     try {

@@ -28,13 +28,15 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly sink: string;
   readonly job: string;
   readonly key: string | undefined;
-  readonly json: string;
+  json: string;
   readonly deferredAtMs: number;
-  readonly context: DeferContext | undefined;
-  readonly options: Readonly<Record<string, unknown>> | undefined;
+  context: DeferContext | undefined;
+  options: Readonly<Record<string, unknown>> | undefined;
   readonly level: Level;
   readonly when: When;
-  readonly restore: Restore | undefined;
+  restore: Restore | undefined;
+  /** Called before each run, where one may end the process. */
+  beforeRun: (() => void) | undefined = undefined;
   /** The closure of `defer.after`. */
   work: (() => unknown) | undefined = undefined;
   attempt: number;
@@ -85,7 +87,23 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   }
 
   run<T>(work: () => T): T {
+    this.beforeRun?.();
     return this.restore === undefined ? work() : this.restore(work);
+  }
+
+  /** Lets go of what the journal has too. */
+  strip(): void {
+    this.json = '';
+    this.context = undefined;
+    this.options = undefined;
+    this.restore = undefined;
+  }
+
+  /** Has it again. */
+  refill({ json, context, options }: JobRecord): void {
+    this.json = json;
+    this.context = context;
+    this.options = options;
   }
 
   /** Has `waiter` hear, once, whether the level is reached; at once when that is known. */

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { KeptTries } from './tries.ts';
 import { jobStates, type JobState, type Segment } from './segment.ts';
 
 /** Where every job of a journal stands, so that marks in segments that are gone are not missed. */
@@ -9,6 +10,7 @@ export interface Checkpoint {
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Readonly<Record<string, string>>;
   readonly segments: readonly CheckpointedSegment[];
+  readonly tries?: KeptTries;
 }
 
 export interface CheckpointedSegment {

@@ -16,7 +16,7 @@ export const journalVersion = 1;
 const segmentMagic = Buffer.from('REDLINED', 'latin1');
 const frameMagic = 0xd7;
 
-export const frameKinds = { job: 1, done: 2, sent: 3, replayed: 4 } as const;
+export const frameKinds = { job: 1, done: 2, sent: 3, replayed: 4, tried: 5 } as const;
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 
 /** Where a frame lies in the buffer it was found in. The payload starts `frameHeaderBytes` behind `start`. */
@@ -72,7 +72,7 @@ export function sealFrame(
 export function claimedFrameBytes(bytes: Buffer, start: number): number | undefined {
   if (start + frameHeaderBytes > bytes.length) return undefined;
   const kind = bytes[start + 5]!;
-  if (bytes[start + 4] !== frameMagic || kind < 1 || kind > 4) return undefined;
+  if (bytes[start + 4] !== frameMagic || kind < 1 || kind > 5) return undefined;
   if (bytes[start + 6] !== 0 || bytes[start + 7] !== 0) return undefined;
   return frameHeaderBytes + bytes.readUInt32BE(start + 8);
 }

@@ -131,6 +131,7 @@ export class JournalRoot<Waiter = unknown> {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     await this.#scanning;
+    for (const journal of this.journals) journal.endTries();
     await Promise.all(this.journals.map((journal) => journal.settled()));
     this.releaseSync();
   }

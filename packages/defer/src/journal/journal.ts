@@ -8,6 +8,7 @@ import { close, remove, type JournalFs } from './journal-fs.ts';
 import { Marks } from './marks.ts';
 import { Removal } from './removal.ts';
 import { dropReserve } from './reserve.ts';
+import { Tries, type TryMark } from './tries.ts';
 import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
 
 export interface JournalSettings<Waiter = unknown> {
@@ -45,7 +46,10 @@ export class Journal<Waiter = unknown> {
   readonly id: string;
   folder: string;
   readonly segments: Segment[];
-  readonly sinks: string[] = [];
+  readonly sinks: string[];
+  /** Its jobs are another process's. */
+  readonly isAdopted: boolean;
+  readonly tries: Tries;
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
@@ -68,28 +72,27 @@ export class Journal<Waiter = unknown> {
     id: string,
     folder: string,
     settings: JournalSettings<Waiter>,
-    found: {
-      segments: Segment[];
-      sinks: string[];
-      generations: Record<string, string>;
-      nextJob: number;
-      nextSegment: number;
-    } = {
-      segments: [],
-      sinks: [],
-      generations: {},
-      nextJob: 1,
-      nextSegment: 1,
-    },
+    found:
+      | {
+          segments: Segment[];
+          sinks: string[];
+          generations: Record<string, string>;
+          nextJob: number;
+          nextSegment: number;
+          tries: Tries;
+        }
+      | undefined = undefined,
   ) {
     this.id = id;
     this.folder = folder;
     this.settings = settings;
-    this.segments = found.segments;
-    this.sinks.push(...found.sinks);
-    this.generations = found.generations;
-    this.#nextJob = found.nextJob;
-    this.#nextSegment = found.nextSegment;
+    this.isAdopted = found !== undefined;
+    this.segments = found?.segments ?? [];
+    this.sinks = found?.sinks ?? [];
+    this.generations = found?.generations ?? {};
+    this.tries = found?.tries ?? new Tries();
+    this.#nextJob = found?.nextJob ?? 1;
+    this.#nextSegment = found?.nextSegment ?? 1;
     this.#commit = new GroupCommit<Waiter>(settings.fs, {
       now: () => settings.clock.now(),
       target: () => this.#target(),
@@ -177,8 +180,25 @@ export class Journal<Waiter = unknown> {
     const state = segment.stateOf(number);
     if (state === jobStates.absent || state === jobStates.done) return;
     segment.set(number, jobStates.done);
+    this.tries.forget(number);
     this.#marks.done(number);
     this.#commit.schedule();
+  }
+
+  /** A try of the job failed. */
+  failed({ number }: JobPlace): void {
+    this.#try('failed', number);
+  }
+
+  /** A try begins that may end the process: it is written on the spot, and counts until the try has an end. */
+  begin({ number }: JobPlace): void {
+    this.#try('begun', number);
+    this.#commit.flush();
+  }
+
+  /** The process ends, and no job is to blame. */
+  endTries(): void {
+    for (const number of this.tries.running) this.#try('ended', number);
   }
 
   /** The sink has the job, in the life of its server that `generations` names. */
@@ -300,6 +320,12 @@ export class Journal<Waiter = unknown> {
 
   pathOf(segment: Segment): string {
     return join(this.folder, segmentName(segment.number));
+  }
+
+  #try(mark: TryMark, number: number): void {
+    this.tries.add(mark, number);
+    this.#marks.tried(mark, number);
+    this.#commit.schedule();
   }
 
   #target(): OpenSegment {

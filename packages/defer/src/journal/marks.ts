@@ -1,6 +1,7 @@
 import { frameKinds } from './frame.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { formatRanges } from './number-ranges.ts';
+import type { TryMark } from './tries.ts';
 
 /**
  * What became of jobs since the last write. It goes into the same write as new ones, and is never synced for: a mark
@@ -11,6 +12,7 @@ export class Marks {
   /** Jobs, by the index of the sink that has them. */
   readonly #sent = new Map<number, number[]>();
   readonly #replayed = new Set<number>();
+  readonly #tried = new Map<TryMark, number[]>();
 
   done(job: number): void {
     this.#done.push(job);
@@ -19,6 +21,12 @@ export class Marks {
   sent(sink: number, job: number): void {
     const jobs = this.#sent.get(sink);
     if (jobs === undefined) this.#sent.set(sink, [job]);
+    else jobs.push(job);
+  }
+
+  tried(mark: TryMark, job: number): void {
+    const jobs = this.#tried.get(mark);
+    if (jobs === undefined) this.#tried.set(mark, [job]);
     else jobs.push(job);
   }
 
@@ -33,12 +41,18 @@ export class Marks {
     sinks: readonly string[],
     generations: Readonly<Record<string, string>>,
   ): void {
-    if (this.#replayed.size === 0 && this.#done.length === 0 && this.#sent.size === 0) return;
+    const isEmpty =
+      this.#replayed.size + this.#done.length + this.#sent.size + this.#tried.size === 0;
+    if (isEmpty) return;
     try {
       for (const sink of this.#replayed) {
         commit.add(frameKinds.replayed, 0, JSON.stringify({ sink: sinks[sink] }));
       }
       this.#replayed.clear();
+      for (const [mark, jobs] of this.#tried) {
+        commit.add(frameKinds.tried, 0, JSON.stringify({ mark, jobs: formatRanges(jobs) }));
+      }
+      this.#tried.clear();
       if (this.#done.length > 0) {
         commit.add(frameKinds.done, 0, formatRanges(this.#done));
         this.#done = [];

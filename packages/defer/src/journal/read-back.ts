@@ -53,7 +53,7 @@ export class ReadBack {
       if (segment === undefined) return { jobs };
       let bytes: Buffer;
       try {
-        bytes = await this.#readChunk(segment);
+        bytes = await readChunk(this.journal, segment, this.#offset);
       } catch (error) {
         this.#unreadable.add(segment);
         return { jobs, failed: { segment, error: error as DeferError } };
@@ -81,7 +81,7 @@ export class ReadBack {
         segment.set(frame.number, jobStates.loaded);
         const offset = this.#offset + frame.start;
         const place = { journal: this.journal, segment, number: frame.number, offset };
-        jobs.push({ place, record: decodeJobRecord(text) });
+        jobs.push({ place, record: withTries(decodeJobRecord(text), place) });
         length += text.length;
         if (jobs.length >= maxJobs || length >= maxLength) {
           this.#offset += at;
@@ -134,29 +134,46 @@ export class ReadBack {
     }
     return undefined;
   }
+}
 
-  async #readChunk(segment: Segment): Promise<Buffer> {
-    const { fs } = this.journal.settings;
-    const available = segment.bytes - this.#offset;
-    if (available <= 0) return Buffer.alloc(0);
-    const path = this.journal.pathOf(segment);
-    let fd: number | undefined;
-    try {
-      fd = fs.openSync(path, 'r');
-      let bytes = Buffer.allocUnsafeSlow(Math.min(available, chunkBytes));
-      let length = await fs.read(fd, bytes, 0, bytes.length, this.#offset);
-      const claimed = claimedFrameBytes(bytes.subarray(0, length), 0) ?? 0;
-      if (claimed > length && claimed <= available) {
-        bytes = Buffer.allocUnsafeSlow(claimed);
-        length = await fs.read(fd, bytes, 0, claimed, this.#offset);
-      }
-      return bytes.subarray(0, length);
-    } catch (cause) {
-      const reason = (cause as Error).message;
-      const sentence = `The segment ${path} cannot be read back: ${reason}.`;
-      throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', sentence, { cause });
-    } finally {
-      if (fd !== undefined) fs.closeSync(fd);
+/** Reads one job that its lane has given back. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, _DAMAGED */
+export async function readRecord(place: JobPlace): Promise<JobRecord> {
+  const { journal, segment, offset, number } = place;
+  const bytes = await readChunk(journal, segment, offset);
+  const frame = readFrame(bytes, 0, segment.salt);
+  if (frame?.kind === frameKinds.job && frame.number === number) {
+    const text = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+    return withTries(decodeJobRecord(text), place);
+  }
+  throw new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes are not what was written.');
+}
+
+function withTries(record: JobRecord, { journal, number }: JobPlace): JobRecord {
+  const failed = journal.tries.failed(number);
+  return failed === 0 ? record : { ...record, attempt: record.attempt + failed };
+}
+
+async function readChunk(journal: Journal, segment: Segment, offset: number): Promise<Buffer> {
+  const { fs } = journal.settings;
+  const available = segment.bytes - offset;
+  if (available <= 0) return Buffer.alloc(0);
+  const path = journal.pathOf(segment);
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(path, 'r');
+    let bytes = Buffer.allocUnsafeSlow(Math.min(available, chunkBytes));
+    let length = await fs.read(fd, bytes, 0, bytes.length, offset);
+    const claimed = claimedFrameBytes(bytes.subarray(0, length), 0) ?? 0;
+    if (claimed > length && claimed <= available) {
+      bytes = Buffer.allocUnsafeSlow(claimed);
+      length = await fs.read(fd, bytes, 0, claimed, offset);
     }
+    return bytes.subarray(0, length);
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    const sentence = `The segment ${path} cannot be read back: ${reason}.`;
+    throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', sentence, { cause });
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
   }
 }

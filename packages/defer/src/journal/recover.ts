@@ -18,6 +18,7 @@ import type { JournalFs } from './journal-fs.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
 import { parseRanges } from './number-ranges.ts';
 import { withoutReserve } from './reserve.ts';
+import { Tries, type TryMark } from './tries.ts';
 import { jobStates, Segment, segmentName, type JobState } from './segment.ts';
 
 /** Bytes that are not what was written, behind which reading went on. */
@@ -40,6 +41,7 @@ export interface RecoveredJournal {
   readonly generations: Record<string, string>;
   readonly nextJob: number;
   readonly nextSegment: number;
+  readonly tries: Tries;
   readonly damages: Damage[];
 }
 
@@ -59,6 +61,7 @@ export async function recoverJournal(
   const damages: Damage[] = [];
   const checkpoint = await readCheckpoint(fs, folder, names, damages);
   const generations: Record<string, string> = { ...checkpoint?.generations };
+  const tries = new Tries(checkpoint?.tries);
   const sinks: string[] = [];
   const segments: Segment[] = [];
   const marks: { position: [number, number]; apply: () => void }[] = [];
@@ -119,6 +122,7 @@ export async function recoverJournal(
   return {
     segments,
     sinks,
+    tries,
     generations,
     nextJob: lastJob + 1,
     nextSegment: Math.max(checkpoint?.segment ?? 0, ...segmentNumbers(names)) + 1,
@@ -127,6 +131,14 @@ export async function recoverJournal(
 
   function readMark({ kind }: FrameSpan, payload: string): () => void {
     if (kind === frameKinds.done) return () => markAll(segments, payload, jobStates.done);
+    if (kind === frameKinds.tried) {
+      const tried = JSON.parse(payload) as { mark: TryMark; jobs: string };
+      return () => {
+        for (const [first, last] of parseRanges(tried.jobs)) {
+          for (let job = first; job <= last; job++) tries.add(tried.mark, job);
+        }
+      };
+    }
     const { sink, generation, jobs } = JSON.parse(payload) as {
       sink: string;
       generation?: string;

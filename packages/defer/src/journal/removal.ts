@@ -1,6 +1,7 @@
 import { encodeStates, type Checkpoint } from './checkpoint.ts';
 import { remove, type JournalFs } from './journal-fs.ts';
 import type { Segment } from './segment.ts';
+import type { Tries } from './tries.ts';
 import { writeCheckpoint } from './write-checkpoint.ts';
 
 const checkpointEveryMs = 1_000;
@@ -13,6 +14,7 @@ export interface RemovalHost {
   readonly segments: Segment[];
   readonly openSegment: Segment | undefined;
   readonly generations: Record<string, string>;
+  readonly tries: Tries;
   readonly hasUnwritten: boolean;
   readonly isReleased: boolean;
   pathOf(segment: Segment): string;
@@ -71,6 +73,7 @@ export class Removal {
       segment: last.number,
       offset: last.bytes,
       generations: journal.generations,
+      tries: journal.tries.kept,
       segments: kept.filter(({ length }) => length > 0).map(encodeStates),
     };
     const isReleased = (): boolean => journal.isReleased;

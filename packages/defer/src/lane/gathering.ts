@@ -33,6 +33,11 @@ export class Gathering {
     return this.#queue.length === 0;
   }
 
+  /** Jobs that wait for their next try. */
+  get retrying(): number {
+    return this.#retrying.length;
+  }
+
   /** When the next job that failed may be tried again. */
   get nextDueAtMs(): number | undefined {
     return this.#retrying.peek()?.dueAtMs;

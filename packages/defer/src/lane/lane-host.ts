@@ -8,6 +8,8 @@ import type { DeferContext } from '../sink.ts';
 export interface LaneReports {
   /** The sink has it. `isReplayable`: its server may come back without it, and would say so. */
   delivered(job: PendingJob, isReplayable: boolean): void;
+  /** It waits for its next try, and memory is short: true when the journal has it. */
+  shelve(job: PendingJob): boolean;
   /** It can never be done. Resolves when it lies with the dead letters, or could not be put there. */
   died(job: PendingJob, error: unknown): Promise<void>;
 }

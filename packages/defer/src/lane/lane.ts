@@ -1,6 +1,6 @@
 import { captureAsyncContext } from '../job/async-context.ts';
 import { DeferError } from '../errors.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { JobPlace, Journal } from '../journal/journal.ts';
 import { PendingJob } from '../job/pending-job.ts';
 import type { SinkHost } from '../sink.ts';
 import { Repeated } from '../repeated.ts';
@@ -13,11 +13,14 @@ import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
 import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
+import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
 import { sendBatch } from './send-batch.ts';
 
 const readAgainMs = 1_000;
+/** Beside the life a job was deferred in, which writes nothing down. */
+const mostBegun = 2;
 
 /** The way to one sink: has jobs gathered, sends the batches, and hands on what became of them. */
 export class Lane {
@@ -36,6 +39,10 @@ export class Lane {
   /* Not in the context of the request that happened to wake the lane: a batch belongs to nobody, and what its sink
      opens on the way would keep that request in memory. */
   readonly #pumpOutside: () => void;
+  readonly #parking = new Parking();
+  /** Jobs that were running when a process ended: each goes alone, so that the next end has one to blame. */
+  readonly #suspects: PendingJob[] = [];
+  #isAlone = false;
   readonly #drops: Repeated;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
@@ -67,6 +74,7 @@ export class Lane {
       this.#gathering,
       this.#room,
       this.#backlogs,
+      this.#parking,
       () => this.#tellIdle(),
     );
     this.#reader = new BacklogReader(options, this.#room, this.#backlogs, {
@@ -85,7 +93,7 @@ export class Lane {
   /** Jobs not at the sink yet, those of running requests among them. */
   get depth(): number {
     const { waiting, stuck } = this.#backlogs;
-    return this.#room.loaded + this.#room.reserved + waiting + stuck;
+    return this.#room.loaded + this.#room.reserved + this.#parking.length + waiting + stuck;
   }
 
   /** Jobs in memory. */
@@ -239,7 +247,8 @@ export class Lane {
     this.#isClosed = true;
     if (this.#pumping !== undefined) clearImmediate(this.#pumping);
     this.#alarm.cancel();
-    const left = [...[...this.#onTheirWay].flat(), ...this.#gathering];
+    const waiting = [...this.#suspects, ...this.#gathering, ...this.#parking];
+    const left = [...[...this.#onTheirWay].flat(), ...waiting];
     for (const abort of this.#aborts) abort.abort();
     return left;
   }
@@ -250,7 +259,10 @@ export class Lane {
 
   #isEmpty(): boolean {
     // What cannot be read is not waited for.
-    return this.#results.burying === 0 && this.#room.loaded + this.#backlogs.waiting === 0;
+    return (
+      this.#results.burying === 0 &&
+      this.#room.loaded + this.#parking.length + this.#backlogs.waiting === 0
+    );
   }
 
   /* First in, first out: behind a job that is on disk alone, the next ones are too. */
@@ -277,7 +289,9 @@ export class Lane {
       this.#readAgainAtMs = undefined;
       this.#backlogs.retryStuck();
     }
-    while (!gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
+    this.#unpark(now);
+    this.#sendSuspect();
+    while (!this.#isAlone && !gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
       if (breakerMs === undefined) break;
       const pauseMs = Math.max(breakerMs, gathering.pauseMs(now));
@@ -293,8 +307,9 @@ export class Lane {
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
     this.#reader.readMore();
-    const dueAtMs = gathering.nextDueAtMs;
-    if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
+    for (const dueAtMs of [gathering.nextDueAtMs, this.#parking.nextDueAtMs]) {
+      if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
+    }
     this.#tellIdle();
   }
 
@@ -309,6 +324,7 @@ export class Lane {
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
     this.#onTheirWay.delete(batch);
+    this.#isAlone = false;
     const { logger, clock } = this.#host;
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
@@ -340,7 +356,7 @@ export class Lane {
       job.place = place;
       job.redelivered = isReplayed;
       this.#room.load(job);
-      this.#gathering.push(job, now);
+      if (!this.#isSuspect(job, place)) this.#gathering.push(job, now);
     }
     if (trouble !== undefined) this.#readAgain(trouble, now);
     if (lost > 0) {
@@ -351,6 +367,46 @@ export class Lane {
       );
     }
     this.#schedule();
+  }
+
+  /* What another process left may be what ended it. A job that began in two lives and was not heard of again ends a
+     third one no more. */
+  #isSuspect(job: PendingJob, place: JobPlace): boolean {
+    const { journal, number } = place;
+    if (this.options.sink.runsHere !== true || !journal.isAdopted) return false;
+    job.beforeRun = () => journal.begin(place);
+    const begun = journal.tries.begun(number);
+    if (begun === 0) return false;
+    if (begun < mostBegun) this.#suspects.push(job);
+    else this.#results.die(job, endedProcess(begun));
+    return true;
+  }
+
+  #sendSuspect(): void {
+    if (this.#suspects.length === 0) return;
+    const isFree = this.#onTheirWay.size === 0;
+    this.#isAlone = true;
+    if (isFree) void this.#send([this.#suspects.shift()!]);
+  }
+
+  #unpark(now: number): void {
+    const { nextDueAtMs } = this.#parking;
+    if (nextDueAtMs === undefined || nextDueAtMs > now || this.#room.isFull) return;
+    void this.#parking
+      .take(
+        now,
+        () => !this.#room.isFull,
+        (job) => {
+          job.restore = this.#host.restoreFrom(job.context);
+          this.#room.load(job);
+          this.#gathering.push(job, this.#host.clock.now());
+        },
+        (job, error) => {
+          this.drop(job, 'unreadable');
+          this.#host.logger.warn(`defer, sink ${this.name}: a job cannot be read back.`, error);
+        },
+      )
+      .then(() => this.#schedule());
   }
 
   /* All else goes on meanwhile. */
@@ -376,4 +432,11 @@ export class Lane {
     this.#idle = [];
     for (const resolve of idle) resolve();
   }
+}
+
+function endedProcess(begun: number): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_DEAD',
+    `Each of the last ${begun} processes that ran it ended while it ran.`,
+  );
 }

@@ -6,6 +6,7 @@ import type { Gathering } from './gathering.ts';
 import type { LaneHost } from './lane-host.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneStats } from './lane-stats.ts';
+import type { Parking } from './parking.ts';
 import type { Room } from './room.ts';
 
 /** What a batch's results do to its jobs: each is at its sink, tried again, or a dead letter. */
@@ -16,6 +17,7 @@ export class Results {
   readonly #gathering: Gathering;
   readonly #room: Room;
   readonly #backlogs: Backlogs;
+  readonly #parking: Parking;
   readonly #buried: () => void;
   #burying = 0;
 
@@ -27,6 +29,7 @@ export class Results {
     gathering: Gathering,
     room: Room,
     backlogs: Backlogs,
+    parking: Parking,
     buried: () => void,
   ) {
     this.#options = options;
@@ -35,6 +38,7 @@ export class Results {
     this.#gathering = gathering;
     this.#room = room;
     this.#backlogs = backlogs;
+    this.#parking = parking;
     this.#buried = buried;
   }
 
@@ -54,22 +58,23 @@ export class Results {
       const job = batch[at]!;
       const result = results?.[at];
       if (result === undefined) this.#delivered(job, wallMs);
-      else if (result.kind === 'dead') this.#dies(job, result.error);
+      else if (result.kind === 'dead') this.die(job, result.error);
       else if (ordered === true && again.length > 0) again.push(job);
       else if (result.isUntried === true) {
         job.dueAtMs = now + (result.afterMs ?? retry.minMs);
         again.push(job);
-      } else if (job.attempt >= attempts) this.#dies(job, result.error);
+      } else if (job.attempt >= attempts || !this.#hasRoomFor(job)) this.die(job, result.error);
       else {
         this.#stats.retried++;
         const waitMs = backoffMs(retry, job.attempt, random);
         job.attempt++;
+        job.place?.journal.failed(job.place);
         job.redelivered = true;
         job.dueAtMs = now + Math.max(waitMs, result.afterMs ?? 0);
         again.push(job);
       }
     }
-    if (again.length > 0) this.#gathering.retry(again);
+    if (again.length > 0) this.#gathering.retry(again.filter((job) => !this.#park(job)));
   }
 
   /** The sink is not there: its jobs come first again, in their order. */
@@ -88,7 +93,25 @@ export class Results {
     this.#host.desk.delivered(job, this.#backlogs.hasGeneration);
   }
 
-  #dies(job: PendingJob, error: unknown): void {
+  /* A kind of job that fails must not take all the room: of a lane's jobs in memory, a quarter may wait for another try.
+     The others wait on disk, and where there is none, half may. */
+  #park(job: PendingJob): boolean {
+    const { ordered, maxPending } = this.#options;
+    if (ordered !== false || this.#gathering.retrying < maxPending / 4) return false;
+    if (!this.#host.desk.shelve(job)) return false;
+    this.#room.unload(job);
+    this.#parking.park(job);
+    return true;
+  }
+
+  #hasRoomFor(job: PendingJob): boolean {
+    const { ordered, maxPending } = this.#options;
+    if (ordered !== false || this.#gathering.retrying < maxPending / 2) return true;
+    return this.#host.desk.shelve(job);
+  }
+
+  /** The job can never be done. */
+  die(job: PendingJob, error: unknown): void {
     this.#stats.dead++;
     this.#burying++;
     this.#finish(job);

@@ -1,0 +1,143 @@
+// Jobs that fail, and jobs that end the process: the others are done all the same.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createDefer } from '../../src/create-defer.ts';
+import { defineJob } from '../../src/job/job.ts';
+import type { JournalOptions } from '../../src/options.ts';
+import { retry } from '../../src/sink.ts';
+import { temporaryFolder, TestClock, TestSink, turns, until } from '../harness.ts';
+
+const good = defineJob<number>('good');
+const bad = defineJob<number>('bad');
+
+function start(journal: JournalOptions | undefined, maxPending: number) {
+  const sink = new TestSink();
+  const clock = new TestClock();
+  const deferrer = createDefer<string>({
+    sinks: { test: { sink, maxPending, batch: { waitMs: 0 } } },
+    ...(journal && { journal }),
+    clock,
+    random: () => 1,
+    handleSignals: false,
+    logger: false,
+  });
+  return { sink, clock, deferrer, lane: deferrer.lanes.get('test')! };
+}
+
+for (const level of ['memory', 'process'] as const) {
+  test(`a kind of job that fails starves no other of its sink, at level ${level}`, async (t) => {
+    const { sink, clock, deferrer, lane } = start({ directory: temporaryFolder(t) }, 20);
+    t.after(() => deferrer.closeSync());
+    await deferrer.ready();
+    let isBroken = true;
+    const done = new Set<string>();
+    sink.answer = (batch) =>
+      batch.map(({ job, json }) => {
+        if (isBroken && job === 'bad') return retry(new Error('its server is away'));
+        done.add(job + json);
+        return undefined;
+      });
+    for (let n = 0; n < 100; n++) {
+      for (let each = 0; each < 5; each++) deferrer.defer(bad, n * 5 + each, { level });
+      deferrer.defer(good, n, { level });
+      await clock.pass(1);
+    }
+    const goods = (): number => [...done].filter((each) => each.startsWith('good')).length;
+    await until('the good ones', async () => {
+      await clock.pass(1);
+      return goods() === 100;
+    });
+    assert.ok(lane.loaded <= 20);
+    assert.equal(lane.depth, 500);
+    isBroken = false;
+    await until('the others', async () => {
+      await clock.pass(1_000);
+      return lane.depth === 0;
+    });
+    assert.equal(done.size, 600);
+    assert.equal(deferrer.deadLetters.size, 0);
+  });
+}
+
+test('without a journal, those for which there is no room to wait are dead letters', async (t) => {
+  const { sink, clock, deferrer } = start(undefined, 20);
+  t.after(() => deferrer.closeSync());
+  sink.answer = (batch) =>
+    batch.map(({ job }) => (job === 'bad' ? retry(new Error('no')) : undefined));
+  for (let n = 0; n < 50; n++) {
+    deferrer.defer(bad, n);
+    deferrer.defer(good, n);
+    await clock.pass(1);
+  }
+  assert.equal(deferrer.lanes.get('test')!.stats.sent, 50);
+  assert.ok(deferrer.deadLetters.size >= 30);
+});
+
+test('the attempts of a job are counted across lives', async (t) => {
+  const directory = temporaryFolder(t);
+  const first = start({ directory }, 10);
+  first.sink.answer = (batch) => batch.map(() => retry(new Error('no')));
+  first.deferrer.defer(bad, 1, { level: 'process' });
+  await first.clock.pass(2_000);
+  const { attempt } = first.sink.batches.at(-1)![0]!;
+  assert.ok(attempt > 2);
+  first.deferrer.closeSync();
+  const second = start({ directory }, 10);
+  t.after(() => second.deferrer.closeSync());
+  await second.deferrer.ready();
+  await until('the job', async () => {
+    await turns();
+    await second.clock.pass(1);
+    return second.sink.batches.length > 0;
+  });
+  assert.equal(second.sink.batches[0]![0]!.attempt, attempt);
+});
+
+test('a job that ends its process three times is a dead letter, and all others are done', async (t) => {
+  const directory = temporaryFolder(t);
+  const log = join(directory, 'done');
+  const program = `
+    const [{ createDefer, defineJob }, { handlers }, { appendFileSync }] = await Promise.all([
+      import(${JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))}),
+      import(${JSON.stringify(join(import.meta.dirname, '../../src/sinks/handlers.ts'))}),
+      import('node:fs'),
+    ]);
+    const sink = handlers({
+      poison: () => {
+        appendFileSync(${JSON.stringify(log)}, 'poison\\n');
+        setImmediate(() => { throw new Error('a bug behind the promise'); });
+        return new Promise(() => {});
+      },
+      good: (n) => appendFileSync(${JSON.stringify(log)}, 'good ' + n + '\\n'),
+    });
+    const deferrer = createDefer({ sinks: { sink }, level: 'process', journal: { directory: ${JSON.stringify(join(directory, 'journal'))} }, logger: false });
+    if (process.argv[1] === 'first') {
+      deferrer.defer(defineJob('poison'), 0);
+      for (let n = 0; n < 50; n++) deferrer.defer(defineJob('good'), n);
+    }
+    await deferrer.ready();
+    while (deferrer.lanes.get('sink').depth > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await deferrer.close();
+    console.log('letters', deferrer.deadLetters.size);
+  `;
+  let output = '';
+  let crashes = 0;
+  for (let life = 0; life < 8 && !output.includes('letters'); life++) {
+    const which = life === 0 ? 'first' : 'again';
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, which], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = await once(child, 'close');
+    if (code === 1) crashes++;
+  }
+  assert.equal(crashes, 3);
+  assert.match(output, /letters 1/);
+  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  assert.equal(lines.filter((line) => line === 'poison').length, 3);
+  assert.equal(new Set(lines.filter((line) => line !== 'poison')).size, 50);
+});

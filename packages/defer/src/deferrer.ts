@@ -6,6 +6,7 @@ import {
   serialise,
   type AfterOptions,
   type DeferCallOptions,
+  type StandIn,
 } from './job/call-options.ts';
 import { captureContext } from './request/capture-context.ts';
 import { closureLane } from './intake/closures.ts';
@@ -27,7 +28,7 @@ import { Orphans } from './intake/orphans.ts';
 import { PendingJob, type Deferred } from './job/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
 import { closedError, closureAbove, refused, unknownJob, unknownSink } from './intake/refusals.ts';
-import { scopes } from './request/scope.ts';
+import { scopes, type Scope } from './request/scope.ts';
 import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext } from './sink.ts';
@@ -208,6 +209,9 @@ export class Deferrer implements LaneHost {
     };
     const job = new PendingJob(record, 'memory', when, captureAsyncContext());
     job.work = work;
+    if (options.standIn !== undefined && this.#root !== undefined) {
+      job.standIn = this.#standIn(options.standIn, record, scopes.getStore());
+    }
     this.desk.accept(job, scopes.getStore());
   }
 
@@ -307,6 +311,27 @@ export class Deferrer implements LaneHost {
   #addLane(lane: Lane): void {
     this.#lanes.set(lane.name, lane);
     if (this.#root !== undefined) lane.attach(this.#root.own);
+  }
+
+  /* Its data becomes JSON when it is needed, which is seldom. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
+  #standIn(
+    { job, data, sink }: StandIn,
+    { id, deferredAtMs }: JobRecord,
+    scope: Scope | undefined,
+  ): () => JobRecord {
+    const lane = this.#laneFor(sink ?? job.sink ?? this.options.sink);
+    const context = captureContext(scope, this.options.context);
+    return () => ({
+      id,
+      sink: lane.name,
+      job: job.name,
+      key: undefined,
+      json: serialise(job.name, data, lane.options, this.options.maxJobBytes),
+      deferredAtMs,
+      attempt: 1,
+      context,
+      options: undefined,
+    });
   }
 
   /* @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */

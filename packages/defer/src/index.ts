@@ -2,7 +2,7 @@ export type { Clock, Timer } from './clock.ts';
 export { createDefer } from './create-defer.ts';
 export type { DeadLetters } from './intake/dead-letters.ts';
 export { defer } from './defer.ts';
-export type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
+export type { AfterOptions, DeferCallOptions, StandIn } from './job/call-options.ts';
 export type { Deferrer } from './deferrer.ts';
 export { DeferError, deferErrorDocs, type DeferErrorCode } from './errors.ts';
 export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job/job.ts';

@@ -175,28 +175,30 @@ export class Desk implements ScopeDesk, LaneReports {
     for (const job of jobs) {
       if (job.place !== undefined || job.isRelayed) {
         this.settle(job, closedError());
-      } else if (this.#host.journaling === undefined || job.work !== undefined) {
+      } else if (this.#host.journaling === undefined || (job.work && !job.standIn)) {
         lost++;
         this.#drop(job, lane, 'exit');
       } else {
-        this.#keep(job, lane);
+        lost += this.#keep(job, lane);
       }
     }
     return lost;
   }
 
-  /* The next process finds it. */
-  #keep(job: PendingJob, lane: Lane): void {
+  /* The next process finds it. Returns how many are lost. */
+  #keep(job: PendingJob, lane: Lane): 0 | 1 {
     try {
-      this.#host.journaling!.append(job);
+      this.#host.journaling!.append(job, job.standIn?.());
       // It was deferred, and is safe; but the level `sink` has not been reached.
       if (!job.isJournaled) this.settle(job, job.level === 'sink' ? closedError() : undefined);
+      return 0;
     } catch (error) {
       this.#drop(job, lane, 'exit');
       this.#host.logger.warn(
         `defer: the job ${job.id} (${job.job}) could not be journaled.`,
         error,
       );
+      return 1;
     }
   }
 

@@ -1,6 +1,6 @@
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../job/pending-job.ts';
-import { encodeJobRecord } from '../journal/job-record.ts';
+import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
 import type { JournalRoot } from '../journal/journal-root.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { JournalOptions } from '../options.ts';
@@ -44,13 +44,13 @@ export class Journaling {
   }
 
   /**
-   * Adds the job. It is written with the next write, and the journal then says so for one whose level it is.
+   * Adds the job, or what stands for it. It is written with the next write, and the journal then says so for one whose level it is.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
    */
-  append(job: PendingJob): void {
+  append(job: PendingJob, record: JobRecord = job): void {
     const { own } = this.#root;
-    job.place = own.append(job.sink, encodeJobRecord(job));
+    job.place = own.append(record.sink, encodeJobRecord(record));
     if (job.isJournaled) own.wait(job.level === 'disk' ? 'disk' : 'process', job);
   }
 }

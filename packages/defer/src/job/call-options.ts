@@ -1,5 +1,6 @@
 import { DeferError } from '../errors.ts';
 import type { ResolvedLane } from '../lane/lane-options.ts';
+import type { JobDefinition } from './job.ts';
 import { levels, whens, type Level, type When } from './level.ts';
 import { oneOf, onlyKnown } from '../validate.ts';
 
@@ -27,6 +28,18 @@ export interface AfterOptions {
   level?: 'memory';
   /** @default 'always' */
   when?: When;
+  /**
+   * The job that does the same. It is journaled in the closure's place when the process ends before that has, and the
+   * next one does it: so it survives what a job of level `memory` survives. Its data must be JSON then.
+   */
+  standIn?: StandIn;
+}
+
+export interface StandIn {
+  readonly job: JobDefinition<never>;
+  readonly data: unknown;
+  /** @default the job's, then `createDefer`'s */
+  readonly sink?: string;
 }
 
 export const noOptions: DeferCallOptions = {};
@@ -40,7 +53,7 @@ const known: Record<keyof DeferCallOptions, true> = {
   transaction: true,
 };
 
-const knownAfter: Record<keyof AfterOptions, true> = { level: true, when: true };
+const knownAfter: Record<keyof AfterOptions, true> = { level: true, when: true, standIn: true };
 
 /* At the call, so that a wrong value never reaches a journal, and a mistyped level is not a lower one. */
 export function checkCall(call: DeferCallOptions): void {

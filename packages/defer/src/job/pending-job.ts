@@ -39,6 +39,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   beforeRun: (() => void) | undefined = undefined;
   /** The closure of `defer.after`. */
   work: (() => unknown) | undefined = undefined;
+  /** What the journal keeps of a closure. @throws when its data is not JSON */
+  standIn: (() => JobRecord) | undefined = undefined;
   attempt: number;
   redelivered = false;
   /** Where the journal has it, once it has. */

@@ -29,7 +29,8 @@ export function setLastSchedule(schedule: ScheduleCall | undefined): void {
  * Runs the method after the reply of the request it is called in, in that request's context; the call itself returns
  * at once, with nothing. Works wherever the call comes from: a controller, a service, a guard, an exception filter.
  *
- * At level `memory` the arguments are passed as they are. Above, they are kept as JSON, and a call that a process
+ * At level `memory` the arguments are passed as they are; with a journal an orderly end of the process keeps those that
+ * are JSON, and the next one runs the call. Above, they are kept as JSON, and a call that a process
  * did not live to run is run by the next one.
  *
  * @throws {DeferError} what `defer()` throws

@@ -73,16 +73,16 @@ export class DeferredMethods {
 
   readonly #schedule: ScheduleCall = (method, self, args) => {
     const { level = 'memory', when = 'always', key } = method.options;
+    const name = nameOf(method, self);
     if (level === 'memory') {
-      this.#deferrer.after(() => method.original.apply(self, args), { when });
+      const work = (): unknown => method.original.apply(self, args);
+      // What another process can run as well is not lost when this one ends.
+      const isKnown = this.#calls.refuses(name) === undefined;
+      const standIn = { job: this.#jobOf(name), data: args, sink: 'methods' };
+      this.#deferrer.after(work, { when, ...(isKnown && { standIn }) });
       return;
     }
-    const name = nameOf(method, self);
-    let job = this.#jobs.get(name);
-    if (job === undefined) {
-      job = defineJob<unknown[]>(name);
-      this.#jobs.set(name, job);
-    }
+    const job = this.#jobOf(name);
     const keyOfCall = key?.(...args);
     this.#deferrer.defer(job, args, {
       level,
@@ -91,6 +91,15 @@ export class DeferredMethods {
       ...(keyOfCall !== undefined && { key: keyOfCall }),
     });
   };
+
+  #jobOf(name: string): JobDefinition<unknown[]> {
+    let job = this.#jobs.get(name);
+    if (job === undefined) {
+      job = defineJob<unknown[]>(name);
+      this.#jobs.set(name, job);
+    }
+    return job;
+  }
 }
 
 function methodOf(prototype: object, name: string): DeferredMethod | undefined {

@@ -219,6 +219,48 @@ onBothFrameworks('@AfterResponse above memory', (framework) => {
     assert.deepEqual(log, ['keep 9 true']);
   });
 
+  it('runs what an end of the process cut off at level memory, where its arguments are JSON', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'redline-nest-'));
+    t.after(() => rmSync(directory, { recursive: true, force: true }));
+    const runs: unknown[] = [];
+    @Injectable()
+    class Slow {
+      isSlow = true;
+      @AfterResponse()
+      async work(what: unknown): Promise<void> {
+        if (this.isSlow) await new Promise(() => {});
+        runs.push(what);
+      }
+    }
+    @Controller()
+    class Calls {
+      readonly #slow: Slow;
+      constructor(@Inject(Slow) slow: Slow) {
+        this.#slow = slow;
+      }
+      @Get('call')
+      call(): object {
+        void this.#slow.work({ n: 1 });
+        void this.#slow.work(1n);
+        return {};
+      }
+    }
+    const options = { journal: { directory } };
+    const first = await startApp(framework, [Calls], options, [Slow]);
+    assert.equal((await fetch(`${first.url}/call`)).status, 200);
+    const { deferrer } = first.defer;
+    await until('the calls', () => deferrer.afterLane.loaded === 2);
+    // As at `process.exit()`.
+    deferrer.closeSync();
+    assert.equal(deferrer.afterLane.stats.dropped.exit, 1);
+    await first.stop();
+    const second = await startApp(framework, [Calls], options, [Slow]);
+    second.app.get(Slow).isSlow = false;
+    t.after(() => second.stop());
+    await until('the call', () => runs.length === 1);
+    assert.deepEqual(runs, [{ n: 1 }]);
+  });
+
   it('runs one call after the other where methods are `ordered: true`, and begins none behind one that fails', async (t) => {
     const calls: string[] = [];
     let failures = 1;

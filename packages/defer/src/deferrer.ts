@@ -23,7 +23,8 @@ import { resolveLane } from './lane/lane-options.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
 import type { Level, When } from './job/level.ts';
-import { checkLevel, type ResolvedOptions } from './options.ts';
+import type { SinkLife } from './outbox.ts';
+import { checkLevel, defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
 import { Orphans } from './intake/orphans.ts';
 import { PendingJob, type Deferred } from './job/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
@@ -99,6 +100,7 @@ export class Deferrer implements LaneHost {
       hasJournal: this.#root !== undefined,
       accept: (job) => void this.desk.accept(this.#openFor(job), undefined),
       deliver: (job) => this.desk.deliver(this.#openFor(job)),
+      generationOf: (sink) => this.#lifeOf(sink)?.generation,
       restoreFrom: (context) => this.restoreFrom(context),
     });
     this.#redelivery = redelivery;
@@ -304,6 +306,7 @@ export class Deferrer implements LaneHost {
     if (this.#state === 'closed') return;
     await outbox?.open({
       deliver: (row) => this.#redelivery.relay(row),
+      lifeOf: (sink) => this.#lifeOf(sink),
       warn: (message, error) => logger.warn(`defer, outbox: ${message}`, error),
     });
   }
@@ -311,6 +314,13 @@ export class Deferrer implements LaneHost {
   #addLane(lane: Lane): void {
     this.#lanes.set(lane.name, lane);
     if (this.#root !== undefined) lane.attach(this.#root.own);
+  }
+
+  #lifeOf(sink: string): SinkLife | undefined {
+    const { replayWindowMs: windowMs = defaultReplayWindowMs } = this.options.journal ?? {};
+    const life = this.#lanes.get(sink)?.life;
+    if (life === undefined || windowMs === 0) return undefined;
+    return { generation: life.generation, seenMsAgo: this.clock.now() - life.seenAtMs, windowMs };
   }
 
   /* Its data becomes JSON when it is needed, which is seldom. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */

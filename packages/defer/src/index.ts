@@ -14,7 +14,7 @@ export type { DropReason, LaneStats } from './lane/lane-stats.ts';
 export type { Level, Overflow, When } from './job/level.ts';
 export { prometheusMetrics } from './adapters/prometheus.ts';
 export type { ContextOptions, DeferLogger, DeferOptions, JournalOptions } from './options.ts';
-export type { Outbox, OutboxHost, OutboxJob } from './outbox.ts';
+export type { Outbox, OutboxHost, OutboxJob, SinkLife } from './outbox.ts';
 export type { Deferred } from './job/pending-job.ts';
 export { Scope, scopes, type RequestFacts, type ScopeHost } from './request/scope.ts';
 export {

@@ -8,6 +8,8 @@ import type { Outbox } from './outbox.ts';
 import type { DeferContext, Sink } from './sink.ts';
 import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from './validate.ts';
 
+export const defaultReplayWindowMs = 60_000;
+
 /** Takes what goes wrong and what is well again. `console` is one. */
 export interface DeferLogger {
   warn(message: string, error?: unknown): void;
@@ -32,7 +34,8 @@ export interface JournalOptions {
   segmentBytes?: number;
   /**
    * How long what a sink acknowledged is kept, in case its server comes back with less (a Redis without AOF, or
-   * with `everysec`), in milliseconds; 0 for not at all. Only sinks that tell one life of their server from another.
+   * with `everysec`), in milliseconds in which the server is seen alive; 0 for not at all. Only sinks that tell one life
+   * of their server from another.
    * @default 60_000
    */
   replayWindowMs?: number;
@@ -249,7 +252,10 @@ function resolveJournal(options: JournalOptions): Required<JournalOptions> {
     maxBytes,
     // Room is made by whole segments: a quota of one or two would never have any.
     segmentBytes: Math.min(segmentBytes, Math.ceil(maxBytes / 8)),
-    replayWindowMs: wholeNumber('journal.replayWindowMs', options.replayWindowMs ?? 60_000),
+    replayWindowMs: wholeNumber(
+      'journal.replayWindowMs',
+      options.replayWindowMs ?? defaultReplayWindowMs,
+    ),
     onFailure: oneOf('journal.onFailure', options.onFailure ?? 'reject', ['reject', 'degrade']),
     adoptEveryMs: positive('journal.adoptEveryMs', options.adoptEveryMs ?? 5_000),
     strangerTimeoutMs: strangerTimeout(options.strangerTimeoutMs),

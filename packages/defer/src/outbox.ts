@@ -12,13 +12,26 @@ export interface OutboxJob {
   readonly options: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A life of a sink's server that may come back with less than it acknowledged. */
+export interface SinkLife {
+  readonly generation: string;
+  /** How long ago it was seen, in milliseconds. */
+  readonly seenMsAgo: number;
+  /** How long a row is kept that it has, in milliseconds in which it lives. */
+  readonly windowMs: number;
+}
+
 /** What the core gives the outbox's relay. */
 export interface OutboxHost {
   /**
-   * Takes a committed job to its sink. Resolves when the sink has it or when it lies with the dead letters, and the
-   * row may go; rejects when the app closes first, and the row must stay. Waits while the sink is down.
+   * Takes a committed job to its sink. Resolves when the sink has it or when it lies with the dead letters: with the
+   * generation of the sink's server where that may come back without it, and the row must be kept for its window; else
+   * with nothing, and the row may go. Rejects when the app closes first, and the row must stay. Waits while the sink is
+   * down.
    */
-  deliver(job: OutboxJob): Promise<void>;
+  deliver(job: OutboxJob): Promise<string | undefined>;
+  /** The life of the sink's server, where it says so. What another one was sent in its window is to be sent again. */
+  lifeOf(sink: string): SinkLife | undefined;
   warn(message: string, error?: unknown): void;
 }
 

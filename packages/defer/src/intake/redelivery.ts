@@ -11,6 +11,7 @@ export interface RedeliveryHost {
   accept(job: PendingJob): void;
   /** Takes it to its lane as it is. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
   deliver(job: PendingJob): void;
+  generationOf(sink: string): string | undefined;
   restoreFrom(context: DeferContext | undefined): Restore | undefined;
 }
 
@@ -22,15 +23,17 @@ export class Redelivery {
     this.#host = host;
   }
 
-  /** What an outbox's relay calls: resolves when the row is not needed any more. */
-  async relay(row: OutboxJob): Promise<void> {
+  /** What an outbox's relay calls: resolves when the sink has the job, with the life of its server. */
+  async relay(row: OutboxJob): Promise<string | undefined> {
     const job = this.#jobOf({ ...row, attempt: 1 }, 'sink');
     job.isRelayed = true;
     this.#host.deliver(job);
     try {
       await job.acknowledged();
+      return this.#host.generationOf(row.sink);
     } catch (error) {
       if (!(error instanceof DeferError) || error.code !== 'ERR_REDLINE_DEFER_DEAD') throw error;
+      return undefined;
     }
   }
 

@@ -8,6 +8,7 @@ export class Backlogs {
   readonly #backlogs: Backlog[] = [];
   /** Which life of the sink's server this is, where it says so. */
   #generation: string | undefined;
+  #seenAtMs = 0;
 
   constructor(lane: string, replayed: (jobs: number) => void) {
     this.#lane = lane;
@@ -69,8 +70,15 @@ export class Backlogs {
     return oldest;
   }
 
+  /** Which life of the sink's server this is, where it says so, and when it was last seen. */
+  get life(): { readonly generation: string; readonly seenAtMs: number } | undefined {
+    if (this.#generation === undefined) return undefined;
+    return { generation: this.#generation, seenAtMs: this.#seenAtMs };
+  }
+
   /** The sink's server has answered. */
   seeAlive(now: number): void {
+    this.#seenAtMs = now;
     for (const { journal } of this.#backlogs) journal.seeAlive(this.#lane, now);
   }
 

@@ -127,6 +127,11 @@ export class Lane {
     return ordered !== false && overflow === 'spill' && this.#backlogs.waiting > 0;
   }
 
+  /** Which life of the sink's server this is, where it says so, and when it was last seen. */
+  get life(): { readonly generation: string; readonly seenAtMs: number } | undefined {
+    return this.#backlogs.life;
+  }
+
   reserve(): void {
     this.#room.reserve();
   }

@@ -12,6 +12,8 @@ export function outboxTable(table = 'defer_outbox'): string {
   deferred_at_ms bigint not null,
   context text,
   options text,
-  claimed_until timestamptz
+  claimed_until timestamptz,
+  sent_at timestamptz,
+  sent_to text
 )`;
 }

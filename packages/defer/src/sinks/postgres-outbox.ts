@@ -43,6 +43,9 @@ export interface PostgresOutboxOptions {
 const eagerPollMs = 5;
 const eagerForMs = 100;
 const mostMsForTable = 2_000;
+/** How often rows are looked after that their sinks have, and how lately a server must have been seen for it. */
+const settleEveryMs = 1_000;
+const seenWithinMs = 15_000;
 
 /**
  * Level `outbox`: the job is a row of the caller's own transaction. What is rolled back was never deferred; what is
@@ -82,7 +85,14 @@ class PostgresOutbox implements Outbox {
   readonly #mostInFlight: number;
   /** Rows this relay holds, by sink: one that is down must not take all places. */
   readonly #held = new Map<string, Set<string>>();
+  /** Rows whose jobs have arrived, and are not needed any more. */
   readonly #delivered: string[] = [];
+  /** The same, to be kept for the window of the server's life they were sent to. */
+  readonly #sent = new Map<string, string[]>();
+  /** Sinks that say which life of their server it is. */
+  readonly #windowed = new Set<string>();
+  #settleAtMs = 0;
+  #hasLooked = false;
   /** Rows whose jobs did not arrive before the end. */
   readonly #undelivered: string[] = [];
   readonly #closing = new AbortController();
@@ -187,6 +197,7 @@ class PostgresOutbox implements Outbox {
           await this.#renew();
           renewAtMs = performance.now() + this.#leaseMs / 3;
         }
+        await this.#settle(host);
         taken = await this.#take(host);
         hasFailed = false;
       } catch (error) {
@@ -219,7 +230,7 @@ class PostgresOutbox implements Outbox {
       `update ${this.#table} set claimed_until = now() + $1 * interval '1 millisecond'
        where position in (
          select position from ${this.#table}
-         where (claimed_until is null or claimed_until < now()) and sink <> all($3)
+         where sent_at is null and (claimed_until is null or claimed_until < now()) and sink <> all($3)
          order by position limit $2 for update skip locked)
        returning position, id, sink, job, key, data, deferred_at_ms, context, options`,
       [this.#leaseMs, Math.min(room, Math.ceil(this.#mostInFlight / 2)), full],
@@ -252,8 +263,9 @@ class PostgresOutbox implements Outbox {
 
   async #passOn(row: Row, job: OutboxJob, host: OutboxHost): Promise<void> {
     try {
-      await host.deliver(job);
-      this.#delivered.push(row.position);
+      const generation = await host.deliver(job);
+      if (generation === undefined) this.#delivered.push(row.position);
+      else this.#keep(row, generation);
       this.#wake.abort();
     } catch (error) {
       this.#held.get(row.sink)!.delete(row.position);
@@ -266,13 +278,76 @@ class PostgresOutbox implements Outbox {
     }
   }
 
-  /** Removes the rows of what has arrived. */
+  #keep({ sink, position }: Row, generation: string): void {
+    this.#windowed.add(sink);
+    const positions = this.#sent.get(generation);
+    if (positions === undefined) this.#sent.set(generation, [position]);
+    else positions.push(position);
+  }
+
+  /** Removes the rows of what has arrived, or has them wait for the end of their window. */
   async #flush(): Promise<void> {
     await this.#flushing;
-    const positions = this.#delivered.splice(0);
-    if (positions.length === 0) return;
-    this.#flushing = this.#remove(positions).finally(() => (this.#flushing = undefined));
+    if (this.#delivered.length === 0 && this.#sent.size === 0) return;
+    this.#flushing = this.#flushNow().finally(() => (this.#flushing = undefined));
     await this.#flushing;
+  }
+
+  async #flushNow(): Promise<void> {
+    for (const [generation, positions] of this.#sent) {
+      // More may come meanwhile.
+      this.#sent.delete(generation);
+      try {
+        await this.#pool.query(
+          `update ${this.#table} set sent_at = now(), sent_to = $1, claimed_until = null
+           where position = any($2::bigint[])`,
+          [generation, positions],
+        );
+      } catch (error) {
+        this.#sent.set(generation, [...positions, ...(this.#sent.get(generation) ?? [])]);
+        throw error;
+      }
+      this.#letGo(positions);
+    }
+    const positions = this.#delivered.splice(0);
+    if (positions.length > 0) await this.#remove(positions);
+  }
+
+  /* What a server has is sent again when it comes back as another, and goes when its window is over: both only while
+     that server is seen, for else nobody knows what has become of it. */
+  async #settle(host: OutboxHost): Promise<void> {
+    if (performance.now() < this.#settleAtMs) return;
+    this.#settleAtMs = performance.now() + settleEveryMs;
+    for (const sink of await this.#sinksWithSent()) {
+      const life = host.lifeOf(sink);
+      if (life === undefined || life.seenMsAgo > seenWithinMs) continue;
+      const { generation, seenMsAgo, windowMs } = life;
+      await this.#pool.query(
+        `update ${this.#table} set sent_at = null, sent_to = null
+         where sink = $1 and sent_at is not null and sent_to <> $2`,
+        [sink, generation],
+      );
+      await this.#pool.query(
+        `delete from ${this.#table}
+         where sink = $1 and sent_to = $2 and sent_at < now() - $3 * interval '1 millisecond'`,
+        [sink, generation, windowMs + seenMsAgo],
+      );
+    }
+  }
+
+  /* Those another process has left are found once, at the start. */
+  async #sinksWithSent(): Promise<ReadonlySet<string>> {
+    if (this.#hasLooked) return this.#windowed;
+    const { rows } = await this.#pool.query(
+      `select distinct sink from ${this.#table} where sent_at is not null`,
+    );
+    for (const { sink } of rows as { sink: string }[]) this.#windowed.add(sink);
+    this.#hasLooked = true;
+    return this.#windowed;
+  }
+
+  #letGo(positions: readonly string[]): void {
+    for (const held of this.#held.values()) for (const each of positions) held.delete(each);
   }
 
   async #remove(positions: string[]): Promise<void> {
@@ -284,7 +359,7 @@ class PostgresOutbox implements Outbox {
       this.#delivered.push(...positions);
       throw error;
     }
-    for (const held of this.#held.values()) for (const each of positions) held.delete(each);
+    this.#letGo(positions);
   }
 
   async #renew(): Promise<void> {
@@ -309,7 +384,7 @@ class PostgresOutbox implements Outbox {
   async #rest(hasFailed: boolean): Promise<void> {
     const isEager = performance.now() < this.#eagerUntilMs;
     this.#wake = new AbortController();
-    if (this.#delivered.length > 0 && !hasFailed) return;
+    if (this.#delivered.length + this.#sent.size > 0 && !hasFailed) return;
     if (this.#closing.signal.aborted && this.#heldCount === 0) return;
     await sleep(isEager ? eagerPollMs : this.#pollMs, undefined, {
       signal: this.#wake.signal,

@@ -4,6 +4,7 @@ import { after, describe, it, type TestContext } from 'node:test';
 import { startPostgres } from '@redline/services';
 import { Pool, type PoolClient } from 'pg';
 import { createDefer, defineJob, type Deferrer } from '../../src/index.ts';
+import { temporaryFolder, TestSink } from '../harness.ts';
 import { handlers } from '../../src/sinks/handlers.ts';
 import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
 
@@ -61,6 +62,38 @@ describe('level outbox', { skip: missing ?? false }, () => {
     const { done } = await open(t, table);
     await until(() => done.length === 1);
     assert.deepEqual(done, [7]);
+  });
+
+  it('has a row done again when the server of its sink comes back with less, and keeps it no longer than the window', async (t) => {
+    const table = randomUUID();
+    const sink = new TestSink();
+    const deferrer = createDefer({
+      sinks: { mail: sink },
+      outbox: postgresOutbox({ pool, table, pollMs: 20 }),
+      journal: { directory: temporaryFolder(t), replayWindowMs: 2_000 },
+      handleSignals: false,
+      logger: false,
+    });
+    t.after(() => deferrer.close());
+    await deferrer.ready();
+    const rows = async (): Promise<number> =>
+      Number((await pool.query(`select count(*) from "${table}"`)).rows[0].count);
+    sink.host!.generation('one');
+    await inTransaction('commit', async (transaction) => {
+      for (const n of [1, 2, 3]) {
+        await deferrer.defer(sendMail, { n }, { transaction }).acknowledged();
+      }
+    });
+    await until(() => sink.data.length === 3);
+    assert.equal(await rows(), 3);
+    sink.host!.generation('two');
+    await until(() => sink.data.length === 6);
+    const isOver = async (): Promise<boolean> => {
+      sink.host!.generation('two');
+      return (await rows()) === 0;
+    };
+    while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(sink.data.length, 6);
   });
 
   it('is ready when its table is there: then one client is enough', async (t) => {

@@ -190,8 +190,9 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
       warnings: [],
       deliver(each) {
         relay.delivered.push(each);
-        return Promise.race([fate(each), closing.promise]);
+        return Promise.race([fate(each).then(() => undefined), closing.promise]);
       },
+      lifeOf: () => undefined,
       warn: (message, error) => void relay.warnings.push(`${message} ${String(error)}`),
     };
     const { close } = outbox;

@@ -303,6 +303,7 @@ export class Deferrer implements LaneHost {
     const { outbox, logger } = this.options;
     await Promise.all([this.#after, ...this.#lanes.values()].map((lane) => lane.open()));
     await this.#root?.adoptOrphans();
+    for (const lane of this.#lanes.values()) lane.hasOrphans();
     if (this.#state === 'closed') return;
     await outbox?.open({
       deliver: (row) => this.#redelivery.relay(row),
@@ -313,7 +314,9 @@ export class Deferrer implements LaneHost {
 
   #addLane(lane: Lane): void {
     this.#lanes.set(lane.name, lane);
-    if (this.#root !== undefined) lane.attach(this.#root.own);
+    if (this.#root === undefined) return;
+    lane.attach(this.#root.own);
+    lane.awaitOrphans();
   }
 
   #lifeOf(sink: string): SinkLife | undefined {

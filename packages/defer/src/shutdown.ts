@@ -34,7 +34,7 @@ function closeAllNow(): void {
 /* Whoever else listens decides on the end of the process, and closes the deferrer when its requests are answered;
    until then it drains. When nobody does, the process ends by the signal as it would have without us. */
 function handle(signal: NodeJS.Signals): void {
-  const isAlone = process.listenerCount(signal) === 1;
+  const isAlone = process.listenerCount(signal) - watchers() <= 1;
   if (isEnding && isAlone) {
     // Asked twice: no more waiting. The journal takes what is left.
     closeAllNow();
@@ -48,6 +48,22 @@ function handle(signal: NodeJS.Signals): void {
   void Promise.allSettled([...onSignal].map((deferrer) => deferrer.close())).then(() =>
     endBy(signal),
   );
+}
+
+/* Those of signal-exit (execa, proper-lockfile and many others have it) end the process only when all who listen are of
+   their kind: they would wait for us, and we for them. Of its own versions it tells in the same way. */
+function watchers(): number {
+  const { __signal_exit_emitter__: third } = process as { __signal_exit_emitter__?: Emitter };
+  const fourth = (globalThis as Record<symbol, unknown>)[Symbol.for('signal-exit emitter')];
+  return countOf(third) + countOf(fourth as Emitter | undefined);
+}
+
+interface Emitter {
+  readonly count?: unknown;
+}
+
+function countOf(emitter: Emitter | undefined): number {
+  return typeof emitter?.count === 'number' ? emitter.count : 0;
 }
 
 function endBy(signal: NodeJS.Signals): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { chownSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
@@ -114,3 +115,33 @@ test('says what is wrong with a call, and with a directory', (t) => {
   assert.match(missing.stderr, /ERR_REDLINE_DEFER_JOURNAL: .*missing cannot be read/);
   assert.match(run('inspect', directory).stdout, /No journals\.\n0 jobs/);
 });
+
+test(
+  'what root requeues belongs to the user of the app, who could not take it over otherwise',
+  { skip: process.getuid?.() !== 0 && 'only root can be another user' },
+  async (t) => {
+    const directory = temporaryFolder(t);
+    const sink = new TestSink();
+    sink.answer = (batch) => batch.map(() => dead('no'));
+    const deferrer = createDefer({
+      sinks: { test: sink },
+      journal: { directory },
+      logger: false,
+      handleSignals: false,
+    });
+    await deferrer.defer(defineJob<number>('job'), 1, { level: 'process' }).acknowledged();
+    await until('the letter', () => deferrer.deadLetters.size === 1);
+    await deferrer.close();
+    const app = 54_321;
+    chownSync(join(directory, 'dead'), app, app);
+    const { stdout } = run('inspect', directory, '--requeue');
+    assert.match(stdout, /1 job requeued/);
+    const folder = readdirSync(directory).find((name) => name.endsWith('~free'))!;
+    const paths = [
+      folder,
+      ...readdirSync(join(directory, folder)).map((name) => join(folder, name)),
+    ];
+    assert.ok(paths.length > 1);
+    for (const path of paths) assert.equal(statSync(join(directory, path)).uid, app, path);
+  },
+);

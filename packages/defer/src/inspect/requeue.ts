@@ -1,6 +1,7 @@
+import { chownSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
-import type { DeferError } from '../errors.ts';
+import { DeferError } from '../errors.ts';
 import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
 import { nodeFs, syncFolder } from '../journal/journal-fs.ts';
@@ -16,6 +17,7 @@ export async function requeue(
   records: readonly JobRecord[],
   removeLetters: boolean,
 ): Promise<void> {
+  const owner = ownerToBe(directory);
   const id = makeJournalId(systemClock.wall());
   const folder = join(directory, `${id}~${thisOwner}`);
   nodeFs.mkdirSync(folder);
@@ -36,6 +38,7 @@ export async function requeue(
   }
   await journal.settled();
   journal.release();
+  if (owner !== undefined) give(folder, owner);
   syncFolder(nodeFs, folder);
   nodeFs.renameSync(folder, join(directory, `${id}~${freeOwner}`));
   syncFolder(nodeFs, directory);
@@ -43,4 +46,28 @@ export async function requeue(
   if (!removeLetters) return;
   const letters = new FileDeadLetters(join(directory, 'dead'), 0);
   for (const record of records) await letters.remove(record.id);
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/* The app runs as another user, who could not take over a folder of ours. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL */
+function ownerToBe(directory: string): Owner | undefined {
+  const own = process.geteuid?.();
+  // Made by the app itself, which the directory need not be.
+  const { uid, gid } =
+    statSync(join(directory, 'dead'), { throwIfNoEntry: false }) ?? statSync(directory);
+  if (own === undefined || own === uid) return undefined;
+  if (own === 0) return { uid, gid };
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_JOURNAL',
+    `${directory} belongs to the user ${uid}, and this is ${own}: requeue as that user, or as root. Nothing was requeued.`,
+  );
+}
+
+function give(folder: string, { uid, gid }: Owner): void {
+  for (const name of readdirSync(folder)) chownSync(join(folder, name), uid, gid);
+  chownSync(folder, uid, gid);
 }

@@ -58,16 +58,15 @@ export class Backlogs {
     if (at !== -1) this.#backlogs.splice(at, 1);
   }
 
-  /** The one to read from. What another process left has no known age: it goes first. */
+  /** The one to read from: what other processes left goes first, in the order they began in. */
   oldest(): Backlog | undefined {
-    let oldest: Backlog | undefined;
+    let own: Backlog | undefined;
     for (const backlog of this.#backlogs) {
       if (backlog.waiting === 0) continue;
-      if (oldest === undefined || (backlog.oldestAtMs ?? 0) < (oldest.oldestAtMs ?? 0)) {
-        oldest = backlog;
-      }
+      if (backlog.journal.isAdopted) return backlog;
+      own = backlog;
     }
-    return oldest;
+    return own;
   }
 
   /** Which life of the sink's server this is, where it says so, and when it was last seen. */

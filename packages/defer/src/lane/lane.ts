@@ -43,6 +43,7 @@ export class Lane {
   /** Jobs that were running when a process ended: each goes alone, so that the next end has one to blame. */
   readonly #suspects: PendingJob[] = [];
   #isAlone = false;
+  #awaitsOrphans = false;
   readonly #drops: Repeated;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
@@ -124,7 +125,8 @@ export class Lane {
   /** True when a job more must go behind those that are on disk alone: memory would have it overtake them. */
   get isBehindSpilled(): boolean {
     const { ordered, overflow } = this.options;
-    return ordered !== false && overflow === 'spill' && this.#backlogs.waiting > 0;
+    if (ordered === false || overflow !== 'spill') return false;
+    return this.#awaitsOrphans || this.#backlogs.waiting > 0;
   }
 
   /** Which life of the sink's server this is, where it says so, and when it was last seen. */
@@ -180,6 +182,17 @@ export class Lane {
       this.#schedule();
     }
     return true;
+  }
+
+  /** What other processes left is being looked for: where order counts, new jobs must not come before it. */
+  awaitOrphans(): void {
+    this.#awaitsOrphans = true;
+  }
+
+  /** All of it is attached. */
+  hasOrphans(): void {
+    this.#awaitsOrphans = false;
+    this.#schedule();
   }
 
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
@@ -273,6 +286,8 @@ export class Lane {
   /* First in, first out: behind a job that is on disk alone, the next ones are too. */
   #mustSpill(journal: Journal): boolean {
     if (this.isFull) return true;
+    // What another process left is older.
+    if (this.options.ordered !== false) return this.#awaitsOrphans || this.#backlogs.waiting > 0;
     return this.#backlogs.of(journal)!.waiting > 0;
   }
 
@@ -311,7 +326,7 @@ export class Lane {
     }
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
-    this.#reader.readMore();
+    if (!this.#awaitsOrphans) this.#reader.readMore();
     for (const dueAtMs of [gathering.nextDueAtMs, this.#parking.nextDueAtMs]) {
       if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
     }

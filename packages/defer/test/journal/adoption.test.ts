@@ -371,7 +371,10 @@ test('SIGTERM drains what the sink takes in time, and journals the rest', async 
 
 test('an outage of any length loses nothing: the replay window waits for the server to be seen', async (t) => {
   const clock = new TestClock();
-  const { deferrer, sink } = live(temporaryFolder(t), { clock });
+  const { deferrer, sink } = live(temporaryFolder(t), {
+    clock,
+    journal: { directory: temporaryFolder(t), adoptEveryMs: 60_000 },
+  });
   t.after(() => deferrer.closeSync());
   await deferrer.ready();
   sink.host!.generation('one');
@@ -419,3 +422,58 @@ for (const end of ['terminate', 'throw'] as const) {
     await until('its jobs', () => sink.data.length === 5);
   });
 }
+
+for (const ordered of [true, 'key'] as const) {
+  test(`with ordered: ${ordered}, what other lives left goes before what is new`, async (t) => {
+    const directory = temporaryFolder(t);
+    const key = 'k';
+    for (const from of [0, 100]) {
+      const { deferrer, sink } = live(directory);
+      // Ends before it has looked for what others left.
+      sink.answer = () => {
+        throw new Error('away');
+      };
+      for (let n = from; n < from + 100; n++) deferrer.defer(job, n, { key });
+      deferrer.closeSync();
+    }
+    const sink = new TestSink();
+    const { deferrer } = live(directory, {
+      sinks: { test: { sink, ordered, batch: { waitMs: 0, jobs: 10 }, maxPending: 30 } },
+    });
+    t.after(() => deferrer.close());
+    for (let n = 200; n < 250; n++) deferrer.defer(job, n, { key });
+    await deferrer.ready();
+    for (let n = 250; n < 300; n++) deferrer.defer(job, n, { key });
+    await until('all of them', () => sink.data.length === 300);
+    assert.deepEqual(
+      sink.data,
+      Array.from({ length: 300 }, (_, n) => n),
+    );
+  });
+}
+
+test('SIGTERM ends a process that listens in the way of signal-exit, too', async () => {
+  const program = `
+    const { createDefer } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))});
+    createDefer({ sinks: {}, logger: false });
+    // It ends the process when nobody but its like listens.
+    const emitter = (globalThis[Symbol.for('signal-exit emitter')] = { count: 1 });
+    const listener = () => {
+      if (process.listeners('SIGTERM').length !== emitter.count) return;
+      process.off('SIGTERM', listener);
+      process.kill(process.pid, 'SIGTERM');
+    };
+    process.on('SIGTERM', listener);
+    setInterval(() => {}, 1_000);
+    console.log('ready');
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const stopped = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  const [, signal] = await once(child, 'exit');
+  clearTimeout(stopped);
+  assert.equal(signal, 'SIGTERM');
+});

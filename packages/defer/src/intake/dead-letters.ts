@@ -36,7 +36,7 @@ export class DeadLetters {
 
   /** Gives the job another `attempts` tries. False when there is no such letter. */
   async requeue(id: string): Promise<boolean> {
-    const letter = (await this.#box.list()).find(({ record }) => record.id === id);
+    const letter = await this.#box.get(id);
     if (letter === undefined) return false;
     await this.#requeue(letter);
     return true;

@@ -1,5 +1,5 @@
 import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from './job-record.ts';
 
 /** A job that could not be done, and why. */
@@ -16,6 +16,7 @@ export interface DeadLetterBox {
   put(letter: DeadLetter): Promise<void>;
   /** Oldest first. */
   list(): Promise<DeadLetter[]>;
+  get(id: string): Promise<DeadLetter | undefined>;
   /** False when it is not there (any more). */
   remove(id: string): Promise<boolean>;
   readonly size: number;
@@ -35,6 +36,10 @@ export class MemoryDeadLetters implements DeadLetterBox {
 
   async list(): Promise<DeadLetter[]> {
     return [...this.#letters.values()];
+  }
+
+  async get(id: string): Promise<DeadLetter | undefined> {
+    return this.#letters.get(id);
   }
 
   async remove(id: string): Promise<boolean> {
@@ -98,6 +103,14 @@ export class FileDeadLetters implements DeadLetterBox {
     return letters.sort((a, b) => a.diedAtMs - b.diedAtMs);
   }
 
+  async get(id: string): Promise<DeadLetter | undefined> {
+    try {
+      return decodeLetter(await readFile(this.#pathOf(id), 'utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
   async remove(id: string): Promise<boolean> {
     try {
       await unlink(this.#pathOf(id));
@@ -108,7 +121,9 @@ export class FileDeadLetters implements DeadLetterBox {
     }
   }
 
+  /* An id may come from a request: it leads nowhere else. */
   #pathOf(id: string): string {
+    if (basename(id) !== id) throw new Error(`There is no dead letter "${id}".`);
     return join(this.#folder, id + suffix);
   }
 }

@@ -111,7 +111,10 @@ async function killBesideQueue(t: TestContext, count: number, roundSeed: number)
   }
   const last = (await startApp(settings))!;
   t.after(() => kill(last));
-  const ids = (): Promise<string[]> => client.lrange('bull:jobs:wait', 0, -1);
+  const ids = async (): Promise<string[]> => {
+    const all = await client.lrange('bull:jobs:wait', 0, -1);
+    return all.map((id) => id.replace('note~', ''));
+  };
   await findAll(t, acknowledged, async () => new Set(await ids()));
   // What was sent twice is there by now, too.
   await until('the end of the backlog', async () => {

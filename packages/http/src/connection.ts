@@ -115,6 +115,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   /** The first response is complete: the request is let go, the next response has its turn. */
   finished(response: EngineResponse): void {
     if (this.first !== response) return;
+    // As Node's server does: the socket says at "finish" that it ends.
+    if (response._last && this.#socket !== null) this.#socket.end();
     publishFinish(response, this);
     releaseRequest(response.req, this);
     if (this.incoming === response.req && response.req.complete) this.incoming = null;

@@ -14,7 +14,7 @@ export const kOutSocket: unique symbol = symbolOf(outgoing, 'kSocket') as never;
 export const kCorked: unique symbol = symbolOf(outgoing, 'corked') as never;
 export const kNeedDrain: unique symbol = symbolOf(outgoing, 'kNeedDrain') as never;
 export const kErrored: unique symbol = symbolOf(outgoing, 'errored') as never;
-const kHighWaterMark: unique symbol = symbolOf(outgoing, 'kHighWaterMark') as never;
+export const kHighWaterMark: unique symbol = symbolOf(outgoing, 'kHighWaterMark') as never;
 export const kRejectBody: unique symbol = symbolOf(
   outgoing,
   'kRejectNonStandardBodyWrites',

@@ -7,6 +7,7 @@ import { http } from './node-http.ts';
 import {
   freshOutgoing,
   kEndCallbacks,
+  kHighWaterMark,
   kOutHeaders,
   kOutSocket,
   kRejectBody,
@@ -226,5 +227,11 @@ Object.defineProperty(prototype, kOutSocket, {
   },
   set(this: EngineResponse, socket: Socket | null) {
     defineOwn(this, kOutSocket, socket);
+  },
+});
+Object.defineProperty(prototype, kHighWaterMark, {
+  configurable: true,
+  get(this: EngineResponse) {
+    return this[kConnection].server.highWaterMark;
   },
 });

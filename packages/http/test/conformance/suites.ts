@@ -1,4 +1,5 @@
 import { aborts } from './aborts.ts';
+import { atFinish } from './at-finish.ts';
 import { bodies } from './bodies.ts';
 import { clientErrors } from './client-errors.ts';
 import { closing } from './closing.ts';
@@ -29,6 +30,7 @@ export const suites: Record<string, Behaviours> = {
   headers,
   responses,
   'heads of responses': responseHeads,
+  'at the end of responses': atFinish,
   limits,
   'client errors': clientErrors,
   refusals,

@@ -22,6 +22,7 @@ export class ChildPipes {
   readonly #sockets: (Socket | undefined)[] = [];
   /** Outputs without a socket that have not ended. */
   #untouched: number;
+  #isInputClosed = false;
   #isFlushed = false;
   /** Of those, after the flush: each keeps the loop alive. */
   #draining = new Set<number>();
@@ -103,6 +104,7 @@ export class ChildPipes {
 
   /** The process is gone: nobody reads stdin. */
   closeInput(): void {
+    this.#isInputClosed = true;
     this.#sockets[0]?.destroy();
   }
 
@@ -168,7 +170,11 @@ export class ChildPipes {
   }
 
   #makeInput(): Socket {
-    const { fd } = this.#isFlushed ? { fd: -1 } : port().take(this.#id, 0);
+    if (this.#isInputClosed) {
+      port().closeStream(this.#id, 0);
+      return closedSocket();
+    }
+    const { fd } = port().take(this.#id, 0);
     if (fd < 0) return closedSocket();
     return new Socket({ handle: openPipe(native!.Pipe, fd), readable: false } as object);
   }

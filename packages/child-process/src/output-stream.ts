@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { native } from './engine.ts';
 import { systemError } from './errors.ts';
-import { openPipe, type Pipe } from './pipe.ts';
+import { closeInTurn, openPipe, type Pipe } from './pipe.ts';
 import { hold, port, release } from './port.ts';
 
 /** What the engine reads before it must be asked again, and when to ask. */
@@ -159,12 +159,14 @@ export class OutputStream extends Socket {
       super._destroy(error, done);
       return;
     }
-    if (!this.#hasEnded) port().closeStream(this.#id, this.#index);
+    const isEarly = !this.#hasEnded;
+    if (isEarly) port().closeStream(this.#id, this.#index);
     this.#stopReading();
     if (this.timeout) this.setTimeout(0);
     done(error);
     // A socket without a handle says nothing about errors here.
-    process.nextTick(emitClose, this, error !== null);
+    if (isEarly) closeInTurn(native!.Pipe, () => emitClose(this, error !== null));
+    else process.nextTick(emitClose, this, error !== null);
   }
 
   #stopReading(): void {

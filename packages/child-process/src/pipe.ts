@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 export interface Pipe {
   readonly fd: number;
   open(fd: number): number;
-  close(): void;
+  close(onClosed?: () => void): void;
 }
 
 export type PipeConstructor = new (kind: number) => Pipe;
@@ -77,6 +77,11 @@ export function openPipe(Pipe: PipeConstructor, fd: number): Pipe {
   const pipe = new Pipe(SOCKET);
   pipe.open(fd);
   return pipe;
+}
+
+/** Calls back when libuv closes handles: in turn with those of others that are closed now. */
+export function closeInTurn(Pipe: PipeConstructor, onClosed: () => void): void {
+  new Pipe(SOCKET).close(onClosed);
 }
 
 /** What a pipe of an ended child looks like to those who have not looked at it before. */

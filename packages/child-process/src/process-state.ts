@@ -1,3 +1,4 @@
+import { Server } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
 type Change = (...args: unknown[]) => unknown;
@@ -18,17 +19,21 @@ const changes = [
  * them at all.
  */
 export function guardProcessState(port: { flush(): void }): void {
+  // A child that the scheduler stops on its way out of our descriptor table holds the port that was closed a moment ago.
+  guard(Server.prototype, 'listen', port);
   if (!isMainThread) return;
-  const state = process as unknown as Record<string, Change | undefined>;
-  for (const name of changes) {
-    const change = state[name];
-    if (change === undefined) continue;
-    const guarded: Change = function (this: unknown, ...args) {
-      port.flush();
-      return change.apply(this, args);
-    };
-    Object.defineProperty(guarded, 'name', { value: name });
-    Object.defineProperty(guarded, 'length', { value: change.length });
-    state[name] = guarded;
-  }
+  for (const name of changes) guard(process, name, port);
+}
+
+function guard(owner: object, name: string, port: { flush(): void }): void {
+  const state = owner as Record<string, Change | undefined>;
+  const change = state[name];
+  if (change === undefined) return;
+  const guarded: Change = function (this: unknown, ...args) {
+    port.flush();
+    return change.apply(this, args);
+  };
+  Object.defineProperty(guarded, 'name', { value: name });
+  Object.defineProperty(guarded, 'length', { value: change.length });
+  state[name] = guarded;
 }

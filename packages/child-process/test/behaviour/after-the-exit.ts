@@ -45,6 +45,21 @@ export const afterTheExit: Behaviours = {
     await moment(50);
     return [code, child.stdout.readable, child.stdout.destroyed, child.stdin.destroyed];
   },
+  'input first looked at in the listener of the exit': async (cp) => {
+    const child = cp.spawn('true');
+    const [, facts] = await Promise.all([
+      once(child, 'close'),
+      new Promise((resolve) =>
+        child.on('exit', () => resolve([child.stdin.destroyed, child.stdin.writable])),
+      ),
+    ]);
+    return facts;
+  },
+  'input that a grandchild reads, looked at in the listener of the exit': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'exec 3<&0; (cat <&3; echo eof) & exit 0']);
+    child.on('exit', () => void child.stdin.destroyed);
+    return await text(child.stdout);
+  },
   'an extra pipe looked at long after the exit': async (cp) => {
     const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later >&3) & exit 0'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],

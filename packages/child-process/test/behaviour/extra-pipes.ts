@@ -53,6 +53,19 @@ export const extraPipes: Behaviours = {
     (child.stdout as unknown as Duplex).end();
     return record(child);
   },
+  'streams that are destroyed close in that order': async (cp) => {
+    const order: string[] = [];
+    for (const first of ['stdin', 'stdout'] as const) {
+      const child = cp.spawn('cat');
+      const names =
+        first === 'stdin' ? (['stdin', 'stdout'] as const) : (['stdout', 'stdin'] as const);
+      for (const name of names) child[name].on('close', () => order.push(name));
+      setImmediate(() => order.push('immediate'));
+      for (const name of names) child[name].destroy();
+      await settled(child);
+    }
+    return order;
+  },
   'unref of an output that is read': async (cp) => {
     const child = cp.spawn('sh', ['-c', 'echo a; sleep 0.2; echo b']);
     let text = '';

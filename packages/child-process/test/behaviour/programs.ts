@@ -199,7 +199,7 @@ export const programs: Record<string, string> = {
       });
       child.on('close', () => { console.log(JSON.stringify(text)); if (left > 1) round(left - 1) });
     };
-    round(6);`,
+    round(2);`,
   'no descriptors left': `
     const fs = require('node:fs'); const open = [];
     const warm = cp.spawn('true'); warm.on('close', () => {

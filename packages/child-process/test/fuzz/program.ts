@@ -1,0 +1,198 @@
+import { Random } from './random.ts';
+
+/** When something is done to a child. */
+export type Moment =
+  | 'now'
+  | 'tick'
+  | 'immediate'
+  | 'spawn'
+  | 'early'
+  | 'late'
+  | 'exit'
+  | 'after exit';
+
+export interface Action {
+  readonly at: Moment;
+  readonly do: Deed;
+}
+
+export type Deed = (typeof deeds)[number];
+
+/** One child and what is done to it. Everything in it is JSON. */
+export interface Child {
+  readonly how: 'spawn' | 'execFile' | 'exec' | 'ipc';
+  /** Lines of a shell script. */
+  readonly script: readonly string[];
+  readonly program: 'sh' | 'missing' | 'forbidden';
+  readonly stdio: readonly string[] | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly abort: Moment | undefined;
+  readonly actions: readonly Action[];
+}
+
+/** A small program: some children at once. */
+export interface Program {
+  readonly seed: number;
+  /** Nothing but its children keeps it running: whether it ends, and when, is a part of the answer. */
+  readonly isAlone: boolean;
+  readonly children: readonly Child[];
+}
+
+const lines = [
+  'echo out',
+  'echo err >&2',
+  'echo out; echo more',
+  'printf x',
+  'head -c 70000 /dev/zero',
+  'head -c 300000 /dev/zero',
+  'head -c 100000 /dev/zero >&2',
+  'sleep 0.25',
+  'read line; echo "got $line"',
+  'cat',
+  'head -c 1 > /dev/null',
+  'echo three >&3',
+  'cat <&3',
+  '(sleep 0.5; echo later) &',
+  '(sleep 0.5; echo later >&2) &',
+  'sleep 0.6 &',
+  'exec >&-',
+  'exec 2>&-',
+  'trap "echo caught; exit 7" TERM; sleep 0.5 & wait',
+  'trap "" TERM; sleep 0.4',
+  'exit 3',
+  'exit 255',
+  'kill -9 $$',
+  'kill -15 $$',
+  'pwd',
+  'echo "$VALUE"',
+];
+
+const deeds = [
+  'kill',
+  'kill 0',
+  'kill SIGKILL',
+  'kill nothing',
+  'write',
+  'write much',
+  'end stdin',
+  'end stdin with data',
+  'destroy stdin',
+  'destroy stdout',
+  'destroy stderr',
+  'destroy stdout with an error',
+  'read stdout',
+  'read stderr',
+  'read all',
+  'look at stdout',
+  'look at all',
+  'iterate stdout',
+  'read by hand',
+  'pause stdout',
+  'resume stdout',
+  'encode stdout',
+  'unref',
+  'ref',
+  'unref all',
+  'pid',
+  'write three',
+  'end three',
+  'read three',
+  'destroy three',
+  'send',
+  'disconnect',
+  'pipe on',
+  'pipe stdin',
+  'remove listeners',
+  'dispose',
+] as const;
+
+const moments: readonly Moment[] = [
+  'now',
+  'now',
+  'now',
+  'tick',
+  'immediate',
+  'spawn',
+  'early',
+  'late',
+  'exit',
+  'after exit',
+];
+
+export function generate(seed: number): Program {
+  const random = new Random(seed);
+  const count = random.chance(0.6) ? 1 : 1 + random.below(3);
+  return {
+    seed,
+    isAlone: seed % 4 === 0,
+    children: Array.from({ length: count }, () => child(random)),
+  };
+}
+
+function child(random: Random): Child {
+  const how = random.pick(['spawn', 'spawn', 'spawn', 'execFile', 'exec', 'ipc'] as const);
+  const isCollected = how === 'execFile' || how === 'exec';
+  const actions = Array.from({ length: random.below(5) }, () => ({
+    at: random.pick(moments),
+    do: random.pick(deeds),
+  }));
+  const script = random.some(lines, 4);
+  // Whether a child that is killed at once has written something by then is a race in Node too.
+  if (actions.some(races)) script.unshift('sleep 0.3');
+  return {
+    how,
+    script,
+    program: random.chance(0.9) ? 'sh' : random.pick(['missing', 'forbidden'] as const),
+    stdio: isCollected || random.chance(0.5) ? undefined : stdio(random),
+    options: options(random, isCollected),
+    abort: random.chance(0.1) ? random.pick(['early', 'late', 'after exit'] as const) : undefined,
+    actions,
+  };
+}
+
+function races({ at, do: deed }: Action): boolean {
+  const isSoon = at === 'now' || at === 'tick' || at === 'immediate' || at === 'spawn';
+  return isSoon && /^(kill|dispose|destroy|end|disconnect|write|unref|pipe|send)/.test(deed);
+}
+
+function stdio(random: Random): string[] {
+  const entries = ['pipe', 'pipe', 'pipe', 'ignore', 'file', 'overlapped'];
+  return Array.from({ length: 3 + random.below(3) }, () => random.pick(entries));
+}
+
+function options(random: Random, isCollected: boolean): Record<string, unknown> {
+  const chosen: Record<string, unknown> = {};
+  if (random.chance(0.15)) chosen['timeout'] = random.pick([120, 2000]);
+  if (random.chance(0.15)) chosen['killSignal'] = random.pick(['SIGKILL', 'SIGINT', 'SIGTERM', 9]);
+  if (random.chance(0.1)) chosen['cwd'] = random.pick(['/', '/tmp', '/missing', '/etc/passwd']);
+  if (random.chance(0.1)) chosen['env'] = { VALUE: 'set', PATH: '/usr/bin:/bin' };
+  if (random.chance(0.1)) chosen['argv0'] = 'zero';
+  if (isCollected && random.chance(0.3)) chosen['maxBuffer'] = random.pick([1, 3, 1000, 200_000]);
+  if (isCollected && random.chance(0.3)) {
+    chosen['encoding'] = random.pick(['buffer', 'latin1', 'hex', 'utf8']);
+  }
+  if (!isCollected && random.chance(0.1)) chosen['detached'] = true;
+  if (!isCollected && random.chance(0.05)) chosen['serialization'] = 'advanced';
+  return chosen;
+}
+
+/** Programs with a little less in them, the largest steps first. */
+export function* smaller(program: Program): Generator<Program> {
+  const { children } = program;
+  for (const [index, one] of children.entries()) {
+    const withChild = (other: Child) => ({ ...program, children: children.with(index, other) });
+    if (children.length > 1) yield { ...program, children: children.toSpliced(index, 1) };
+    if (one.stdio !== undefined) yield withChild({ ...one, stdio: undefined });
+    if (one.abort !== undefined) yield withChild({ ...one, abort: undefined });
+    for (let action = 0; action < one.actions.length; action++) {
+      yield withChild({ ...one, actions: one.actions.toSpliced(action, 1) });
+    }
+    for (let line = 0; line < one.script.length; line++) {
+      yield withChild({ ...one, script: one.script.toSpliced(line, 1) });
+    }
+    for (const key of Object.keys(one.options)) {
+      const { [key]: _, ...rest } = one.options;
+      yield withChild({ ...one, options: rest });
+    }
+  }
+}

@@ -1,5 +1,5 @@
 const codes = {
-  /** `adapter` is neither 'fastify' nor 'express'. */
+  /** `adapter` is neither 'fastify' nor 'express', or an adapter was given. */
   ERR_REDLINE_PLATFORM_OPTION: true,
   /** The package of the platform is not installed. */
   ERR_REDLINE_PLATFORM_MISSING: true,

@@ -1,7 +1,7 @@
-import type { INestApplication } from '@nestjs/common';
+import { type INestApplication, Logger } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { serverFactory } from '@redline/http';
+import { engine, serverFactory } from '@redline/http';
 
 import { PlatformError } from './errors.ts';
 import { onEngine } from './express-adapter.ts';
@@ -11,7 +11,7 @@ import type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
 export const RedlineFactory = {
   /**
    * Creates an application as `NestFactory.create` does, whose HTTP server is the engine's. Where the engine cannot
-   * load, node:http serves it; `engine()` of `@redline/http` tells why.
+   * load, node:http serves it; the log says so with the reason when the app is made, and so does `engine()`.
    *
    * @throws {PlatformError} ERR_REDLINE_PLATFORM_OPTION, ERR_REDLINE_PLATFORM_MISSING
    * @example
@@ -22,10 +22,34 @@ export const RedlineFactory = {
     module: Parameters<typeof NestFactory.create>[0],
     options: RedlineApplicationOptions = {},
   ): Promise<Application> {
+    if (isAdapter(options) || isAdapter(options.adapter)) throw notItsOwn();
     const { adapter = 'fastify', fastify = {}, ...nest } = options;
-    return NestFactory.create<Application>(module, await createAdapter(adapter, fastify), nest);
+    const made = await createAdapter(adapter, fastify);
+    const app = await NestFactory.create<Application>(module, made, nest);
+    new Logger('RedlineFactory').log(whoServes(options));
+    return app;
   },
 } as const;
+
+function whoServes({ fastify, httpsOptions }: RedlineApplicationOptions): string {
+  const { https, http2 } = (fastify ?? {}) as { https?: unknown; http2?: unknown };
+  if (https || http2 || httpsOptions) return 'HTTP is served by Node: TLS and HTTP/2 are its own.';
+  const serving = engine();
+  return serving.name === 'native'
+    ? 'HTTP is served by the native engine.'
+    : `HTTP is served by node:http: ${serving.reason}.`;
+}
+
+function isAdapter(value: unknown): boolean {
+  return typeof (value as Partial<AbstractHttpAdapter> | undefined)?.initHttpServer === 'function';
+}
+
+function notItsOwn(): PlatformError {
+  return new PlatformError(
+    'ERR_REDLINE_PLATFORM_OPTION',
+    "RedlineFactory makes the adapter itself: give it { adapter: 'fastify', fastify: options } in place of an adapter. For an adapter of your own, use NestFactory with new FastifyAdapter({ serverFactory }), serverFactory from @redline/http.",
+  );
+}
 
 async function createAdapter(name: unknown, options: FastifyOptions): Promise<AbstractHttpAdapter> {
   switch (name) {

@@ -1,39 +1,49 @@
 import type { CacheRequest, Cookies } from './options.ts';
 
-/* By which a client, or what stands before the app, says who is asking. */
-const headersOfCallers = [
-  'authorization',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'x-auth-token',
-  'x-access-token',
-  'x-tenant-id',
-  'x-user-id',
-];
-/* Where guards, Passport and middleware put who is asking. */
-const propertiesOfCallers = ['user', 'auth', 'tenant', 'apiKey', 'account'];
 /* Set by scripts of analytics and consent banners on every page of a site; no server reads them. */
 const analyticsCookie =
   /^(?:_ga|_gid|_gat|_gcl_|_gac_|__utm|_fbp|_fbc|_pk_|_hj|_clck|_clsk|_uet|_tt_|_ttp|_pin_|ajs_|amp_|mp_|ph_|hubspotutk|__hs|OptanonConsent|OptanonAlertBoxClosed|CookieConsent|_scid|_rdt_uuid|_li_|ln_or|_ym_)/;
 
+/** Where guards, Passport and middleware put who is asking. */
+interface Named {
+  readonly user?: unknown;
+  readonly auth?: unknown;
+  readonly tenant?: unknown;
+  readonly apiKey?: unknown;
+  readonly account?: unknown;
+}
+
 /** Whether the request shows who is asking, so that its answer may be for him alone. */
 export function carriesCredentials(request: CacheRequest, cookies: Cookies): boolean {
   const { headers } = request;
-  for (const name of headersOfCallers) if (headers[name] !== undefined) return true;
+  // One by one: looked up in a loop, what is mostly absent costs a tenth of a hit.
+  if (
+    headers.authorization !== undefined ||
+    headers['proxy-authorization'] !== undefined ||
+    headers['x-api-key'] !== undefined ||
+    headers['api-key'] !== undefined ||
+    headers['x-auth-token'] !== undefined ||
+    headers['x-access-token'] !== undefined ||
+    headers['x-tenant-id'] !== undefined ||
+    headers['x-user-id'] !== undefined
+  ) {
+    return true;
+  }
   if (cookies === 'private' && headers.cookie !== undefined && !isAnalytics(headers.cookie))
     return true;
   if (namesCaller(request)) return true;
   // Nest's middleware gets Node's own request on Fastify.
-  const { raw } = request as { raw?: object };
-  return raw !== undefined && namesCaller(raw);
+  const { raw } = request as { raw?: Named };
+  return raw !== undefined && namesRawCaller(raw);
 }
 
-function namesCaller(request: object): boolean {
-  for (const name of propertiesOfCallers) {
-    if (((request as Record<string, unknown>)[name] ?? undefined) !== undefined) return true;
-  }
-  return false;
+function namesCaller({ user, auth, tenant, apiKey, account }: Named): boolean {
+  return (user ?? auth ?? tenant ?? apiKey ?? account ?? undefined) !== undefined;
+}
+
+/* The same, of another shape: each is fast for one. */
+function namesRawCaller({ user, auth, tenant, apiKey, account }: Named): boolean {
+  return (user ?? auth ?? tenant ?? apiKey ?? account ?? undefined) !== undefined;
 }
 
 function isAnalytics(cookie: string): boolean {

@@ -4,12 +4,22 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { Body, Controller, Get, Module, Param, Post, Res, StreamableFile } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Logger,
+  Module,
+  Param,
+  Post,
+  Res,
+  StreamableFile,
+} from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
-import { engine, serverFactory } from '@redline/http';
-import { PlatformError, RedlineFactory } from '@redline/nest';
+import { serverFactory } from '@redline/http';
+import { engine, PlatformError, RedlineFactory } from '@redline/nest';
 
 /** What `held` waits for. */
 const gate = new EventEmitter();
@@ -223,6 +233,32 @@ describe('RedlineFactory.create', () => {
       await ended;
     });
   }
+
+  it('says once which engine serves, and why', async (t) => {
+    const lines: unknown[] = [];
+    t.mock.method(Logger.prototype, 'log', (line: unknown) => void lines.push(line));
+    const app = await RedlineFactory.create(ThingModule, { logger: ['log'] });
+    await app.close();
+    const serving = engine();
+    assert.deepEqual(
+      lines.filter((line) => String(line).startsWith('HTTP is served')),
+      [
+        serving.name === 'native'
+          ? 'HTTP is served by the native engine.'
+          : `HTTP is served by node:http: ${serving.reason}.`,
+      ],
+    );
+  });
+
+  it('refuses an adapter that is made already, and says what to do', async () => {
+    for (const given of [new FastifyAdapter(), { adapter: new FastifyAdapter() }]) {
+      await assert.rejects(RedlineFactory.create(ThingModule, given as never), {
+        code: 'ERR_REDLINE_PLATFORM_OPTION',
+        message:
+          /^RedlineFactory makes the adapter itself: give it \{ adapter: 'fastify', fastify: options \}/,
+      });
+    }
+  });
 
   it('refuses an adapter it does not know', async () => {
     await assert.rejects(

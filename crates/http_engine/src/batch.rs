@@ -37,6 +37,8 @@ pub mod request_flags {
 pub(crate) const REQUEST_WORDS: usize = 15;
 /// Words of every record's begin: kind and length, slot, generation, server.
 pub(crate) const START_WORDS: usize = 4;
+/// Bytes of bad packets that may wait until the owner has time.
+const MOST_WAITING: usize = 4 * 1024 * 1024;
 /// What is wrong is not about a request behind others.
 pub(crate) const NO_PLACE: u32 = u32::MAX;
 /// Words kept free for records that cannot wait.
@@ -91,6 +93,18 @@ pub(crate) struct Batch {
     /// A turn of the engine fills it.
     filling: bool,
     waiting: Vec<(Whom, Note)>,
+    /// Bytes of packets among what waits.
+    waiting_bytes: usize,
+}
+
+impl Note {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Error { packet, .. } => packet.len(),
+            Self::Drop { text } => text.len(),
+            _ => 0,
+        }
+    }
 }
 
 impl Batch {
@@ -112,6 +126,7 @@ impl Batch {
             locked: false,
             filling: false,
             waiting: Vec::new(),
+            waiting_bytes: 0,
         }
     }
 
@@ -128,11 +143,17 @@ impl Batch {
             }
         }
         self.waiting.extend(waiting);
+        self.waiting_bytes = self.waiting.iter().map(|(_, note)| note.bytes()).sum();
     }
 
     /// Nothing more goes into this batch.
     pub fn end(&mut self) {
         self.filling = false;
+    }
+
+    /// So much waits that nothing more should be read before some of it was told.
+    pub fn is_overdue(&self) -> bool {
+        self.waiting_bytes >= MOST_WAITING
     }
 
     pub fn has_waiting(&self) -> bool {
@@ -163,19 +184,25 @@ impl Batch {
 
     pub fn note(&mut self, whom: Whom, note: Note) {
         if !self.filling || !self.waiting.is_empty() {
-            self.waiting.push((whom, note));
+            self.wait(whom, note);
         } else if let Some(note) = self.try_note(whom, note) {
-            self.waiting.push((whom, note));
+            self.wait(whom, note);
         }
     }
 
+    fn wait(&mut self, whom: Whom, mut note: Note) {
+        // While the owner is busy thousands may send nonsense: that they did is told, what it was is not.
+        if self.is_overdue()
+            && let Note::Error { packet, .. } = &mut note
+        {
+            *packet = Vec::new();
+        }
+        self.waiting_bytes += note.bytes();
+        self.waiting.push((whom, note));
+    }
+
     fn try_note(&mut self, whom: Whom, note: Note) -> Option<Note> {
-        let bytes = match &note {
-            Note::Error { packet, .. } => packet.len(),
-            Note::Drop { text } => text.len(),
-            _ => 0,
-        };
-        if self.words + 16 > self.records_length || self.bytes + bytes > self.input_length {
+        if self.words + 16 > self.records_length || self.bytes + note.bytes() > self.input_length {
             return Some(note);
         }
         match note {
@@ -241,5 +268,48 @@ impl Batch {
         }
         self.bytes += bytes.len();
         offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_errors_takes_no_more_memory_than_it_may() {
+        let mut records = vec![0; 1024];
+        let mut input = vec![0; 128 * 1024];
+        // SAFETY: the vectors outlive the batch.
+        let mut batch =
+            unsafe { Batch::new(records.as_mut_ptr(), 1024, input.as_mut_ptr(), 128 * 1024) };
+        let whom = Whom {
+            slot: 0,
+            generation: 1,
+            server: 0,
+        };
+        const FLOOD: usize = 1000;
+        for _ in 0..FLOOD {
+            let packet = vec![b'x'; 64 * 1024];
+            batch.note(
+                whom,
+                Note::Error {
+                    code: 0,
+                    at: 0,
+                    place: NO_PLACE,
+                    packet,
+                },
+            );
+        }
+        assert!(batch.is_overdue());
+        assert!(batch.waiting_bytes <= MOST_WAITING + 64 * 1024);
+        let mut told = 0;
+        while batch.has_waiting() {
+            batch.begin();
+            batch.end();
+            // 9 words each.
+            told += batch.words / 9;
+        }
+        assert_eq!(told, FLOOD);
+        assert!(!batch.is_overdue());
     }
 }

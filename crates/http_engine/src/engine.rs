@@ -197,7 +197,10 @@ impl Engine {
         }
         self.ready.begin_share(&self.epoll, shares);
         let mut received = 0;
-        while let Some((events, token)) = self.ready.next() {
+        while self.batch.locked || !self.batch.is_overdue() {
+            let Some((events, token)) = self.ready.next() else {
+                break;
+            };
             received += usize::from(events & libc::EPOLLIN != 0);
             match token {
                 BELL => self.bell.silence(),

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::batch::{Batch, Whom};
 use crate::connection::{Connection, Interest};
@@ -47,6 +48,9 @@ const READ: usize = 64 * 1024;
 const SPARE: usize = 64;
 const SPARE_SIZE: usize = 64 * 1024;
 
+/// After so many reads of a lone connection the kernel is asked what else there is.
+const LONE_POLLS: u32 = 16;
+
 pub(crate) const LISTENER: u64 = 1 << 63;
 const BELL: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
@@ -86,6 +90,10 @@ pub struct Engine {
     /// Words of a locked batch that its reader has not taken up.
     untaken: usize,
     pub(crate) connections: u32,
+    /// Slot and generation of the connection that was read last.
+    last_read: (u32, u32),
+    /// How often it was read without asking the kernel.
+    lone_polls: u32,
 }
 
 // SAFETY: the pointers in it are to memory that lives as long as the engine and that nobody else writes to at the same
@@ -140,6 +148,8 @@ impl Engine {
             date: Date::default(),
             untaken: 0,
             connections: 0,
+            last_read: (u32::MAX, 0),
+            lone_polls: 0,
         })
     }
 
@@ -221,6 +231,50 @@ impl Engine {
             received,
             more: self.ready.has_more() || self.batch.has_waiting() || !self.stalled.is_empty(),
         }
+    }
+
+    /// As [`Engine::poll`], when there is one connection and nothing else to do: it is read without asking the kernel who is
+    /// ready, again and again until `patience` is over. `None` when nothing came; then the kernel has to be asked.
+    pub fn poll_lone(&mut self, patience: Duration) -> Option<Polled> {
+        let is_lone = self.connections == 1
+            && !self.batch.locked
+            && !self.batch.has_waiting()
+            && !self.ready.has_more()
+            && self.stalled.is_empty()
+            && self.ended.is_empty()
+            && self.upgrading.is_empty();
+        // Listeners and timers have their turn, however busy the connection is.
+        if !is_lone || self.lone_polls >= LONE_POLLS {
+            self.lone_polls = 0;
+            return None;
+        }
+        let (slot, generation) = self.last_read;
+        self.lone_polls += 1;
+        self.now_ms = sys::now_ms();
+        self.batch.begin();
+        let start = (!patience.is_zero()).then(Instant::now);
+        let mut has_read = false;
+        loop {
+            self.with(slot, generation, |engine, connection| {
+                if connection.wants_read() {
+                    let before = connection.bytes_read;
+                    engine.on_readable(connection);
+                    has_read = connection.bytes_read != before;
+                }
+            });
+            let is_over = has_read || self.connections == 0;
+            if is_over || start.is_none_or(|start| start.elapsed() >= patience) {
+                break;
+            }
+        }
+        self.batch.end();
+        self.send_dirty();
+        let words = self.batch.words;
+        (has_read || words > 0).then_some(Polled {
+            words,
+            received: 1,
+            more: !self.stalled.is_empty(),
+        })
     }
 
     /// A batch with what could not be told when it happened, without a look at the kernel.
@@ -342,6 +396,7 @@ impl Engine {
                 return;
             }
             if events & (libc::EPOLLIN | libc::EPOLLERR | libc::EPOLLHUP) != 0 {
+                engine.last_read = (slot, generation);
                 engine.on_readable(connection);
             }
         });

@@ -10,6 +10,7 @@ use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 
 use crate::io_thread::IoThread;
+use crate::lone::Lone;
 use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
@@ -56,6 +57,7 @@ impl Port {
             thread: None,
             sender: None,
             part: None,
+            lone: Lone::default(),
             memory: Some(held),
             referenced_servers: 0,
         }));

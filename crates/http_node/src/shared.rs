@@ -7,6 +7,7 @@ use http_engine::Engine;
 use napi::sys;
 
 use crate::io_thread::IoThread;
+use crate::lone::Lone;
 use crate::loop_handles::LoopHandles;
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub sender: Option<Sender>,
     /// What JavaScript has not read of the batch.
     pub part: Option<Part>,
+    /// Whether the client of a single connection is near.
+    pub lone: Lone,
     pub memory: Option<HeldMemory>,
     /// Servers that keep the loop alive by themselves.
     pub referenced_servers: u32,

@@ -33,9 +33,15 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
         let shared: *mut Shared = LoopHandles::data(handle);
         let start = Instant::now();
         let mut received = 0;
-        for _ in 0..BATCHES {
+        let mut is_lone = false;
+        let mut batches = 0;
+        let is_over = loop {
+            if batches == BATCHES || start.elapsed() >= TURN {
+                break false;
+            }
+            batches += 1;
             if (*shared).part.is_some() && !tell(shared, start) {
-                break;
+                break false;
             }
             let Some(engine) = &(*shared).engine else {
                 return;
@@ -43,29 +49,38 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
             let polled = {
                 let mut engine = lock(engine);
                 engine.flush();
-                let polled = engine.poll_share(SHARES);
+                let lone = match (is_lone, (*shared).lone.patience()) {
+                    (true, Duration::ZERO) => None,
+                    (true, patience) => engine.poll_lone(patience),
+                    (false, _) => engine.poll_lone(Duration::ZERO),
+                };
+                if lone.is_none() && is_lone && !engine.has_late_news() {
+                    (*shared).lone.ended();
+                    break true;
+                }
+                if lone.is_some() && !is_lone {
+                    (*shared).lone.came(start);
+                }
+                is_lone = lone.is_some();
+                let polled = lone.unwrap_or_else(|| engine.poll_share(SHARES));
                 if polled.words > 0 {
                     engine.lock_batch();
                 }
                 polled
             };
             if polled.words > 0 && !begin(shared, polled.words, start) {
-                break;
+                break false;
             }
             let Some(engine) = &(*shared).engine else {
                 return;
             };
             received += polled.received;
-            let is_over = polled.received == 0 || received >= FEW;
-            if is_over && !polled.more && !lock(engine).has_late_news() {
-                (*shared).update_reference();
-                return;
+            let is_last = polled.received == 0 || received >= FEW;
+            if is_last && !polled.more && !lock(engine).has_late_news() {
+                break true;
             }
-            if start.elapsed() >= TURN {
-                break;
-            }
-        }
-        if let Some(engine) = &(*shared).engine {
+        };
+        if !is_over && let Some(engine) = &(*shared).engine {
             lock(engine).ring();
         }
         (*shared).update_reference();

@@ -232,6 +232,10 @@ Object.defineProperty(prototype, kOutSocket, {
 Object.defineProperty(prototype, kHighWaterMark, {
   configurable: true,
   get(this: EngineResponse) {
-    return this[kConnection].server.highWaterMark;
+    return this[kConnection]?.server.highWaterMark;
+  },
+  // Node's constructor, where a class inherits from this prototype.
+  set(this: EngineResponse, highWaterMark: number) {
+    defineOwn(this, kHighWaterMark, highWaterMark);
   },
 });

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import * as node from 'node:http';
+import { after, describe, test } from 'node:test';
+import * as redline from '../src/index.ts';
+import type { HttpModule } from './conformance/engine.ts';
+import type { Case } from './fuzz/case.ts';
+import { compare } from './fuzz/compare.ts';
+import { Contestant } from './fuzz/contestant.ts';
+import corpus from './fuzz/corpus.json' with { type: 'json' };
+
+/** Found by fuzz/run.ts, which looks for more: `npm run test:differential`. */
+describe('a client sees the same of node:http and of the engine:', () => {
+  const started = Promise.all([
+    Contestant.start(node),
+    Contestant.start(redline as unknown as HttpModule),
+  ]);
+  after(async () => {
+    for (const contestant of await started) contestant.stop();
+  });
+
+  for (const { name, open, ...rest } of corpus) {
+    test(name, { todo: open ?? false }, async () => {
+      const of: Case = { cuts: [], ending: 'wait', ...(rest as Pick<Case, 'bytes' | 'programs'>) };
+      const [theirs, ours] = await started;
+      const contestants = { node: theirs, redline: ours, level: 'wire' as const };
+      assert.equal(await compare(of, contestants), undefined);
+    });
+  }
+});

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpModule } from '../conformance/engine.ts';
+import type { Case, Step } from './case.ts';
+import { runStep } from './run-step.ts';
+
+/** What a client saw, and what each handler did. */
+export interface Transcript {
+  /** Everything the client received, without the time of day. */
+  bytes: string;
+  /** How the connection ended for the client, if the server ended it. */
+  end: 'open' | 'FIN' | 'reset';
+  /** One list for each request a handler was called for. */
+  requests: Heard[];
+  /** Of `clientError`, and what nobody caught. */
+  errors: string[];
+}
+
+export interface Heard {
+  request: string[];
+  response: string[];
+  steps: string[];
+}
+
+interface Running {
+  case: Case;
+  transcript: Transcript;
+  open: number;
+}
+
+/** Turns of the loop in which nothing happens: the connection is at rest. By the clock a busy machine would look so too. */
+const restTurns = 6;
+const turnMs = 2;
+const mostTurns = 1_000;
+
+/** One of the two servers that are compared. It serves many cases at a time, each on a connection of its own. */
+export class Contestant {
+  readonly #server: Server;
+  readonly #running = new Map<number, Running>();
+
+  private constructor(http: HttpModule) {
+    const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#answer(request, response);
+    this.#server = http.createServer({ keepAliveTimeout: 0 }, onRequest);
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      this.#running.get(socket.remotePort!)?.transcript.errors.push(`clientError ${error.code}`);
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    });
+  }
+
+  static async start(http: HttpModule): Promise<Contestant> {
+    const contestant = new Contestant(http);
+    contestant.#server.listen(0, '127.0.0.1');
+    await once(contestant.#server, 'listening');
+    return contestant;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async run(of: Case): Promise<Transcript> {
+    const socket = connect((this.#server.address() as AddressInfo).port, '127.0.0.1');
+    socket.setNoDelay(true);
+    await once(socket, 'connect');
+    const port = socket.localPort!;
+    const transcript: Transcript = { bytes: '', end: 'open', requests: [], errors: [] };
+    const running: Running = { case: of, transcript, open: 0 };
+    this.#running.set(port, running);
+    let received = '';
+    let quietTurns = 0;
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+      quietTurns = 0;
+    });
+    socket.on('end', () => (transcript.end = 'FIN'));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET') transcript.end = 'reset';
+    });
+    await send(socket, of);
+    if (of.ending === 'end') socket.end();
+    if (of.ending === 'destroy') socket.resetAndDestroy();
+    quietTurns = 0;
+    for (let turn = 0; turn < mostTurns && quietTurns < restTurns; turn++) {
+      await sleep(turnMs);
+      quietTurns = running.open > 0 ? 0 : quietTurns + 1;
+    }
+    socket.destroy();
+    // What the handlers hear of a connection that is gone.
+    for (let turn = 0; turn < restTurns; turn++) await sleep(turnMs);
+    this.#running.delete(port);
+    transcript.bytes = received.replaceAll(/(?<=\r\nDate: )[^\r]*GMT/g, 'now');
+    return structuredClone(transcript);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const running = this.#running.get(request.socket.remotePort!);
+    if (running === undefined) return;
+    const heard: Heard = { request: [], response: [], steps: [] };
+    const program = running.case.programs[running.transcript.requests.push(heard) - 1];
+    heard.request.push(
+      `${request.method} ${request.url} HTTP/${request.httpVersion} ${request.rawHeaders.join('|')}`,
+    );
+    for (const event of ['end', 'close', 'aborted', 'error'] as const) {
+      request.on(event, (error?: NodeJS.ErrnoException) =>
+        heard.request.push(error === undefined ? event : `${event} ${error.code}`),
+      );
+    }
+    for (const event of ['finish', 'close', 'error'] as const) {
+      response.on(event, (error?: NodeJS.ErrnoException) =>
+        heard.response.push(
+          error === undefined ? event : `${event} ${error.code ?? error.message}`,
+        ),
+      );
+    }
+    running.open++;
+    await (program === undefined
+      ? echo(request, response, heard)
+      : perform(program, request, response, heard));
+    running.open--;
+  }
+}
+
+async function perform(
+  program: readonly Step[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  { steps }: Heard,
+): Promise<void> {
+  for (const [index, step] of program.entries()) {
+    await runStep(step, index, request, response, (text) => steps.push(text));
+  }
+}
+
+/** The answer is what was heard. */
+async function echo(
+  request: IncomingMessage,
+  response: ServerResponse,
+  heard: Heard,
+): Promise<void> {
+  let body = '';
+  request.setEncoding('latin1');
+  request.on('data', (chunk: string) => (body += chunk));
+  await new Promise((resolve) => request.once('end', resolve).once('close', resolve));
+  heard.steps.push(`body ${body}`, `trailers ${request.rawTrailers.join('|')}`);
+  response.end(`${request.method} ${request.url} ${body}`);
+}
+
+async function send(socket: Socket, { bytes, cuts }: Case): Promise<void> {
+  let from = 0;
+  for (const cut of [...cuts, bytes.length]) {
+    socket.write(bytes.slice(from, cut), 'latin1');
+    from = cut;
+    // The servers are in this process: two turns later they have read it.
+    if (from < bytes.length) for (let turn = 0; turn < 2; turn++) await sleep(1);
+  }
+}

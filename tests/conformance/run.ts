@@ -11,6 +11,7 @@ interface Suite {
 const suites: Record<string, () => Promise<Suite>> = {
   express: () => import('./express.ts'),
   koa: () => import('./koa.ts'),
+  execa: () => import('./execa.ts'),
   'node-child-process': () => import('./node-child-process.ts'),
   'node-http': () => import('./node-http.ts'),
 };

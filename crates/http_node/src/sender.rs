@@ -2,7 +2,7 @@
 //!
 //! Responses leave when a batch's part is over, or before the loop sleeps. A handler that keeps the thread busy for long, and
 //! work behind a response, would hold them back until then: a thread looks once a millisecond whether any wait, and sends
-//! them. It costs nothing while nobody answers, and about 0.3 % of a core while somebody does.
+//! them. It costs nothing while nobody answers, and a look each millisecond while somebody does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

@@ -26,7 +26,7 @@ const port = await freePort();
 const accepted = new Set<string>();
 let refused = 0;
 let sent = 0;
-let isOver = false;
+const over = new AbortController();
 let server = await startServer();
 process.on('exit', () => {
   server.kill('SIGKILL');
@@ -52,7 +52,7 @@ await act();
 await redis.restart();
 say('Redis is back, and empty');
 await act();
-isOver = true;
+over.abort();
 await load;
 say('no more orders: waiting for the jobs');
 
@@ -86,7 +86,7 @@ async function startServer(): Promise<ChildProcess> {
 /** One order after the other, each with an id of its own. */
 async function client(): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  while (!isOver) {
+  while (!over.signal.aborted) {
     const id = `order-${++sent}`;
     const status = await order(id, agent).catch(() => 0);
     if (status === 202) accepted.add(id);

@@ -16,6 +16,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const rungs = [
   '00-express',
+  '00-express-engine',
   '01-fastify',
   '02-native-logger',
   '03-json-cache',

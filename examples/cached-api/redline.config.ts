@@ -9,6 +9,12 @@ const errorsOnly = new Set(['06-errors-only', 'raw-fastify']);
 
 const rungs = [
   { name: '00-express', note: 'nestjs-pino, CacheInterceptor' },
+  {
+    name: '00-express-engine',
+    note: 'rung 00 with --import @redline/http/register',
+    beside: true,
+    command: ['node', '--import', '@redline/http/register', 'dist/00-express.js'],
+  },
   { name: '01-fastify', note: 'Fastify in place of Express' },
   { name: '02-native-logger', note: 'pino on Fastify itself' },
   { name: '03-json-cache', note: 'JSON as the text it is' },
@@ -25,15 +31,17 @@ export default defineConfig({
   precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 3_000, latencyMs: 400 },
   quick: { restarts: 4, blocks: 2, warmupMs: 1_000, latencyMs: 300 },
   variants: rungs.map((rung) => ({
-    ...rung,
     command: ['node', `dist/${rung.name}.js`],
+    ...rung,
     cwd: import.meta.dirname,
   })),
 
   async setup() {
     const served = engine();
     if (served.name === 'node') {
-      process.stderr.write(`From rung 05 on the ladder runs on node:http: ${served.reason}.\n`);
+      process.stderr.write(
+        `Where the engine is meant, the ladder runs on node:http: ${served.reason}.\n`,
+      );
     }
     const redis = await obtainRedis();
     if (redis.url !== undefined) return { env: { REDIS_URL: redis.url }, stop: redis.stop };

@@ -129,12 +129,18 @@ async function arrivals(): Promise<string[]> {
   const until = Date.now() + arrivalMs;
   for (;;) {
     await sleep(200);
-    const found = await store.lrange('bull:orders:wait', 0, -1);
+    const jobs = await store.lrange('bull:orders:wait', 0, -1);
+    const found = await Promise.all(jobs.map((job) => orderOf(store, job)));
     const ids = new Set(found);
     if (Date.now() < until && [...accepted].some((id) => !ids.has(id))) continue;
     store.disconnect();
     return found;
   }
+}
+
+async function orderOf(store: Redis, job: string): Promise<string> {
+  const data = await store.hget(`bull:orders:${job}`, 'data');
+  return (JSON.parse(data!) as { id: string }).id;
 }
 
 async function act(): Promise<void> {

@@ -28,10 +28,7 @@ const NEEDED = [
 /** The last that installs everywhere. */
 const AVA = '^6.4.1';
 /** Failures that are known, each with the reason. */
-const differences: Readonly<Record<string, string>> = {
-  'test/convert/duplex.js: .duplex() abort -> subprocess fail':
-    'the stream that is destroyed closes before the exit is seen',
-};
+const differences: Readonly<Record<string, string>> = {};
 const LIMIT_MS = 20 * 60_000;
 const SHOWN = 2000;
 

@@ -167,6 +167,22 @@ export const stdio: Behaviours = {
     child.stdout.destroy();
     return [await outcome(child), child.stdout.destroyed];
   },
+  // execa's `subprocess.duplex()` rejects with what the child has done only when stdin, the last, closes first.
+  'streams that are destroyed together close from the last to the first': async (cp) => {
+    const order: string[] = [];
+    for (const names of [
+      ['stdin', 'stdout', 'stderr'],
+      ['stderr', 'stdout', 'stdin'],
+    ] as const) {
+      const child = cp.spawn('cat');
+      for (const name of names) child[name].on('close', () => order.push(name));
+      await once(child, 'spawn');
+      for (const name of names) child[name].destroy();
+      await settled(child);
+      order.push(`${child.exitCode}`);
+    }
+    return order;
+  },
   'streams are sockets': async (cp) => {
     const child = cp.spawn('cat');
     const facts = ([child.stdin, child.stdout, child.stderr] as unknown as Socket[]).map(

@@ -10,7 +10,10 @@ export function ratioText(ratio: Interval | undefined): string {
   if (ratio === undefined) return '–';
   const { value, low, high } = ratio;
   const digits = value >= 20 ? 0 : 2;
-  const interval = low === high ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;
+  // Of two restarts an interval may reach over decades: its digits would say nothing.
+  const from = low < 0.1 ? '<0.1' : low.toFixed(digits);
+  const to = high > 10 && high > 5 * value ? '>10' : high.toFixed(digits);
+  const interval = low === high ? '' : ` [${from}, ${to}]`;
   return `${value.toFixed(digits)} ×${interval}`;
 }
 

@@ -129,8 +129,8 @@ async function arrivals(): Promise<string[]> {
   const until = Date.now() + arrivalMs;
   for (;;) {
     await sleep(200);
-    const jobs = await store.lrange('bull:orders:wait', 0, -1);
-    const found = await Promise.all(jobs.map((job) => orderOf(store, job)));
+    const waiting = await store.lrange('bull:orders:wait', 0, -1);
+    const found = await Promise.all(waiting.map((job) => orderOf(store, job)));
     const ids = new Set(found);
     if (Date.now() < until && [...accepted].some((id) => !ids.has(id))) continue;
     store.disconnect();

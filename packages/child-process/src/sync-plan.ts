@@ -1,3 +1,4 @@
+import { isSyncPatched } from './patched.ts';
 import { planSpawn, type SpawnPlan } from './spawn-plan.ts';
 import { MIXED, PIPE, planStdio } from './stdio-plan.ts';
 
@@ -16,6 +17,7 @@ export interface SyncPlan {
 
 /** Checks and normalises the arguments of `spawnSync`; `undefined` when Node must judge, as with {@link planSpawn}. */
 export function planSync(file: unknown, args: unknown, options: unknown): SyncPlan | undefined {
+  if (isSyncPatched()) return undefined;
   if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
     options = args;
     args = [];

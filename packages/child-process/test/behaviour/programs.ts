@@ -200,6 +200,24 @@ export const programs: Record<string, string> = {
       child.on('close', () => { console.log(JSON.stringify(text)); if (left > 1) round(left - 1) });
     };
     round(2);`,
+  'tools that were there before the engine': `
+    const { Worker } = require('node:worker_threads');
+    const tool = () => {
+      const add = (options) => { console.log('seen', options.file); options.envPairs.push('ADDED=by a tool') };
+      for (const holder of [process.binding('spawn_sync'), require('node:child_process').ChildProcess.prototype]) {
+        const { spawn } = holder;
+        holder.spawn = function (options) { add(options); return spawn.call(this, options) };
+      }
+    };
+    new Worker('(' + tool + ')(); const cp = require(' + JSON.stringify(engine) + ');' +
+      'console.log(cp.execSync("echo sync $ADDED").toString());' +
+      'cp.exec("echo async $ADDED", (error, stdout) => console.log(stdout));', { eval: true });`,
+  'warnings of what is to be deprecated': `
+    const { execFile } = require('node:child_process');
+    for (const code of ['', 'process.binding("spawn_sync")']) {
+      execFile(process.execPath, ['--pending-deprecation', '-e', 'require(' + JSON.stringify(engine) + ');' + code],
+        (error, stdout, stderr) => console.log(code, stderr.match(/DEP0111/g)));
+    }`,
   'no descriptors left': `
     const fs = require('node:fs'); const open = [];
     const warm = cp.spawn('true'); warm.on('close', () => {

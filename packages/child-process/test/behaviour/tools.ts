@@ -135,6 +135,28 @@ export const tools: Behaviours = {
       return describeError(error);
     }
   },
+  'the Sync functions of a process whose binding is wrapped': (cp) => {
+    const { binding } = process as unknown as { binding(name: string): { spawn: Start } };
+    const holder = binding.call(process, 'spawn_sync');
+    const { spawn } = holder;
+    const calls: unknown[] = [];
+    holder.spawn = function (options) {
+      calls.push([Object.keys(options).sort(), options['file'], options['args']]);
+      (options['envPairs'] as string[]).push('ADDED=by a coverage tool');
+      return spawn.call(this, options);
+    };
+    try {
+      const outputs = [
+        cp.spawnSync('sh', ['-c', 'echo $ADDED'], { timeout: 60_000, killSignal: 'SIGKILL' })
+          .stdout,
+        cp.execSync('echo $ADDED'),
+        cp.execFileSync('sh', ['-c', 'echo $ADDED']),
+      ];
+      return [outputs.map(String), calls];
+    } finally {
+      holder.spawn = spawn;
+    }
+  },
   'what tracers are told': async (cp) => {
     const channel = tracingChannel('child_process.spawn');
     const seen: unknown[] = [];

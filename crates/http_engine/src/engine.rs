@@ -207,19 +207,28 @@ impl Engine {
         }
         self.ready.begin_share(&self.epoll, shares);
         let mut received = 0;
+        let mut was_silenced = false;
         while self.batch.locked || !self.batch.is_overdue() {
             let Some((events, token)) = self.ready.next() else {
                 break;
             };
             received += usize::from(events & libc::EPOLLIN != 0);
             match token {
-                BELL => self.bell.silence(),
+                BELL => {
+                    self.bell.silence();
+                    was_silenced = true;
+                }
                 ALARM => self.run_timers(),
                 token if token & LISTENER != 0 => self.accept((token & !LISTENER) as u32),
                 token => self.on_event(token as u32, (token >> 32) as u32, events),
             }
         }
         self.batch.end();
+        // What rang in this turn, before the bell's own event, is not silenced with it.
+        let is_due = !self.stalled.is_empty() || !self.ended.is_empty();
+        if was_silenced && is_due && !self.batch.locked {
+            self.bell.ring();
+        }
         // Answers of the engine's own.
         self.send_dirty();
         Polled {

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use http_engine::{ServerSettings, write_flags};
-use owner::{Event, Id, Owner, read_all, read_exactly, send};
+use owner::{Event, Id, Owner, end, is_readable, read_all, read_exactly, send};
 
 const END: u32 = write_flags::END;
 const CLOSE: u32 = write_flags::CLOSE;
@@ -381,4 +381,20 @@ fn kept_answers_are_not_given_to_what_they_are_not_for() {
     let mut client = owner.connect();
     send(&mut client, "GET /x HTTP/1.1\r\nHost: a\nX: y\r\n\r\n");
     assert_eq!(error(&mut owner).1, "HPE_CR_EXPECTED");
+}
+
+#[test]
+fn an_end_in_the_same_turn_as_the_bell_is_not_forgotten() {
+    let mut owner = Owner::new(OFF);
+    let mut client = owner.connect();
+    send(&mut client, GET);
+    let id = owner.next_request().id;
+    while owner.engine.poll().more {}
+    end(&client);
+    assert!(is_readable(owner.engine.descriptor(), 20_000));
+    // Behind the end in the kernel's list.
+    owner.engine.ring();
+    assert_eq!(owner.engine.poll().words, 0);
+    assert!(is_readable(owner.engine.descriptor(), 0));
+    assert_eq!(closed(&mut owner).0, id);
 }

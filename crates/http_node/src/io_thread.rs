@@ -1,12 +1,12 @@
 //! The engine on a thread of its own: it reads, parses, keeps time and gives kept answers while JavaScript is busy.
 
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use http_engine::Engine;
 
-use crate::loop_handles::Waker;
 use crate::shared::lock;
 
 pub(crate) struct IoThread {
@@ -16,13 +16,18 @@ pub(crate) struct IoThread {
 }
 
 impl IoThread {
-    pub fn start(engine: &Arc<Mutex<Engine>>, waker: Waker) -> std::io::Result<Self> {
+    /// `wake` wakes the loop of JavaScript.
+    pub fn start(
+        engine: &Arc<Mutex<Engine>>,
+        wake: impl Fn() + Send + 'static,
+    ) -> std::io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
+        let descriptor = lock(engine).descriptor();
         let (shared, end) = (Arc::clone(engine), Arc::clone(&is_over));
         let handle = thread::Builder::new()
             .name("http-engine".into())
             .stack_size(256 * 1024)
-            .spawn(move || run(&shared, &end, waker))?;
+            .spawn(move || run(&shared, descriptor, &end, wake))?;
         Ok(Self {
             engine: Arc::clone(engine),
             is_over,
@@ -32,21 +37,25 @@ impl IoThread {
 
     /// Ends the thread, and waits for its end.
     pub fn stop(self) {
-        self.is_over.store(true, Ordering::Release);
-        lock(&self.engine).ring();
+        self.tell(&lock(&self.engine));
         let _ = self.handle.join();
+    }
+
+    fn tell(&self, engine: &Engine) {
+        self.is_over.store(true, Ordering::Release);
+        engine.ring();
     }
 }
 
-fn run(engine: &Mutex<Engine>, is_over: &AtomicBool, waker: Waker) {
-    let descriptor = lock(engine).descriptor();
+fn run(engine: &Mutex<Engine>, descriptor: RawFd, is_over: &AtomicBool, wake: impl Fn()) {
     let mut had_connections = false;
     loop {
         Engine::wait(descriptor);
+        let mut engine = lock(engine);
+        // Under the lock: what rings for the end while this thread waits for it is silenced by the poll.
         if is_over.load(Ordering::Acquire) {
             return;
         }
-        let mut engine = lock(engine);
         let polled = engine.poll();
         if polled.words > 0 {
             engine.offer_batch(polled.words);
@@ -54,8 +63,48 @@ fn run(engine: &Mutex<Engine>, is_over: &AtomicBool, waker: Waker) {
         // Connections keep the loop of JavaScript alive, so it has to know of the first and the last.
         let has_connections = engine.connection_count() > 0;
         if polled.words > 0 || has_connections != had_connections {
-            waker.wake();
+            wake();
         }
         had_connections = has_connections;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use http_engine::Memory;
+
+    use super::*;
+
+    fn engine() -> Engine {
+        let words = || (vec![0_u32; 1024].leak().as_mut_ptr(), 1024);
+        let bytes = || (vec![0_u8; 1024].leak().as_mut_ptr(), 1024);
+        let memory = Memory {
+            records: words(),
+            input: bytes(),
+            commands: words(),
+            output: (bytes().0.cast_const(), 1024),
+            pending: words(),
+        };
+        // SAFETY: the memory is never freed.
+        unsafe { Engine::new(memory) }.expect("an engine")
+    }
+
+    #[test]
+    fn a_thread_that_is_about_to_poll_hears_of_its_end() {
+        let shared = Arc::new(Mutex::new(engine()));
+        let thread = IoThread::start(&shared, || {}).expect("a thread");
+        let engine = lock(&shared);
+        engine.ring();
+        // It wakes up, and waits for the lock.
+        thread::sleep(Duration::from_millis(50));
+        thread.tell(&engine);
+        drop(engine);
+        let start = Instant::now();
+        while !thread.handle.is_finished() {
+            assert!(start.elapsed() < Duration::from_secs(20), "it waits on");
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }

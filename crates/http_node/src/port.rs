@@ -72,7 +72,8 @@ impl Port {
         // SAFETY: `shared` is ours alone until the hook or a handle runs, later, on this thread.
         unsafe {
             if threaded && let Some(engine) = &(*shared).engine {
-                let thread = IoThread::start(engine, handles.waker());
+                let waker = handles.waker();
+                let thread = IoThread::start(engine, move || waker.wake());
                 (*shared).thread =
                     Some(thread.map_err(|error| Error::from_reason(error.to_string()))?);
             }

@@ -80,8 +80,8 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
                 break true;
             }
         };
-        if !is_over && let Some(engine) = &(*shared).engine {
-            lock(engine).ring();
+        if !is_over {
+            come_again(shared);
         }
         (*shared).update_reference();
     }
@@ -102,8 +102,8 @@ pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
         } else {
             tell(shared, start)
         };
-        if !is_read && let Some(handles) = &(*shared).handles {
-            handles.waker().wake();
+        if !is_read {
+            come_again(shared);
         }
         (*shared).update_reference();
     }
@@ -126,13 +126,28 @@ pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
             }
             None => return,
         };
-        if words > 0
-            && !begin(shared, words, Instant::now())
-            && let Some(engine) = &(*shared).engine
-        {
-            lock(engine).ring();
+        if words > 0 && !begin(shared, words, Instant::now()) {
+            come_again(shared);
         }
         (*shared).update_reference();
+    }
+}
+
+/// The turn is over before all was told: the rest comes in the loop's next. The bell of an engine with a thread wakes that
+/// thread alone, which does nothing while the batch is locked.
+///
+/// # Safety
+/// `shared` is alive.
+unsafe fn come_again(shared: *mut Shared) {
+    // SAFETY: forwarded.
+    unsafe {
+        if (*shared).has_thread() {
+            if let Some(handles) = &(*shared).handles {
+                handles.waker().wake();
+            }
+        } else if let Some(engine) = &(*shared).engine {
+            lock(engine).ring();
+        }
     }
 }
 

@@ -284,13 +284,18 @@ impl Owner {
 }
 
 fn wait(fd: RawFd) {
+    is_readable(fd, 100);
+}
+
+/// Whether it is, at once or within so many ms.
+pub fn is_readable(fd: RawFd, timeout_ms: i32) -> bool {
     let mut poll = libc::pollfd {
         fd,
         events: libc::POLLIN,
         revents: 0,
     };
     // SAFETY: one entry, which lives through the call.
-    unsafe { libc::poll(&mut poll, 1, 100) };
+    unsafe { libc::poll(&mut poll, 1, timeout_ms) == 1 }
 }
 
 /// Everything until the server ends its side.

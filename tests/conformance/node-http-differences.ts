@@ -17,8 +17,6 @@ export const differences: Readonly<Record<string, string>> = {
   'parallel/test-http-server-keepalive-end.js': 'Looks at the parser of the socket.',
   'parallel/test-http-server-unconsume.js':
     'Listens to "data" of the socket; the bytes are the engine’s.',
-  'parallel/test-http-socket-error-listeners.js':
-    '“clientError” comes once for a connection, with Node for every further chunk of what it refuses.',
   'parallel/test-http-transfer-encoding-repeated-chunked.js':
     'Node runs the handler before it refuses the framing; the engine refuses it first.',
   'async-hooks/test-graph.http.js': 'Looks at the graph of internal asynchronous resources.',

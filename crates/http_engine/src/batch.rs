@@ -37,6 +37,8 @@ pub mod request_flags {
 pub(crate) const REQUEST_WORDS: usize = 15;
 /// Words of every record's begin: kind and length, slot, generation, server.
 pub(crate) const START_WORDS: usize = 4;
+/// Words of an error's record.
+pub(crate) const ERROR_WORDS: usize = START_WORDS + 5;
 /// Bytes of bad packets that may wait until the owner has time.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
 /// What is wrong is not about a request behind others.

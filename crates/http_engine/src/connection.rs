@@ -6,6 +6,7 @@ use crate::answers::Answers;
 use crate::batch::Whom;
 use crate::body::{Body, Framing};
 use crate::diagnose::Progress;
+use crate::problem::What;
 use crate::server::ServerSettings;
 
 /// What the epoll instance waits for.
@@ -13,6 +14,15 @@ use crate::server::ServerSettings;
 pub(crate) struct Interest {
     pub read: bool,
     pub write: bool,
+}
+
+/// Why a connection is not understood any further. llhttp says it of every further piece, and so does `clientError`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal {
+    pub what: What,
+    pub at: u32,
+    /// The number its answer would have, or [`crate::batch::NO_PLACE`].
+    pub place: u32,
 }
 
 pub(crate) struct Connection {
@@ -35,8 +45,9 @@ pub(crate) struct Connection {
     pub stalled: bool,
     /// The owner has been given a request that may take the connection over.
     pub upgrading: bool,
-    /// What was wrong was told; what still comes is thrown away.
+    /// What was wrong was told; what still comes is refused for the same reason, or thrown away without one.
     pub failed: bool,
+    pub refusal: Option<Refusal>,
     /// The client said that it sends no more requests.
     pub last_request: bool,
     /// The client has ended its side.
@@ -88,6 +99,7 @@ impl Connection {
             stalled: false,
             upgrading: false,
             failed: false,
+            refusal: None,
             last_request: false,
             ended: false,
             closing: false,

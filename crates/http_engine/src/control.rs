@@ -158,10 +158,11 @@ impl Engine {
         });
     }
 
-    /// Reads the rest of the body without telling of it.
+    /// Reads the rest of the body, or of what is refused, without telling of it.
     pub fn discard_body(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
             connection.paused = false;
+            connection.refusal = None;
             if let Some(body) = &mut connection.body {
                 body.discarded = true;
             }

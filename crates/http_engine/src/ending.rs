@@ -1,13 +1,14 @@
 //! Connections that end, and how their owner hears of it.
 
-use crate::batch::{NO_PLACE, Note, Whom};
-use crate::connection::Connection;
+use crate::batch::{ERROR_WORDS, NO_PLACE, Note, Whom};
+use crate::connection::{Connection, Refusal};
 use crate::engine::Engine;
 use crate::problem::What;
+use crate::read::Pause;
 use crate::sys::{self, Errno};
 
 impl Engine {
-    /// Tells what is wrong; nothing is told of what comes behind it.
+    /// Tells what is wrong; what comes behind it is not understood any more.
     pub(crate) fn fail(
         &mut self,
         connection: &mut Box<Connection>,
@@ -49,14 +50,42 @@ impl Engine {
         connection.head_since = 0;
         connection.unread = Vec::new();
         connection.head = None;
-        let packet = &packet[..packet.len().min(self.batch.longest_packet())];
+        let refusal = Refusal {
+            what,
+            at: at as u32,
+            place,
+        };
+        // Behind a timeout nothing is wrong with the bytes.
+        connection.refusal = (what != What::Timeout).then_some(refusal);
+        self.tell_refusal(connection, refusal, packet);
+    }
+
+    /// Tells of one more piece of what is refused, when there is room for it.
+    pub(crate) fn refuse_again(
+        &mut self,
+        connection: &mut Box<Connection>,
+        bytes: &[u8],
+    ) -> Result<(), Pause> {
+        if let Some(refusal) = connection.refusal {
+            let length = bytes.len().min(self.batch.longest_packet());
+            if !self.batch.has_room(ERROR_WORDS, length) {
+                return Err(Pause::Batch);
+            }
+            self.tell_refusal(connection, refusal, bytes);
+        }
+        Err(Pause::Failed)
+    }
+
+    fn tell_refusal(&mut self, connection: &Connection, refusal: Refusal, packet: &[u8]) {
+        let Refusal { what, at, place } = refusal;
+        let packet = packet[..packet.len().min(self.batch.longest_packet())].to_vec();
         self.batch.note(
             connection.whom,
             Note::Error {
                 code: what as u32,
-                at: at as u32,
+                at,
                 place,
-                packet: packet.to_vec(),
+                packet,
             },
         );
     }

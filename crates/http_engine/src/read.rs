@@ -38,7 +38,7 @@ impl Engine {
             Ok(count) => {
                 connection.last_active = self.now_ms;
                 connection.bytes_read += count as u64;
-                if connection.failed {
+                if connection.failed && connection.refusal.is_none() {
                     // Read on for the sake of its end: the owner may leave it to the client.
                 } else if connection.unread.is_empty() {
                     let taken = self.understand(connection, &scratch[..count]);
@@ -86,10 +86,12 @@ impl Engine {
         let mut at = 0;
         connection.blocked = false;
         let pause = loop {
-            if connection.failed || connection.closing {
+            if connection.closing {
                 break Pause::Failed;
             }
-            let step = if connection.body.is_some() {
+            let step = if connection.failed {
+                self.refuse_again(connection, bytes)
+            } else if connection.body.is_some() {
                 self.read_body(connection, bytes, &mut at)
             } else {
                 self.read_head(connection, bytes, &mut at)

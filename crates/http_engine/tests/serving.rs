@@ -252,15 +252,22 @@ fn chunked_answers_and_raw_bytes_keep_their_order() {
 }
 
 #[test]
-fn bad_input_is_told_once_and_nothing_is_read_behind_it() {
+fn what_comes_behind_bad_input_is_refused_for_the_same_reason() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(&mut client, "GET / HTTP/1.1\r\nHost: a\nX: y\r\n\r\n");
-    let (id, code) = owner.next(|event| match event {
-        Event::Error(id, code) => Some((*id, *code)),
-        _ => None,
-    });
+    let error = |owner: &mut Owner| {
+        owner.next(|event| match event {
+            Event::Error(id, code) => Some((*id, *code)),
+            _ => None,
+        })
+    };
+    let (id, code) = error(&mut owner);
     assert_eq!(code, "HPE_CR_EXPECTED");
+    send(&mut client, GET);
+    assert_eq!(error(&mut owner), (id, code));
+    assert_eq!(owner.events, []);
+    owner.engine.discard_body(id.slot, id.generation);
     send(&mut client, GET);
     owner.turn();
     assert_eq!(owner.events, []);

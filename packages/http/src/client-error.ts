@@ -32,7 +32,10 @@ export function failConnection(
   if (socket.server.emit('clientError', error, socket)) return;
   if (place !== undefined) {
     // Requests before it are not answered yet: the refusal takes its turn behind them.
-    socket.connection.native.answer(place, answerTo(error.code), undefined, CLOSE);
+    const { native } = socket.connection;
+    native.answer(place, answerTo(error.code), undefined, CLOSE);
+    // With what still comes it would be refused again.
+    native.discardBody();
     return;
   }
   const { first } = socket.connection;

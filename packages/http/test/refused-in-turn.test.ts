@@ -44,6 +44,12 @@ describe('good requests are answered before a bad one behind them is refused', {
     }
   }
 
+  test('what comes behind it while it waits for its turn is not refused as well', async () => {
+    await using serving = await serve(http, {}, listeners['later']!);
+    const { received } = await serving.talk(`${good}BAD\r\n\r\n`, 'more\r\n\r\n', 'and more');
+    assert.deepEqual(received.match(/(?<=HTTP\/1\.1 )\d+/g), ['200', '200', '400']);
+  });
+
   test('a listener that refuses by itself comes behind what ended in its tick', async () => {
     const refuse = (server: Server) =>
       server.on('clientError', (_, socket) => socket.end('HTTP/1.1 418 Not Me\r\n\r\n'));

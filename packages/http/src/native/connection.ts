@@ -30,7 +30,7 @@ export interface ServerEvents {
   onBodyEnd(connection: Connection, sequence: number, trailers: string[]): void;
   /** Everything written is with the kernel, after `pending` was above 0. */
   onDrain(connection: Connection): void;
-  /** Nothing more is told of what the connection brings, but its end. */
+  /** What the connection brings from here on is not understood: each further piece is an error again. */
   onClientError(connection: Connection, error: ClientError): void;
   /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
   onTimeout(connection: Connection, isInactive: boolean): void;
@@ -141,7 +141,7 @@ export class Connection {
     this.#engine.addon.resume(this.slot, this.generation);
   }
 
-  /** Reads the rest of the request's body and drops it; nothing is told of it. */
+  /** Reads the rest of the request's body, or of what is refused, and drops it; nothing is told of it. */
   discardBody(): void {
     this.#engine.addon.discardBody(this.slot, this.generation);
   }

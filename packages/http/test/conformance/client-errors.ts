@@ -43,6 +43,54 @@ export const clientErrors: Behaviours = {
     await serving.nobody();
     return { conversation, log };
   },
+  'clientError comes again for every further piece': async (http) => {
+    const log: unknown[] = [];
+    const pieces: Record<string, string[]> = {
+      'a bad method': ['BAD\r\n\r\n', get, '*'],
+      'a bad chunk': [
+        'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n',
+        'x\r\n',
+        '1\r\na\r\n0\r\n\r\n',
+        get,
+      ],
+      'a head too large': [`GET /${'x'.repeat(1_000)} HTTP/1.1\r\n\r\n`, get],
+    };
+    for (const [what, [first, ...further]] of Object.entries(pieces)) {
+      const over = gate<void>();
+      await using serving = await serve(
+        http,
+        { maxHeaderSize: 500 },
+        (request) => {
+          request.on('error', () => {});
+          line.socket.write(further.shift()!);
+        },
+        (server) => {
+          server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket) => {
+            const { code, message } = error as NodeJS.ErrnoException;
+            log.push([what, code, message, error.rawPacket?.toString().slice(0, 50)]);
+            const piece = further.shift();
+            if (piece === undefined) {
+              socket.destroy();
+              over.open();
+            } else {
+              line.socket.write(piece);
+            }
+          });
+        },
+      );
+      const line = new Line(connect(serving.port));
+      line.socket.write(first!);
+      await over.opened;
+    }
+    return log;
+  },
+  'clientError that is heard once only': async (http) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.once('clientError', (error) => seen.open(describeError(error)));
+    });
+    return [await serving.talk('BAD\r\n\r\n', () => seen.opened, get)];
+  },
   'clientError says what is wrong, and where': async (http) => {
     const errors: unknown[] = [];
     await using serving = await serve(http, {}, hello, (server) => {

@@ -5,6 +5,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::command::Ends;
 use crate::event::Event;
 use crate::inbox::Inbox;
 use crate::launch::Launched;
@@ -76,12 +77,7 @@ impl Child {
 
     /// The spawner's report. `far_ends` of a child that failed stay open until its port has dealt with that: what is
     /// written to its stdin until then must not meet a closed pipe.
-    pub fn settle(
-        &self,
-        result: Result<Launched, Errno>,
-        far_ends: Vec<Option<OwnedFd>>,
-        epoll: &Epoll,
-    ) {
+    pub fn settle(&self, result: Result<Launched, Errno>, far_ends: Ends, epoll: &Epoll) {
         let mut state = lock(&self.state);
         let mut told = match result {
             Ok(Launched { pid, pidfd }) => {

@@ -47,22 +47,22 @@ pub struct Request {
     pub stdio: Vec<Stdio>,
 }
 
+/// Descriptors by their place in stdio.
+pub(crate) type Ends = Vec<Option<OwnedFd>>;
+
 /// A request with its descriptors opened, on its way to a spawner thread.
 pub(crate) struct Command {
     pub request: Request,
     /// What the child gets, by descriptor; `None` is "ignore".
-    pub far_ends: Vec<Option<OwnedFd>>,
+    pub far_ends: Ends,
     /// What was there at the call, see [`crate::lookup`].
     pub found: Found,
     /// The thread that asked: its nice value is what the child inherits.
     pub caller: i32,
 }
 
-/// Opens the descriptors of `stdio`: far ends for the child, near ends for us.
-#[allow(clippy::type_complexity)]
-pub(crate) fn open_stdio(
-    stdio: &[Stdio],
-) -> Result<(Vec<Option<OwnedFd>>, Vec<Option<OwnedFd>>), Errno> {
+/// Opens the descriptors of `stdio`: near ends for us, far ends for the child.
+pub(crate) fn open_stdio(stdio: &[Stdio]) -> Result<(Ends, Ends), Errno> {
     let mut far_ends = Vec::with_capacity(stdio.len().max(3));
     let mut near_ends = Vec::with_capacity(stdio.len());
     for entry in stdio {

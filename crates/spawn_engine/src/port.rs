@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::child::{Child, PROCESS};
-use crate::command::{Command, Request, Stdio};
+use crate::command::{Command, Ends, Request, Stdio};
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::inbox::Inbox;
@@ -224,7 +224,7 @@ impl Drop for Port {
 }
 
 /// What a child inherits, by descriptor, three at least. Its pipes are made later.
-fn copy_inherited(stdio: &[Stdio]) -> Result<Vec<Option<OwnedFd>>, Errno> {
+fn copy_inherited(stdio: &[Stdio]) -> Result<Ends, Errno> {
     let mut far_ends = stdio
         .iter()
         .map(|entry| match *entry {

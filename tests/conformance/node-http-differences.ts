@@ -1,7 +1,5 @@
 /** Node's own tests that the engine fails: file, then the reason. The package's README tells its users of each. */
 export const differences: Readonly<Record<string, string>> = {
-  'parallel/test-domain-multi.js':
-    'With the deprecated domain module, what a callback of write throws is the error of another domain.',
   'parallel/test-http-blank-header.js':
     'A refusal takes its turn behind the responses that are due; this test never gives the first.',
   'parallel/test-http-dump-req-when-res-ends.js': 'Looks at the parser of the socket.',

@@ -257,9 +257,13 @@ function continueUnheard(): void {
   unheard = [];
   for (const response of responses) {
     const connection = connectionOf(response);
-    // Whoever listens by now must not do so in the context of the first of these.
-    if (response._events === undefined) connection.proceed(response, false);
-    else connection.runInAsyncScope(connection.proceed, connection, response, false);
+    try {
+      // Whoever listens by now must not do so in the context of the first of these.
+      if (response._events === undefined) connection.proceed(response, false);
+      else connection.runInAsyncScope(connection.proceed, connection, response, false);
+    } catch (error) {
+      connection.native.report(error);
+    }
   }
 }
 

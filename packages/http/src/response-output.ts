@@ -232,9 +232,23 @@ export function settleEnd(response: EngineResponse, isFlushed: boolean): void {
   for (const callback of callbacks) callback(error);
 }
 
-/** It is called in the context of who gave it, whatever calls it: a tick may serve many responses. */
 function expectCallback(response: EngineResponse, callback: Callback): void {
-  (response[kWriteCallbacks] ??= []).push(AsyncLocalStorage.bind(callback));
+  (response[kWriteCallbacks] ??= []).push(bindCallback(response, callback));
+}
+
+/**
+ * It is called in the context of who gave it, whatever calls it: a tick may serve many responses. What it throws is uncaught
+ * right there, in its own domain, and stops none of them.
+ */
+export function bindCallback(response: EngineResponse, callback: Callback): Callback {
+  const { native } = response[kConnection];
+  return AsyncLocalStorage.bind((error) => {
+    try {
+      callback(error);
+    } catch (thrown) {
+      native.report(thrown);
+    }
+  });
 }
 
 function expectTick(response: EngineResponse): void {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { EngineConnection, EngineRequest, EngineResponse as Response } from './exchange.ts';
@@ -15,6 +14,7 @@ import {
 } from './node-internals.ts';
 import { storeHeader } from './response-head.ts';
 import {
+  bindCallback,
   handOver,
   heldLength,
   isChunk,
@@ -128,7 +128,7 @@ export class EngineResponse {
       return this;
     }
     if (typeof callback === 'function') {
-      (this[kEndCallbacks] ??= []).push(AsyncLocalStorage.bind(callback as Callback));
+      (this[kEndCallbacks] ??= []).push(bindCallback(this, callback as Callback));
     }
     sendEnd(this, body, encoding as BufferEncoding);
     this.finished = true;

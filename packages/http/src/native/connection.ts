@@ -146,6 +146,11 @@ export class Connection {
     this.#engine.addon.discardBody(this.slot, this.generation);
   }
 
+  /** Makes an uncaught exception of `error` at once, and goes on: others wait in the same tick. */
+  report(error: unknown): void {
+    this.#engine.addon.report(error);
+  }
+
   /** Gives the descriptor away, with what was read behind the head. Undefined when the connection is gone. */
   detach(): { fd: number; head: Buffer } | undefined {
     const detached = this.#engine.addon.detach(this.slot, this.generation) ?? undefined;

@@ -50,6 +50,7 @@ async function together(
   http: HttpModule,
   listener: (...args: [...Parameters<Listener>, log: string[]]) => void,
   isRead = true,
+  clients = 4,
 ): Promise<string[]> {
   const log: string[] = [];
   const store = new AsyncLocalStorage<string>();
@@ -57,8 +58,8 @@ async function together(
     const note = (fact: string) => log.push(`${request.url} ${fact} in ${store.getStore()}`);
     store.run(request.url!, () => listener(request, response, { push: note } as never));
   });
-  const lines = ['/1', '/2', '/3', '/4'].map((url) => ({
-    url,
+  const lines = Array.from({ length: clients }, (_, index) => ({
+    url: `/${index + 1}`,
     line: new Line(connect(serving.port)),
   }));
   await Promise.all(lines.map(({ line }) => once(line.socket, 'connect')));
@@ -80,6 +81,28 @@ export const surroundings: Behaviours = {
       response.write('a', () => log.push('written'));
       response.end('b', () => log.push('ended'));
     }),
+  'what a callback of write throws is uncaught, and stops no response that leaves with it': async (
+    http,
+  ) => {
+    const caught: string[] = [];
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', (error) => caught.push(error.message));
+    try {
+      const throwOnce: Parameters<typeof together>[1] = ({ url }, response, facts) => {
+        response.write('a', () => {
+          setImmediate(() => response.end('b', () => facts.push('ended')));
+          throw new Error(`of ${url}`);
+        });
+      };
+      // More than the engine looks at one by one.
+      const log = await together(http, throwOnce, true, 20);
+      return [log, caught.toSorted()];
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of others) process.on('uncaughtException', listener as () => void);
+    }
+  },
   'a listener that comes after the end has no context of others': async (http) => {
     const log = await together(http, (_, response, facts) => {
       response.end('b');

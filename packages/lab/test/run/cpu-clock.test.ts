@@ -10,14 +10,19 @@ const needsProc = process.platform !== 'linux' && 'only Linux tells the state of
 test('a process that spins is runnable, one that waits is not', { skip: needsProc }, async (t) => {
   const child = spawn(
     process.execPath,
-    ['-e', `process.stdin.once('data', () => { while (true); })`],
-    { stdio: ['pipe', 'ignore', 'inherit'] },
+    [
+      '-e',
+      `process.stdin.once('data', () => { process.stdout.write('spinning'); while (true); });
+      process.stdout.write('waiting');`,
+    ],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   t.after(() => child.kill('SIGKILL'));
-  await once(child, 'spawn');
+  // It says itself what it is about to do: until then it starts, and is now runnable and now not.
+  await once(child.stdout, 'data');
   await until(() => !isRunnable(child.pid!));
   child.stdin.write('go');
-  await until(() => isRunnable(child.pid!));
+  await once(child.stdout, 'data');
   for (let look = 0; look < 20; look++) assert.equal(isRunnable(child.pid!), true);
 });
 

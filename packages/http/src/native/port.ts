@@ -114,18 +114,24 @@ export class Port {
   #readOn(words: number, until: number): void {
     const { records } = this.#memory;
     let isAnyRequest = false;
+    let bodySlot = -1;
     while (this.#next < words) {
       const at = this.#next;
       const start = records[at]!;
       const kind = start & 0xff;
+      const slot = records[at + 1]!;
+      // As with Node ticks and promises run behind a piece of a body, or trailers, before the next request of its connection.
+      if (kind === REQUEST && slot === bodySlot) return;
       // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
       if (kind === ERROR && isAnyRequest) return;
       this.#next = at + (start >>> 8);
       if (kind === REQUEST) {
         isAnyRequest = true;
         this.#onRequest(records, at);
+        if (records[at + 14]! > 0) bodySlot = slot;
       } else {
         this.#onOther(records, at, kind);
+        if (kind === BODY || (kind === BODY_END && records[at + 6]! > 0)) bodySlot = slot;
       }
       if (now() >= until) return;
     }

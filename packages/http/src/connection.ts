@@ -10,6 +10,7 @@ import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from './request-body.ts';
 import {
   emitClose,
+  forgetCallbacks,
   heldLength,
   lostError,
   releaseHeld,
@@ -66,6 +67,11 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     return this.#socket !== null && this.#socket.bufferedLength > 0;
   }
 
+  /** Nobody has ended or destroyed the socket. */
+  isWritable(): boolean {
+    return this.#socket === null || this.#socket.writable;
+  }
+
   unsent(): number {
     const held = this.first === null ? 0 : heldLength(this.first);
     return held + this.native.unsent;
@@ -101,7 +107,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
     if (this.isClosed || this.first !== response) return;
     // What it wrote in this tick is lost with the connection: that it is, is told when that is closed.
-    if (this.native.destroyed && response[kHeld]) return;
+    if (response[kHeld] && (this.native.destroyed || !this.isWritable())) return;
     releaseHeld(response);
     if (this.native.pending > 0) {
       const inContext = isOwn ? AsyncLocalStorage.snapshot() : this.#unsent?.get(response);
@@ -132,17 +138,21 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   }
 
   #giveTurn(response: EngineResponse): void {
-    if (response[kDirect]) {
-      if (response._events !== undefined && response.listenerCount('socket') > 0) {
-        response.emit('socket', this.socket());
-      }
-      this.afterTick(response);
+    if (!response[kDirect]) {
+      const socket = this.socket();
+      assignSocket(response, socket);
+      response.emit('socket', socket);
+    } else if (response._events !== undefined && response.listenerCount('socket') > 0) {
+      response.emit('socket', this.socket());
+    }
+    // As with Node a socket that ends takes no more: what was written for the response is lost with the connection.
+    if (!this.isWritable()) {
+      if (response[kDirect]) forgetCallbacks(response);
       return;
     }
-    const socket = this.socket();
-    assignSocket(response, socket);
-    response.emit('socket', socket);
-    response._flush();
+    releaseHeld(response);
+    if (response[kDirect]) this.afterTick(response);
+    else response._flush();
   }
 
   /** As with Node, who listens to the socket hears "pause" and "resume". */
@@ -283,24 +293,31 @@ function assignSocket(response: { socket: unknown }, socket: unknown): void {
 /** The bytes of a direct response are with the kernel. */
 function finish(response: EngineResponse): void {
   const connection = response[kConnection];
-  if (response._closed || response[kWritableFinished] || connection.first !== response) return;
+  if (response[kWritableFinished] || connection.first !== response) return;
   response[kWritableFinished] = true;
   settleEnd(response, true);
   if (Object.hasOwn(response, 'emit')) {
     // Whoever put their own `emit` there may hold "finish" back, and with it what Node does then.
     response.prependOnceListener('finish', () => {
-      connection.finished(response);
       nextTick(emitClose, response);
+      connection.finished(response);
     });
     response.emit('finish');
     return;
   }
-  connection.finished(response);
   if (response._events === undefined) {
-    response.destroyed = true;
-    response._closed = true;
-    return;
+    connection.finished(response);
+    // Subscribers of the channel may listen by now.
+    if (response._events === undefined) {
+      response.destroyed = true;
+      response._closed = true;
+      return;
+    }
+    nextTick(emitClose, response);
+  } else {
+    // Before the ticks of the next response.
+    nextTick(emitClose, response);
+    connection.finished(response);
   }
-  nextTick(emitClose, response);
   response.emit('finish');
 }

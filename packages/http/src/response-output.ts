@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
 import { nextTick } from './clocks.ts';
 import { streamDestroyed, systemError } from './errors.ts';
-import { CHUNK, CLOSE, END } from './native/index.ts';
+import { CHUNK, CLOSE, END, TRAILERS } from './native/index.ts';
 import { http } from './node-http.ts';
 import { kCorked, kEndCallbacks, kErrored, kNeedDrain, kOutSocket } from './node-internals.ts';
 import { defineOwn } from './message-defaults.ts';
@@ -46,24 +46,36 @@ export function isUnusual(response: EngineResponse): boolean {
 /** The head, in the encoding of the text that follows it, as Node sends it. */
 export function sendHead(response: EngineResponse, encoding: BufferEncoding = 'latin1'): void {
   response._headerSent = true;
-  const written = headEncoding(response, encoding);
-  response[kConnection].native.write(response[kSequence], response._header!, written, 0);
+  give(response, response._header!, headEncoding(response, encoding), 0);
 }
 
-/** Gives the engine what this tick wrote. A response that was destroyed in between loses it, as with Node. */
+/**
+ * Gives bytes to the engine. Before the response's turn they are held: the socket may be written to, ended or destroyed by
+ * then, and as with Node that comes first.
+ */
+function give(
+  response: EngineResponse,
+  data: Chunk,
+  encoding: BufferEncoding | undefined,
+  flags: number,
+): void {
+  const { first, native } = response[kConnection];
+  if (first === response) native.write(response[kSequence], data, encoding, flags);
+  else (response[kHeld] ??= []).push(data, encoding, flags);
+}
+
+/** Gives the engine what this tick wrote, or what was written before the response's turn. */
 export function releaseHeld(response: EngineResponse): void {
   const held = response[kHeld];
-  if (held === null) return;
+  const { first, native } = response[kConnection];
+  if (held === null || first !== response) return;
   response[kHeld] = null;
-  if (response.destroyed) return;
-  const { native } = response[kConnection];
   for (let at = 0; at < held.length; at += 3) {
-    const [data, encoding, flags] = held.slice(at, at + 3);
     native.write(
       response[kSequence],
-      data as Chunk,
-      encoding as BufferEncoding | undefined,
-      flags as number,
+      held[at] as Chunk,
+      held[at + 1] as BufferEncoding | undefined,
+      held[at + 2] as number,
     );
   }
 }
@@ -129,15 +141,16 @@ export function writeUnframed(
     callback = encoding;
     encoding = undefined;
   }
-  const { native, server } = response[kConnection];
+  const { first, native, server } = response[kConnection];
   if (response.destroyed || native.closed) return false;
   if (typeof callback === 'function') {
     expectTick(response);
     expectCallback(response, callback);
   }
   releaseHeld(response);
-  if (data.length > 0) native.write(response[kSequence], data, encoding, 0);
-  return native.pending < server.highWaterMark;
+  if (data.length > 0) give(response, data, encoding, 0);
+  const unsent = first === response ? native.pending : heldLength(response);
+  return unsent < server.highWaterMark;
 }
 
 /** The end of an answer, with the head and the body when they have not left yet. */
@@ -146,28 +159,28 @@ export function sendEnd(
   body: Chunk | undefined,
   encoding: BufferEncoding | undefined,
 ): void {
-  const { native } = response[kConnection];
-  const sequence = response[kSequence];
+  const { first, native } = response[kConnection];
   const flags = response._last ? END | CLOSE : END;
   releaseHeld(response);
   if (typeof body === 'string' && encoding && !isUtf8(encoding)) body = Buffer.from(body, encoding);
   const isChunked = response.chunkedEncoding && response._hasBody;
 
   if (!response._headerSent) {
-    if (!isChunked && (response[kIsAscii] || typeof body !== 'string')) {
+    const isWhole = !isChunked && (response[kIsAscii] || typeof body !== 'string');
+    if (isWhole && first === response) {
       response._headerSent = true;
-      native.answer(sequence, response._header!, body, flags);
+      native.answer(response[kSequence], response._header!, body, flags);
       return;
     }
     sendHead(response, isChunked ? undefined : (encoding ?? 'utf8'));
   }
   if (!isChunked) {
-    native.write(sequence, body ?? '', 'utf8', flags);
+    give(response, body ?? '', 'utf8', flags);
   } else if (response._trailer === '') {
-    native.write(sequence, body ?? '', 'utf8', CHUNK | flags);
+    give(response, body ?? '', 'utf8', CHUNK | flags);
   } else {
-    if (body) native.write(sequence, body, 'utf8', CHUNK);
-    native.endChunked(sequence, response._trailer, flags);
+    if (body) give(response, body, 'utf8', CHUNK);
+    give(response, response._trailer, 'latin1', TRAILERS | flags);
   }
 }
 
@@ -189,8 +202,8 @@ export function finishNode(response: EngineResponse): void {
   const connection = response[kConnection];
   const flags = response._last ? END | CLOSE : END;
   connection.native.write(response[kSequence], '', 'latin1', flags);
-  connection.finished(response);
   nextTick(emitClose, response);
+  connection.finished(response);
 }
 
 /** "close", once. */
@@ -219,6 +232,12 @@ export function lostError(response: EngineResponse): Error | undefined {
   return native.destroyed && native.pending > 0
     ? systemError(constants.errno.ECANCELED, 'write')
     : undefined;
+}
+
+/** Its bytes will not leave, and as with Node nobody hears of those that never were the socket's. */
+export function forgetCallbacks(response: EngineResponse): void {
+  response[kWriteCallbacks] = null;
+  response[kEndCallbacks] = null;
 }
 
 /** The callbacks of `end`: null, or why the answer did not leave. */

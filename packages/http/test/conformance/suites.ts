@@ -12,6 +12,7 @@ import { greed } from './greed.ts';
 import { headers } from './headers.ts';
 import { limits } from './limits.ts';
 import { listening } from './listening.ts';
+import { pipelines } from './pipelines.ts';
 import { rawSockets } from './raw-sockets.ts';
 import { refusals } from './refusals.ts';
 import { responseHeads } from './response-heads.ts';
@@ -35,6 +36,7 @@ export const suites: Record<string, Behaviours> = {
   'client errors': clientErrors,
   refusals,
   closing,
+  pipelines,
   'raw sockets': rawSockets,
   framing,
   aborts,

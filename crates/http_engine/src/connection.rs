@@ -37,7 +37,7 @@ pub(crate) struct Connection {
     pub interest: Interest,
     /// The owner has heard of it, and must hear of its end.
     pub told: bool,
-    /// The owner does not want more of the body.
+    /// The owner does not want more: neither of the body nor, of what the kernel holds, requests.
     pub paused: bool,
     /// Parsing waits for answers, or for the decision about an upgrade.
     pub blocked: bool,
@@ -116,8 +116,12 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        !(self.ended || self.closing || self.blocked || self.stalled || self.upgrading)
-            && !(self.paused && self.body.is_some())
+        !(self.ended
+            || self.closing
+            || self.blocked
+            || self.stalled
+            || self.upgrading
+            || self.paused)
     }
 
     /// Something was read and not told yet.

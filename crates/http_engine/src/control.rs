@@ -145,12 +145,12 @@ impl Engine {
         })
     }
 
-    /// Stops telling of the body that comes in.
+    /// Stops reading, and telling of the body that comes in. Requests that were read are told.
     pub fn pause(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |_, connection| connection.paused = true);
     }
 
-    /// Goes on telling of it.
+    /// Goes on with both.
     pub fn resume(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
             connection.paused = false;

@@ -155,8 +155,8 @@ export class ConnectionSocket extends net.Socket {
       this.#handle.closed();
       return;
     }
-    // An end in order is seen as with Node: "end", "finish", "close".
-    if (error === undefined && this.#writes.length === 0) {
+    // An end in order is seen as with Node: "end", "finish", "close". A paused socket would not come to its end.
+    if (error === undefined && this.#writes.length === 0 && !this.isPaused()) {
       this.push(null);
       this.end();
     } else {

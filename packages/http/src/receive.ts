@@ -34,7 +34,10 @@ export function receive(
     dispatch(connection, request, response, flags);
   } finally {
     mendPrototypes(request, response);
-    if (!hasBody) completeBodyless(request);
+    if (!hasBody) {
+      completeBodyless(request);
+      connection.resumeReading();
+    }
     if (body !== undefined) pushBody(connection, body);
     if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
   }

@@ -10,13 +10,17 @@ export function pushBody(connection: EngineConnection, chunk: Buffer): void {
   if (!incoming.push(chunk)) connection.pauseReading();
 }
 
-/** The body is complete; trailers as they came: name, value, name, value. */
+/**
+ * The body is complete; trailers as they came: name, value, name, value. From here on the next request is read: as with Node
+ * that ends a pause.
+ */
 export function completeBody(connection: EngineConnection, trailers: readonly string[]): void {
   const { incoming } = connection;
   if (incoming === null) return;
   incoming.complete = true;
   if (trailers.length > 0) incoming._addHeaderLines(trailers, trailers.length);
   incoming.push(null);
+  connection.resumeReading();
 }
 
 /** Ends a request that has no body, once it has been handed to the listeners. */
@@ -36,7 +40,10 @@ export function releaseRequest(request: EngineRequest, connection: EngineConnect
   if (!request._consuming && !request._readableState.resumeScheduled) {
     request._dump();
     // Without anybody to tell, the rest need not come up here.
-    if (!request.complete && request._events === undefined) connection.native.discardBody();
+    if (!request.complete && request._events === undefined) {
+      connection.resumeReading();
+      connection.native.discardBody();
+    }
   }
 }
 

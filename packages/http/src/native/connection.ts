@@ -132,7 +132,7 @@ export class Connection {
     this.destroyed = true;
   }
 
-  /** No more of the request's body. A piece that was read already may still come. */
+  /** No more is read. A piece of the body that was read already may still come, and so may requests. */
   pause(): void {
     this.#engine.addon.pause(this.slot, this.generation);
   }

@@ -181,6 +181,64 @@ export const rawSockets: Behaviours = {
     deaf.destroy();
     return facts;
   },
+  'a client leaves a socket that a listener has paused': (http) =>
+    told(
+      http,
+      (_, note, request) => {
+        request.on('close', () => note('request close'));
+        request.socket.pause();
+      },
+      moment,
+      'FIN',
+    ),
+  'a pause before the end of a request is over with it': async (http) => {
+    const log: string[] = [];
+    await using serving = await serve(http, {}, ({ socket, url }, response) => {
+      socket.on('pause', () => log.push('pause')).on('resume', () => log.push('resume'));
+      socket.pause();
+      setImmediate(() => {
+        log.push(`${socket.isPaused()}`);
+        response.end(url);
+      });
+    });
+    const conversation = await serving.talk(get, /\/$/, get, /\/$/, leave);
+    return { conversation, log };
+  },
+  'a paused socket reads no requests': async (http) => {
+    const log: string[] = [];
+    await using serving = await serve(http, {}, ({ socket, url }, response) => {
+      log.push(url!);
+      response.end(url, () => {
+        if (url !== '/') return;
+        socket.pause();
+        setTimeout(() => {
+          log.push('on');
+          socket.resume();
+        }, 50);
+      });
+    });
+    const next = get.replace('/ ', '/next ');
+    const conversation = await serving.talk(get, /\/$/, next, /next$/, leave);
+    return { conversation, log };
+  },
+  'the server ends a connection that is paused': async (http) => {
+    const log: string[] = [];
+    const over = gate();
+    await using serving = await serve(http, {}, ({ socket }, response) => {
+      socket.on('close', () => {
+        log.push('closed');
+        over.open();
+      });
+      response.setHeader('Connection', 'close');
+      setImmediate(() => {
+        socket.pause();
+        response.end('bye');
+      });
+    });
+    const conversation = await serving.talk(get);
+    await over.opened;
+    return { conversation, log };
+  },
   'the encoding of a socket is not to be changed': (http) =>
     told(http, (response, note) => {
       note(attempt(() => response.socket!.setEncoding('utf8')));

@@ -233,7 +233,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
     for (const response of later) response.destroy(connectionReset());
     if (first !== null) {
-      settleWrites(first, lostError(first) ?? streamDestroyed('write'));
+      const reason = lostError(first) ?? this.#socket?.errored ?? streamDestroyed('write');
+      settleWrites(first, reason);
       settleEnd(first, false);
       emitClose(first);
     }

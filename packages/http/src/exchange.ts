@@ -68,6 +68,8 @@ export interface EngineConnection {
   socket(): Socket;
   /** Bytes lie in the socket's own buffer: nothing may overtake them. */
   holdsBytes(): boolean;
+  /** Nobody has ended or destroyed the socket. */
+  isWritable(): boolean;
   /** Bytes that were written for it and that the kernel has not taken. */
   unsent(): number;
   /** All bytes of the response are with the engine. */

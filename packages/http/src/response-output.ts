@@ -36,10 +36,14 @@ export function lengthOf(chunk: Chunk, encoding: BufferEncoding | undefined): nu
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
 }
 
-/** Something only Node's own methods know how to treat: corked, counted, or bytes that wait in the socket. */
+/** Something only Node's own methods know how to treat: corked, counted, bytes that wait in the socket, or it has ended. */
 export function isUnusual(response: EngineResponse): boolean {
+  const connection = response[kConnection];
   return (
-    response[kCorked] > 0 || response.strictContentLength || response[kConnection].holdsBytes()
+    response[kCorked] > 0 ||
+    response.strictContentLength ||
+    connection.holdsBytes() ||
+    !connection.isWritable()
   );
 }
 

@@ -191,11 +191,11 @@ export class EngineResponse {
 
   /** @internal */
   _nodeEnd(chunk: unknown, encoding: unknown, callback: unknown): this {
-    if (!this.finished) handOver(this);
+    const wasFinished = this.finished;
+    if (!wasFinished) handOver(this);
     nodeResponse.end.call(this, chunk, encoding, callback);
     // As with Node nobody hears of an end behind the connection's own.
-    const native = this[kConnection]?.native;
-    if (native?.destroyed || native?.closed) this[kEndCallbacks] = null;
+    if (!wasFinished && this[kConnection]?.isWritable() === false) this[kEndCallbacks] = null;
     return this;
   }
 }

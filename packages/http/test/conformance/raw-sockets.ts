@@ -80,6 +80,29 @@ export const rawSockets: Behaviours = {
       request.destroy();
       response.end('x', call(note));
     }),
+  'a response is ended behind the end of the socket': (http) =>
+    told(http, (response, note) => {
+      response.socket!.end();
+      response.end('x', call(note));
+    }),
+  'a response is written behind destroySoon': (http) =>
+    told(http, (response, note) => {
+      response.socket!.destroySoon();
+      response.write('x', call(note));
+      response.end(call(note));
+    }),
+  'a second end behind the end of the connection': (http) =>
+    told(http, (response, note, request) => {
+      response.end('x', call(note));
+      request.destroy();
+      response.end();
+    }),
+  'a write is lost with a response that is destroyed for a reason': (http) =>
+    told(http, (response, note) => {
+      response.on('error', () => {});
+      response.write('x', call(note));
+      response.destroy(Object.assign(new Error('wanted'), { code: 'WANTED' }));
+    }),
   'an end behind the end of the response': (http) =>
     told(http, (response, note) => {
       response.destroy();

@@ -193,7 +193,7 @@ impl Batch {
     }
 
     fn wait(&mut self, whom: Whom, mut note: Note) {
-        // While the owner is busy thousands may send nonsense: that they did is told, what it was is not.
+        // While the owner is busy thousands may send nonsense: each is reported, without its bytes.
         if self.is_overdue()
             && let Note::Error { packet, .. } = &mut note
         {

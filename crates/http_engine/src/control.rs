@@ -145,7 +145,7 @@ impl Engine {
         })
     }
 
-    /// Stops reading, and telling of the body that comes in. Requests that were read are told.
+    /// Stops reading and stops reporting the body. Requests already read are still reported.
     pub fn pause(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |_, connection| connection.paused = true);
     }

@@ -13,7 +13,7 @@ use crate::problem::{Problem, What};
 pub struct Limits {
     /// As llhttp's owner counts: URL, names and values. What reaches it is too long.
     pub size: usize,
-    /// How many headers there may be; `usize::MAX` is no limit.
+    /// How many headers there may be; `usize::MAX` means unlimited.
     pub headers: usize,
 }
 

@@ -19,7 +19,7 @@ pub struct ServerSettings {
     pub socket_timeout: u32,
     /// As Node counts: URL, names and values.
     pub max_header_size: u32,
-    /// Headers a head may have, and a block of trailers; 0 is no limit.
+    /// Headers a head may have, and a block of trailers; 0 means unlimited.
     pub max_headers: u32,
     /// More are dropped; -1 drops all, 0 none.
     pub max_connections: i32,

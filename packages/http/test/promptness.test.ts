@@ -122,7 +122,7 @@ for (const { name, isNative, isThreaded } of servers) {
         await Promise.all(
           flood.map(
             ({ socket }) =>
-              new Promise((resolve) => socket.write(get('/work/0.2').repeat(50), resolve)),
+              new Promise((resolve) => socket.write(get('/toil/0.2').repeat(50), resolve)),
           ),
         );
         tell(2);

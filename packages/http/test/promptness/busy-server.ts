@@ -64,7 +64,7 @@ const listener: node.RequestListener = (request, response) => {
       response.end('answered');
       waitFor(2);
     }, 1);
-  } else if (doing === 'work') {
+  } else if (doing === 'toil') {
     if (turns === 0) setTimeout(() => (turns = -1));
     if (turns >= 0) turns++;
     spin(Number(argument));

@@ -1,13 +1,16 @@
-// An app as users write it, to be killed: the parent sends requests, this process defers a job for each.
+// An app as users write it, to be killed: the parent sends requests, this process defers jobs for each.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import fastify from 'fastify';
 import { createDefer } from '../../src/create-defer.ts';
 import { defer } from '../../src/defer.ts';
+import { expressDefer } from '../../src/adapters/express.ts';
 import { fastifyDefer } from '../../src/adapters/fastify.ts';
 import { defineJob } from '../../src/job/job.ts';
 import { nodeFs } from '../../src/journal/journal-fs.ts';
 import type { Level } from '../../src/job/level.ts';
-import type { Sink } from '../../src/sink.ts';
+import { retry, type Sink } from '../../src/sink.ts';
 import { redisStreams } from '../../src/sinks/redis-streams.ts';
 import { crashingFs } from './crash-fs.ts';
 
@@ -21,6 +24,10 @@ export interface AppSettings {
   crash?: { call: number; moment: 'before' | 'within' | 'behind' };
   maxPending?: number;
   quiet?: boolean;
+  /** @default 'fastify' */
+  platform?: 'fastify' | 'express';
+  /** The first try of every nth job of a burst fails. */
+  failEvery?: number;
 }
 
 const settings: AppSettings = JSON.parse(process.argv[2]!);
@@ -46,21 +53,57 @@ const deferrer = createDefer({
 });
 
 const note = defineJob<{ id: string; padding: string }>('note');
-const app = fastify();
-app.get<{ Params: { id: string } }>('/:id', ({ params: { id } }) => {
-  defer(note, { id, padding: 'x'.repeat(100) }, { key: id });
-  return { id };
-});
-app.get('/depth', () => ({ depth: deferrer.lanes.get('jobs')!.depth }));
-app.get('/rss', () => {
-  // What is kept counts, and not the garbage V8 has not come to yet.
-  globalThis.gc?.();
-  return { rss: process.memoryUsage.rss() };
-});
-// Jobs are taken as soon as there is a port; what is orphaned is adopted meanwhile, and may be cut off by the next kill.
-await app.register(fastifyDefer, { deferrer });
-process.send!({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
+const padding = 'x'.repeat(100);
+const levels: readonly Level[] = ['memory', 'process', 'disk'];
+
+/* What the parent asks for; each request answers below 400 only where its jobs have reached their levels. */
+const routes: Record<string, (params: Record<string, string>) => object> = {
+  '/depth': () => ({ depth: deferrer.lanes.get('jobs')!.depth }),
+  '/rss': () => {
+    // What is kept counts, and not the garbage V8 has not come to yet.
+    globalThis.gc?.();
+    return { rss: process.memoryUsage.rss() };
+  },
+  '/burst/:first/:count': ({ first, count }) => {
+    const begin = Number(first);
+    for (let id = begin; id < begin + Number(count); id++) {
+      const level = levels[id % levels.length]!;
+      defer(note, { id: String(id), padding }, { key: String(id), level });
+    }
+    return { first };
+  },
+  '/:id': ({ id }) => {
+    defer(note, { id: id!, padding }, { key: id! });
+    return { id };
+  },
+};
+process.send!({ url: await (settings.platform === 'express' ? onExpress() : onFastify()) });
 process.on('disconnect', () => process.exit());
+
+async function onFastify(): Promise<string> {
+  const app = fastify();
+  for (const [path, answer] of Object.entries(routes)) {
+    app.get<{ Params: Record<string, string> }>(path, ({ params }) => answer(params));
+  }
+  // Jobs are taken as soon as there is a port; what is orphaned is adopted meanwhile, and may be cut off by the next kill.
+  await app.register(fastifyDefer, { deferrer });
+  return app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+async function onExpress(): Promise<string> {
+  // Only here, as BullMQ below: a process that is killed has little time to load what it does not use.
+  const { default: express } = await import('express');
+  const app = express();
+  app.use(expressDefer(deferrer));
+  for (const [path, answer] of Object.entries(routes)) {
+    app.get(path, ({ params }, response) => {
+      response.json(answer(params as Record<string, string>));
+    });
+  }
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 async function openSink(): Promise<Sink> {
   if ('url' in target) return httpSink(target.url);
@@ -79,9 +122,18 @@ function httpSink(url: string): Sink {
   return {
     kind: 'parent',
     async send(batch, signal) {
-      const body = JSON.stringify(batch.map(({ key }) => key));
+      const { failEvery } = settings;
+      const results = batch.map(({ key, attempt }) =>
+        failEvery !== undefined && attempt === 1 && Number(key) % failEvery === 0
+          ? retry(new Error('Not yet.'))
+          : undefined,
+      );
+      const body = JSON.stringify(
+        batch.filter((_, at) => results[at] === undefined).map(({ key }) => key),
+      );
       const { ok } = await fetch(url, { method: 'POST', body, signal });
       if (!ok) throw new Error('The parent refused.');
+      return results;
     },
   };
 }

@@ -85,14 +85,21 @@ export class Load {
   }
 }
 
+/** How often each key came. */
+export interface Received {
+  get(key: string): number | undefined;
+  set(key: string, times: number): unknown;
+}
+
 /** The parent as a sink: keeps how often each key came. */
-export class KeyServer {
-  readonly received: Map<string, number> = new Map();
+export class KeyServer<R extends Received = Map<string, number>> {
+  readonly received: R;
   /** While false, it refuses. */
   isUp = true;
   readonly #server: Server;
 
-  constructor() {
+  constructor(received: R) {
+    this.received = received;
     this.#server = createServer((call, response) => {
       const chunks: Buffer[] = [];
       call.on('data', (chunk: Buffer) => void chunks.push(chunk));

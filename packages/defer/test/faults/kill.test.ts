@@ -52,7 +52,7 @@ async function killApps(
 ): Promise<void> {
   const random = seededRandom(roundSeed);
   const directory = temporaryFolder(t);
-  const server = new KeyServer();
+  const server = new KeyServer(new Map<string, number>());
   const settings = (level: 'process' | 'disk'): AppSettings => ({
     directory,
     level,
@@ -62,12 +62,15 @@ async function killApps(
   const url = await server.listen();
   t.after(() => server.close());
   const acknowledged: Load[] = [];
+  const died = new Deaths();
   for (let trial = 0; trial < count; trial++) {
     const { afterMs = 600, crash } = next(random);
     // Now and then the sink is away, so that recovery finds a backlog.
     server.isUp = random() < 0.7;
     const level = random() < 0.5 ? 'process' : 'disk';
-    const app = await startApp({ ...settings(level), ...(crash && { crash }) });
+    const platform = trial % 2 === 0 ? 'fastify' : 'express';
+    const app = await startApp({ ...settings(level), platform, ...(crash && { crash }) });
+    died.apps++;
     if (app === undefined) continue;
     const load = new Load(app.url, 16);
     acknowledged.push(load);
@@ -81,7 +84,22 @@ async function killApps(
   server.isUp = true;
   const last = await startApp(settings('process'));
   await findAll(t, acknowledged, async () => new Set(server.received.keys()));
+  died.tell(t, [...server.received.values()]);
   await kill(last!);
+}
+
+/** What was done, for the log. */
+class Deaths {
+  apps = 0;
+  redises = 0;
+
+  /** `times`: how often each job came. A sink without identities has again what was on its way at a death. */
+  tell(t: TestContext, times: readonly number[]): void {
+    const again = times.filter((each) => each > 1).length;
+    t.diagnostic(
+      `${this.apps} kills of the app, ${this.redises} of Redis; ${times.length} jobs arrived, ${again} of them more than once`,
+    );
+  }
 }
 
 async function killBesideQueue(t: TestContext, count: number, roundSeed: number): Promise<void> {
@@ -99,14 +117,17 @@ async function killBesideQueue(t: TestContext, count: number, roundSeed: number)
     segmentBytes: small,
   };
   const acknowledged: Load[] = [];
+  const died = new Deaths();
   for (let trial = 0; trial < count; trial++) {
-    const app = (await startApp(settings))!;
+    const platform = trial % 2 === 0 ? 'fastify' : 'express';
+    const app = (await startApp({ ...settings, platform }))!;
     t.after(() => kill(app));
     const load = new Load(app.url, 16);
     acknowledged.push(load);
     await until('an answer', () => load.acknowledged.size > 0);
     await sleep(random() * 180);
     await kill(app);
+    died.apps++;
     await load.stop();
   }
   const last = (await startApp(settings))!;
@@ -122,7 +143,7 @@ async function killBesideQueue(t: TestContext, count: number, roundSeed: number)
     return ((await answer.json()) as { depth: number }).depth === 0;
   });
   const all = await ids();
-  t.diagnostic(`${all.length} jobs, ${all.length - new Set(all).size} twice`);
+  died.tell(t, timesOf(all));
   assert.equal(new Set(all).size, all.length);
   await kill(last);
 }
@@ -144,6 +165,7 @@ async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean
   const client = new Redis(redis.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   client.on('error', () => {});
   const acknowledged: Load[] = [];
+  const died = new Deaths();
   try {
     let app = (await startApp(settings))!;
     for (let trial = 0; trial < killsPerRound; trial++) {
@@ -153,21 +175,25 @@ async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean
       if (trial === 0) await until('an answer', () => load.acknowledged.size > 0);
       await sleep(20 + random() * 120);
       const which = random();
-      if (which < 0.7) await redis.kill();
+      if (which < 0.7) {
+        await redis.kill();
+        died.redises++;
+      }
       await sleep(random() * 40);
       if (which > 0.35) {
         await kill(app);
+        died.apps++;
         app = (await startApp(settings))!;
       }
       await load.stop();
       if (which < 0.7) await redis.restart();
     }
-    await findAll(t, acknowledged, async () => {
+    const ids = async (): Promise<string[]> => {
       const entries = await client.xrange('jobs', '-', '+');
-      return new Set(
-        entries.map(([, fields]) => JSON.parse(fields[fields.indexOf('data') + 1]!).id),
-      );
-    });
+      return entries.map(([, fields]) => JSON.parse(fields[fields.indexOf('data') + 1]!).id);
+    };
+    await findAll(t, acknowledged, async () => new Set(await ids()));
+    died.tell(t, timesOf(await ids()));
     await kill(app);
   } finally {
     client.disconnect();
@@ -175,6 +201,12 @@ async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean
     rmSync(directory, { recursive: true, force: true });
   }
   return true;
+}
+
+function timesOf(ids: readonly string[]): number[] {
+  const times = new Map<string, number>();
+  for (const id of ids) times.set(id, (times.get(id) ?? 0) + 1);
+  return [...times.values()];
 }
 
 async function findAll(

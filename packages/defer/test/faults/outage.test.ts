@@ -10,7 +10,7 @@ const seconds = Number(process.env.REDLINE_DEFER_OUTAGE_SECONDS ?? 5);
 const mostGrowthBytes = 40 << 20;
 
 test(`an outage of ${seconds} s under load: memory stays flat, and every job arrives`, async (t) => {
-  const server = new KeyServer();
+  const server = new KeyServer(new Map<string, number>());
   const url = await server.listen();
   t.after(() => server.close());
   const app = await startApp({

@@ -6,7 +6,7 @@ import { kill, KeyServer, Load, startApp } from './kill-trials.ts';
 
 test('of two processes on one directory, each does its own jobs, and the one that lives does those of the other', async (t) => {
   const directory = temporaryFolder(t);
-  const server = new KeyServer();
+  const server = new KeyServer(new Map<string, number>());
   const url = await server.listen();
   t.after(() => server.close());
   server.isUp = false;

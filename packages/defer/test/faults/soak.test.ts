@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder, until } from '../harness.ts';
+import { kill, KeyServer, startApp, type Received } from './kill-trials.ts';
+
+// 40,000 jobs in the test suite; `npm run soak:defer` sets 5 million.
+const jobs = Number(process.env.REDLINE_DEFER_SOAK_JOBS ?? 40_000);
+const jobsPerRequest = 50;
+const requestsAtOnce = 4;
+const samples = 20;
+/** V8's heap has its full size by then. */
+const warmSamples = 4;
+/** More than what the heap moves by itself; a tenth of what one word for each of 5 million jobs takes. */
+const mostGrowthBytes = 24 << 20;
+const segmentBytes = 1 << 20;
+
+/* Every level, a sink that is away for a part of each lap, and jobs whose first try fails: what a server does in a day. */
+test(`${jobs} jobs through HTTP: each arrives, and neither memory nor the journal grows`, async (t) => {
+  const times = new Times(jobs);
+  const server = new KeyServer(times);
+  const url = await server.listen();
+  t.after(() => server.close());
+  const directory = temporaryFolder(t);
+  const app = (await startApp({
+    directory,
+    level: 'process',
+    sink: { url },
+    segmentBytes,
+    maxPending: 500,
+    failEvery: 1_000,
+  }))!;
+  t.after(() => kill(app));
+  const ask = async (what: 'depth' | 'rss'): Promise<number> =>
+    ((await (await fetch(`${app.url}/${what}`)).json()) as Record<string, number>)[what]!;
+
+  const rss: number[] = [];
+  const bytes: number[] = [];
+  let next = 0;
+  const send = async (end: number): Promise<void> => {
+    while (next < end) {
+      const first = next;
+      next += jobsPerRequest;
+      const { status } = await fetch(`${app.url}/burst/${first}/${jobsPerRequest}`);
+      assert.equal(status, 200);
+    }
+  };
+  const lap = Math.floor(jobs / samples / jobsPerRequest) * jobsPerRequest;
+  for (let sample = 1; sample <= samples; sample++) {
+    server.isUp = false;
+    await together(() => send((sample - 1) * lap + lap / 5));
+    server.isUp = true;
+    await together(() => send(sample * lap));
+    // However long it takes: as long as more of them arrive.
+    for (let received = -1; received < times.received && (await ask('depth')) > 0;) {
+      received = times.received;
+      await until('more of them', async () => {
+        return times.received > received || (await ask('depth')) === 0;
+      });
+    }
+    await until('the end of the backlog', async () => (await ask('depth')) === 0);
+    rss.push(await ask('rss'));
+    await until('the removal of what is done', () => bytesIn(directory) <= 4 * segmentBytes);
+    bytes.push(bytesIn(directory));
+  }
+  const warm = rss[warmSamples - 1]!;
+  const growth = Math.max(...rss.slice(warmSamples)) - warm;
+  const mebibytes = (value: number): string => (value / 2 ** 20).toFixed(1);
+  t.diagnostic(
+    `RSS ${rss.map(mebibytes).join(' ')} MiB; journal ${bytes.map(mebibytes).join(' ')} MiB`,
+  );
+  t.diagnostic(
+    `${times.received} of ${lap * samples} arrived, ${times.again} of them more than once`,
+  );
+  assert.equal(times.received, lap * samples);
+  assert.ok(growth < mostGrowthBytes, `${mebibytes(growth)} MiB more than when it was warm`);
+});
+
+async function together(work: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: requestsAtOnce }, work));
+}
+
+/** How often each key came, in a byte each: the keys are numbers. */
+class Times implements Received {
+  received = 0;
+  again = 0;
+  readonly #times: Uint8Array;
+
+  constructor(keys: number) {
+    this.#times = new Uint8Array(keys);
+  }
+
+  get(key: string): number {
+    return this.#times[Number(key)]!;
+  }
+
+  set(key: string, times: number): void {
+    this.#times[Number(key)] = times;
+    if (times === 1) this.received++;
+    else if (times === 2) this.again++;
+  }
+}
+
+/** All files of the journal; the app removes some meanwhile. */
+function bytesIn(directory: string): number {
+  let bytes = 0;
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+    const stat = statSync(join(directory, name), { throwIfNoEntry: false });
+    if (stat?.isFile() === true) bytes += stat.size;
+  }
+  return bytes;
+}

@@ -3,6 +3,7 @@ import { onlyInstance } from './instances.ts';
 import type { JobDefinition } from './job/job.ts';
 import type { Deferred } from './job/pending-job.ts';
 import { scopes } from './request/scope.ts';
+import type { RunDelivery } from './sink.ts';
 
 interface Defer {
   /**
@@ -19,18 +20,19 @@ interface Defer {
   <Data>(job: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred;
   (job: JobDefinition<undefined>): Deferred;
   /**
-   * Runs a closure after the reply. It lives in memory alone, so any other level is a type error.
+   * Runs a closure after the reply. It lives in memory alone, so any other level is a type error. It gets its delivery:
+   * an id, the one attempt, and a signal that aborts when its time is over or the app closes.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _FULL, _CLOSED, _LEVEL
    */
-  after(work: () => unknown, options?: AfterOptions): void;
+  after(work: (delivery: RunDelivery) => unknown, options?: AfterOptions): void;
 }
 
 export const defer: Defer = Object.assign(
   <Data>(job: JobDefinition<Data>, data?: Data, options?: DeferCallOptions): Deferred =>
     (scopes.getStore()?.deferrer ?? onlyInstance()).defer(job, data as Data, options),
   {
-    after(work: () => unknown, options?: AfterOptions): void {
+    after(work: (delivery: RunDelivery) => unknown, options?: AfterOptions): void {
       (scopes.getStore()?.deferrer ?? onlyInstance()).after(work, options);
     },
   },

@@ -32,7 +32,7 @@ import { closedError, closureAbove, refused, unknownJob, unknownSink } from './i
 import { scopes, type Scope } from './request/scope.ts';
 import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
-import type { DeferContext } from './sink.ts';
+import type { DeferContext, RunDelivery } from './sink.ts';
 
 /** How long what this process does not control may take to close. Jobs do not depend on it. */
 const closeMs = 2_000;
@@ -190,7 +190,7 @@ export class Deferrer implements LaneHost {
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _CLOSED, _LEVEL, _OPTION
    */
-  after(work: () => unknown, options: AfterOptions = {}): void {
+  after(work: (delivery: RunDelivery) => unknown, options: AfterOptions = {}): void {
     if (this.#state === 'closed') throw closedError();
     if (typeof work !== 'function') throw unknownJob(work);
     checkAfter(options);
@@ -202,7 +202,7 @@ export class Deferrer implements LaneHost {
       id: this.#nextId(),
       sink: this.#after.name,
       job: work.name === '' ? 'closure' : work.name,
-      key: undefined,
+      key: options.standIn?.key,
       json: 'null',
       deferredAtMs: this.clock.wall(),
       attempt: 1,
@@ -329,7 +329,7 @@ export class Deferrer implements LaneHost {
   /* Its data becomes JSON when it is needed, which is seldom. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
   #standIn(
     { job, data, sink }: StandIn,
-    { id, deferredAtMs }: JobRecord,
+    { id, key, deferredAtMs }: JobRecord,
     scope: Scope | undefined,
   ): () => JobRecord {
     const lane = this.#laneFor(sink ?? job.sink ?? this.options.sink);
@@ -338,7 +338,7 @@ export class Deferrer implements LaneHost {
       id,
       sink: lane.name,
       job: job.name,
-      key: undefined,
+      key,
       json: serialise(job.name, data, lane.options, this.options.maxJobBytes),
       deferredAtMs,
       attempt: 1,

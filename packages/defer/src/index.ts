@@ -26,6 +26,7 @@ export {
   type Delivery,
   type DeliveryResult,
   type RetryResult,
+  type RunDelivery,
   type Sink,
   type SinkHost,
 } from './sink.ts';

@@ -39,6 +39,15 @@ export interface Delivery {
   run<T>(work: () => T): T;
 }
 
+/** What a function of this process hears of the job it runs: a closure of `defer.after`, a method with `@AfterResponse`. */
+export interface RunDelivery extends Pick<
+  Delivery,
+  'id' | 'job' | 'key' | 'attempt' | 'deferredAtMs' | 'redelivered'
+> {
+  /** Aborts when the job's time is over (`sendTimeoutMs`, `after.timeoutMs`), or the app closes. */
+  readonly signal: AbortSignal;
+}
+
 /** What became of one job. `undefined`: the sink has it. Made by `retry()`, `untried()` and `dead()`. */
 export type DeliveryResult = undefined | RetryResult | DeadResult;
 

@@ -5,6 +5,7 @@ import { createDefer } from '../src/create-defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
 import type { DeferOptions } from '../src/options.ts';
+import type { RunDelivery } from '../src/sink.ts';
 import { handlers } from '../src/sinks/handlers.ts';
 import { TestClock, TestLogger, turns } from './harness.ts';
 
@@ -104,4 +105,23 @@ test('many deaths at once are a few lines', async (t) => {
   const told = logger.lines.filter((line) => line.includes('dead letter'));
   assert.equal(told.length, 11);
   assert.match(told.at(-1)!, /490 more/);
+});
+
+test('a closure gets its delivery, and a signal that aborts when the app closes', async (t) => {
+  const { deferrer, clock } = start(t, {});
+  const seen: RunDelivery[] = [];
+  deferrer.after(function tidy(delivery) {
+    seen.push(delivery);
+    return never();
+  });
+  await clock.pass(1);
+  const [{ id, job: name, attempt, redelivered, signal }] = seen as [RunDelivery];
+  assert.match(id, /^[0-9a-z-]+$/);
+  assert.deepEqual(
+    { name, attempt, redelivered },
+    { name: 'tidy', attempt: 1, redelivered: false },
+  );
+  assert.equal(signal.aborted, false);
+  deferrer.closeSync();
+  assert.equal(signal.aborted, true);
 });

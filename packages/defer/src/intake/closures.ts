@@ -23,14 +23,18 @@ class Closures implements Sink {
     );
   }
 
-  send(batch: readonly Delivery[]): Promise<readonly DeliveryResult[]> {
+  send(batch: readonly Delivery[], closing: AbortSignal): Promise<readonly DeliveryResult[]> {
+    closing.addEventListener('abort', () => this.#shifts.abort(closing.reason), { once: true });
     return Promise.all((batch as readonly PendingJob[]).map((job) => this.#run(job)));
   }
 
   async #run(job: PendingJob): Promise<DeliveryResult> {
     try {
-      const work = job.run(() => job.work!());
-      if (isPromise(work)) await this.#shifts.current().inTime.race(Promise.resolve(work));
+      const { id, key, attempt, deferredAtMs, redelivered } = job;
+      const { signal, inTime } = this.#shifts.current();
+      const delivery = { id, job: job.job, key, attempt, deferredAtMs, redelivered, signal };
+      const work = job.run(() => job.work!(delivery));
+      if (isPromise(work)) await inTime.race(Promise.resolve(work));
       return undefined;
     } catch (error) {
       return dead(error);

@@ -40,6 +40,8 @@ export interface StandIn {
   readonly data: unknown;
   /** @default the job's, then `createDefer`'s */
   readonly sink?: string;
+  /** What the closure's delivery has as its key, too. */
+  readonly key?: string;
 }
 
 export const noOptions: DeferCallOptions = {};

@@ -1,6 +1,6 @@
 import type { JobPlace } from '../journal/journal.ts';
 import type { JobRecord } from '../journal/job-record.ts';
-import type { DeferContext, Delivery } from '../sink.ts';
+import type { DeferContext, Delivery, RunDelivery } from '../sink.ts';
 import type { Restore } from './async-context.ts';
 import type { Level, When } from './level.ts';
 
@@ -38,7 +38,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   /** Called before each run, where one may end the process. */
   beforeRun: (() => void) | undefined = undefined;
   /** The closure of `defer.after`. */
-  work: (() => unknown) | undefined = undefined;
+  work: ((delivery: RunDelivery) => unknown) | undefined = undefined;
   /** What the journal keeps of a closure. @throws when its data is not JSON */
   standIn: (() => JobRecord) | undefined = undefined;
   attempt: number;

@@ -4,6 +4,7 @@ import { DeferError } from '../errors.ts';
 import type { When } from '../job/level.ts';
 import type { DeferCallOptions, AfterOptions } from '../job/call-options.ts';
 import type { JobDefinition } from '../job/job.ts';
+import type { RunDelivery } from '../sink.ts';
 import type { Acknowledgement, Deferred, PendingJob } from '../job/pending-job.ts';
 
 /** What of a request its jobs take along. */
@@ -27,7 +28,7 @@ export interface ScopeDesk {
 export interface ScopeDeferrer {
   readonly desk: ScopeDesk;
   defer<Data>(job: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred;
-  after(work: () => unknown, options?: AfterOptions): void;
+  after(work: (delivery: RunDelivery) => unknown, options?: AfterOptions): void;
 }
 
 /** What a framework's adapter knows of its request, asked only when a job is deferred. */

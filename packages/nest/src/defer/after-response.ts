@@ -1,4 +1,5 @@
 import { DeferModuleError } from './errors.ts';
+import { deliveryAt } from './inject-delivery.ts';
 import type { AfterResponseOptions } from './options.ts';
 
 export const afterResponseMetadata: unique symbol = Symbol('AfterResponse');
@@ -7,6 +8,8 @@ export const afterResponseMetadata: unique symbol = Symbol('AfterResponse');
 export interface DeferredMethod {
   readonly options: AfterResponseOptions<any[]>;
   readonly original: (...args: unknown[]) => unknown;
+  /** Which parameter has `@InjectDelivery`. */
+  readonly deliveryAt: number | undefined;
 }
 
 /** Takes a call to where it waits for its reply. */
@@ -53,9 +56,9 @@ export function AfterResponse<Arguments extends any[]>(
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<(...args: Arguments) => Result>,
 ) => void {
-  return (_target, name, descriptor) => {
+  return (target, name, descriptor) => {
     const original = descriptor.value as DeferredMethod['original'];
-    const method: DeferredMethod = { options, original };
+    const method: DeferredMethod = { options, original, deliveryAt: deliveryAt(target, name) };
     // Callers of an async method may wait for it; what they wait for is that it is deferred.
     const isAsync = original.constructor.name === 'AsyncFunction';
     const deferred = function (this: object, ...args: unknown[]): unknown {

@@ -7,6 +7,7 @@ import {
   type Deferred,
   type Deferrer,
   type JobDefinition,
+  type RunDelivery,
 } from '@redline/defer';
 
 export const deferrerToken: unique symbol = Symbol('Deferrer');
@@ -38,7 +39,7 @@ export class DeferService {
   }
 
   /** @throws {DeferError} ERR_REDLINE_DEFER_FULL, _CLOSED, _LEVEL */
-  after(work: () => unknown, options?: AfterOptions): void {
+  after(work: (delivery: RunDelivery) => unknown, options?: AfterOptions): void {
     this.deferrer.after(work, options);
   }
 

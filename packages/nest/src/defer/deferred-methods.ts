@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { defineJob, type Deferrer, type JobDefinition } from '@redline/defer';
+import { defineJob, type Deferrer, type JobDefinition, type RunDelivery } from '@redline/defer';
 import {
   afterResponseMetadata,
   assignSchedule,
@@ -10,6 +10,7 @@ import {
 } from './after-response.ts';
 import { deferrerToken } from './defer-service.ts';
 import { DeferModuleError } from './errors.ts';
+import { run } from './inject-delivery.ts';
 import { MethodCalls } from './method-calls.ts';
 
 /** Finds the methods with `@AfterResponse`, and takes their calls to the deferrer. */
@@ -74,22 +75,19 @@ export class DeferredMethods {
   readonly #schedule: ScheduleCall = (method, self, args) => {
     const { level = 'memory', when = 'always', key } = method.options;
     const name = nameOf(method, self);
+    const job = this.#jobOf(name);
+    const keyOfCall = key?.(...args);
+    const keyed = keyOfCall !== undefined && { key: keyOfCall };
     if (level === 'memory') {
-      const work = (): unknown => method.original.apply(self, args);
+      const work = (delivery: RunDelivery): unknown =>
+        run(method, self, args, { ...delivery, job: name, key: keyOfCall });
       // What another process can run as well is not lost when this one ends.
       const isKnown = this.#calls.refuses(name) === undefined;
-      const standIn = { job: this.#jobOf(name), data: args, sink: 'methods' };
+      const standIn = { job, data: args, sink: 'methods', ...keyed };
       this.#deferrer.after(work, { when, ...(isKnown && { standIn }) });
       return;
     }
-    const job = this.#jobOf(name);
-    const keyOfCall = key?.(...args);
-    this.#deferrer.defer(job, args, {
-      level,
-      when,
-      sink: 'methods',
-      ...(keyOfCall !== undefined && { key: keyOfCall }),
-    });
+    this.#deferrer.defer(job, args, { level, when, sink: 'methods', ...keyed });
   };
 
   #jobOf(name: string): JobDefinition<unknown[]> {

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryResult, Sink, SinkHost } from '@redline/defer';
 import { handlers, type Handler, type HandlersOptions } from '@redline/defer/sinks/handlers';
 import type { DeferredMethod } from './after-response.ts';
+import { run } from './inject-delivery.ts';
 
 /** The sink of calls above level memory: runs each on the instance that has the method. */
 export class MethodCalls implements Sink {
@@ -13,9 +14,13 @@ export class MethodCalls implements Sink {
   #host: SinkHost | undefined;
 
   /** False when the name is taken. */
-  add(name: string, instance: object, { original }: DeferredMethod): boolean {
+  add(name: string, instance: object, method: DeferredMethod): boolean {
     if (this.#methods.has(name)) return false;
-    this.#methods.set(name, (args: unknown[]) => original.apply(instance, args));
+    this.#methods.set(name, (args: unknown[], delivery, signal) => {
+      const { id, job, key, attempt, deferredAtMs, redelivered } = delivery;
+      const own = { id, job, key, attempt, deferredAtMs, redelivered, signal };
+      return run(method, instance, args, own);
+    });
     return true;
   }
 

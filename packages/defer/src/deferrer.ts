@@ -22,6 +22,7 @@ import { Journaling } from './intake/journaling.ts';
 import { resolveLane } from './lane/lane-options.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
+import { sinkStatsOf, type SinkStats } from './lane/sink-stats.ts';
 import type { Level, When } from './job/level.ts';
 import type { SinkLife } from './outbox.ts';
 import { checkLevel, defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
@@ -36,6 +37,13 @@ import type { DeferContext, RunDelivery } from './sink.ts';
 
 /** How long what this process does not control may take to close. Jobs do not depend on it. */
 const closeMs = 2_000;
+
+export interface DeferStats {
+  readonly sinks: readonly SinkStats[];
+  readonly deadLetters: number;
+  /** Bytes of the journals of this process; undefined without one. */
+  readonly journalBytes: number | undefined;
+}
 
 /** One of everything: the sinks, their lanes, the journal. Made by `createDefer`. */
 export class Deferrer implements LaneHost {
@@ -127,6 +135,15 @@ export class Deferrer implements LaneHost {
 
   get afterLane(): Lane {
     return this.#after;
+  }
+
+  /** What waits, since when and why, and what was done, by sink and by the names of the jobs. */
+  stats(): DeferStats {
+    return {
+      sinks: [...this.#lanes.values(), this.#after].map(sinkStatsOf),
+      deadLetters: this.deadLetters.size,
+      journalBytes: this.journalBytes,
+    };
   }
 
   /** Bytes of the journals of this process; undefined without one. */

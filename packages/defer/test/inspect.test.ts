@@ -72,10 +72,16 @@ test('lists, exports, requeues and removes, also while the app runs', async (t) 
     new RegExp(`dead +${letter.id} .* key a +\\{"to":"ada"\\}\n +Error: no such mailbox`),
   );
 
+  assert.match(
+    list.stdout,
+    /mail send {2}1 waiting, the oldest of \S+Z, 1 dead, 1 failed tries\n {2}last failure: \S+Z {2}Error: no such mailbox/,
+  );
+
   const exported = run('inspect', directory, '--export', '--state', 'dead');
   assert.deepEqual(JSON.parse(exported.stdout).data, { to: 'ada' });
   const json = JSON.parse(run('inspect', directory, '--json').stdout);
   assert.equal(json.jobs.length, 2);
+  assert.equal(json.names[0].depth, 1);
 
   sink.answer = () => undefined;
   const requeued = run('inspect', directory, '--requeue');

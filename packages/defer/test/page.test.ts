@@ -100,6 +100,8 @@ for (const [name, serve] of Object.entries(servers)) {
       const page = await response.text();
       assert.match(page, /orders<\/b> is unavailable: 1 job\s+waiting/);
       assert.match(page, /2 jobs<\/b> failed for good/);
+      assert.match(page, /The last send failed: away/);
+      assert.match(page, /send-mail<\/th>\s*<td data-label="Sink">orders/);
       assert.match(page, /&#60;b&#62;no such mailbox/);
       assert.doesNotMatch(page, /<script|<b>no such/);
     });

@@ -1,7 +1,9 @@
 import type { Attributes, Context, Meter, Observable, TextMapPropagator } from '@opentelemetry/api';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Deferrer } from '../deferrer.ts';
+import type { JobStats } from '../lane/job-stats.ts';
 import type { Lane } from '../lane/lane.ts';
+import { waitReasons } from '../lane/waiting.ts';
 import type { ContextOptions } from '../options.ts';
 
 /**
@@ -48,7 +50,8 @@ const getter = {
  *
  * `redline.defer.depth`, `.oldest.age` (s), `.deferred`, `.sent`, `.retried`, `.resent`, `.replayed`, `.dead`,
  * `.dropped` (by `reason`), `.spilled`, `.rejected`, `.failures`, `.lag` (mean since the last look, s),
- * `.dead_letters`, `.journal.size` (By); all but the last two by `sink`.
+ * `.dead_letters`, `.journal.size` (By); all but the last two by `sink`. `.job.depth`, `.job.oldest.age` (s),
+ * `.job.attempts`, `.job.failures` and `.job.dead` by `sink` and `job`; `.waiting` by `sink` and `reason`.
  *
  * @example
  * ```ts
@@ -90,6 +93,50 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
     oldestAtMs === undefined ? 0 : Math.max(0, deferrer.clock.wall() - oldestAtMs) / 1_000,
   );
   gauge('lag', 'Mean time from the call to the acknowledgement of the sink.', 's', meanLag());
+  const byJob = function* (
+    value: (job: JobStats) => number | undefined,
+  ): Generator<[number, Attributes]> {
+    for (const { name, jobs } of deferrer.stats().sinks) {
+      for (const job of jobs) {
+        const figure = value(job);
+        if (figure !== undefined) yield [figure, { sink: name, job: job.job }];
+      }
+    }
+  };
+  const ofJobs = (
+    name: string,
+    kind: 'Gauge' | 'Counter',
+    unit: string,
+    description: string,
+    value: (job: JobStats) => number | undefined,
+  ): void => {
+    const instrument = meter[`createObservable${kind}`](`redline.defer.job.${name}`, {
+      description,
+      unit,
+    });
+    observe(instrument, () => byJob(value));
+  };
+  ofJobs('depth', 'Gauge', '{job}', 'Jobs of a name not at their sink yet.', (job) => job.depth);
+  ofJobs('oldest.age', 'Gauge', 's', 'Age of the oldest of them.', ({ oldestAtMs }) =>
+    oldestAtMs === undefined ? 0 : Math.max(0, deferrer.clock.wall() - oldestAtMs) / 1_000,
+  );
+  ofJobs('attempts', 'Counter', '{try}', 'Tries, well or not.', (job) => job.attempts);
+  ofJobs('failures', 'Counter', '{try}', 'Tries that failed.', (job) => job.failures);
+  ofJobs('dead', 'Counter', '{job}', 'Jobs that cannot be done.', (job) => job.dead);
+  observe(
+    meter.createObservableGauge('redline.defer.waiting', {
+      description: '1 for why the jobs of a sink wait.',
+    }),
+    () =>
+      deferrer
+        .stats()
+        .sinks.flatMap(({ name, waiting }) =>
+          waitReasons.map((reason): [number, Attributes] => [
+            Number(waiting?.reason === reason),
+            { sink: name, reason },
+          ]),
+        ),
+  );
   counter('deferred', 'Jobs on their way.', ({ stats }) => stats.deferred);
   counter('sent', 'Jobs the sink has taken.', ({ stats }) => stats.sent);
   counter('retried', 'Jobs that failed, tried again.', ({ stats }) => stats.retried);

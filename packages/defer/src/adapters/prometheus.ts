@@ -1,6 +1,8 @@
 import type { Deferrer } from '../deferrer.ts';
 import type { Lane } from '../lane/lane.ts';
+import type { JobStats } from '../lane/job-stats.ts';
 import { lagBuckets } from '../lane/lane-stats.ts';
+import { waitReasons } from '../lane/waiting.ts';
 
 /**
  * The metrics as Prometheus reads them (text format 0.0.4), for the app's own `/metrics`.
@@ -12,6 +14,7 @@ import { lagBuckets } from '../lane/lane-stats.ts';
  */
 export function prometheusMetrics(deferrer: Deferrer): string {
   const lanes = [...deferrer.lanes.values(), deferrer.afterLane];
+  const { sinks } = deferrer.stats();
   const nowMs = deferrer.clock.wall();
   const text: string[] = [];
   const write = (
@@ -86,6 +89,68 @@ export function prometheusMetrics(deferrer: Deferrer): string {
     'histogram',
     'From the call to the acknowledgement of the sink.',
     lanes.flatMap(lagLines),
+  );
+  write(
+    'redline_defer_waiting',
+    'gauge',
+    '1 for why the jobs of a sink wait.',
+    sinks.flatMap(({ name, waiting }) =>
+      waitReasons.map(
+        (reason) =>
+          `redline_defer_waiting{sink="${escape(name)}",reason="${reason}"} ${Number(waiting?.reason === reason)}`,
+      ),
+    ),
+  );
+  const byJob = (
+    name: string,
+    type: 'counter' | 'gauge',
+    help: string,
+    value: (job: JobStats) => number | undefined,
+  ): void => {
+    const lines = sinks.flatMap((sink) =>
+      sink.jobs.flatMap((job) => {
+        const figure = value(job);
+        if (figure === undefined) return [];
+        return `${name}{sink="${escape(sink.name)}",job="${escape(job.job)}"} ${figure}`;
+      }),
+    );
+    write(name, type, help, lines);
+  };
+  byJob(
+    'redline_defer_job_depth',
+    'gauge',
+    'Jobs of a name not at their sink yet.',
+    (job) => job.depth,
+  );
+  byJob(
+    'redline_defer_job_oldest_age_seconds',
+    'gauge',
+    'Age of the oldest job of a name not at its sink yet.',
+    ({ oldestAtMs }) => (oldestAtMs === undefined ? 0 : Math.max(0, nowMs - oldestAtMs) / 1_000),
+  );
+  byJob(
+    'redline_defer_job_attempts_total',
+    'counter',
+    'Tries of jobs of a name, well or not.',
+    (job) => job.attempts,
+  );
+  byJob(
+    'redline_defer_job_failures_total',
+    'counter',
+    'Tries of jobs of a name that failed.',
+    (job) => job.failures,
+  );
+  byJob(
+    'redline_defer_job_dead_total',
+    'counter',
+    'Jobs of a name that cannot be done.',
+    (job) => job.dead,
+  );
+  byJob(
+    'redline_defer_job_last_failure_timestamp_seconds',
+    'gauge',
+    'When a job of a name failed last.',
+    ({ lastFailure }) => lastFailure && lastFailure.atMs / 1_000,
   );
   write('redline_defer_dead_letters', 'gauge', 'Dead letters there are.', [
     `redline_defer_dead_letters ${deferrer.deadLetters.size}`,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
 import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
+import { jobsByName } from './jobs-by-name.ts';
 import { readDirectory, type ListedJob, type Listing } from './read-directory.ts';
 import { requeue } from './requeue.ts';
 import { serve } from './serve.ts';
@@ -114,11 +115,17 @@ function list(
     }
   }
   const meant = jobs.filter(isMeant);
+  for (const { sink, job, depth, oldestAtMs, dead, failures, lastFailure } of jobsByName(meant)) {
+    const age = oldestAtMs === undefined ? '' : `, the oldest of ${isoOf(oldestAtMs)}`;
+    write(`${sink} ${job}  ${depth} waiting${age}, ${dead} dead, ${failures} failed tries\n`);
+    if (lastFailure === undefined) continue;
+    write(`  last failure: ${isoOf(lastFailure.atMs)}  ${shorten(lastFailure.message, 90)}\n`);
+  }
   const shown = limit === 0 ? meant : meant.slice(0, limit);
   write(`${count(meant.length)}\n`);
   for (const { state, record, reason } of shown) {
     const { id, sink, job, key, deferredAtMs, json } = record;
-    const at = new Date(deferredAtMs).toISOString();
+    const at = isoOf(deferredAtMs);
     const keyText = key === undefined ? '' : `  key ${key}`;
     write(`${state.padEnd(7)}  ${id}  ${at}  ${sink}  ${job}${keyText}  ${shorten(json, 60)}\n`);
     if (reason !== undefined) write(`         ${shorten(reason.split('\n')[0]!, 110)}\n`);
@@ -134,7 +141,8 @@ const describeOwner = {
 };
 
 function asJson({ journals, jobs }: Listing, isMeant: (job: ListedJob) => boolean): object {
-  return { journals, jobs: jobs.filter(isMeant).map(exported) };
+  const meant = jobs.filter(isMeant);
+  return { journals, names: jobsByName(meant), jobs: meant.map(exported) };
 }
 
 /* Flat, with the data as JSON and not as text. */
@@ -176,6 +184,10 @@ function wrongCall(sentence: string): DeferError {
 
 function count(jobs: number): string {
   return `${jobs} ${jobs === 1 ? 'job' : 'jobs'}`;
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function shorten(text: string, length: number): string {

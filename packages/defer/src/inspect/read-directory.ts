@@ -15,6 +15,10 @@ export interface ListedJob {
   /** The journal's id; `dead` for dead letters. */
   readonly journal: string;
   readonly reason: string | undefined;
+  /** Of a dead letter. */
+  readonly diedAtMs?: number;
+  /** Tries of a job that waits which have failed. */
+  readonly failures: number;
 }
 
 export interface ListedJournal {
@@ -61,7 +65,7 @@ async function look(directory: string): Promise<Listing> {
     const { id, owner } = parsed;
     const records = new Map<number, JobRecord>();
     const names = readdirSync(folder);
-    const { segments, damages } = await recoverJournal(
+    const { segments, damages, tries } = await recoverJournal(
       nodeFs,
       id,
       folder,
@@ -81,13 +85,14 @@ async function look(directory: string): Promise<Listing> {
           record: records.get(number)!,
           journal: id,
           reason: undefined,
+          failures: tries.failed(number),
         });
       }
     }
     journals.push({ id, owner: ownerOf(owner), bytes: bytesOf(folder, names), damages });
   }
-  for (const { record, reason } of await readDeadLetters(directory)) {
-    jobs.push({ state: 'dead', record, journal: 'dead', reason });
+  for (const { record, reason, diedAtMs } of await readDeadLetters(directory)) {
+    jobs.push({ state: 'dead', record, journal: 'dead', reason, diedAtMs, failures: 0 });
   }
   return { journals, jobs };
 }

@@ -2,6 +2,7 @@ import type { JobPlace } from '../journal/journal.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import type { DeferContext, Delivery, RunDelivery } from '../sink.ts';
 import type { Restore } from './async-context.ts';
+import type { JobCounts } from './job-counts.ts';
 import type { Level, When } from './level.ts';
 
 /** What a `defer()` call returns. */
@@ -42,6 +43,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   /** What the journal keeps of a closure. @throws when its data is not JSON */
   standIn: (() => JobRecord) | undefined = undefined;
   attempt: number;
+  /** What its sink counts for its name, once its lane has it. */
+  counts: JobCounts | undefined = undefined;
   redelivered = false;
   /** Where the journal has it, once it has. */
   place: JobPlace | undefined = undefined;

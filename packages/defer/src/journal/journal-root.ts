@@ -17,6 +17,7 @@ import {
   parseFolderName,
   thisOwner,
 } from './owner.ts';
+import { Kinds } from './kinds.ts';
 import { checkVersion, recoverJournal, segmentNumbers, type Damage } from './recover.ts';
 
 export interface JournalRootHost {
@@ -205,7 +206,10 @@ export class JournalRoot<Waiter = unknown> {
     const { fs, directory, clock } = this.#settings;
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
-    const found = await recoverJournal(fs, id, folder, names, clock.now());
+    const kinds = new Kinds();
+    const found = await recoverJournal(fs, id, folder, names, clock.now(), (number, record) =>
+      kinds.see(number, record),
+    );
     for (const damage of found.damages) {
       this.#host.damaged(damage);
       // What is damaged is kept for people to look at: the segment itself goes when its jobs are done.
@@ -216,7 +220,10 @@ export class JournalRoot<Waiter = unknown> {
         fs.renameSync(damage.file, join(directory, damagedName(damage.file, id)));
       }
     }
-    return new Journal(id, folder, this.#settings, found);
+    return new Journal(id, folder, this.#settings, {
+      ...found,
+      kinds: kinds.waiting(found.segments),
+    });
   }
 
   #isOrphan(name: string): boolean {

@@ -5,6 +5,7 @@ import type { CommitTarget } from './commit-target.ts';
 import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
+import type { KindCount } from './kinds.ts';
 import { Marks } from './marks.ts';
 import { Removal } from './removal.ts';
 import { dropReserve } from './reserve.ts';
@@ -50,6 +51,8 @@ export class Journal<Waiter = unknown> {
   /** Its jobs are another process's. */
   readonly isAdopted: boolean;
   readonly tries: Tries;
+  /** What waited in it when it was adopted, by kind. */
+  readonly found: readonly KindCount[];
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
@@ -80,6 +83,7 @@ export class Journal<Waiter = unknown> {
           nextJob: number;
           nextSegment: number;
           tries: Tries;
+          kinds: readonly KindCount[];
         }
       | undefined = undefined,
   ) {
@@ -91,6 +95,7 @@ export class Journal<Waiter = unknown> {
     this.sinks = found?.sinks ?? [];
     this.generations = found?.generations ?? {};
     this.tries = found?.tries ?? new Tries();
+    this.found = found?.kinds ?? [];
     this.#nextJob = found?.nextJob ?? 1;
     this.#nextSegment = found?.nextSegment ?? 1;
     this.#commit = new GroupCommit<Waiter>(settings.fs, {

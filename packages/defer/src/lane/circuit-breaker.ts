@@ -9,6 +9,7 @@ export class CircuitBreaker {
   #retryAtMs = 0;
   #isProbing = false;
   #isAvailable = true;
+  #lastError: unknown;
 
   constructor(failuresToOpen: number, backoff: Backoff, random: () => number) {
     this.#failuresToOpen = failuresToOpen;
@@ -18,6 +19,21 @@ export class CircuitBreaker {
 
   get isOpen(): boolean {
     return !this.#isAvailable || this.#failures >= this.#failuresToOpen;
+  }
+
+  /** The sink has not said that it has no connection. */
+  get isAvailable(): boolean {
+    return this.#isAvailable;
+  }
+
+  /** The last send failed. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** Why it failed. */
+  get lastError(): unknown {
+    return this.#lastError;
   }
 
   /** Milliseconds until a batch may go; 0 for now; undefined: when the probe or the sink itself says so. */
@@ -37,12 +53,14 @@ export class CircuitBreaker {
   succeeded(): boolean {
     const wasOpen = this.#failures >= this.#failuresToOpen;
     this.#failures = 0;
+    this.#lastError = undefined;
     this.#isProbing = false;
     return wasOpen;
   }
 
   /** True when this opens the breaker. */
-  failed(now: number): boolean {
+  failed(now: number, error: unknown): boolean {
+    this.#lastError = error;
     this.#failures++;
     this.#isProbing = false;
     this.#retryAtMs = now + backoffMs(this.#backoff, this.#failures, this.#random);

@@ -38,6 +38,16 @@ export class Gathering {
     return this.#retrying.length;
   }
 
+  /** Jobs that wait for another of their key. */
+  get behindKeys(): number {
+    return this.#keys.parked;
+  }
+
+  /** Where order counts: how long the job at the front, and all behind it, still wait for its next try. */
+  heldMs(now: number): number {
+    return Math.max(0, this.#heldUntilMs - now);
+  }
+
   /** When the next job that failed may be tried again. */
   get nextDueAtMs(): number | undefined {
     return this.#retrying.peek()?.dueAtMs;
@@ -57,6 +67,11 @@ export class Gathering {
     yield* this.#queue;
     yield* this.#keys;
     yield* this.#retrying;
+  }
+
+  /** The job that goes next. */
+  get first(): PendingJob | undefined {
+    return this.#queue.peek();
   }
 
   push(job: PendingJob, now: number): void {
@@ -109,7 +124,7 @@ export class Gathering {
 
   /** Milliseconds in which no batch may leave, for the sake of order or of the rate. */
   pauseMs(now: number): number {
-    const heldMs = Math.max(0, this.#heldUntilMs - now);
+    const heldMs = this.heldMs(now);
     return this.#rate === undefined ? heldMs : Math.max(heldMs, this.#rate.waitMs(now));
   }
 

@@ -1,3 +1,5 @@
+import { JobCountsByName } from '../job/job-counts.ts';
+
 /** Upper bounds of the buckets of the lag, in seconds. */
 export const lagBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
@@ -14,6 +16,8 @@ export const dropReasons: Readonly<Record<DropReason, string>> = {
 
 /** What happened to the jobs of one sink since the start. */
 export class LaneStats {
+  /** The same by the names of the jobs. */
+  readonly byName: JobCountsByName = new JobCountsByName();
   /** Taken from callers, withdrawn ones not counted. */
   deferred = 0;
   /** The sink has them. */

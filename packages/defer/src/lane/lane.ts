@@ -17,6 +17,9 @@ import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
 import { sendBatch } from './send-batch.ts';
+import { jobStatsOf, type JobStats } from './job-stats.ts';
+import { whyWaiting } from './why-waiting.ts';
+import type { Waiting } from './waiting.ts';
 
 const readAgainMs = 1_000;
 /** Beside the life a job was deferred in, which writes nothing down. */
@@ -106,6 +109,33 @@ export class Lane {
     return this.#breaker.isOpen;
   }
 
+  /** Why its jobs wait. Undefined where they do not, or their batch gathers. */
+  get waiting(): Waiting | undefined {
+    if (this.depth === this.#room.reserved) return undefined;
+    return whyWaiting(this.#host.clock, {
+      breaker: this.#breaker,
+      gathering: this.#gathering,
+      options: this.options,
+      batches: this.#onTheirWay.size,
+      isAlone: this.#isAlone,
+      awaitsOrphans: this.#awaitsOrphans,
+      parked: this.#parking.length,
+      stuck: this.#backlogs.stuck,
+    });
+  }
+
+  /** What it knows of its jobs by their names. */
+  get jobs(): JobStats[] {
+    const { byName } = this.stats;
+    const { waiting, stuck } = this.#backlogs;
+    if (waiting + stuck + this.#parking.length === 0) byName.nothingOnDisk();
+    return jobStatsOf(byName, [
+      ...this.#gathering,
+      ...this.#suspects,
+      ...[...this.#onTheirWay].flat(),
+    ]);
+  }
+
   /** Wall clock of the oldest job that is not at the sink yet. */
   get oldestAtMs(): number | undefined {
     let oldest = this.#gathering.oldestAtMs;
@@ -164,10 +194,13 @@ export class Lane {
    */
   enqueue(job: PendingJob): boolean {
     this.stats.deferred++;
+    const counts = (job.counts = this.stats.byName.of(job.job));
+    counts.deferred++;
     const { place } = job;
     if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
       place.journal.unload(place);
       this.#backlogs.of(place.journal)!.add(job.deferredAtMs);
+      counts.spilled(1, job.deferredAtMs);
       job.isSpilled = true;
       this.stats.spilled++;
       this.#schedule();
@@ -198,6 +231,9 @@ export class Lane {
   /** Jobs come from this journal too: this process's own, or one whose process is gone. */
   attach(journal: Journal): void {
     this.#backlogs.attach(journal);
+    for (const { sink, job, jobs, oldestAtMs } of journal.found) {
+      if (sink === this.name) this.stats.byName.of(job).spilled(jobs, oldestAtMs);
+    }
     this.#schedule();
   }
 
@@ -352,7 +388,7 @@ export class Lane {
       this.#results.settle(batch, outcome.results);
     } else {
       this.#results.putBack(batch);
-      if (this.#breaker.failed(clock.now())) {
+      if (this.#breaker.failed(clock.now(), outcome.failure.error)) {
         logger.warn(
           `defer, sink ${this.name}: it is not there; its jobs wait, and it is asked now and then.`,
           outcome.failure.error,
@@ -375,6 +411,8 @@ export class Lane {
       );
       job.place = place;
       job.redelivered = isReplayed;
+      job.counts = this.stats.byName.of(job.job);
+      job.counts.readBack(job.deferredAtMs);
       this.#room.load(job);
       if (!this.#isSuspect(job, place)) this.#gathering.push(job, now);
     }
@@ -418,6 +456,7 @@ export class Lane {
         () => !this.#room.isFull,
         (job) => {
           job.restore = this.#host.restoreFrom(job.context);
+          job.counts!.readBack(job.deferredAtMs);
           this.#room.load(job);
           this.#gathering.push(job, this.#host.clock.now());
         },

@@ -66,6 +66,8 @@ export class Results {
       } else if (job.attempt >= attempts || !this.#hasRoomFor(job)) this.die(job, result.error);
       else {
         this.#stats.retried++;
+        job.counts!.retried++;
+        job.counts!.failed(result.error, wallMs);
         const waitMs = backoffMs(retry, job.attempt, random);
         job.attempt++;
         job.place?.journal.failed(job.place);
@@ -87,6 +89,7 @@ export class Results {
 
   #delivered(job: PendingJob, wallMs: number): void {
     this.#stats.sent++;
+    job.counts!.sent++;
     this.#stats.addLag(wallMs - job.deferredAtMs);
     this.#finish(job);
     // Only a sink that would say so can be asked to take it again.
@@ -101,6 +104,7 @@ export class Results {
     if (!this.#host.desk.shelve(job)) return false;
     this.#room.unload(job);
     this.#parking.park(job);
+    job.counts!.spilled(1, job.deferredAtMs);
     return true;
   }
 
@@ -113,6 +117,8 @@ export class Results {
   /** The job can never be done. */
   die(job: PendingJob, error: unknown): void {
     this.#stats.dead++;
+    job.counts!.dead++;
+    job.counts!.failed(error, this.#host.clock.wall());
     this.#burying++;
     this.#finish(job);
     void this.#host.desk.died(job, error).finally(() => {

@@ -33,11 +33,13 @@ export class Room {
   load(job: PendingJob): void {
     this.loaded++;
     this.loadedLength += job.length;
+    job.counts!.loaded++;
   }
 
   unload(job: PendingJob): void {
     this.loaded--;
     this.loadedLength -= job.length;
+    job.counts!.loaded--;
     this.#unblock();
   }
 

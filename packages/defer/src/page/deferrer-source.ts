@@ -1,5 +1,5 @@
 import type { Deferrer } from '../deferrer.ts';
-import type { Lane } from '../lane/lane.ts';
+import type { SinkStats } from '../lane/sink-stats.ts';
 import { journalsIn } from './directory-source.ts';
 import type { PageSource, SinkRow } from './snapshot.ts';
 
@@ -9,9 +9,10 @@ export function deferrerSource(deferrer: Deferrer, title: string): PageSource {
   return {
     title,
     async read() {
-      const lanes = [...deferrer.lanes.values(), deferrer.afterLane];
+      const { sinks } = deferrer.stats();
       return {
-        sinks: lanes.map(rowOf),
+        sinks: sinks.map(rowOf),
+        jobs: sinks.flatMap(({ name, jobs }) => jobs.map((job) => ({ ...job, sink: name }))),
         journals: options.journal === undefined ? [] : await journalsIn(options.journal.directory),
         letters: await deadLetters.list(),
       };
@@ -32,18 +33,6 @@ export function deferrerSource(deferrer: Deferrer, title: string): PageSource {
   };
 }
 
-function rowOf(lane: Lane): SinkRow {
-  const { name, depth, loaded, isBreakerOpen, oldestAtMs, stats, options } = lane;
-  return {
-    name,
-    kind: options.sink.kind,
-    isUnavailable: isBreakerOpen,
-    depth,
-    loaded,
-    oldestAtMs,
-    sent: stats.sent,
-    retried: stats.retried,
-    dead: stats.dead,
-    dropped: Object.values(stats.dropped).reduce((sum, count) => sum + count, 0),
-  };
+function rowOf({ dropped, ...stats }: SinkStats): SinkRow {
+  return { ...stats, dropped: Object.values(dropped).reduce((sum, count) => sum + count, 0) };
 }

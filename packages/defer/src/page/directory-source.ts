@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { jobsByName } from '../inspect/jobs-by-name.ts';
 import { readDirectory, type Listing } from '../inspect/read-directory.ts';
 import { requeue } from '../inspect/requeue.ts';
 import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
@@ -12,9 +13,11 @@ export function directorySource(directory: string): PageSource {
   return {
     title: directory,
     async read() {
+      const listing = await readDirectory(directory);
       return {
         sinks: undefined,
-        journals: await journalsIn(directory),
+        jobs: jobsByName(listing.jobs),
+        journals: journalRows(listing),
         letters: await lettersIn(directory),
       };
     },
@@ -38,7 +41,10 @@ export function directorySource(directory: string): PageSource {
 }
 
 export async function journalsIn(directory: string): Promise<JournalRow[]> {
-  const { journals, jobs } = await readDirectory(directory);
+  return journalRows(await readDirectory(directory));
+}
+
+function journalRows({ journals, jobs }: Listing): JournalRow[] {
   return journals.map(({ id, owner, bytes, damages }) => ({
     id,
     owner,

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../journal/dead-letters.ts';
 import { Html, html } from './html.ts';
-import type { JournalRow, SinkRow, Snapshot } from './snapshot.ts';
+import type { JobRow, JournalRow, SinkRow, Snapshot } from './snapshot.ts';
 import { style } from './style.ts';
 
 /** More on one page help nobody: those of one kind are requeued together. */
@@ -17,7 +17,10 @@ export interface PageFacts {
 }
 
 /** The whole page: findings first, then the tables they come from. */
-export function renderPage({ sinks, journals, letters }: Snapshot, facts: PageFacts): string {
+export function renderPage(
+  { sinks, jobs: names, journals, letters }: Snapshot,
+  facts: PageFacts,
+): string {
   const { title, nowMs, done } = facts;
   return html`<!doctype html>
     <html lang="en">
@@ -38,8 +41,8 @@ export function renderPage({ sinks, journals, letters }: Snapshot, facts: PageFa
           ${findings(sinks, journals, letters, nowMs)}
         </header>
         <main>
-          ${sinks !== undefined && sinkTable(sinks, nowMs)} ${journalTable(journals)}
-          ${letterTable(letters, facts)}
+          ${sinks !== undefined && sinkTable(sinks, nowMs)} ${jobTable(names, nowMs)}
+          ${journalTable(journals)} ${letterTable(letters, facts)}
         </main>
       </body>
     </html>`.text;
@@ -53,11 +56,11 @@ function findings(
 ): Html {
   const found = [
     ...(sinks ?? [])
-      .filter(({ isUnavailable }) => isUnavailable)
+      .filter(isUnavailable)
       .map(
-        ({ name, depth, oldestAtMs }) =>
+        ({ name, depth, oldestAtMs, waiting }) =>
           html`<b class="worse">${name}</b> is unavailable: ${jobs(depth)}
-            waiting${age(oldestAtMs, nowMs)}.`,
+            waiting${age(oldestAtMs, nowMs)}. ${waiting?.sentence}`,
       ),
     ...(sinks ?? [])
       .filter(({ dropped }) => dropped > 0)
@@ -106,15 +109,71 @@ function sinkTable(sinks: readonly SinkRow[], nowMs: number): Html {
           (row) =>
             html`<tr>
               <th scope="row">${row.name} <small>${row.kind}</small></th>
-              <td data-label="State">
-                ${row.isUnavailable ? html`<span class="worse">unavailable</span>` : row.depth > 0 ? 'delivering' : 'idle'}
-              </td>
+              <td data-label="State">${stateOf(row, nowMs)}</td>
               ${cell('Waiting', count(row.depth))}${cell('In memory', count(row.loaded))}${cell('Oldest', ageOf(row.oldestAtMs, nowMs))}${cell('Delivered', count(row.sent))}${cell('Retried', count(row.retried))}${cell('Dead', count(row.dead))}${cell('Dropped', count(row.dropped))}
             </tr>`,
         )}
       </tbody>
     </table>
     <p class="lead">Counted since this process started.</p>
+  </section>`;
+}
+
+function stateOf(row: SinkRow, nowMs: number): Html {
+  const { depth, waiting } = row;
+  if (waiting === undefined) return html`${depth > 0 ? 'delivering' : 'idle'}`;
+  const word = isUnavailable(row)
+    ? html`<span class="worse">unavailable</span>`
+    : html`waiting: ${waiting.reason}`;
+  const { untilMs } = waiting;
+  return html`${word}<br /><small
+      >${shorten(waiting.sentence, 200)}${untilMs !== undefined && ` Next try in ${ageOf(nowMs, untilMs)}.`}</small
+    >`;
+}
+
+/* The others are ways of a sink that works. */
+function isUnavailable({ waiting }: SinkRow): boolean {
+  return waiting?.reason === 'outage' || waiting?.reason === 'unavailable';
+}
+
+function jobTable(names: readonly JobRow[], nowMs: number): Html {
+  if (names.length === 0) return html``;
+  const shown = names.toSorted((a, b) => b.depth - a.depth || b.dead - a.dead);
+  return html`<section>
+    <h2>Jobs by name</h2>
+    <table>
+      <thead>
+        <tr>
+          <th>Job</th>
+          <th>Sink</th>
+          <th class="n">Waiting</th>
+          <th class="n">Oldest</th>
+          <th class="n">Tries</th>
+          <th class="n">Failed</th>
+          <th class="n">Dead</th>
+          <th>Last failure</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${shown.map(
+          (row) =>
+            html`<tr>
+              <th scope="row">${row.job}</th>
+              <td data-label="Sink">${row.sink}</td>
+              ${cell('Waiting', count(row.depth))}${cell('Oldest', ageOf(row.oldestAtMs, nowMs))}${cell('Tries', count(row.attempts))}${cell('Failed', count(row.failures))}${cell('Dead', count(row.dead))}
+              <td data-label="Last failure">
+                ${
+                  row.lastFailure === undefined
+                    ? '–'
+                    : html`${shorten(row.lastFailure.message, 200)}<br /><small
+                          >${ageOf(row.lastFailure.atMs, nowMs)} ago</small
+                        >`
+                }
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
   </section>`;
 }
 

@@ -1,3 +1,5 @@
+import type { JobStats } from '../lane/job-stats.ts';
+import type { SinkStats } from '../lane/sink-stats.ts';
 import type { ListedJournal } from '../inspect/read-directory.ts';
 import type { DeadLetter } from '../journal/dead-letters.ts';
 
@@ -18,22 +20,23 @@ export type Which = { readonly id: string } | { readonly job: string; readonly s
 export interface Snapshot {
   /** Undefined where no process is asked: a directory knows no lanes. */
   readonly sinks: readonly SinkRow[] | undefined;
+  /** By sink and name, those with most to do first. */
+  readonly jobs: readonly JobRow[];
   readonly journals: readonly JournalRow[];
   /** Oldest first. */
   readonly letters: readonly DeadLetter[];
 }
 
-export interface SinkRow {
-  readonly name: string;
-  readonly kind: string;
-  readonly isUnavailable: boolean;
-  readonly depth: number;
-  readonly loaded: number;
-  readonly oldestAtMs: number | undefined;
-  readonly sent: number;
-  readonly retried: number;
-  readonly dead: number;
+export interface SinkRow extends Pick<
+  SinkStats,
+  'name' | 'kind' | 'depth' | 'loaded' | 'oldestAtMs' | 'waiting' | 'sent' | 'retried' | 'dead'
+> {
   readonly dropped: number;
+}
+
+/** Of a directory: what it has of jobs of this name, and no tries of those that are done. */
+export interface JobRow extends JobStats {
+  readonly sink: string;
 }
 
 export interface JournalRow {

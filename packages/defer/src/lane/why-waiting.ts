@@ -1,0 +1,82 @@
+import type { Clock } from '../clock.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { Gathering } from './gathering.ts';
+import type { ResolvedLane } from './lane-options.ts';
+import type { Waiting } from './waiting.ts';
+
+export interface LaneState {
+  readonly breaker: CircuitBreaker;
+  readonly gathering: Gathering;
+  readonly options: ResolvedLane;
+  /** On their way. */
+  readonly batches: number;
+  readonly isAlone: boolean;
+  readonly awaitsOrphans: boolean;
+  /** Jobs that wait for their next try on disk. */
+  readonly parked: number;
+  /** Jobs in files that cannot be read for now. */
+  readonly stuck: number;
+}
+
+/** What holds up the jobs of a lane, the cause that is nearest to the sink first. */
+export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined {
+  const { breaker, gathering, options, batches } = state;
+  const now = clock.now();
+  const until = (ms: number): { untilMs: number } => ({ untilMs: clock.wall() + ms });
+  if (!breaker.isAvailable) {
+    return { reason: 'unavailable', sentence: 'The sink has lost its connection.' };
+  }
+  if (breaker.isFailing) {
+    const breakerMs = breaker.waitMs(now);
+    const sentence = `The last send failed: ${messageOf(breaker.lastError)}.`;
+    return { reason: 'outage', sentence, ...(breakerMs !== undefined && until(breakerMs)) };
+  }
+  if (state.awaitsOrphans && gathering.isEmpty) {
+    return { reason: 'orphans', sentence: 'What ended processes have left is read first.' };
+  }
+  if (state.isAlone) {
+    const sentence = 'A job that was running when a process ended runs alone.';
+    return { reason: 'suspect', sentence };
+  }
+  const heldMs = gathering.heldMs(now);
+  if (heldMs > 0) {
+    const { job, id, counts } = gathering.first ?? {};
+    const error = counts?.lastFailure?.message ?? 'no reason is known';
+    const sentence = `In order: the first job, ${job} ${id}, failed (${error}), and the others wait for it.`;
+    return { reason: 'ordered', sentence, ...until(heldMs) };
+  }
+  if (batches >= options.inFlight) {
+    const sentence = `${batches} of ${options.inFlight} batches are on their way.`;
+    return { reason: 'in-flight', sentence };
+  }
+  if (!gathering.isEmpty) {
+    const rateMs = gathering.pauseMs(now);
+    if (rateMs === 0) return undefined;
+    return { reason: 'rate', sentence: 'The rate allows no more for now.', ...until(rateMs) };
+  }
+  if (batches > 0 && gathering.behindKeys > 0) {
+    const sentence = `${gathering.behindKeys} jobs wait for another of their key.`;
+    return { reason: 'key', sentence };
+  }
+  if (batches > 0) return undefined;
+  const retrying = gathering.retrying + state.parked;
+  if (retrying > 0) {
+    const behind = gathering.behindKeys === 0 ? '' : `; ${gathering.behindKeys} are behind them`;
+    const sentence = `${retrying} jobs have failed, and wait for their next try${behind}.`;
+    const { nextDueAtMs } = gathering;
+    return {
+      reason: 'retry',
+      sentence,
+      ...(nextDueAtMs !== undefined && until(Math.max(0, nextDueAtMs - now))),
+    };
+  }
+  if (state.stuck > 0) {
+    const sentence = `${state.stuck} jobs are in files of the journal that cannot be read.`;
+    return { reason: 'unreadable', sentence };
+  }
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+}

@@ -4,7 +4,7 @@ import type { Delivery } from '../sink.ts';
  * What makes two deliveries the same job: their kind and the caller's key, or the id that every attempt shares. ASCII
  * without colons, quotes or spaces, and never the same for two that differ.
  */
-export function identityOf({ job, key, id }: Delivery): string {
+export function identityOf({ job, key, id }: Pick<Delivery, 'job' | 'key' | 'id'>): string {
   // An id has no tilde.
   return key === undefined ? id : `${word(job)}~${word(key)}`;
 }

@@ -1,4 +1,8 @@
-import type { PostgresPool } from './pool.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeferError } from '../errors.ts';
+import type { PostgresClient, PostgresPool } from './pool.ts';
+
+const mostMsForTable = 2_000;
 
 /** Creates a table where there is none: once, whoever asks how often. */
 export class TableCreator {
@@ -12,11 +16,6 @@ export class TableCreator {
     this.#pool = pool;
     this.#statement = statement;
     this.#isDone = statement === undefined;
-  }
-
-  /** True once nothing is left to be made. */
-  get isDone(): boolean {
-    return this.#isDone;
   }
 
   /** Rejects where the table can be neither found nor made; the next call tries again. */
@@ -34,5 +33,34 @@ export class TableCreator {
       });
     await this.#created;
     this.#isDone = true;
+  }
+
+  /** False when it takes too long. */
+  async createSoon(): Promise<boolean> {
+    const waited = new AbortController();
+    const isOver = sleep(mostMsForTable, false, { signal: waited.signal }).catch(() => false);
+    try {
+      return await Promise.race([this.create().then(() => true), isOver]);
+    } finally {
+      waited.abort();
+    }
+  }
+
+  /**
+   * Has the table there for a transaction of the caller's. Made outside of it: one that is rolled back would take the
+   * table with it. But a pool may have no other client than the caller's, and neither would ever go on.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL
+   */
+  async haveFor(client: PostgresClient, table: string, what: 'outbox' | 'inbox'): Promise<void> {
+    if (this.#isDone) return;
+    const { rows } = await client.query('select to_regclass($1::text) is not null as there', [
+      table,
+    ]);
+    if ((rows[0] as { there: boolean }).there || (await this.createSoon())) return;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_LEVEL',
+      `The ${what}'s table ${table} is not there, and its pool had no client within ${mostMsForTable} ms to make it with: give the pool more than one, or run ${what}Table() beforehand.`,
+    );
   }
 }

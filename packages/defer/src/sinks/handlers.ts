@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { Shifts } from '../delivery/shifts.ts';
+import { Unavailable } from '../delivery/unavailable.ts';
 import { DeferError } from '../errors.ts';
 import {
   dead,
@@ -39,6 +40,10 @@ export interface HandlersOptions {
    */
   concurrency?: number;
 }
+
+/** How long a job waits for what its handler works with. */
+const askAgainMs = 1_000;
+const tellEveryMs = 60_000;
 
 const batchHandlers = new WeakSet<object>();
 
@@ -83,6 +88,9 @@ class HandlersSink implements Sink {
   readonly #concurrency: number;
   #ordered = false;
   #shifts = new Shifts(systemClock, 30_000, () => tooLong(30_000));
+  #clock = systemClock;
+  #tellAtMs = 0;
+  #warn: SinkHost['warn'] = () => {};
 
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
@@ -96,8 +104,10 @@ class HandlersSink implements Sink {
     this.#concurrency = concurrency;
   }
 
-  open({ ordered, clock, sendTimeoutMs }: SinkHost): void {
+  open({ ordered, clock, sendTimeoutMs, warn }: SinkHost): void {
     this.#ordered = ordered === true;
+    this.#warn = warn;
+    this.#clock = clock;
     this.#shifts = new Shifts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
   }
 
@@ -154,8 +164,17 @@ class HandlersSink implements Sink {
       if (isPromise(work)) await inTime.race(Promise.resolve(work));
       return undefined;
     } catch (error) {
-      return verdict(error);
+      if (!(error instanceof Unavailable)) return verdict(error);
+      this.#tellOutage(delivery, error);
+      return untried(error, askAgainMs);
     }
+  }
+
+  #tellOutage({ job }: Delivery, error: Unavailable): void {
+    const now = this.#clock.now();
+    if (now < this.#tellAtMs) return;
+    this.#tellAtMs = now + tellEveryMs;
+    this.#warn(`what the handler of "${job}" works with is unavailable; its jobs wait.`, error);
   }
 }
 

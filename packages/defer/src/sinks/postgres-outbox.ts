@@ -42,7 +42,6 @@ export interface PostgresOutboxOptions {
 /** How soon, and for how long, the relay looks again after an `enqueue`: the commit must be near. */
 const eagerPollMs = 5;
 const eagerForMs = 100;
-const mostMsForTable = 2_000;
 /** How often rows are looked after that their sinks have, and how lately a server must have been seen for it. */
 const settleEveryMs = 1_000;
 const seenWithinMs = 15_000;
@@ -129,7 +128,7 @@ class PostgresOutbox implements Outbox {
         `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
       );
     }
-    if (!this.#creator.isDone) await this.#haveTable(client);
+    await this.#creator.haveFor(client, this.#table, 'outbox');
     await client.query(
       `insert into ${this.#table} (id, sink, job, key, data, deferred_at_ms, context, options)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -148,34 +147,10 @@ class PostgresOutbox implements Outbox {
     this.#wake.abort();
   }
 
-  /* Made outside of the transaction: one that is rolled back would take the table with it. But a pool may have no other
-     client than the caller's, and neither would ever go on. */
-  async #haveTable(client: PostgresClient): Promise<void> {
-    const { rows } = await client.query('select to_regclass($1::text) is not null as there', [
-      this.#table,
-    ]);
-    if ((rows[0] as { there: boolean }).there || (await this.#makeTable())) return;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
-      `The outbox's table ${this.#table} is not there, and its pool had no client within ${mostMsForTable} ms to make it with: give the pool more than one, or run outboxTable() beforehand.`,
-    );
-  }
-
-  /* False when it takes too long. */
-  async #makeTable(): Promise<boolean> {
-    const waited = new AbortController();
-    const isOver = sleep(mostMsForTable, false, { signal: waited.signal }).catch(() => false);
-    try {
-      return await Promise.race([this.#creator.create().then(() => true), isOver]);
-    } finally {
-      waited.abort();
-    }
-  }
-
   /** Resolves when the table is there, or after a while: the relay goes on trying. */
   async open(host: OutboxHost): Promise<void> {
     this.#running = this.#relay(host);
-    await this.#makeTable().catch(() => {});
+    await this.#creator.createSoon().catch(() => {});
   }
 
   async close(): Promise<void> {

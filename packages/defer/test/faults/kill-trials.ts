@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppSettings } from './app.ts';
+import type { InboxAppSettings } from './inbox-app.ts';
 
 /* A young generation of one size: its own growth must not be taken for that of what waits. */
 const v8 = ['--expose-gc', '--min-semi-space-size=4', '--max-semi-space-size=4'];
@@ -17,8 +18,11 @@ export interface RunningApp {
 }
 
 /** Undefined when the process ended before it listened, as one that is to crash may. */
-export async function startApp(settings: AppSettings): Promise<RunningApp | undefined> {
-  const child = spawn(process.execPath, [...v8, appFile, JSON.stringify(settings)], {
+export async function startApp(
+  settings: AppSettings | InboxAppSettings,
+  file = appFile,
+): Promise<RunningApp | undefined> {
+  const child = spawn(process.execPath, [...v8, file, JSON.stringify(settings)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => undefined);

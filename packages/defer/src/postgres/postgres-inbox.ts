@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { identityOf } from '../delivery/identity.ts';
+import { Unavailable } from '../delivery/unavailable.ts';
+import { untilAborted } from '../delivery/until-aborted.ts';
+import type { Delivery } from '../sink.ts';
+import type { Handler } from '../sinks/handlers.ts';
+import { positive } from '../validate.ts';
+import { inboxTable } from './inbox-table.ts';
+import { quoteTable, type PostgresClient, type PostgresPool } from './pool.ts';
+import { TableCreator } from './table-creator.ts';
+import { inTransaction, type TransactionClient } from './transaction.ts';
+
+export { inboxTable } from './inbox-table.ts';
+export type { TransactionClient } from './transaction.ts';
+
+/** The part of a `pg` pool that is used. */
+export interface InboxPool<Client> extends PostgresPool {
+  connect(): Promise<Client>;
+}
+
+export interface PostgresInboxOptions<Client> {
+  /** Stays the user's: the inbox does not end it. A handler has one of its clients while it runs. */
+  pool: InboxPool<Client>;
+  /**
+   * With or without a schema.
+   * @default 'defer_inbox'
+   */
+  table?: string;
+  /**
+   * Whether the table is created where there is none; `inboxTable()` has the statements for a migration.
+   * @default true
+   */
+  createTable?: boolean;
+  /**
+   * How long a row is kept, in milliseconds: for longer than a job may wait to be delivered a second time. What comes
+   * later is done again.
+   * @default 604_800_000, a week
+   */
+  retainMs?: number;
+}
+
+/** Does one job in a transaction, which is committed when it resolves and rolled back when it throws. */
+export type TransactionHandler<Client, Data> = (
+  data: Data,
+  client: Client,
+  delivery: Delivery,
+  signal: AbortSignal,
+) => unknown;
+
+/** What makes two deliveries the same job: its name and key, or its id. */
+type Identified = Pick<Delivery, 'id' | 'job' | 'key'>;
+
+export interface PostgresInbox<Client> {
+  /**
+   * A handler that does each job once: the row that says it is done commits with what the handler writes through its
+   * client, and a delivery that finds the row does nothing. Where the time of the job is over, the transaction is
+   * rolled back with its connection.
+   */
+  once<Data>(handler: TransactionHandler<Client, Data>): Handler;
+  /**
+   * The same in a transaction of the caller's own: true when the job is to be done in it now, false when that has
+   * happened. A second delivery waits until the transaction of the first has ended.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL: the table is missing, and the pool has no client to make it with
+   */
+  claim(client: PostgresClient, delivery: Identified): Promise<boolean>;
+}
+
+/**
+ * Exactly once, for handlers that write to PostgreSQL: what they write and the row that says so commit together.
+ * A job is what its name and key say, or else its id: a second one of the same name and key is done by the first.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
+ * @example
+ * ```ts
+ * const inbox = postgresInbox<PoolClient>({ pool });
+ * const sink = handlers({
+ *   charge: inbox.once(async ({ account, cents }: Charge, client) => {
+ *     await client.query('update accounts set cents = cents - $1 where id = $2', [cents, account]);
+ *   }),
+ * });
+ * ```
+ */
+export function postgresInbox<Client extends TransactionClient = TransactionClient>(
+  options: PostgresInboxOptions<Client>,
+): PostgresInbox<Client> {
+  return new Inbox(options);
+}
+
+const weekMs = 7 * 24 * 3_600_000;
+const mostBetweenCleaningsMs = 3_600_000;
+const mostRemovedAtOnce = 1_000;
+/** What a b-tree takes of a key is 2,704 bytes. */
+const mostIdentityLength = 512;
+
+class Inbox<Client extends TransactionClient> implements PostgresInbox<Client> {
+  readonly #pool: InboxPool<Client>;
+  readonly #table: string;
+  readonly #creator: TableCreator;
+  readonly #retainMs: number;
+  #cleanAtMs = 0;
+
+  constructor(options: PostgresInboxOptions<Client>) {
+    const { pool, table = 'defer_inbox', createTable = true, retainMs = weekMs } = options;
+    this.#pool = pool;
+    this.#table = quoteTable(table);
+    this.#creator = new TableCreator(pool, createTable ? inboxTable(table) : undefined);
+    this.#retainMs = positive('retainMs', retainMs);
+  }
+
+  once<Data>(handler: TransactionHandler<Client, Data>): Handler {
+    return async (data: Data, delivery, signal) => {
+      await untilAborted(this.#creator.create(), signal).catch(Unavailable.rethrow);
+      await inTransaction(this.#pool, signal, async (client, own) => {
+        if (await own(this.#insert(client, delivery))) {
+          await handler(data, client, delivery, signal);
+        }
+      });
+      this.#clean();
+    };
+  }
+
+  async claim(client: PostgresClient, delivery: Identified): Promise<boolean> {
+    await this.#creator.haveFor(client, this.#table, 'inbox');
+    const isFirst = await this.#insert(client, delivery);
+    this.#clean();
+    return isFirst;
+  }
+
+  async #insert(client: PostgresClient, delivery: Identified): Promise<boolean> {
+    const { rowCount } = await client.query(
+      `insert into ${this.#table} (job) values ($1) on conflict do nothing`,
+      [rowOf(delivery)],
+    );
+    return rowCount === 1;
+  }
+
+  /* Now and then, beside the work; what fails is done the next time. */
+  #clean(): void {
+    const now = performance.now();
+    if (now < this.#cleanAtMs) return;
+    this.#cleanAtMs = now + Math.min(mostBetweenCleaningsMs, this.#retainMs / 2);
+    this.#removeOld().catch(() => {});
+  }
+
+  async #removeOld(): Promise<void> {
+    for (;;) {
+      const { rowCount } = await this.#pool.query(
+        `delete from ${this.#table} where ctid = any(array(
+           select ctid from ${this.#table} where done_at < now() - $1 * interval '1 millisecond' limit $2))`,
+        [this.#retainMs, mostRemovedAtOnce],
+      );
+      if (rowCount !== mostRemovedAtOnce) return;
+    }
+  }
+}
+
+function rowOf(delivery: Identified): string {
+  const identity = identityOf(delivery);
+  if (identity.length <= mostIdentityLength) return identity;
+  // No identity has a colon.
+  return `sha256:${createHash('sha256').update(identity).digest('hex')}`;
+}

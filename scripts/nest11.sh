@@ -11,7 +11,8 @@ cd "$folder"
 echo '{ "private": true, "type": "module" }' > package.json
 npm install --no-audit --no-fund --loglevel=error --omit=dev @nestjs/common@11 @nestjs/core@11 \
   @nestjs/platform-express@11 @nestjs/platform-fastify@11 fastify@5 pino@10 ioredis@6 reflect-metadata@0.2 rxjs@7 \
-  class-transformer@0.5 class-validator@0.15 nestjs-zod@5 zod@4 @nestjs/cache-manager@3 cache-manager@7 keyv@5
+  class-transformer@0.5 class-validator@0.15 nestjs-zod@5 zod@4 @nestjs/cache-manager@3 cache-manager@7 keyv@5 \
+  nestjs-pino@5 pino-http@11
 mkdir node_modules/@redline
 for name in http defer response-cache; do ln -s "$root/packages/$name" "node_modules/@redline/$name"; done
 ln -s "$root/scripts/services" node_modules/@redline/services

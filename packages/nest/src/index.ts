@@ -1,9 +1,18 @@
 export { LoggerError, type LoggerErrorCode } from './logger/errors.ts';
 export { getLoggerToken, InjectLogger } from './logger/inject-logger.ts';
 export { LoggerModule, type LoggerModuleAsyncOptions } from './logger/logger-module.ts';
+export {
+  NativeLogger,
+  nativeLoggerOptions,
+  type NativeLoggerOptions,
+} from './logger/native-logger.ts';
+export type { RunInContextOptions } from './logger/logger-core.ts';
 export { NestLogger } from './logger/nest-logger.ts';
+export type { CustomLines } from './logger/custom-lines.ts';
+export type { LineKeys } from './logger/line-shape.ts';
+export type { LineFields, ShapeOptions } from './logger/resolve-shape.ts';
 export type {
-  LineFields,
+  LoggedRoutes,
   LoggerModuleOptions,
   RequestIdOptions,
   RequestLines,

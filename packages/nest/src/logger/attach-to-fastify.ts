@@ -1,12 +1,13 @@
-import type { ServerResponse } from 'node:http';
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { announceOf } from './customise.ts';
 import { requestIdError, twiceError } from './errors.ts';
+import { FastifyRequestLog } from './fastify-request-log.ts';
 import type { LoggerCore } from './logger-core.ts';
+import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import { onNestException } from './nest-exceptions.ts';
 import { createRequestIds } from './request-id.ts';
-import { requestLogOf, type RequestLog } from './request-log.ts';
+import { requestLogOf } from './request-log.ts';
 import { createFinish, type Finish } from './finish-response.ts';
 import { silenceFastify } from './silence-fastify.ts';
 
@@ -19,12 +20,6 @@ export interface FastifyAdapterLike {
   setOnRequestHook(hook: RequestHook): void;
 }
 
-const requestLog = Symbol('redline.requestLog');
-
-interface LoggedResponse extends ServerResponse {
-  [requestLog]?: RequestLog;
-}
-
 const attached = new WeakSet<FastifyInstance>();
 
 /** Puts request ids, request loggers and response lines into Fastify; returns what lets go. */
@@ -32,10 +27,11 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
   const fastify = adapter.getInstance();
   const { requestIdHeader } = fastify.initialConfig;
   if (attached.has(fastify)) throw twiceError();
-  if (typeof requestIdHeader === 'string') throw requestIdError(requestIdHeader);
-  attached.add(fastify);
   const { requestId, requests } = core.options;
-  fastify.setGenReqId(createRequestIds(requestId.header, requestId.generate));
+  if (typeof requestIdHeader === 'string' && !requestId.isFastifys)
+    throw requestIdError(requestIdHeader);
+  attached.add(fastify);
+  if (!requestId.isFastifys) fastify.setGenReqId(createRequestIds(requestId));
   silenceFastify(fastify, core.pino);
   const finish = requests === 'off' ? undefined : createFinish(core);
   const begin = createBegin(core, finish);
@@ -48,13 +44,14 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
 function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook {
   const { storage } = core;
   const { echo } = core.options.requestId;
-  const Log = requestLogOf(core.pino);
+  const Log = requestLogOf(FastifyRequestLog, core.pino);
+  const announce = announceOf(core);
   const onClose = function (this: LoggedResponse): void {
     const log = this[requestLog];
     if (log !== undefined && !log.closed) finish?.(log, true);
   };
   return (request, reply, done) => {
-    const log = new Log(core.pino, request, reply);
+    const log = new Log(core, request, reply);
     const raw = reply.raw as LoggedResponse;
     raw[requestLog] = log;
     request.log = log as unknown as FastifyRequest['log'];
@@ -62,6 +59,7 @@ function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook 
     // Fastify's onRequestAbort misses a client that leaves after its body has been read.
     if (finish !== undefined) raw.on('close', onClose);
     if (echo !== undefined) reply.header(echo, request.id);
+    announce?.(log);
     if (storage === undefined) done();
     else storage.run(log, done);
   };
@@ -92,11 +90,7 @@ function watchResponses(fastify: FastifyInstance, core: LoggerCore, finish: Fini
     if (log !== undefined) log.failure = error;
     done();
   });
-  return onNestException((exception, response) => {
-    const raw = ((response as FastifyReply | undefined)?.raw ?? response) as LoggedResponse;
-    const log = raw?.[requestLog];
-    if (log?.root !== core.pino || log.closed) return;
-    log.failure = exception;
-    if (typeof exception === 'object' && exception !== null) core.carried.add(exception);
-  });
+  return onNestException((exception, response) =>
+    keepFailure(core, exception, (response as FastifyReply | undefined)?.raw ?? response),
+  );
 }

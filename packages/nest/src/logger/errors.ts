@@ -3,7 +3,7 @@
  *
  * - `ERR_REDLINE_LOGGER_OPTION`: an option has a value it cannot have.
  * - `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`: there is no option of that name.
- * - `ERR_REDLINE_LOGGER_ADAPTER`: the app does not run on Fastify.
+ * - `ERR_REDLINE_LOGGER_ADAPTER`: the app runs on neither Fastify nor Express.
  * - `ERR_REDLINE_LOGGER_TWICE`: the module was imported twice in one app.
  * - `ERR_REDLINE_LOGGER_REQUEST_ID`: the Fastify adapter reads request ids itself.
  * - `ERR_REDLINE_LOGGER_DESTINATION`: the destination cannot be opened.
@@ -57,7 +57,7 @@ export function unknownOptionError(name: string, known: readonly string[]): Logg
 export function adapterError(received: string): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_ADAPTER',
-    `LoggerModule attaches pino to Fastify and this app runs on ${show(received)}: create it with NestFactory.create(AppModule, new FastifyAdapter()), or stay with nestjs-pino on Express.`,
+    `LoggerModule attaches pino to Fastify or Express, and this app runs on ${show(received)}: create it with one of their adapters.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 
+import { attempt, createTitles } from './customise.ts';
 import type { LoggerCore } from './logger-core.ts';
 import type { RequestLog } from './request-log.ts';
 import { createWriteLine } from './response-line.ts';
@@ -9,33 +10,22 @@ export type Finish = (log: RequestLog, aborted: boolean) => void;
 
 /** Decides whether a response gets a line, and at which level. */
 export function createFinish(core: LoggerCore): Finish {
-  const { ignore, share, fields } = core.options;
-  const writeLine = createWriteLine(core.pino, fields);
+  const { ignore, share, shape, custom, routes } = core.options;
+  const writeLine = createWriteLine(core.pino, shape);
+  const { levelOf, messageOf } = createTitles(custom, core.pino.levels.values);
+  const byDefault = routes.forRoutes === undefined;
   return (log, aborted) => {
     log.closed = true;
-    const { statusCode } = log.reply.raw;
+    const { statusCode } = log.rawReply;
     if (!aborted && statusCode < 400 && (share === 0 || (share < 1 && Math.random() >= share))) {
       return;
     }
-    if (ignore !== undefined && isIgnored(ignore, log)) return;
-    if (aborted) {
-      writeLine(log, log.failure === undefined ? 'warn' : 'error', true);
-    } else if (statusCode >= 500) {
-      writeLine(log, 'error', false);
-    } else {
-      // A NotFoundException is an answer; an error of a library that happens to be a 4xx is news.
-      if (statusCode < 400 || log.failure instanceof HttpException) log.failure = undefined;
-      writeLine(log, statusCode >= 400 ? 'warn' : 'info', false);
-    }
+    if (!(log.chosen ?? byDefault)) return;
+    if (ignore !== undefined && attempt(log, () => ignore(log)) === true) return;
+    // A NotFoundException is an answer; an error of a library that happens to be a 4xx is news.
+    const isAnswer = statusCode < 400 || log.failure instanceof HttpException;
+    if (!aborted && statusCode < 500 && isAnswer && !log.insisted) log.failure = undefined;
+    const level = levelOf(log, aborted);
+    if (level !== 'silent') writeLine(log, level, messageOf(log, aborted), aborted);
   };
-}
-
-function isIgnored(ignore: NonNullable<LoggerCore['options']['ignore']>, log: RequestLog): boolean {
-  try {
-    return ignore(log.request);
-  } catch (error) {
-    // Thrown in a "close" listener, it would end the process.
-    log.failure ??= error;
-    return false;
-  }
 }

@@ -1,78 +1,98 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { LineFields } from './options.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { stdSerializers } from 'pino';
+
+import type { LineKeys } from './line-shape.ts';
+import type { RequestLog } from './request-log.ts';
+
+type Fields = Record<string, unknown>;
 
 /** The fields of `fields: "slim"`, in the order they are written in. */
-export const SLIM_FIELDS: readonly string[] = [
-  'reqId',
-  'method',
-  'url',
-  'statusCode',
-  'responseTime',
-];
+export function slimNames(keys: LineKeys): readonly string[] {
+  return [keys.reqId, 'method', 'url', 'statusCode', keys.responseTime];
+}
 
 /** `fields: "slim"` as an object. */
-export const slimFields: LineFields = (request, reply) => ({
-  reqId: request.id,
-  method: request.raw.method,
-  url: request.raw.url,
-  statusCode: statusOf(reply),
-  responseTime: roundedTime(reply),
-});
+export function slimFields(keys: LineKeys): (log: RequestLog) => Fields {
+  return (log) => ({
+    [keys.reqId]: log.id,
+    method: log.rawRequest.method,
+    url: log.url,
+    statusCode: statusOf(log.rawReply),
+    [keys.responseTime]: roundedTime(log),
+  });
+}
 
 /** `fields: "full"`: the slim ones first, headers last. */
-export const fullFields: LineFields = (request, reply) => {
-  const { headers } = request;
-  const answered = headersOf(reply);
-  return {
-    ...slimFields(request, reply),
-    route: request.routeOptions?.url,
-    remoteAddress: request.ip,
-    remotePort: request.raw.socket?.remotePort,
-    host: request.host,
-    userAgent: headers['user-agent'],
-    requestLength: lengthIn(headers),
-    responseLength: lengthIn(answered),
-    req: { headers },
-    res: { headers: answered },
+export function fullFields(keys: LineKeys): (log: RequestLog) => Fields {
+  const slim = slimFields(keys);
+  return (log) => {
+    const { headers } = log.rawRequest;
+    const answered = headersOf(log);
+    return {
+      ...slim(log),
+      route: log.route,
+      remoteAddress: log.ip,
+      remotePort: log.rawRequest.socket?.remotePort,
+      host: log.host,
+      userAgent: headers['user-agent'],
+      requestLength: lengthIn(headers),
+      responseLength: lengthIn(answered),
+      [keys.req]: { headers },
+      [keys.res]: { headers: answered },
+    };
   };
-};
+}
 
 /** The status that was sent; `null` if the connection was gone before one was. */
-export function statusOf(reply: FastifyReply): number | null {
-  return reply.raw.headersSent ? reply.raw.statusCode : null;
+export function statusOf(response: ServerResponse): number | null {
+  return response.headersSent ? response.statusCode : null;
 }
 
 /** Milliseconds with three decimals: more digits cost time and say nothing. */
-function roundedTime(reply: FastifyReply): number {
-  return Math.round(reply.elapsedTime * 1000) / 1000;
+function roundedTime(log: RequestLog): number {
+  return Math.round(log.elapsedMs * 1000) / 1000;
 }
 
-function headersOf(reply: FastifyReply): Record<string, unknown> {
-  return reply.getHeaders();
+// Fastify keeps headers of its own until it sends them.
+function headersOf(log: RequestLog): Fields {
+  return (log.reply as { getHeaders(): Fields }).getHeaders();
 }
 
-function lengthIn(headers: Record<string, unknown>): number | undefined {
+function lengthIn(headers: Fields): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
 
-/** pino serializers for `logger.info({ req, res })` with Fastify's objects or Node's. */
-export const serializers: Record<string, (value: unknown) => unknown> = {
-  req: (value) => {
-    const request = value as Partial<FastifyRequest>;
-    if (request?.raw === undefined) return value;
-    return {
-      id: request.id,
-      method: request.raw.method,
-      url: request.raw.url,
-      headers: request.headers,
-      remoteAddress: request.ip,
-    };
-  },
-  res: (value) => {
-    const reply = value as Partial<FastifyReply>;
-    if (reply?.raw === undefined) return value;
-    return { statusCode: reply.raw.statusCode, headers: reply.getHeaders?.() };
-  },
-};
+/** pino serializers for `logger.info({ req, res, err })` with Fastify's objects, Express's or Node's. */
+export function serializersFor(keys: LineKeys): Record<string, (value: unknown) => unknown> {
+  return {
+    [keys.req]: serializeRequest,
+    [keys.res]: serializeReply,
+    [keys.err]: stdSerializers.err as (value: unknown) => unknown,
+  };
+}
+
+function serializeRequest(value: unknown): unknown {
+  const request = value as Partial<FastifyRequest>;
+  if (request?.raw === undefined) return isNodes(value) ? stdSerializers.req(value) : value;
+  return {
+    id: request.id,
+    method: request.raw.method,
+    url: request.raw.url,
+    headers: request.headers,
+    remoteAddress: request.ip,
+  };
+}
+
+function serializeReply(value: unknown): unknown {
+  const reply = value as Partial<FastifyReply>;
+  if (reply?.raw === undefined) return isNodes(value) ? stdSerializers.res(value as never) : value;
+  return { statusCode: reply.raw.statusCode, headers: reply.getHeaders?.() };
+}
+
+/** An object of Express or of Node: written as it is, it would be its sockets and parsers. */
+function isNodes(value: unknown): value is IncomingMessage {
+  return typeof (value as Partial<IncomingMessage> | undefined)?.on === 'function';
+}

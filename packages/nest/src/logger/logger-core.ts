@@ -1,22 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type DestinationStream, type Logger, pino as createPino, symbols } from 'pino';
+import {
+  type Bindings,
+  type DestinationStream,
+  type Logger,
+  pino as createPino,
+  symbols,
+} from 'pino';
 
 import { openDestination, wrapStream } from './destination.ts';
 import { LoggerError, optionError } from './errors.ts';
 import { flushOnExit, PATIENCE_MS } from './flush-on-exit.ts';
-import { serializers } from './line-fields.ts';
+import { serializersFor } from './line-fields.ts';
 import type { LogDestination } from './log-destination.ts';
 import type { ResolvedOptions } from './options.ts';
-import type { RequestLog } from './request-log.ts';
+import { JobLog } from './job-log.ts';
+import type { RequestHome, RequestLog } from './request-log.ts';
+
+/** How `runInContext()` starts. */
+export interface RunInContextOptions {
+  /** Fields of every line below. */
+  bindings?: Bindings;
+  /** Whether the fields of the request or job around it are carried as well. @default false */
+  inherit?: boolean;
+}
 
 /** One per app: the pino logger, where it writes, and which request is being worked on. */
-export class LoggerCore {
+export class LoggerCore implements RequestHome {
   readonly options: ResolvedOptions;
   readonly pino: Logger;
   readonly destination: LogDestination;
-  readonly storage: AsyncLocalStorage<RequestLog> | undefined;
+  readonly storage: AsyncLocalStorage<RequestLog | JobLog> | undefined;
   /** Exceptions a response line carries, so that no other line needs to. */
   readonly carried: WeakSet<object> = new WeakSet();
   readonly #forget: () => void;
@@ -30,14 +45,28 @@ export class LoggerCore {
     this.#forget = flushOnExit(destination, options.signals);
   }
 
+  bindings(log: RequestLog): Bindings {
+    return this.options.shape.bindings(log);
+  }
+
   /** The logger of the request that is being worked on, else the app's. */
   get current(): Logger {
     return this.storage?.getStore()?.pino ?? this.pino;
   }
 
-  /** The request that is being worked on, if there is one and `context` is on. */
-  get request(): RequestLog | undefined {
+  /** The request or the job that is being worked on, if there is one and `context` is on. */
+  get work(): RequestLog | JobLog | undefined {
     return this.storage?.getStore();
+  }
+
+  /** Calls the function with a logger of its own for everything below it. */
+  runInContext<Result>(
+    run: () => Result,
+    { bindings, inherit = false }: RunInContextOptions,
+  ): Result {
+    if (this.storage === undefined) return run();
+    const base = inherit ? this.current : this.pino;
+    return this.storage.run(new JobLog(bindings === undefined ? base : base.child(bindings)), run);
   }
 
   /** Writes everything; what still comes afterwards is written at once. */
@@ -53,18 +82,23 @@ export class LoggerCore {
 }
 
 function createRoot(options: ResolvedOptions): { pino: Logger; destination: LogDestination } {
-  const { level, redact, pino: rest } = options;
+  const { level, redact, pino: rest, logger } = options;
+  const { err } = options.shape.keys;
   const settings = {
     ...rest,
     level,
     ...(redact !== undefined && { redact }),
-    serializers: { ...serializers, ...rest.serializers },
+    ...(err !== 'err' && { errorKey: err }),
+    serializers: { ...serializersFor(options.shape.keys), ...rest.serializers },
   };
+  if (logger !== undefined) {
+    const child = logger.child({}, { level, serializers: settings.serializers });
+    return { pino: child, destination: wrapStream(streamOf(child)) };
+  }
   const own = rest.transport === undefined ? openDestination(options) : undefined;
   try {
     const pino = own === undefined ? createPino(settings) : createPino(settings, own.stream);
-    const stream = Reflect.get(pino, symbols.streamSym) as DestinationStream;
-    return { pino, destination: own ?? wrapStream(stream) };
+    return { pino, destination: own ?? wrapStream(streamOf(pino)) };
   } catch (cause) {
     if (cause instanceof LoggerError) throw cause;
     const error = optionError('level or pino', { level, ...rest }, 'what pino accepts');
@@ -72,4 +106,8 @@ function createRoot(options: ResolvedOptions): { pino: Logger; destination: LogD
     error.cause = cause;
     throw error;
   }
+}
+
+function streamOf(pino: Logger): DestinationStream {
+  return Reflect.get(pino, symbols.streamSym) as DestinationStream;
 }

@@ -2,33 +2,44 @@ import {
   type DynamicModule,
   type FactoryProvider,
   Inject,
+  type MiddlewareConsumer,
   Module,
   type ModuleMetadata,
+  type NestModule,
   type OnApplicationShutdown,
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { attachToExpress, type ExpressAdapterLike } from './attach-to-express.ts';
 import { attachToFastify, type FastifyAdapterLike } from './attach-to-fastify.ts';
+import { chooseRoutes } from './choose-routes.ts';
 import { adapterError } from './errors.ts';
 import { namedLoggers } from './inject-logger.ts';
 import { LoggerCore } from './logger-core.ts';
+import { NativeLogger } from './native-logger.ts';
 import { NestLogger } from './nest-logger.ts';
 import { type LoggerModuleOptions, resolveOptions } from './options.ts';
 import { PinoLogger } from './pino-logger.ts';
 
 /** Options of `LoggerModule.forRootAsync()`. */
-export interface LoggerModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
+export interface LoggerModuleAsyncOptions<
+  Request = FastifyRequest,
+  Reply = FastifyReply,
+> extends Pick<ModuleMetadata, 'imports'> {
   /** What `useFactory` is called with. */
   inject?: FactoryProvider['inject'];
   /** Makes the options. */
   // oxlint-disable-next-line typescript/no-explicit-any -- what is injected is the caller's to type
-  useFactory: (...args: any[]) => LoggerModuleOptions | Promise<LoggerModuleOptions>;
+  useFactory: (
+    ...args: any[]
+  ) => LoggerModuleOptions<Request, Reply> | Promise<LoggerModuleOptions<Request, Reply>>;
 }
 
 /**
- * pino attached to Fastify itself: one line per response, a logger per request, and pino behind
+ * pino attached to Fastify or Express itself: one line per response, a logger per request, and pino behind
  * Nest's own logger. Global: imported once, in the root module.
  *
  * @throws {LoggerError} with a code that starts with `ERR_REDLINE_LOGGER_`
@@ -37,24 +48,29 @@ export interface LoggerModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'
  * export class AppModule {}
  */
 @Module({})
-export class LoggerModule implements OnModuleInit, OnApplicationShutdown {
+export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShutdown {
   readonly #core: LoggerCore;
   readonly #host: HttpAdapterHost;
+  readonly #config: ApplicationConfig;
   #detach: (() => void) | undefined;
 
   constructor(
     @Inject(LoggerCore) core: LoggerCore,
     @Inject(HttpAdapterHost) host: HttpAdapterHost,
+    @Inject(ApplicationConfig) config: ApplicationConfig,
   ) {
     this.#core = core;
+    this.#config = config;
     this.#host = host;
     this.#attach();
   }
 
   /** With options known beforehand. */
-  static forRoot(options: LoggerModuleOptions = {}): DynamicModule {
+  static forRoot<Request = FastifyRequest, Reply = FastifyReply>(
+    options: LoggerModuleOptions<Request, Reply> = {},
+  ): DynamicModule {
     const resolved = resolveOptions(options);
-    return define({ provide: LoggerCore, useFactory: () => new LoggerCore(resolved) });
+    return defineLoggerModule({ provide: LoggerCore, useFactory: () => new LoggerCore(resolved) });
   }
 
   /**
@@ -65,14 +81,20 @@ export class LoggerModule implements OnModuleInit, OnApplicationShutdown {
    *   useFactory: (config: ConfigService) => ({ level: config.get("LOG_LEVEL") }),
    * })
    */
-  static forRootAsync(options: LoggerModuleAsyncOptions): DynamicModule {
+  static forRootAsync<Request = FastifyRequest, Reply = FastifyReply>(
+    options: LoggerModuleAsyncOptions<Request, Reply>,
+  ): DynamicModule {
     const core: FactoryProvider = {
       provide: LoggerCore,
       inject: options.inject ?? [],
       useFactory: async (...args) =>
         new LoggerCore(resolveOptions(await options.useFactory(...args))),
     };
-    return define(core, options.imports);
+    return defineLoggerModule(core, options.imports);
+  }
+
+  configure(consumer: MiddlewareConsumer): void {
+    chooseRoutes(consumer, this.#core, this.#config);
   }
 
   // A testing module is made before it has an adapter; any other app already has one.
@@ -89,18 +111,25 @@ export class LoggerModule implements OnModuleInit, OnApplicationShutdown {
     const adapter = this.#host.httpAdapter;
     const type: unknown = adapter?.getType?.();
     if (this.#detach !== undefined || typeof type !== 'string' || type === '') return;
-    if (type !== 'fastify') throw adapterError(type);
-    this.#detach = attachToFastify(adapter as unknown as FastifyAdapterLike, this.#core);
+    if (type === 'fastify') {
+      this.#detach = attachToFastify(adapter as unknown as FastifyAdapterLike, this.#core);
+    } else if (type === 'express') {
+      this.#detach = attachToExpress(adapter as unknown as ExpressAdapterLike, this.#core);
+    } else throw adapterError(type);
   }
 }
 
-function define(core: Provider, imports: ModuleMetadata['imports'] = []): DynamicModule {
+/** What the module provides, whatever its options are called. */
+export function defineLoggerModule(
+  core: Provider,
+  imports: ModuleMetadata['imports'] = [],
+): DynamicModule {
   const loggers = namedLoggers();
   return {
     module: LoggerModule,
     global: true,
     imports,
-    providers: [core, NestLogger, PinoLogger, ...loggers],
-    exports: [NestLogger, PinoLogger, ...loggers],
+    providers: [core, NestLogger, NativeLogger, PinoLogger, ...loggers],
+    exports: [LoggerCore, NestLogger, NativeLogger, PinoLogger, ...loggers],
   };
 }

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 
+import type { LineKeys } from './line-shape.ts';
 import { LoggerCore } from './logger-core.ts';
 import {
   isPlainObject,
@@ -58,6 +59,15 @@ export class NestLogger implements LoggerService {
     this.#write('fatal', [message, ...rest]);
   }
 
+  /** The lowest level that is written; may be set while the app runs. */
+  get level(): string {
+    return this.#core.pino.level;
+  }
+
+  set level(level: string) {
+    this.#core.pino.level = level;
+  }
+
   #write(level: LevelName, args: unknown[]): void {
     const { pino } = this.#core;
     if (!pino.isLevelEnabled(level)) return;
@@ -65,12 +75,13 @@ export class NestLogger implements LoggerService {
       level === 'error' || level === 'fatal' ? readNestErrorCall(args) : readNestCall(args);
     if (call.context === 'ExceptionsHandler' && this.#isCarried(call.messages[0])) return;
     const logger = this.#core.current;
+    const { keys } = this.#core.options.shape;
     const [first, ...others] = call.messages.map(resolveMessage);
     // An error given next to a message belongs to it, as in Nest.
     const error = others.find((message) => message instanceof Error);
-    logger[level](fieldsOf(call, first, error), textOf(first));
+    logger[level](fieldsOf(keys, call, first, error), textOf(first));
     for (const message of others) {
-      if (message !== error) logger[level](fieldsOf(call, message), textOf(message));
+      if (message !== error) logger[level](fieldsOf(keys, call, message), textOf(message));
     }
   }
 
@@ -80,16 +91,21 @@ export class NestLogger implements LoggerService {
   }
 }
 
-function fieldsOf(call: NestCall, message: unknown, error?: unknown): Record<string, unknown> {
+function fieldsOf(
+  { err, context }: LineKeys,
+  call: NestCall,
+  message: unknown,
+  error?: unknown,
+): Record<string, unknown> {
   const fields = { ...call.fields };
-  if (message instanceof Error) fields['err'] = message;
+  if (message instanceof Error) fields[err] = message;
   else if (isPlainObject(message)) Object.assign(fields, message);
-  if (error !== undefined) fields['err'] ??= error;
-  if (call.stack !== undefined) fields['err'] ??= withStack(textOf(message) ?? '', call.stack);
+  if (error !== undefined) fields[err] ??= error;
+  if (call.stack !== undefined) fields[err] ??= withStack(textOf(message) ?? '', call.stack);
   if (call.context === undefined) return fields;
   // The context leads, and one given in so many words wins over a field of that name.
-  delete fields['context'];
-  return { context: call.context, ...fields };
+  delete fields[context];
+  return { [context]: call.context, ...fields };
 }
 
 function withStack(message: string, stack: string): Error {

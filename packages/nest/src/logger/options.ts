@@ -1,14 +1,27 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { DestinationStream, LoggerOptions } from 'pino';
+import type { IncomingMessage } from 'node:http';
 
+import type { MiddlewareConsumer } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DestinationStream, Logger, LoggerOptions } from 'pino';
+
+import { CUSTOM_LINES, type CustomLines } from './custom-lines.ts';
 import { optionError, unknownOptionError } from './errors.ts';
+import { resolveShape, type ShapeOptions } from './resolve-shape.ts';
+import type { LineShape } from './line-shape.ts';
+import type { NativeLoggerOptions } from './native-logger.ts';
 import { mergeRedaction, type Redaction } from './redaction.ts';
+import type { RequestLog } from './request-log.ts';
 
 /** Which responses get a line. */
 export type RequestLines = 'all' | 'errors' | 'off' | { sample: number };
 
-/** Builds the fields of one response line. */
-export type LineFields = (request: FastifyRequest, reply: FastifyReply) => object;
+type ConfiguredMiddleware = ReturnType<MiddlewareConsumer['apply']>;
+
+/** The routes whose responses have lines, as Nest's own `consumer.apply()` takes them. */
+export interface LoggedRoutes {
+  exclude?: Parameters<ConfiguredMiddleware['exclude']>;
+  forRoutes?: Parameters<ConfiguredMiddleware['forRoutes']>;
+}
 
 /** Where request ids come from. */
 export interface RequestIdOptions {
@@ -32,23 +45,20 @@ export interface RequestIdOptions {
   echo?: boolean | string;
 }
 
-/** Options of `LoggerModule.forRoot()`; each may be left out. */
-export interface LoggerModuleOptions {
+/**
+ * Options of `LoggerModule.forRoot()`; each may be left out. On Express, `Request` and `Reply` are
+ * Express's.
+ */
+export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyReply>
+  extends CustomLines, LoggedRoutes, ShapeOptions<Request, Reply> {
   /**
    * `"all"`: one line per response. `"errors"`: responses with status 400 and above, and aborted
    * requests. `{ sample: 0.1 }`: every error and a tenth of the rest. `"off"`: none.
    * @default "all"
    */
   requests?: RequestLines;
-  /**
-   * `"slim"`: `reqId, method, url, statusCode, responseTime`, in this order; `responseTime` in
-   * milliseconds. `"full"`: also the route, the peer, the sizes and the headers. A function:
-   * what it returns.
-   * @default "slim"
-   */
-  fields?: 'slim' | 'full' | LineFields;
   /** Responses to these requests get no line, whatever their status. */
-  ignore?: (request: FastifyRequest) => boolean;
+  ignore?: (request: Request) => boolean;
   /**
    * The lowest level that is written: one of pino's, or one of `pino.customLevels`.
    * @default "info"
@@ -100,13 +110,19 @@ export interface ResolvedOptions {
   readonly requests: 'all' | 'errors' | 'off' | 'sample';
   /** The share of good responses that get a line, 0 to 1. */
   readonly share: number;
-  readonly fields: 'slim' | 'full' | LineFields;
-  readonly ignore: ((request: FastifyRequest) => boolean) | undefined;
+  readonly shape: LineShape;
+  readonly custom: CustomLines;
+  readonly routes: LoggedRoutes;
+  readonly ignore: ((log: RequestLog) => boolean) | undefined;
   readonly level: string;
   readonly redact: Redaction | undefined;
   readonly requestId: {
     readonly header: string | undefined;
     readonly generate: (() => string) | undefined;
+    /** Has the only word on ids, unchecked. */
+    readonly make?: (request: IncomingMessage) => string;
+    /** On Fastify, the ids are those its adapter makes. */
+    readonly isFastifys?: boolean;
     readonly echo: string | undefined;
   };
   readonly context: boolean;
@@ -115,12 +131,21 @@ export interface ResolvedOptions {
   readonly flushIntervalMs: number;
   readonly signals: boolean;
   readonly pino: Omit<LoggerOptions, 'level' | 'redact'>;
+  /** A logger made already, in place of one that is made of `pino` and `destination`. */
+  readonly logger?: Logger;
+  readonly nativeLogger?: NativeLoggerOptions;
 }
 
 const NAMES: readonly (keyof LoggerModuleOptions)[] = [
   'requests',
   'fields',
   'ignore',
+  'exclude',
+  'forRoutes',
+  'customAttributeKeys',
+  'renameContext',
+  'customProps',
+  ...CUSTOM_LINES,
   'level',
   'redact',
   'requestId',
@@ -138,7 +163,9 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
  * Checks the options and fills in the defaults.
  * @throws {LoggerError} `ERR_REDLINE_LOGGER_OPTION`, `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`
  */
-export function resolveOptions(options: LoggerModuleOptions = {}): ResolvedOptions {
+export function resolveOptions<Request, Reply>(
+  options: LoggerModuleOptions<Request, Reply> = {},
+): ResolvedOptions {
   if (!isObject(options)) throw optionError('options', options, 'an object');
   refuseUnknown(options, NAMES, '');
   const { ignore, level = 'info', destination = 1, pino = {} } = options;
@@ -150,12 +177,15 @@ export function resolveOptions(options: LoggerModuleOptions = {}): ResolvedOptio
     throw optionError('destination', destination, 'a path, a file descriptor or a stream');
   }
   checkPino(pino, options.destination);
+  const shape = resolveShape(options, options);
   return {
     ...resolveRequests(options.requests),
-    fields: resolveFields(options.fields),
-    ignore,
+    shape,
+    custom: resolveCustom(options),
+    routes: resolveRoutes(options),
+    ignore: ignore && ((log) => ignore(log.request as Request)),
     level,
-    redact: mergeRedaction(options.redact),
+    redact: mergeRedaction(options.redact, shape.keys),
     requestId: resolveRequestId(options.requestId),
     context: resolveBoolean('context', options.context),
     destination,
@@ -178,11 +208,23 @@ function resolveRequests(
   return { requests: 'sample', share };
 }
 
-function resolveFields(
-  fields: LoggerModuleOptions['fields'] = 'slim',
-): 'slim' | 'full' | LineFields {
-  if (fields === 'slim' || fields === 'full' || typeof fields === 'function') return fields;
-  throw optionError('fields', fields, '"slim", "full" or a function of request and reply');
+function resolveCustom(options: CustomLines): CustomLines {
+  for (const name of CUSTOM_LINES) {
+    const given = options[name];
+    if (given !== undefined && typeof given !== 'function') {
+      throw optionError(name, given, 'a function');
+    }
+  }
+  return options;
+}
+
+function resolveRoutes({ exclude, forRoutes }: LoggedRoutes): LoggedRoutes {
+  for (const [name, given] of Object.entries({ exclude, forRoutes })) {
+    if (given !== undefined && !Array.isArray(given)) {
+      throw optionError(name, given, "an array of routes, as Nest's middleware takes them");
+    }
+  }
+  return { ...(exclude && { exclude }), ...(forRoutes && { forRoutes }) };
 }
 
 function resolveRequestId(options: RequestIdOptions = {}): ResolvedOptions['requestId'] {

@@ -2,7 +2,7 @@ import { Inject, Injectable, Scope } from '@nestjs/common';
 import type { Bindings, Logger } from 'pino';
 
 import { noRequestError } from './errors.ts';
-import { LoggerCore } from './logger-core.ts';
+import { LoggerCore, type RunInContextOptions } from './logger-core.ts';
 import type { LevelName } from './request-log.ts';
 
 /**
@@ -23,11 +23,17 @@ import type { LevelName } from './request-log.ts';
  */
 @Injectable({ scope: Scope.TRANSIENT })
 export class PinoLogger {
+  /**
+   * The app's own pino logger, for changes at run time: `PinoLogger.root.level = 'debug'`. With several apps in one
+   * process it is that of the last one; `NestLogger`'s `level` is each app's own.
+   */
+  static root: Logger;
   readonly #core: LoggerCore;
   #context: string | undefined;
 
   constructor(@Inject(LoggerCore) core: LoggerCore) {
     this.#core = core;
+    PinoLogger.root = core.pino;
   }
 
   /** The pino logger behind it: the current request's, outside a request the app's. */
@@ -46,9 +52,18 @@ export class PinoLogger {
    * @example logger.assign({ userId: user.id });
    */
   assign(fields: Bindings): void {
-    const { request } = this.#core;
-    if (request === undefined) throw noRequestError(fields);
-    request.assign(fields);
+    const { work } = this.#core;
+    if (work === undefined) throw noRequestError(fields);
+    work.assign(fields);
+  }
+
+  /**
+   * Runs a function that no request has called (a queue's, a timer's, a command's) in a context of its own: `assign()`
+   * works below it, after any `await`, and every line carries `bindings`.
+   * @example await logger.runInContext(() => this.work(job), { bindings: { jobId: job.id } });
+   */
+  runInContext<Result>(run: () => Result, options: RunInContextOptions = {}): Result {
+    return this.#core.runInContext(run, options);
   }
 
   trace(message: string, ...values: unknown[]): void;
@@ -94,10 +109,11 @@ export class PinoLogger {
   }
 
   #named(args: unknown[]): unknown[] {
-    const context = this.#context;
+    const { keys } = this.#core.options.shape;
+    const context = { [keys.context]: this.#context };
     const [first, ...rest] = args;
-    if (first instanceof Error) return [{ context, err: first }, ...rest];
-    if (typeof first === 'object') return [{ context, ...first }, ...rest];
-    return [{ context }, ...args];
+    if (first instanceof Error) return [{ ...context, [keys.err]: first }, ...rest];
+    if (typeof first === 'object') return [{ ...context, ...first }, ...rest];
+    return [context, ...args];
   }
 }

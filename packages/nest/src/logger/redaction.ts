@@ -1,4 +1,5 @@
 import { optionError } from './errors.ts';
+import { DEFAULT_KEYS, type LineKeys } from './line-shape.ts';
 
 /** pino's `redact`: paths, or paths with a censor. */
 export type Redaction =
@@ -10,21 +11,33 @@ export type Redaction =
     };
 
 /** The paths that are censored unless `redact: false` is given. */
-export const DEFAULT_REDACTED_PATHS: readonly string[] = [
-  'req.headers.authorization',
-  'req.headers["proxy-authorization"]',
-  'req.headers.cookie',
-  'res.headers["set-cookie"]',
-];
+export const DEFAULT_REDACTED_PATHS: readonly string[] = redactedPaths(DEFAULT_KEYS);
 
-/** The default paths and the user's, in pino's shape. */
-export function mergeRedaction(redact: false | Redaction | undefined): Redaction | undefined {
+function redactedPaths({ req, res }: LineKeys): string[] {
+  return [
+    `${pathOf(req)}.headers.authorization`,
+    `${pathOf(req)}.headers["proxy-authorization"]`,
+    `${pathOf(req)}.headers.cookie`,
+    `${pathOf(res)}.headers["set-cookie"]`,
+  ];
+}
+
+function pathOf(key: string): string {
+  return /^[\w$]+$/.test(key) ? key : `[${JSON.stringify(key)}]`;
+}
+
+/** The default paths, under the names the fields have, and the user's, in pino's shape. */
+export function mergeRedaction(
+  redact: false | Redaction | undefined,
+  keys: LineKeys,
+): Redaction | undefined {
   if (redact === false) return undefined;
-  if (redact === undefined) return [...DEFAULT_REDACTED_PATHS];
+  const preset = redactedPaths(keys);
+  if (redact === undefined) return preset;
   const paths = Array.isArray(redact) ? redact : redact?.paths;
   if (!Array.isArray(paths) || !paths.every((path) => typeof path === 'string')) {
     throw optionError('redact', redact, 'false, an array of paths or { paths, censor, remove }');
   }
-  const merged = [...DEFAULT_REDACTED_PATHS, ...paths];
+  const merged = [...preset, ...paths];
   return Array.isArray(redact) ? merged : { ...redact, paths: merged };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+import type { ResolvedOptions } from './options.ts';
 import { thousandths } from './thousandths.ts';
 
 /** Long enough for a UUID, a trace id or a ULID with a prefix; short enough for every line. */
@@ -34,10 +35,12 @@ function createIdGenerator(): () => string {
 }
 
 /** Fastify's `genReqId`: the id in the header if it is safe, else a generated one. */
-export function createRequestIds(
-  header: string | undefined,
-  generate: (() => string) | undefined,
-): (request: IncomingMessage) => string {
+export function createRequestIds({
+  header,
+  generate,
+  make,
+}: ResolvedOptions['requestId']): (request: IncomingMessage) => string {
+  if (make !== undefined) return make;
   const own = createIdGenerator();
   const fresh =
     generate === undefined

@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { Bindings, ChildLoggerOptions, Logger } from 'pino';
 
 /** pino's levels, as methods. */
@@ -7,35 +8,66 @@ export type LevelName = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** What a pino level method takes: an object or an error first, then a message and its values. */
 export type LogArguments = unknown[];
 
+/** The app a request belongs to. */
+export interface RequestHome {
+  /** The app's own logger. */
+  readonly pino: Logger;
+  /** The fields of every line that is written during the request. */
+  bindings(log: RequestLog): Bindings;
+}
+
 /**
  * The logger of one request: `request.log` and `reply.log`, the value in the
  * `AsyncLocalStorage`, and what the response line is written from. Made for every request, so it
- * holds references only; the pino child behind it is made with its first line.
+ * holds references only; the pino child behind it is made with its first line. What a line takes
+ * from the framework, a class for each framework knows.
  */
-export class RequestLog {
-  /** The app's own logger. */
-  readonly root: Logger;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+export abstract class RequestLog {
+  readonly home: RequestHome;
+  /** The framework's own objects, as handlers have them. */
+  readonly request: unknown;
+  readonly reply: unknown;
   /** Whether the response line was written, or left out on purpose. */
   closed = false;
+  /** Whether the failure is on the line whatever the status is. */
+  insisted = false;
   /** What made the response fail, if anything did. */
   failure: unknown = undefined;
   /** What `assign()` has gathered. */
   fields: Bindings | undefined = undefined;
+  /** Whether the request is of the routes that have a line; only looked at where routes are chosen. */
+  chosen: boolean | undefined = undefined;
   #child: Logger | undefined = undefined;
   #level: string | undefined = undefined;
 
-  constructor(root: Logger, request: FastifyRequest, reply: FastifyReply) {
-    this.root = root;
+  constructor(home: RequestHome, request: unknown, reply: unknown) {
+    this.home = home;
     this.request = request;
     this.reply = reply;
+  }
+
+  abstract get id(): string;
+  /** Node's own messages. */
+  abstract get rawRequest(): IncomingMessage;
+  abstract get rawReply(): ServerResponse;
+  /** As the client sent it. */
+  abstract get url(): string;
+  /** Milliseconds since the request came. */
+  abstract get elapsedMs(): number;
+  /** The pattern of the route. */
+  abstract get route(): string | undefined;
+  abstract get ip(): string | undefined;
+  abstract get host(): string | undefined;
+
+  /** The app's own logger. */
+  get root(): Logger {
+    return this.home.pino;
   }
 
   /** The pino logger of the request. */
   get pino(): Logger {
     return (this.#child ??= this.root.child(
-      { reqId: this.request.id, ...this.fields },
+      { ...this.home.bindings(this), ...this.fields },
       this.#level === undefined ? undefined : { level: this.#level },
     ));
   }
@@ -43,7 +75,7 @@ export class RequestLog {
   /** Adds fields to every later line of the request, the response line included. */
   assign(fields: Bindings): void {
     this.fields = { ...this.fields, ...fields };
-    // Made anew rather than added to: pino would write a field that is assigned twice twice.
+    // Made again rather than added to: pino would write a field that is assigned twice twice.
     this.#child = undefined;
   }
 
@@ -127,22 +159,25 @@ export class RequestLog {
   }
 }
 
+type RequestLogClass = new (home: RequestHome, request: never, reply: never) => RequestLog;
+
 /** The class of the app's request logs: with a method for each custom level, as pino's own loggers have. */
-export function requestLogOf(root: Logger): typeof RequestLog {
-  const custom = Object.keys(root.levels.values).filter(
-    (level) => !(level in RequestLog.prototype),
-  );
-  if (custom.length === 0) return RequestLog;
-  class CustomRequestLog extends RequestLog {}
+export function requestLogOf<Log extends RequestLogClass>(Base: Log, root: Logger): Log {
+  const custom = Object.keys(root.levels.values).filter((level) => !(level in Base.prototype));
+  if (custom.length === 0) return Base;
+  class CustomRequestLog extends (Base as unknown as new (...args: never[]) => {
+    isLevelEnabled(level: string): boolean;
+    readonly pino: Logger;
+  }) {}
   for (const level of custom) {
     Object.defineProperty(CustomRequestLog.prototype, level, {
-      value(this: RequestLog, ...args: LogArguments) {
+      value(this: CustomRequestLog, ...args: LogArguments) {
         if (this.isLevelEnabled(level))
           Reflect.apply(Reflect.get(this.pino, level), this.pino, args);
       },
     });
   }
-  return CustomRequestLog;
+  return CustomRequestLog as unknown as Log;
 }
 
 const LIFECYCLE = new Set([

@@ -1,15 +1,13 @@
 import type { DestinationStream, Logger } from 'pino';
 import { symbols } from 'pino';
 
-import { fullFields, SLIM_FIELDS, slimFields, statusOf } from './line-fields.ts';
-import type { LineFields } from './options.ts';
+import { slimFields, slimNames, statusOf } from './line-fields.ts';
+import type { LineShape } from './line-shape.ts';
 import type { RequestLog } from './request-log.ts';
 import { thousandths } from './thousandths.ts';
 
-type LineLevel = 'info' | 'warn' | 'error';
-
 /** Writes the line of one response. */
-export type WriteLine = (log: RequestLog, level: LineLevel, aborted: boolean) => void;
+export type WriteLine = (log: RequestLog, level: string, message: string, aborted: boolean) => void;
 
 /** What of pino a line is put together from; `pino.symbols` is public, the types are not. */
 interface PinoParts {
@@ -28,40 +26,45 @@ interface PinoParts {
   readonly [symbols.hooksSym]: { logMethod?: unknown; streamWrite?: unknown };
 }
 
-const MESSAGES: Readonly<Record<LineLevel, string>> = {
-  info: 'request completed',
-  warn: 'request completed',
-  error: 'request errored',
-};
-
 /** Chooses how lines are written, once. */
-export function createWriteLine(pino: Logger, fields: 'slim' | 'full' | LineFields): WriteLine {
-  const pick = fields === 'slim' ? slimFields : fields === 'full' ? fullFields : fields;
+export function createWriteLine(pino: Logger, shape: LineShape): WriteLine {
   const parts = pino as unknown as PinoParts;
-  const through = throughPino(pino, pick);
-  return fields === 'slim' && isPlain(parts) ? straight(pino, parts, through) : through;
+  const through = throughPino(pino, shape);
+  const { fields } = shape;
+  const isSlim = fields === 'slim' && shape.replace === undefined;
+  return isSlim && isPlain(parts, shape) ? straight(pino, parts, shape, through) : through;
 }
 
 /** Any line: an object, handed to pino. */
-function throughPino(pino: Logger, pick: LineFields): WriteLine {
-  return (log, level, aborted) => {
-    const line = pickSafely(pick, log);
-    for (const name in log.fields) {
-      if (!(name in line)) line[name] = log.fields[name];
+function throughPino(pino: Logger, shape: LineShape): WriteLine {
+  const { keys, assigned, missingError, replace } = shape;
+  const slim = slimFields(keys);
+  const pick = shape.fields === 'slim' ? slim : shape.fields;
+  return (log, level, message, aborted) => {
+    if (!pino.isLevelEnabled(level)) return;
+    let line = pickSafely(log, pick, slim);
+    if (assigned) {
+      for (const name in log.fields) {
+        if (!(name in line)) line[name] = log.fields[name];
+      }
     }
     if (aborted) line['aborted'] = true;
-    if (log.failure !== undefined) line['err'] = log.failure;
-    pino[level](line, aborted ? 'request aborted' : MESSAGES[level]);
+    const failure = log.failure ?? missingError?.(log);
+    if (failure !== undefined) line[keys.err] = failure;
+    if (replace !== undefined) line = replace(log, line);
+    Reflect.apply(Reflect.get(pino, level), pino, [line, message]);
   };
 }
 
-function pickSafely(pick: LineFields, log: RequestLog): Record<string, unknown> {
+type Pick = (log: RequestLog) => Record<string, unknown>;
+
+function pickSafely(log: RequestLog, pick: Pick, slim: Pick): Record<string, unknown> {
   try {
-    return { ...pick(log.request, log.reply) };
+    return { ...pick(log) };
   } catch (error) {
     // Thrown in a "close" listener, it would end the process; swallowed, nobody would know.
     log.failure ??= error;
-    return { ...slimFields(log.request, log.reply) };
+    return slim(log);
   }
 }
 
@@ -70,48 +73,50 @@ function pickSafely(pick: LineFields, log: RequestLog): Record<string, unknown> 
  * fraction of its cost: pino walks the keys of an object and looks up serializers and redactors
  * for each, and none can apply here (see `isPlain`).
  */
-function straight(pino: Logger, parts: PinoParts, through: WriteLine): WriteLine {
+function straight(pino: Logger, parts: PinoParts, shape: LineShape, through: WriteLine): WriteLine {
   const stream = parts[symbols.streamSym];
-  const key = JSON.stringify(parts[symbols.messageKeySym]);
-  const tails = { info: '', warn: '', error: '' };
-  for (const level of ['info', 'warn', 'error'] as const) {
-    tails[level] = `,${key}:${JSON.stringify(MESSAGES[level])}${parts[symbols.endSym]}`;
-  }
-  return (log, level, aborted) => {
+  const idHead = `,${JSON.stringify(shape.keys.reqId)}:`;
+  const timeHead = `,${JSON.stringify(shape.keys.responseTime)}:`;
+  const messageHead = `,${JSON.stringify(parts[symbols.messageKeySym])}:`;
+  let lastMessage = '';
+  let tail = '';
+  return (log, level, message, aborted) => {
     if (aborted || log.fields !== undefined || log.failure !== undefined) {
-      return through(log, level, aborted);
+      return through(log, level, message, aborted);
     }
     if (!pino.isLevelEnabled(level)) return;
-    const { request, reply } = log;
-    const { method, url } = request.raw;
-    const micros = Math.round(reply.elapsedTime * 1000);
+    if (message !== lastMessage) {
+      lastMessage = message;
+      tail = messageHead + quote(message) + parts[symbols.endSym];
+    }
+    const micros = Math.round(log.elapsedMs * 1000);
     const millis = Math.floor(micros / 1000);
     stream.write(
       parts[symbols.lsCacheSym][parts.levels.values[level] as number] +
         parts[symbols.timeSym]() +
         parts[symbols.chindingsSym] +
-        ',"reqId":' +
-        quote(request.id) +
+        idHead +
+        quote(log.id) +
         ',"method":' +
-        quote(method as string) +
+        quote(log.rawRequest.method as string) +
         ',"url":' +
-        quote(url as string) +
+        quote(log.url) +
         ',"statusCode":' +
-        statusOf(reply) +
-        ',"responseTime":' +
+        statusOf(log.rawReply) +
+        timeHead +
         millis +
         '.' +
         thousandths[micros - millis * 1000] +
-        tails[level],
+        tail,
     );
   };
 }
 
 /** Whether nothing the user gave pino could change a slim line. */
-function isPlain(parts: PinoParts): boolean {
+function isPlain(parts: PinoParts, { keys: names }: LineShape): boolean {
   const hooks = parts[symbols.hooksSym];
   const shapers = [parts[symbols.serializersSym], parts[symbols.stringifiersSym]];
-  const keys = [...SLIM_FIELDS, parts[symbols.messageKeySym], symbols.wildcardFirstSym];
+  const keys = [...slimNames(names), parts[symbols.messageKeySym], symbols.wildcardFirstSym];
   return (
     parts[symbols.mixinSym] === undefined &&
     parts[symbols.nestedKeySym] === null &&

@@ -101,7 +101,7 @@ export class Routes {
 
   @Get('status/:code')
   status(@Param('code') code: string, @Res() reply: FastifyReply): void {
-    void reply.code(Number(code)).send({ code });
+    void reply.status(Number(code)).send({ code });
   }
 
   @Get('stream')
@@ -121,12 +121,14 @@ export class Routes {
       ),
     );
     // Nest's own handler would answer for the stream; this one leaves it to Fastify.
-    return file.setErrorHandler(() => {});
+    return file.setErrorHandler((error, reply) =>
+      (reply as { destroy?(error: Error): void }).destroy?.(error),
+    );
   }
 
   @Get('endless')
-  endless(@Res() reply: FastifyReply): void {
-    void reply.send(
+  endless(): StreamableFile {
+    return new StreamableFile(
       new Readable({
         read() {
           setTimeout(() => this.push('x'), 5);

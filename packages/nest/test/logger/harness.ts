@@ -1,11 +1,14 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { DynamicModule } from '@nestjs/common';
+import type { DynamicModule, NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type LoggerModuleOptions, NestLogger } from '@redline/nest';
+import { serverFactory } from '@redline/http';
+import { type LoggerModuleOptions, NestLogger, RedlineFactory } from '@redline/nest';
 
 import { appModule } from './fixture-app.js';
 
@@ -50,27 +53,58 @@ export interface RunningApp extends AsyncDisposable {
   readonly url: string;
 }
 
+/** Framework and engine; the same sentences hold on each. */
+export const platforms = ['fastify', 'fastify-engine', 'express', 'express-engine'] as const;
+export type Platform = (typeof platforms)[number];
+
+export function onEachPlatform(what: string, suite: (on: { platform: Platform }) => void): void {
+  for (const platform of platforms) describe(`${what}, on ${platform}`, () => suite({ platform }));
+}
+
+function createApp(
+  platform: Platform,
+  module: DynamicModule,
+  options: NestApplicationOptions,
+): Promise<NestFastifyApplication> {
+  switch (platform) {
+    case 'express':
+      return NestFactory.create(module, new ExpressAdapter(), options);
+    case 'express-engine':
+      return RedlineFactory.create(module, { ...options, adapter: 'express' });
+    case 'fastify-engine':
+      return NestFactory.create(module, new FastifyAdapter({ serverFactory } as never), options);
+    case 'fastify':
+      return NestFactory.create(module, new FastifyAdapter(), options);
+  }
+}
+
 /** Starts the fixture app, or another, with its lines in memory. */
 export async function start(
   options: LoggerModuleOptions = {},
   {
-    adapter = new FastifyAdapter(),
+    adapter,
+    platform = 'fastify',
     module = (given: LoggerModuleOptions) => appModule(given),
     nestLogger = false,
     prepare = (_app: NestFastifyApplication): void => {},
   }: {
     adapter?: FastifyAdapter;
+    platform?: Platform;
     module?: (options: LoggerModuleOptions) => DynamicModule;
     nestLogger?: boolean;
     prepare?: (app: NestFastifyApplication) => void;
   } = {},
 ): Promise<RunningApp> {
   const lines = new Lines();
-  const app = await NestFactory.create<NestFastifyApplication>(
-    module({ destination: lines, ...options }),
-    adapter,
-    { abortOnError: false, ...(nestLogger ? { bufferLogs: true } : { logger: false }) },
-  );
+  const root = module({ destination: lines, ...options });
+  const settings = {
+    abortOnError: false,
+    ...(nestLogger ? { bufferLogs: true } : { logger: false as const }),
+  };
+  const app =
+    adapter === undefined
+      ? await createApp(platform, root, settings)
+      : await NestFactory.create<NestFastifyApplication>(root, adapter, settings);
   if (nestLogger) app.useLogger(app.get(NestLogger));
   prepare(app);
   await app.listen(0, '127.0.0.1');

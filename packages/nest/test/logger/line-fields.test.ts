@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { leave, start } from './harness.js';
+import { leave, onEachPlatform, start } from './harness.js';
 
 const secret = {
   method: 'POST',
@@ -15,9 +15,9 @@ const secret = {
   body: '{"userId":1}',
 };
 
-describe('fields: "full"', () => {
+onEachPlatform('fields: "full"', (on) => {
   it('adds the route, the peer, the sizes and the headers', async () => {
-    await using server = await start({ fields: 'full' });
+    await using server = await start({ fields: 'full' }, on);
     await fetch(`${server.url}/items/7?a=1`, { headers: { 'user-agent': 'tester/1' } });
     const [line] = await server.lines.settled(1);
     assert.equal(line?.['route'], '/items/:id');
@@ -57,7 +57,7 @@ describe('fields: "full"', () => {
   });
 
   it('works for a 404 and for a request that was not answered', async () => {
-    await using server = await start({ fields: 'full' });
+    await using server = await start({ fields: 'full' }, on);
     await fetch(`${server.url}/nope`);
     await leave(server.port, '/hang');
     const lines = await server.lines.settled(2);

@@ -5,7 +5,8 @@ import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { getLoggerToken, InjectLogger, LoggerModule, PinoLogger } from '@redline/nest';
 
-import { Lines } from './harness.js';
+import { Deep } from './fixture-app.js';
+import { Lines, start } from './harness.js';
 
 @Injectable()
 class Named {
@@ -132,5 +133,51 @@ describe('PinoLogger', () => {
     const logger = app.get(Plain).logger.logger as unknown as { audit(message: string): void };
     logger.audit('kept');
     assert.equal(lines.all[0]?.level, 35);
+  });
+});
+
+describe('runInContext()', () => {
+  it('gives work that is not a request a context of its own, for one job each', async () => {
+    await using server = await start();
+    const { logger } = server.app.get(Deep);
+    const work = async (jobId: number): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      logger.assign({ step: jobId });
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      logger.info('worked');
+    };
+    await Promise.all(
+      [1, 2].map((jobId) => logger.runInContext(() => work(jobId), { bindings: { jobId } })),
+    );
+    assert.deepEqual(
+      server.lines.all.map((line) => [line['jobId'], line['step']]),
+      [
+        [1, 1],
+        [2, 2],
+      ],
+    );
+    assert.equal(
+      logger.runInContext(() => 'returned'),
+      'returned',
+    );
+  });
+
+  it('carries the fields around it only if it inherits', async () => {
+    await using server = await start();
+    const { logger } = server.app.get(Deep);
+    logger.runInContext(
+      () => {
+        logger.runInContext(() => logger.info('inner'), { inherit: true });
+        logger.runInContext(() => logger.info('alone'));
+      },
+      { bindings: { outer: 1 } },
+    );
+    assert.deepEqual(
+      server.lines.all.map((line) => [line.msg, line['outer']]),
+      [
+        ['inner', 1],
+        ['alone', undefined],
+      ],
+    );
   });
 });

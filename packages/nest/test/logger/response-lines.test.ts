@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 
-import { leave, sendRaw, start } from './harness.js';
+import { leave, onEachPlatform, sendRaw, start } from './harness.js';
 
 const keepAliveGet = (agent: Agent, url: string): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -16,9 +16,9 @@ const keepAliveGet = (agent: Agent, url: string): Promise<number> =>
     }).on('error', reject);
   });
 
-describe('response lines', () => {
+onEachPlatform('response lines', (on) => {
   it('are one per response, with the slim fields in their order', async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     await fetch(`${server.url}/hello?a=1`);
     const [line, ...more] = await server.lines.settled(1);
     assert.equal(more.length, 0);
@@ -35,7 +35,7 @@ describe('response lines', () => {
   });
 
   it('are one for each request of a kept-alive connection', async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let count = 0; count < 25; count += 1) {
       assert.equal(await keepAliveGet(agent, `${server.url}/items/${count}`), 200);
@@ -50,7 +50,7 @@ describe('response lines', () => {
   });
 
   it('are one for each pipelined request', async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     const one = (path: string, last = false): string =>
       `GET ${path} HTTP/1.1\r\nHost: x\r\n${last ? 'Connection: close\r\n' : ''}\r\n`;
     const received = await sendRaw(server.port, one('/hello') + one('/nope') + one('/hello', true));
@@ -60,7 +60,7 @@ describe('response lines', () => {
   });
 
   it('are one each for a 404, a rejected guard, a stream, a body and a HEAD', async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     await fetch(`${server.url}/nope`);
     await fetch(`${server.url}/guarded`);
     assert.equal(await (await fetch(`${server.url}/stream`)).text(), 'one two');
@@ -82,7 +82,7 @@ describe('response lines', () => {
   });
 
   it('carry the exception that Nest answered, on one line', async () => {
-    await using server = await start({}, { nestLogger: true });
+    await using server = await start({}, { ...on, nestLogger: true });
     assert.equal((await fetch(`${server.url}/throw`)).status, 500);
     assert.equal((await fetch(`${server.url}/gateway`)).status, 502);
     const [thrown, gateway] = await server.lines.settled(2);
@@ -97,7 +97,7 @@ describe('response lines', () => {
   });
 
   it("carry no stack for an answer such as 404, but for a library's error that became one", async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     await fetch(`${server.url}/missing`);
     await fetch(`${server.url}/teapot`);
     const [missing, teapot] = await server.lines.settled(2);
@@ -107,7 +107,7 @@ describe('response lines', () => {
   });
 
   it('say that the client left, also after its body was read and while it was being answered', async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     await leave(server.port, '/hang');
     await leave(server.port, '/hang', { method: 'POST', body: '{"a":1}' });
     await leave(server.port, '/endless');
@@ -123,7 +123,7 @@ describe('response lines', () => {
   });
 
   it('say why a response broke off half way', async () => {
-    await using server = await start();
+    await using server = await start({}, on);
     await assert.rejects(async () => (await fetch(`${server.url}/broken-stream`)).text());
     const lines = await server.lines.settled(1);
     assert.equal(lines.length, 1);
@@ -131,6 +131,18 @@ describe('response lines', () => {
     assert.equal(lines[0]?.err?.message, 'source broke');
   });
 
+  it('escape what a client put into the URL', async () => {
+    await using server = await start({}, on);
+    await sendRaw(
+      server.port,
+      'GET /hello?q="\\x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    const [line] = await server.lines.settled(1);
+    assert.equal(line?.['url'], '/hello?q="\\x');
+  });
+});
+
+describe('response lines, on Fastify alone', () => {
   it('are written for HTTP/2 streams, reset ones included', async () => {
     const adapter = new FastifyAdapter({ http2: true } as object);
     await using server = await start({}, { adapter });
@@ -159,21 +171,11 @@ describe('response lines', () => {
     assert.equal(statusCode, 200);
     assert.equal((await server.lines.settled(1)).length, 1);
   });
-
-  it('escape what a client put into the URL', async () => {
-    await using server = await start();
-    await sendRaw(
-      server.port,
-      'GET /hello?q="\\x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-    );
-    const [line] = await server.lines.settled(1);
-    assert.equal(line?.['url'], '/hello?q="\\x');
-  });
 });
 
-describe('requests', () => {
+onEachPlatform('requests', (on) => {
   it('"errors" leaves out what went well', async () => {
-    await using server = await start({ requests: 'errors' });
+    await using server = await start({ requests: 'errors' }, on);
     await Promise.all(
       ['/hello', '/stream', '/status/301', '/nope', '/throw'].map((path) =>
         fetch(server.url + path, { redirect: 'manual' }).then((response) => response.text()),
@@ -185,7 +187,7 @@ describe('requests', () => {
   });
 
   it('"off" writes none', async () => {
-    await using server = await start({ requests: 'off' });
+    await using server = await start({ requests: 'off' }, on);
     await fetch(`${server.url}/throw`);
     await fetch(`${server.url}/deep/x`);
     assert.equal((await server.lines.settled(0)).length, 0);
@@ -196,8 +198,8 @@ describe('requests', () => {
   });
 
   it('{ sample } writes a share of the good ones and every error', async () => {
-    await using none = await start({ requests: { sample: 0 } });
-    await using half = await start({ requests: { sample: 0.5 } });
+    await using none = await start({ requests: { sample: 0 } }, on);
+    await using half = await start({ requests: { sample: 0.5 } }, on);
     for (let count = 0; count < 60; count += 1) {
       await fetch(`${none.url}/hello`);
       await fetch(`${half.url}/hello`);
@@ -209,9 +211,12 @@ describe('requests', () => {
   });
 
   it('follow `ignore`, whatever the status', async () => {
-    await using server = await start({
-      ignore: (request) => request.url === '/hello' || request.url === '/nope',
-    });
+    await using server = await start(
+      {
+        ignore: (request) => request.url === '/hello' || request.url === '/nope',
+      },
+      on,
+    );
     for (const path of ['/hello', '/nope', '/items/1']) await fetch(server.url + path);
     const lines = await server.lines.settled(1);
     assert.deepEqual(
@@ -221,7 +226,7 @@ describe('requests', () => {
   });
 
   it('respect the level', async () => {
-    await using server = await start({ level: 'warn' });
+    await using server = await start({ level: 'warn' }, on);
     await fetch(`${server.url}/hello`);
     await fetch(`${server.url}/nope`);
     assert.deepEqual(

@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { CustomLines } from './custom-lines.ts';
+import type { LineKeys, LineShape } from './line-shape.ts';
+import type { LoggerCore } from './logger-core.ts';
+import type { RequestLog } from './request-log.ts';
+
+/** Node's messages as pino-http leaves them: with the request's id and logger. */
+export function messagesOf(log: RequestLog): [IncomingMessage, ServerResponse] {
+  const request = log.rawRequest as IncomingMessage & { id?: unknown; log?: unknown };
+  const reply = log.rawReply as ServerResponse & { log?: unknown };
+  request.id ??= log.id;
+  request.log ??= log;
+  reply.log ??= log;
+  return [request, reply];
+}
+
+/** Whether the line of the response is that of a failure. */
+export function hasFailed(log: RequestLog): boolean {
+  return log.failure !== undefined || log.rawReply.statusCode >= 500;
+}
+
+/** What made it fail, as an error in every case. */
+export function errorOf(log: RequestLog): Error {
+  const { failure, rawReply } = log;
+  if (failure instanceof Error) return failure;
+  return failure === undefined
+    ? new Error(`failed with status code ${rawReply.statusCode}`)
+    : new Error(String(failure), { cause: failure });
+}
+
+/** What the user's own functions make of a line's fields. */
+export function customised(
+  { customSuccessObject, customErrorObject }: CustomLines,
+  keys: LineKeys,
+): Pick<LineShape, 'replace'> {
+  if (customSuccessObject === undefined && customErrorObject === undefined) return {};
+  return {
+    replace(log, line) {
+      const messages = messagesOf(log);
+      try {
+        const replaced = hasFailed(log)
+          ? customErrorObject?.(...messages, errorOf(log), line)
+          : customSuccessObject?.(...messages, line);
+        return replaced === undefined ? line : { ...replaced };
+      } catch (error) {
+        // Thrown in a "close" listener, it would end the process.
+        return { ...line, [keys.err]: error };
+      }
+    },
+  };
+}
+
+/** How a response line is announced: its level and its message. */
+export interface LineTitles {
+  levelOf(log: RequestLog, aborted: boolean): string;
+  messageOf(log: RequestLog, aborted: boolean): string;
+}
+
+/** Levels and messages, the user's own where there are some; `levels` are those pino knows. */
+export function createTitles(custom: CustomLines, levels: Record<string, number>): LineTitles {
+  const { customLogLevel, customSuccessMessage, customErrorMessage } = custom;
+  return {
+    levelOf(log, aborted) {
+      if (customLogLevel === undefined) return statusLevel(log, aborted);
+      const level = attempt(log, () =>
+        customLogLevel(...messagesOf(log), log.failure === undefined ? undefined : errorOf(log)),
+      );
+      const isKnown = level !== undefined && (level === 'silent' || level in levels);
+      return isKnown ? level : statusLevel(log, aborted);
+    },
+    messageOf(log, aborted) {
+      const failed = hasFailed(log);
+      const message = failed
+        ? customErrorMessage &&
+          attempt(log, () =>
+            customErrorMessage(...messagesOf(log), errorOf(log), Math.round(log.elapsedMs)),
+          )
+        : customSuccessMessage &&
+          attempt(log, () => customSuccessMessage(...messagesOf(log), Math.round(log.elapsedMs)));
+      if (typeof message === 'string') return message;
+      if (aborted) return 'request aborted';
+      return log.rawReply.statusCode >= 500 ? 'request errored' : 'request completed';
+    },
+  };
+}
+
+function statusLevel(log: RequestLog, aborted: boolean): string {
+  if (aborted) return log.failure === undefined ? 'warn' : 'error';
+  const { statusCode } = log.rawReply;
+  if (statusCode >= 500) return 'error';
+  return statusCode >= 400 ? 'warn' : 'info';
+}
+
+/**
+ * Writes the line of a request that comes, if the user's options ask for one; where routes are chosen, only Nest's
+ * middleware (`chosen`) knows which have one.
+ */
+export function announceOf(
+  { options: { custom, routes, requests, ignore }, pino }: LoggerCore,
+  chosen: boolean = false,
+): ((log: RequestLog) => void) | undefined {
+  const { customReceivedMessage, customReceivedObject, customLogLevel } = custom;
+  if (customReceivedMessage === undefined && customReceivedObject === undefined) return undefined;
+  const isChoosing = routes.exclude !== undefined || routes.forRoutes !== undefined;
+  if (requests === 'off' || isChoosing !== chosen) return undefined;
+  const titles = createTitles(custom, pino.levels.values);
+  return (log) => {
+    const level = customLogLevel === undefined ? 'info' : titles.levelOf(log, false);
+    if (ignore !== undefined && attempt(log, () => ignore(log)) === true) return;
+    if (level === 'silent' || !log.isLevelEnabled(level)) return;
+    const messages = messagesOf(log);
+    const fields = customReceivedObject?.(...messages) ?? {};
+    Reflect.apply(Reflect.get(log.pino, level), log.pino, [
+      fields,
+      customReceivedMessage?.(...messages),
+    ]);
+  };
+}
+
+/** Thrown in a "close" listener, an error would end the process; it is reported on the line instead. */
+export function attempt<Result>(log: RequestLog, call: () => Result): Result | undefined {
+  try {
+    return call();
+  } catch (error) {
+    log.failure ??= error;
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { ConsoleLogger, Inject, Injectable, type LogLevel } from '@nestjs/common';
+import { type LoggerOptions, symbols } from 'pino';
+
+import { LoggerCore } from './logger-core.ts';
+import type { LevelName } from './request-log.ts';
+
+const LEVELS: Readonly<Record<LogLevel, LevelName>> = {
+  verbose: 'trace',
+  debug: 'debug',
+  log: 'info',
+  warn: 'warn',
+  error: 'error',
+  fatal: 'fatal',
+};
+
+const NEST_WORDS: Readonly<Record<string, string>> = { trace: 'verbose', info: 'log' };
+
+type JsonOptions = Parameters<ConsoleLogger['getJsonLogObject']>[1];
+
+/** Options of Nest's `ConsoleLogger` that shape its JSON. */
+export interface NativeLoggerOptions {
+  /** Whether plain objects after the message are one field `params`. @default that of the installed Nest */
+  structuredParams?: boolean;
+  /** Whether they are fields of the line itself. @default false */
+  flattenParams?: boolean;
+}
+
+/**
+ * Nest's logger on pino, with the fields of Nest's own `ConsoleLogger({ json: true })`: it is that class, and writes to
+ * pino. For the names of the fields pino adds, see `nativeLoggerOptions`.
+ *
+ * @example
+ * app.useLogger(app.get(NativeLogger));
+ */
+@Injectable()
+export class NativeLogger extends ConsoleLogger {
+  readonly #core: LoggerCore;
+
+  constructor(@Inject(LoggerCore) core: LoggerCore) {
+    super({ json: true, ...core.options.nativeLogger });
+    this.#core = core;
+  }
+
+  override isLevelEnabled(level: LogLevel): boolean {
+    return this.#core.pino.isLevelEnabled(LEVELS[level]);
+  }
+
+  protected override printAsJson(message: unknown, options: JsonOptions): void {
+    const { pino, current, options: resolved } = this.#core;
+    const {
+      message: text,
+      context,
+      level: _l,
+      pid: _p,
+      timestamp: _t,
+      ...fields
+    } = this.getJsonLogObject(message, options) as Record<string, unknown>;
+    const line = {
+      ...(context !== undefined && { [resolved.shape.keys.context]: context }),
+      ...fields,
+    };
+    const level = LEVELS[options.logLevel];
+    if (typeof text === 'string') current[level](line, text);
+    else current[level]({ ...line, [messageKeyOf(pino)]: text });
+  }
+}
+
+function messageKeyOf(pino: LoggerCore['pino']): string {
+  return Reflect.get(pino, symbols.messageKeySym) as string;
+}
+
+/**
+ * pino's options for the field names of `ConsoleLogger({ json: true })`: `level` in Nest's words, `timestamp`, `pid` and
+ * `message`.
+ *
+ * @example
+ * LoggerModule.forRoot({ pino: nativeLoggerOptions });
+ */
+export const nativeLoggerOptions: Pick<
+  LoggerOptions,
+  'messageKey' | 'timestamp' | 'base' | 'formatters'
+> = {
+  messageKey: 'message',
+  timestamp: () => `,"timestamp":${Date.now()}`,
+  base: { pid: process.pid },
+  formatters: {
+    level: (label) => ({ level: NEST_WORDS[label] ?? label }),
+  },
+};

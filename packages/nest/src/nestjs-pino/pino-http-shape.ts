@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+
+import { type Bindings, type SerializerFn, stdSerializers } from 'pino';
+
+import { errorOf, hasFailed } from '../logger/customise.ts';
+import type { LineKeys, LineShape } from '../logger/line-shape.ts';
+import type { RequestLog } from '../logger/request-log.ts';
+import type { Params, PinoHttpOptions } from './params.ts';
+
+/** What pino-http's lines hold: `req` on every line of a request, `res` on that of the response. */
+export function pinoHttpShape(
+  { assignResponse = false }: Params,
+  { quietReqLogger = false, quietResLogger = false, customProps }: PinoHttpOptions,
+  { replace, keys }: LineShape,
+): LineShape {
+  const props = (log: RequestLog): object | undefined =>
+    typeof customProps === 'function'
+      ? customProps(log.rawRequest as never, log.rawReply as never)
+      : customProps;
+  const idOf = (log: RequestLog): Bindings => (quietReqLogger ? { [keys.reqId]: log.id } : {});
+  return {
+    keys,
+    bindings: (log) => (quietReqLogger ? idOf(log) : { [keys.req]: requestOf(log), ...props(log) }),
+    fields: (log) => ({
+      ...idOf(log),
+      ...(!quietResLogger && { [keys.req]: requestOf(log) }),
+      ...props(log),
+      [keys.res]: log.rawReply,
+      [keys.responseTime]: Math.round(log.elapsedMs),
+    }),
+    assigned: assignResponse,
+    missingError: (log) => (hasFailed(log) ? errorOf(log) : undefined),
+    ...(replace && { replace }),
+  };
+}
+
+/** Node's request with what Nest's middleware finds on it. */
+function requestOf(log: RequestLog): IncomingMessage {
+  const { rawRequest, request } = log;
+  if (request === rawRequest) return rawRequest;
+  const raw = rawRequest as IncomingMessage & { id?: unknown; query?: unknown; params?: unknown };
+  const { query, params } = request as { query?: unknown; params?: unknown };
+  raw.id = log.id;
+  raw.query = query;
+  raw.params = params;
+  return raw;
+}
+
+/** pino-http's serializers, with the user's own behind them. */
+export function pinoHttpSerializers(
+  { serializers = {}, wrapSerializers = true }: PinoHttpOptions,
+  keys: LineKeys,
+): Record<string, SerializerFn> {
+  if (!wrapSerializers) return serializers;
+  const own = (name: 'req' | 'res' | 'err'): SerializerFn =>
+    serializers[keys[name]] ?? serializers[name] ?? standard[name];
+  return {
+    ...serializers,
+    [keys.req]: standard.wrapRequestSerializer(own('req')),
+    [keys.res]: standard.wrapResponseSerializer(own('res')),
+    [keys.err]: standard.wrapErrorSerializer(own('err')),
+  };
+}
+
+type Wrap = (serializer: SerializerFn) => SerializerFn;
+
+const standard = stdSerializers as unknown as Record<'req' | 'res' | 'err', SerializerFn> &
+  Record<'wrapRequestSerializer' | 'wrapResponseSerializer' | 'wrapErrorSerializer', Wrap>;

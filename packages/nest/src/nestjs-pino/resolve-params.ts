@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { DestinationStream } from 'pino';
+
+import { CUSTOM_LINES, type CustomLines } from '../logger/custom-lines.ts';
+import { optionError, unknownOptionError } from '../logger/errors.ts';
+import { resolveOptions, type ResolvedOptions } from '../logger/options.ts';
+import type { Params, PinoHttpOptions } from './params.ts';
+import { pinoHttpSerializers, pinoHttpShape } from './pino-http-shape.ts';
+
+const KNOWN: readonly (keyof Params)[] = [
+  'pinoHttp',
+  'exclude',
+  'forRoutes',
+  'renameContext',
+  'assignResponse',
+  'nativeLogger',
+];
+
+/**
+ * nestjs-pino's parameters as the logger's own options: lines, levels and ids are those of pino-http.
+ * @throws {LoggerError} `ERR_REDLINE_LOGGER_OPTION`, `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`
+ */
+export function resolveParams(params: Params = {}): ResolvedOptions {
+  for (const name of Object.keys(params)) {
+    if (!(KNOWN as readonly string[]).includes(name)) throw unknownOptionError(name, KNOWN);
+  }
+  const { exclude, forRoutes, renameContext, nativeLogger } = params;
+  const { options, stream } = readPinoHttp(params.pinoHttp);
+  const {
+    logger,
+    genReqId,
+    level = logger?.level ?? 'info',
+    redact,
+    useLevel,
+    autoLogging,
+    customProps: _customProps,
+    customAttributeKeys,
+    quietReqLogger: _quietReqLogger,
+    quietResLogger: _quietResLogger,
+    wrapSerializers: _wrapSerializers,
+    stream: _stream,
+    ...rest
+  } = options;
+  const custom: CustomLines = {};
+  for (const name of CUSTOM_LINES) {
+    if (rest[name] !== undefined) custom[name] = rest[name] as never;
+    delete rest[name];
+  }
+  if (useLevel !== undefined && custom.customLogLevel !== undefined) {
+    throw optionError('pinoHttp.useLevel', useLevel, 'left out next to customLogLevel');
+  }
+  const resolved = resolveOptions<unknown, unknown>({
+    ...custom,
+    customLogLevel: levelByDefault(custom, useLevel ?? 'info', options),
+    ...(exclude && { exclude }),
+    ...(forRoutes && { forRoutes }),
+    ...(customAttributeKeys && { customAttributeKeys }),
+    ...(renameContext && { renameContext }),
+    level,
+    pino: rest,
+    requests: autoLogging === false ? 'off' : 'all',
+    ...(stream !== undefined && { destination: stream }),
+  });
+  const ignore = typeof autoLogging === 'object' ? autoLogging.ignore : undefined;
+  return {
+    ...resolved,
+    shape: pinoHttpShape(params, options, resolved.shape),
+    pino: { ...rest, serializers: pinoHttpSerializers(options, resolved.shape.keys) },
+    // Who has said what to censor has seen the lines.
+    redact: redact ?? resolved.redact,
+    requestId: {
+      ...resolved.requestId,
+      make: genReqId === undefined ? counter() : madeBy(genReqId),
+      isFastifys: genReqId === undefined,
+    },
+    ignore: ignore && ((log) => ignore(log.rawRequest)),
+    ...(logger && { logger }),
+    ...(nativeLogger && { nativeLogger }),
+  };
+}
+
+function readPinoHttp(given: Params['pinoHttp'] = {}): {
+  options: PinoHttpOptions;
+  stream: DestinationStream | undefined;
+} {
+  if (Array.isArray(given)) return { options: given[0] ?? {}, stream: given[1] };
+  if (isStream(given)) return { options: {}, stream: given };
+  return { options: given, stream: given.stream };
+}
+
+function isStream(given: object): given is DestinationStream {
+  return typeof (given as Partial<DestinationStream>).write === 'function';
+}
+
+/** pino-http has one level for all responses, and takes it for levels it does not know as well. */
+function levelByDefault(
+  { customLogLevel }: CustomLines,
+  level: string,
+  { customLevels = {} }: PinoHttpOptions,
+): NonNullable<CustomLines['customLogLevel']> {
+  if (customLogLevel === undefined) return () => level;
+  const known = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']);
+  for (const custom of Object.keys(customLevels)) known.add(custom);
+  return (request, response, error) => {
+    const chosen: unknown = customLogLevel(request, response, error);
+    return typeof chosen === 'string' && known.has(chosen.trim()) ? chosen.trim() : level;
+  };
+}
+
+type MakeId = (request: IncomingMessage) => string;
+
+function counter(): MakeId {
+  let count = 0;
+  return () => {
+    count = (count + 1) & 0x7fff_ffff;
+    return count as unknown as string;
+  };
+}
+
+function madeBy(genReqId: NonNullable<PinoHttpOptions['genReqId']>): MakeId {
+  // Fastify makes the id before it has a reply.
+  return (request) => genReqId(request, responseOf(request)) as string;
+}
+
+function responseOf(request: IncomingMessage): ServerResponse {
+  return (request as IncomingMessage & { res?: ServerResponse }).res as ServerResponse;
+}

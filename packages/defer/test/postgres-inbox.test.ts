@@ -7,7 +7,7 @@ import { inboxTable, postgresInbox, type PostgresInbox } from '../src/postgres/p
 import type { DeliveryResult } from '../src/sink.ts';
 import { handlers, type Handler } from '../src/sinks/handlers.ts';
 import { until } from './harness.ts';
-import { delivery } from './sinks/deliveries.ts';
+import { delivery } from '../src/testing/deliveries.ts';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());

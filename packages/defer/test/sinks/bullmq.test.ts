@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
@@ -8,8 +8,9 @@ import * as current from 'bullmq';
 import * as earlier from 'bullmq-6.5';
 import { Redis } from 'ioredis';
 import { bullmq } from '../../src/sinks/bullmq.ts';
-import { bringAll, deliveries, delivery, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { bringAll, deliveries, delivery, host } from '../../src/testing/deliveries.ts';
+import type { CleanUp, Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const server = await startRedis({ settings: { appendonly: 'yes', appendfsync: 'always' } });
 after(() => server?.stop());
@@ -26,7 +27,7 @@ const versions = [
 for (const { version, library } of versions) {
   for (const lane of ['auto', 'bulk'] as const) {
     describe(`bullmq ${version}, lane ${lane}`, { skip }, () => {
-      sinkContract({
+      runContract({
         dedupes: true,
         async open(t) {
           const queue = openQueue(t, library);
@@ -273,7 +274,7 @@ describe('bullmq', { skip }, () => {
 });
 
 function openQueue(
-  t: TestContext,
+  t: CleanUp,
   library: typeof current,
   defaultJobOptions?: current.JobsOptions,
 ): current.Queue {

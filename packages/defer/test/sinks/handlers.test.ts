@@ -3,13 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, it } from 'node:test';
 import { retry } from '../../src/sink.ts';
 import { batched, handlers } from '../../src/sinks/handlers.ts';
-import { deliveries, delivery, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { deliveries, delivery, host } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
 
 describe('handlers', () => {
-  sinkContract({
+  runContract({
     dedupes: false,
     poison: { job: 'nobody does this' },
     async open() {

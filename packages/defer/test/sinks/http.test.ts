@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { http } from '../../src/sinks/http.ts';
-import { deliveries, delivery } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { deliveries, delivery } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 type Answer = (body: string, request: IncomingMessage, response: ServerResponse) => void;
 
@@ -15,7 +16,7 @@ describe('http', () => {
   before(begin);
   after(end);
 
-  sinkContract({
+  runContract({
     dedupes: false,
     poison: { json: '{"n":-1}' },
     async open() {

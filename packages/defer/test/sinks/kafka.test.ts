@@ -11,8 +11,9 @@ import {
 } from '@platformatic/kafka';
 import { startKafka } from '@redline/services';
 import { kafka } from '../../src/sinks/kafka.ts';
-import { delivery, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { delivery, host } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const { server, missing } = await startKafka();
 after(() => server?.stop());
@@ -26,7 +27,7 @@ describe('kafka', { skip: missing ?? false }, () => {
   });
   after(() => admin.close());
 
-  sinkContract({
+  runContract({
     dedupes: false,
     asks: true,
     poison: { json: JSON.stringify('x'.repeat(1_200_000)) },

@@ -5,8 +5,9 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startNats } from '@redline/services';
 import { nats } from '../../src/sinks/nats.ts';
-import { deliveries, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { deliveries, host } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const { server, missing } = await startNats();
 after(() => server?.stop());
@@ -22,7 +23,7 @@ describe('nats', { skip: missing ?? false }, () => {
   });
   after(() => own.close());
 
-  sinkContract({
+  runContract({
     dedupes: true,
     asks: true,
     poison: { json: JSON.stringify('x'.repeat(2_000_000)) },

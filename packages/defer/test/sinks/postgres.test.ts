@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { startPostgres } from '@redline/services';
 import { Pool } from 'pg';
 import { postgres } from '../../src/sinks/postgres.ts';
-import { delivery, host } from './deliveries.ts';
-import { sinkContract } from './sink-contract.ts';
+import { delivery, host } from '../../src/testing/deliveries.ts';
+import { runContract } from './run-contract.ts';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());
@@ -18,7 +18,7 @@ describe('postgres', { skip: missing ?? false }, () => {
   });
   after(() => pool.end());
 
-  sinkContract({
+  runContract({
     dedupes: true,
     // What JSON can hold and jsonb cannot.
     poison: { json: '"\\u0000"' },

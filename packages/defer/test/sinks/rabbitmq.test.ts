@@ -4,15 +4,16 @@ import { after, describe, it } from 'node:test';
 import { startRabbit } from '@redline/services';
 import { connect, type Channel } from 'amqplib';
 import { rabbitmq } from '../../src/sinks/rabbitmq.ts';
-import { deliveries, delivery, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { deliveries, delivery, host } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const { server, missing } = await startRabbit();
 after(() => server?.stop());
 const url = server?.url ?? '';
 
 describe('rabbitmq', { skip: missing ?? false }, () => {
-  sinkContract({
+  runContract({
     dedupes: false,
     asks: true,
     poison: { json: JSON.stringify('x'.repeat(3_000_000)) },

@@ -6,7 +6,7 @@ import { startRedis } from '@redline/services';
 import { Redis } from 'ioredis';
 import { RedisLink } from '../../src/redis/redis-link.ts';
 import { until } from '../harness.ts';
-import { host } from './deliveries.ts';
+import { host } from '../../src/testing/deliveries.ts';
 
 const server = await startRedis();
 after(() => server?.stop());

@@ -4,8 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
 import { redisStreams } from '../../src/sinks/redis-streams.ts';
-import { bringAll, deliveries, delivery, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { bringAll, deliveries, delivery, host } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 // What it acknowledged must be there after a crash.
 const server = await startRedis({ settings: { appendonly: 'yes', appendfsync: 'always' } });
@@ -20,7 +21,7 @@ describe('redisStreams', { skip }, () => {
   });
   after(() => client.disconnect());
 
-  sinkContract({
+  runContract({
     dedupes: false,
     asks: true,
     async open() {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { replies, type Replies, type Reply } from '../../src/sinks/replies.ts';
-import { bringAll, deliveries, delivery } from './deliveries.ts';
+import { bringAll, deliveries, delivery } from '../../src/testing/deliveries.ts';
 
 const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { after, describe } from 'node:test';
 import { SNSClient } from '@aws-sdk/client-sns';
 import { sns } from '../../src/sinks/sns.ts';
-import { sinkContract } from './sink-contract.ts';
+import { runContract } from './run-contract.ts';
 import { startSnsFake } from './sns-fake.ts';
 
 const fake = await startSnsFake();
@@ -19,7 +19,7 @@ after(async () => {
 
 for (const fifo of [false, true]) {
   describe(`sns, ${fifo ? 'FIFO' : 'standard'} topic, against a fake`, () => {
-    sinkContract({
+    runContract({
       dedupes: fifo,
       poison: { job: 'refused' },
       outage: { begin: fake.begin, end: fake.end },

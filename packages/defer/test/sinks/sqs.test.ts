@@ -9,8 +9,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import { startElasticMq } from '@redline/services';
 import { sqs } from '../../src/sinks/sqs.ts';
-import { deliveries, delivery, host } from './deliveries.ts';
-import { sinkContract, type Message } from './sink-contract.ts';
+import { deliveries, delivery, host } from '../../src/testing/deliveries.ts';
+import type { Message } from '../../src/testing/sink-contract.ts';
+import { runContract } from './run-contract.ts';
 
 const { server, missing } = await startElasticMq();
 after(() => server?.stop());
@@ -28,7 +29,7 @@ const outage = { begin: () => server!.pause(), end: () => server!.resume() };
 
 for (const fifo of [false, true]) {
   describe(`sqs, ${fifo ? 'FIFO' : 'standard'} queue`, { skip: missing ?? false }, () => {
-    sinkContract({
+    runContract({
       dedupes: fifo,
       orders: fifo,
       poison: tooLong,

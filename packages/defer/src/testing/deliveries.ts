@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/clock.ts';
-import type { Delivery, Sink, SinkHost } from '../../src/sink.ts';
+import { systemClock } from '../clock.ts';
+import type { Delivery, Sink, SinkHost } from '../sink.ts';
 
 let count = 0;
 

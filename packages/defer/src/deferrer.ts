@@ -33,7 +33,7 @@ import { closedError, closureAbove, refused, unknownJob, unknownSink } from './i
 import { scopes, type Scope } from './request/scope.ts';
 import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
-import type { DeferContext, RunDelivery } from './sink.ts';
+import type { DeferContext, JobSpans, RunDelivery } from './sink.ts';
 
 /** How long what this process does not control may take to close. Jobs do not depend on it. */
 const closeMs = 2_000;
@@ -51,6 +51,7 @@ export class Deferrer implements LaneHost {
   readonly clock: ResolvedOptions['clock'];
   readonly logger: ResolvedOptions['logger'];
   readonly random: () => number;
+  readonly spans: JobSpans | undefined;
   /** Jobs that cannot be done: to list, to requeue, to remove. */
   readonly deadLetters: DeadLetters;
   /** Where a job goes from its call on, and where all is reported that becomes of it. */
@@ -72,6 +73,7 @@ export class Deferrer implements LaneHost {
     this.clock = options.clock;
     this.logger = options.logger;
     this.random = options.random;
+    this.spans = options.context.spans;
     const { journal, logger } = options;
     this.#deaths = new Repeated(this.clock, (count) =>
       logger.warn(`defer: ${count} more jobs are dead letters, or closures that failed.`),

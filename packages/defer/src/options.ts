@@ -5,7 +5,7 @@ import { lifeSignEveryMs } from './journal/owner.ts';
 import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-options.ts';
 import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
-import type { DeferContext, Sink } from './sink.ts';
+import type { DeferContext, JobSpans, Sink } from './sink.ts';
 import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from './validate.ts';
 
 export const defaultReplayWindowMs = 60_000;
@@ -66,6 +66,8 @@ export interface ContextOptions {
   capture?: () => Readonly<Record<string, string | undefined>> | undefined;
   /** Runs `work` with what was captured; called where the process that captured it is gone. */
   restore?: <T>(context: DeferContext, work: () => T) => T;
+  /** Makes spans of the runs of jobs, and of the batches that leave. */
+  spans?: JobSpans;
 }
 
 export interface DeferOptions<SinkName extends string = string> {

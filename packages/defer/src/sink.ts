@@ -87,6 +87,19 @@ export function isResult(value: unknown): value is DeliveryResult {
   return kind === 'retry' || kind === 'dead';
 }
 
+/** Makes spans of what happens to jobs: `openTelemetryContext()` has it. What they return is what `work` returned. */
+export interface JobSpans {
+  /** One job is run in this process, or several at once: within `delivery.run()`, so that each is the child it should be. */
+  process<T>(sink: string, deliveries: readonly Delivery[], work: () => T): T;
+  /** A batch goes to the server of a sink. It resolves, with `failure` where the sink was not there. */
+  send<T extends { readonly failure?: { readonly error: unknown } | undefined }>(
+    sink: string,
+    kind: string,
+    deliveries: readonly Delivery[],
+    work: () => Promise<T>,
+  ): Promise<T>;
+}
+
 /** What the core tells a sink when it opens it, and takes from it. */
 export interface SinkHost {
   /** The name the sink has in `createDefer({ sinks })`. */
@@ -99,6 +112,8 @@ export interface SinkHost {
   /** How long the lane lets a batch take, or a sink with `timesJobs` a job, in milliseconds. */
   readonly sendTimeoutMs: number;
   readonly clock: Clock;
+  /** For a sink that runs jobs itself, to make a span of each run. Undefined where nobody asked for spans. */
+  readonly spans?: JobSpans | undefined;
   /**
    * To be called on the first connection and every reconnection, before the first `send` on it resolves, with what
    * identifies the server's life (Redis: `run_id`), and now and then while it lasts. When it changed, what the journal

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { findOnPath } from '@redline/services';
@@ -14,7 +12,7 @@ import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
 import { deferPage, fastifyDeferPage } from '../src/page/index.ts';
 import { dead } from '../src/sink.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { listening, temporaryFolder, TestSink, until } from './harness.ts';
 
 const cli = join(import.meta.dirname, '../src/inspect/cli.ts');
 const sendMail = defineJob<{ to: string }>('send-mail');
@@ -47,16 +45,6 @@ async function troubled(t: TestContext): Promise<{ deferrer: Deferrer; directory
 }
 
 type Serve = (t: TestContext, deferrer: Deferrer) => Promise<string>;
-
-async function listening(
-  t: TestContext,
-  handler: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer(handler).listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const servers: Record<string, Serve> = {
   'node:http': (t, deferrer) => listening(t, deferPage(deferrer)),

@@ -5,10 +5,12 @@ import type { JobStats } from '../lane/job-stats.ts';
 import type { Lane } from '../lane/lane.ts';
 import { waitReasons } from '../lane/waiting.ts';
 import type { ContextOptions } from '../options.ts';
+import { jobSpans } from './open-telemetry-spans.ts';
 
 /**
- * The active trace context goes with every job, and is active again where the job runs: for `createDefer`'s option
- * `context`. Sinks that carry headers pass `traceparent` on to their workers.
+ * The active trace context goes with every job, and is active again where the job runs, in a span of its own: for
+ * `createDefer`'s option `context`. Sinks that carry headers pass `traceparent` on to their workers, and have a span for
+ * each batch. See `jobSpans` for names and attributes.
  *
  * @example
  * ```ts
@@ -31,6 +33,7 @@ export function openTelemetryContext(propagator?: TextMapPropagator): ContextOpt
       return carrier;
     },
     restore: (captured, work) => context.with(extract(captured), work),
+    spans: jobSpans(extract),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Shifts } from '../delivery/shifts.ts';
+import { runHere } from '../delivery/run-here.ts';
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../job/pending-job.ts';
 import type { LaneOptions } from '../lane/lane-options.ts';
@@ -10,8 +11,11 @@ class Closures implements Sink {
   readonly runsHere = true;
   readonly timesJobs = true;
   #shifts!: Shifts;
+  #host!: SinkHost;
 
-  open({ clock, sendTimeoutMs }: SinkHost): void {
+  open(host: SinkHost): void {
+    this.#host = host;
+    const { clock, sendTimeoutMs } = host;
     this.#shifts = new Shifts(
       clock,
       sendTimeoutMs,
@@ -33,8 +37,8 @@ class Closures implements Sink {
       const { id, key, attempt, deferredAtMs, redelivered } = job;
       const { signal, inTime } = this.#shifts.current();
       const delivery = { id, job: job.job, key, attempt, deferredAtMs, redelivered, signal };
-      const work = job.run(() => job.work!(delivery));
-      if (isPromise(work)) await inTime.race(Promise.resolve(work));
+      const work = runHere(this.#host, job, inTime, () => job.work!(delivery));
+      if (work !== undefined) await work;
       return undefined;
     } catch (error) {
       return dead(error);
@@ -60,8 +64,4 @@ export function closureLane({ timeoutMs, maxPending }: ClosureOptions): LaneOpti
 export interface ClosureOptions {
   readonly timeoutMs: number;
   readonly maxPending: number;
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Restore } from '../job/async-context.ts';
 import type { PendingJob } from '../job/pending-job.ts';
 import type { DeferLogger } from '../options.ts';
-import type { DeferContext } from '../sink.ts';
+import type { DeferContext, JobSpans } from '../sink.ts';
 
 /** What a lane says of its jobs. */
 export interface LaneReports {
@@ -18,6 +18,7 @@ export interface LaneHost {
   readonly clock: Clock;
   readonly logger: DeferLogger;
   readonly random: () => number;
+  readonly spans: JobSpans | undefined;
   readonly desk: LaneReports;
   /** How a job of a process that is gone is run. */
   restoreFrom(context: DeferContext | undefined): Restore | undefined;

@@ -16,7 +16,7 @@ import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
 import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
-import { sendBatch } from './send-batch.ts';
+import { sendBatch, type BatchOutcome } from './send-batch.ts';
 import { jobStatsOf, type JobStats } from './job-stats.ts';
 import { whyWaiting } from './why-waiting.ts';
 import type { Waiting } from './waiting.ts';
@@ -264,9 +264,10 @@ export class Lane {
     if (this.#isOpened) return;
     this.#isOpened = true;
     const { sink, name, ordered, sendTimeoutMs } = this.options;
-    const { logger, clock } = this.#host;
+    const { logger, clock, spans } = this.#host;
     const host: SinkHost = {
       name,
+      spans,
       ordered,
       sendTimeoutMs,
       clock,
@@ -375,7 +376,7 @@ export class Lane {
     this.stats.batches++;
     const abort = new AbortController();
     this.#aborts.add(abort);
-    const outcome = await sendBatch(this.options, batch, this.#host.clock, abort);
+    const outcome = await this.#sent(batch, abort);
     this.#aborts.delete(abort);
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
@@ -396,6 +397,15 @@ export class Lane {
       }
     }
     this.#schedule();
+  }
+
+  /* What runs here has a span for each job, or none. */
+  #sent(batch: readonly PendingJob[], abort: AbortController): Promise<BatchOutcome> {
+    const { options } = this;
+    const { spans, clock } = this.#host;
+    const send = (): Promise<BatchOutcome> => sendBatch(options, batch, clock, abort);
+    if (spans === undefined || options.sink.runsHere === true) return send();
+    return spans.send(this.name, options.sink.kind, batch, send);
   }
 
   /* Read back from disk. */

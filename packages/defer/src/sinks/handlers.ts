@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { inOrder } from '../delivery/outcomes.ts';
+import { runHere } from '../delivery/run-here.ts';
 import { Shifts } from '../delivery/shifts.ts';
 import { Unavailable } from '../delivery/unavailable.ts';
 import { DeferError } from '../errors.ts';
@@ -87,10 +88,10 @@ class HandlersSink implements Sink {
   readonly #table: ReadonlyMap<string, Handler>;
   readonly #concurrency: number;
   #ordered = false;
+  #host: Pick<SinkHost, 'name' | 'spans' | 'warn'> = { name: 'handlers', warn: () => {} };
   #shifts = new Shifts(systemClock, 30_000, () => tooLong(30_000));
   #clock = systemClock;
   #tellAtMs = 0;
-  #warn: SinkHost['warn'] = () => {};
 
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
@@ -104,9 +105,10 @@ class HandlersSink implements Sink {
     this.#concurrency = concurrency;
   }
 
-  open({ ordered, clock, sendTimeoutMs, warn }: SinkHost): void {
+  open(host: SinkHost): void {
+    this.#host = host;
+    const { ordered, clock, sendTimeoutMs } = host;
     this.#ordered = ordered === true;
-    this.#warn = warn;
     this.#clock = clock;
     this.#shifts = new Shifts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
   }
@@ -143,7 +145,7 @@ class HandlersSink implements Sink {
       ...Array.from({ length: lanes }, runNext),
       ...[...groups].map(async ([handler, indexes]) => {
         const own = indexes.map((index) => batch[index]!);
-        const outcome = await attemptTogether(handler, own, this.#shifts);
+        const outcome = await attemptTogether(handler, own, this.#shifts, this.#host);
         for (const [place, index] of indexes.entries()) results[index] = outcome[place];
       }),
     ]);
@@ -157,11 +159,15 @@ class HandlersSink implements Sink {
     try {
       if (batchHandlers.has(handler)) {
         const one = [delivery];
-        return (await attemptTogether(handler as unknown as BatchHandler, one, this.#shifts))[0];
+        return (
+          await attemptTogether(handler as unknown as BatchHandler, one, this.#shifts, this.#host)
+        )[0];
       }
       const { signal, inTime } = this.#shifts.current();
-      const work = delivery.run(() => handler(JSON.parse(delivery.json), delivery, signal));
-      if (isPromise(work)) await inTime.race(Promise.resolve(work));
+      const work = runHere(this.#host, delivery, inTime, () =>
+        handler(JSON.parse(delivery.json), delivery, signal),
+      );
+      if (work !== undefined) await work;
       return undefined;
     } catch (error) {
       if (!(error instanceof Unavailable)) return verdict(error);
@@ -174,7 +180,10 @@ class HandlersSink implements Sink {
     const now = this.#clock.now();
     if (now < this.#tellAtMs) return;
     this.#tellAtMs = now + tellEveryMs;
-    this.#warn(`what the handler of "${job}" works with is unavailable; its jobs wait.`, error);
+    this.#host.warn(
+      `what the handler of "${job}" works with is unavailable; its jobs wait.`,
+      error,
+    );
   }
 }
 
@@ -182,13 +191,14 @@ async function attemptTogether(
   handler: BatchHandler,
   deliveries: readonly Delivery[],
   shifts: Shifts,
+  { name, spans }: Pick<SinkHost, 'name' | 'spans'>,
 ): Promise<readonly DeliveryResult[]> {
   const { signal, inTime } = shifts.current();
   try {
     const data = deliveries.map(({ json }): unknown => JSON.parse(json));
-    const results = await inTime.race(
-      Promise.resolve().then(() => handler(data, deliveries, signal)),
-    );
+    const run = (): Promise<unknown> =>
+      inTime.race(Promise.resolve().then(() => handler(data, deliveries, signal)));
+    const results = await (spans === undefined ? run() : spans.process(name, deliveries, run));
     // What `Promise.all` of inserts resolves with is no verdict: who does not throw has done its jobs.
     const says = Array.isArray(results) && (results.some(isVerdict) || results.every(isUndefined));
     if (!says || results.length === 0) return [];
@@ -221,8 +231,4 @@ function isUndefined(result: unknown): boolean {
 function verdict(error: unknown): DeliveryResult {
   const isFinal = (error as { retryable?: unknown } | undefined)?.retryable === false;
   return isFinal ? dead(error) : retry(error);
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }

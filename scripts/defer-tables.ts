@@ -5,29 +5,33 @@ import {
   ratioBetween,
   type SkippedVariant,
 } from '@redline/lab';
+import { counts, platforms, sinks } from './defer-words.ts';
 import { ratioText } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
-const platforms = { express: 'Express', fastify: 'Fastify' };
 const ways = ['blocking', 'interceptor', 'memory', 'process', 'disk'];
-const sinks: Record<string, string> = {
-  delay5: 'a sink that takes 5 ms',
-  delay25: 'a sink that takes 25 ms',
-  'redis-local': 'BullMQ, local Redis',
-  'redis-2ms': 'BullMQ, Redis 2 ms away',
-  'redis-10ms': 'BullMQ, Redis 10 ms away',
-  'redis-25ms': 'BullMQ, Redis 25 ms away',
-};
-const counts = [10, 50, 100];
 
-/** The tables of examples/deferred-work/README.md, with requests per minute and latency as the article prints them. */
+/** The pictures and tables of examples/deferred-work/README.md, with requests per minute and latency as the article prints them. */
 export function deferGrid(result: BenchResult): string {
-  const tables = Object.entries(sinks).flatMap(([sink, title]) =>
-    counts.some((count) => isThere(result, `express-memory/${sink}/c${count}`))
-      ? [`**${title.replace(/^./, (first) => first.toUpperCase())}**`, gridTable(result, sink)]
-      : [],
+  const parts = measuredSinks(result).flatMap((sink) => [
+    picture(`../../docs/charts/defer-${sink}`, `${sinks[sink]}: requests per minute and latency`),
+    `<details><summary>${sinks[sink]!.replace(/^./, (first) => first.toUpperCase())}, as figures</summary>`,
+    gridTable(result, sink),
+    '</details>',
+  ]);
+  return [...parts, describeRun(result)].join('\n\n');
+}
+
+/** The sinks of the grid that were measured. */
+export function measuredSinks(result: BenchResult): string[] {
+  return Object.keys(sinks).filter((sink) =>
+    counts.some((count) => isThere(result, `express-disk/${sink}/c${count}`)),
   );
-  return [...tables, describeRun(result)].join('\n\n');
+}
+
+/** Drawn twice: text in a picture shrinks with it. */
+function picture(path: string, alt: string): string {
+  return `<picture><source media="(max-width: 600px)" srcset="${path}-narrow.svg"><img src="${path}.svg" alt="${alt}"></picture>`;
 }
 
 /** The tables of packages/defer/README.md. */
@@ -50,9 +54,12 @@ export function deferSummary(result: BenchResult): string {
   ].join('\n');
 }
 
-/** The short table of the root README. */
-export function deferShort(result: BenchResult): string {
-  return summaryTable(result);
+/** The picture of the root README. */
+export function deferShort(): string {
+  return picture(
+    'docs/charts/defer',
+    'Requests per minute and latency of each level against an interceptor',
+  );
 }
 
 /** Only where the groups that take turns were measured. */

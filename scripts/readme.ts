@@ -4,7 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpTables } from './http-tables.ts';
-import { deferGrid, deferShort, deferSummary } from './defer-tables.ts';
+import { deferChart, type Panel } from './defer-chart.ts';
+import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
+import { counts, sinks } from './defer-words.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
@@ -57,7 +59,8 @@ if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
   const deferred: BenchResult = readJson('benchmarks/results/defer.json');
   replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
   replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
-  replaceBlock('README.md', 'defer', deferShort(deferred));
+  replaceBlock('README.md', 'defer', deferShort());
+  drawDeferred(deferred);
 }
 // Measured on its own, minutes long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
@@ -85,6 +88,20 @@ for (const [rule, evidence] of readEvidence()) {
 if (stale.length > 0) {
   process.stderr.write(`Out of date: ${stale.join(', ')}. Run "npm run readme".\n`);
   process.exitCode = 1;
+}
+
+/** Each picture for a wide screen and for a phone. */
+function drawDeferred(result: BenchResult): void {
+  const draw = (name: string, title: string, panels: readonly Panel[]): void => {
+    replaceFile(`docs/charts/${name}.svg`, deferChart(result, title, panels, 'wide'));
+    replaceFile(`docs/charts/${name}-narrow.svg`, deferChart(result, title, panels, 'narrow'));
+  };
+  const promised = ['redis-local', 'redis-10ms'].map((sink) => ({ sink, connections: 100 }));
+  draw('defer', 'One BullMQ job for every request', promised);
+  for (const sink of measuredSinks(result)) {
+    const panels = counts.map((connections) => ({ sink, connections }));
+    draw(`defer-${sink}`, `A job for every request: ${sinks[sink]!}`, panels);
+  }
 }
 
 function describeRun({ machine, load, precision, startedAt }: BenchResult): string {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { httpTables } from './http-tables.ts';
-import { deferChart, type Panel } from './defer-chart.ts';
+import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
 import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
 import { counts, sinks } from './defer-words.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
@@ -99,7 +99,9 @@ function drawDeferred(result: BenchResult): void {
   const promised = ['redis-local', 'redis-10ms'].map((sink) => ({ sink, connections: 100 }));
   draw('defer', 'One BullMQ job for every request', promised);
   for (const sink of measuredSinks(result)) {
-    const panels = counts.map((connections) => ({ sink, connections }));
+    const panels = counts
+      .map((connections) => ({ sink, connections }))
+      .filter((panel) => rowsOf(result, panel).length > 0);
     draw(`defer-${sink}`, `A job for every request: ${sinks[sink]!}`, panels);
   }
 }

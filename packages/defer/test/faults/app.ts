@@ -62,7 +62,8 @@ const routes: Record<string, (params: Record<string, string>) => object> = {
   '/rss': () => {
     // What is kept counts, and not the garbage V8 has not come to yet.
     globalThis.gc?.();
-    return { rss: process.memoryUsage.rss() };
+    const { rss, heapUsed, external } = process.memoryUsage();
+    return { rss, kept: heapUsed + external };
   },
   '/burst/:first/:count': ({ first, count }) => {
     const begin = Number(first);

@@ -50,6 +50,8 @@ const program = new Command('redline')
   .showHelpAfterError('Run it with --help to see what it takes.')
   .addHelpText('after', helpText)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+// What was typed may hold a token, and everybody can list processes. The reports have their own copy, without.
+program.hook('preAction', (_, asked) => void (process.title = `redline ${asked.name()}`));
 const context = { version, signal: interrupt.signal };
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);

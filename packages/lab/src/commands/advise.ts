@@ -20,6 +20,7 @@ import type { CommandContext } from './bench.ts';
 import { chooseVariant } from './choose-variant.ts';
 import { parseSeconds, parseSecondsOrNone } from './options.ts';
 import { writeFiles, type ReportOptions } from './write-files.ts';
+import { invocation } from '../secrets.ts';
 
 interface AdviseOptions extends ReportOptions {
   profile?: string;
@@ -91,7 +92,7 @@ async function run(
     schema: 1,
     command: 'advise',
     title,
-    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    invocation: invocation(),
     runId: randomBytes(3).toString('hex'),
     redlineVersion: context.version,
     startedAt: startedAt.toISOString(),

@@ -10,6 +10,7 @@ import { summarise } from '../run/summarise.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
 import { ProgressListener } from './progress-listener.ts';
 import { writeReports, type ReportOptions } from './write-reports.ts';
+import { invocation, withoutSecrets } from '../secrets.ts';
 
 interface BenchOptions extends Overrides, ReportOptions {
   only?: string[];
@@ -106,7 +107,7 @@ export async function measurePlans(
     const durationSeconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
     const facts = {
       command,
-      invocation: ['redline', ...process.argv.slice(2)].join(' '),
+      invocation: invocation(),
       runId: randomBytes(3).toString('hex'),
       redlineVersion: version,
       startedAt,
@@ -117,7 +118,7 @@ export async function measurePlans(
       return { group: plan.group, result: { ...result, warnings: [...result.warnings, ...notes] } };
     });
     listener!.end();
-    await writeReports(mergeGroups(title, parts), options);
+    await writeReports(withoutSecrets(mergeGroups(title, parts)), options);
   } finally {
     listener?.end();
   }

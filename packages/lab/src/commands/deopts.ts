@@ -17,6 +17,7 @@ import { chooseVariant } from './choose-variant.ts';
 import { loadOf } from './flame.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
+import { invocation } from '../secrets.ts';
 
 interface DeoptsOptions extends ReportOptions {
   variant?: string;
@@ -159,7 +160,7 @@ function sharedFacts({
   return {
     schema: 1,
     command: 'deopts',
-    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    invocation: invocation(),
     runId: randomBytes(3).toString('hex'),
     redlineVersion: version,
     startedAt: new Date().toISOString(),

@@ -26,6 +26,7 @@ import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Chosen, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
 import { type ReportOptions, shownPath, writeFiles } from './write-files.ts';
+import { invocation } from '../secrets.ts';
 
 interface FlameOptions extends ReportOptions {
   variant?: string;
@@ -115,7 +116,7 @@ async function runDiff(
     command: 'flame-diff',
     scenario: after!.scenario,
     title: `${before!.variant} → ${after!.variant}`,
-    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    invocation: invocation(),
     runId,
     redlineVersion: context.version,
     startedAt: startedAt.toISOString(),
@@ -178,7 +179,7 @@ async function profileVariant(
     scenario: plan.name,
     title: plan.title,
     variant: variant.name,
-    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    invocation: invocation(),
     runId: randomBytes(3).toString('hex'),
     redlineVersion: context.version,
     startedAt: startedAt.toISOString(),

@@ -20,6 +20,7 @@ import { resamples } from '../stats/bootstrap.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount, parseNames, parseSeed } from './options.ts';
 import { writeFiles, type ReportOptions } from './write-files.ts';
+import { invocation } from '../secrets.ts';
 
 interface ProveOptions extends ReportOptions {
   all?: boolean;
@@ -98,7 +99,7 @@ async function run(
     const result: ProveResult = {
       schema: 1,
       command: 'prove',
-      invocation: ['redline', ...process.argv.slice(2)].join(' '),
+      invocation: invocation(),
       runId: randomBytes(3).toString('hex'),
       redlineVersion: version,
       startedAt: startedAt.toISOString(),

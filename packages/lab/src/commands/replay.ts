@@ -12,6 +12,7 @@ import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
+import { invocation } from '../secrets.ts';
 
 interface ReplayOptions extends ReportOptions {
   url: string;
@@ -78,7 +79,7 @@ async function run(
     command: 'replay',
     title: `${file === '-' ? 'standard input' : basename(file)} against ${options.url}, ${how}`,
     files: [file],
-    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    invocation: invocation(),
     runId,
     redlineVersion: version,
     startedAt,

@@ -15,6 +15,7 @@ import { parseChange, predict, requireStages } from '../stairs/what-if.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount, parseSeconds, parseSeed } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
+import { invocation, withoutSecrets } from '../secrets.ts';
 
 interface StairsOptions extends TargetOptions, ReportOptions {
   quick?: boolean;
@@ -109,13 +110,14 @@ async function run(
       traced: (stages) => requireStages(changes, stages),
     };
     const seen = await runStairs(plan, listener, signal);
-    const result = summariseStairs(plan, seen, {
-      invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    const summary = summariseStairs(plan, seen, {
+      invocation: invocation(),
       runId: randomBytes(3).toString('hex'),
       redlineVersion: version,
       startedAt,
       durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
     });
+    const result = withoutSecrets(summary);
     progress.end();
     if (changes.length > 0) result.whatIf = predict(result, changes);
     if (budget) result.budget = checkBudget(result, budget, options.budget!);

@@ -8,6 +8,7 @@ import { renderTopHtml, renderTopTerminal } from '../access-log/top-report.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
+import { invocation } from '../secrets.ts';
 
 interface TopOptions extends ReportOptions {
   rows: number;
@@ -56,7 +57,7 @@ async function run(
     command: 'top',
     title: `Routes of ${names.join(', ')}`,
     files,
-    invocation: ['redline', ...process.argv.slice(2)].join(' '),
+    invocation: invocation(),
     runId,
     redlineVersion: version,
     startedAt: new Date().toISOString(),

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
+import { maskSecrets } from '../secrets.ts';
 import type { ClosedLoop } from './generator.ts';
 
 /** Its own limit, never reached: wrk is ended by a signal, and prints its summary on SIGINT as usual. */
@@ -25,21 +26,21 @@ export function wrkCommand(
   threads: number,
 ): WrkCommand {
   const script =
-    pipeline > 1 || needsScript(requests) ? writeScript(requests, pipeline) : undefined;
+    pipeline > 1 || needsScript(requests)
+      ? writeScript(rotating(requests, pipeline))
+      : Object.keys(requests[0]!.headers).length > 0 || isSecret(requests[0]!.path)
+        ? writeScript(onePath(requests[0]!))
+        : undefined;
   const [program = 'wrk', ...before] = [...launcher, 'wrk'];
   const args = [
     ...before,
     `-t${threads}`,
     `-c${Math.max(connections, threads)}`,
     `-d${durationLimit}`,
-    ...(script ? ['-s', script.file] : headerArgs(requests[0]!)),
-    `http://127.0.0.1:${port}${requests[0]!.path}`,
+    ...(script ? ['-s', script.file] : []),
+    `http://127.0.0.1:${port}${script ? '/' : requests[0]!.path}`,
   ];
   return { program, args, script };
-}
-
-function headerArgs(request: Required<RequestConfig>): string[] {
-  return Object.entries(request.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
 }
 
 /** Lua costs wrk a microsecond a request, so a plain GET goes without. */
@@ -47,12 +48,27 @@ function needsScript(requests: readonly Required<RequestConfig>[]): boolean {
   return requests.length > 1 || requests[0]!.method !== 'GET' || requests[0]!.body !== '';
 }
 
-function writeScript(
-  requests: readonly Required<RequestConfig>[],
-  pipeline: number,
-): { folder: string; file: string } {
+function isSecret(path: string): boolean {
+  return maskSecrets(path) !== path;
+}
+
+/** In a folder that nobody else can read: a command line everybody can. */
+function writeScript(text: string): { folder: string; file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'redline-wrk-'));
   const file = join(folder, 'requests.lua');
+  writeFileSync(file, text, { mode: 0o600 });
+  return { folder, file };
+}
+
+/** Without a function of its own wrk makes the request once, and Lua costs nothing. */
+function onePath({ path, headers }: Required<RequestConfig>): string {
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`,
+  );
+  return [`wrk.path = ${lua(path)}`, ...lines, ''].join('\n');
+}
+
+function rotating(requests: readonly Required<RequestConfig>[], pipeline: number): string {
   const formatted = requests.map((request) => {
     const headers = Object.entries(request.headers)
       .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
@@ -60,9 +76,7 @@ function writeScript(
     const body = request.body === '' ? 'nil' : lua(request.body);
     return `wrk.format(${lua(request.method)},${lua(request.path)},{${headers}},${body})`;
   });
-  writeFileSync(
-    file,
-    `local requests, next = {}, 0
+  return `local requests, next = {}, 0
 function init()
   wrk.headers = wrk.headers or {}
   requests = {${formatted.join(',')}}
@@ -72,9 +86,7 @@ function one()
   return requests[next]
 end
 ${pipeline === 1 ? 'request = one' : pipelined(pipeline)}
-`,
-  );
-  return { folder, file };
+`;
 }
 
 /** wrk counts the requests in what it is given, and waits for as many responses. */

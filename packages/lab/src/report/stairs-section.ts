@@ -10,6 +10,7 @@ import {
   type StairRow,
   unattributed,
 } from './stairs-rows.ts';
+import { waitText } from './stairs-words.ts';
 import { STACK, stackedTable } from './style.ts';
 import { verdictWord } from './words.ts';
 
@@ -67,7 +68,9 @@ function stair(row: StairRow, figures: StairFigures, next: StairRow | undefined)
     `95 % interval ${range} µs, ${percent(stage.share)} of the request${value < 0 ? '; the estimate is negative' : ''}`,
     markup`${joints}${bar(axis, fromMicros, plotted)}${whisker(axis, plotted)}`,
   );
-  const detail = [stage.place, includesText(row), callsText(row)].filter((text) => text !== '');
+  const detail = [stage.place, waitsText(row), includesText(row), callsText(row)].filter(
+    (text) => text !== '',
+  );
   return markup`<tr role="row" class="stage"><th role="rowheader" scope="row" class="name">${stage.name}${detail.map((text) => markup`<small>${text}</small>`)}</th><td role="cell" class="kind">${stage.kind}</td><td role="cell" class="plot stair-plot">${mark}</td><td role="cell" class="n micros"><b>${micros}</b><span class="unit"> µs</span></td><td role="cell" class="n range">${range}</td><td role="cell" class="n share">${percent(stage.share)}</td><td role="cell" class="n rps">${fixed(stage.rpsIfItEnded.value)}<span class="unit"> rps if it ended</span></td><td role="cell" class="verdict">${cost(row.reading)}</td></tr>
 `;
 }
@@ -99,6 +102,11 @@ function cost(reading: StairReading): Markup {
 
 function joint(x: string, from: string, to: string): Markup {
   return markup`<line class="joint" x1="${x}" x2="${x}" y1="${from}" y2="${to}"/>`;
+}
+
+function waitsText({ stage }: StairRow): string {
+  const text = waitText(stage);
+  return text === '' ? '' : `waits ${text} ms`;
 }
 
 function includesText({ stage: { includes } }: StairRow): string {

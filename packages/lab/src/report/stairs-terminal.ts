@@ -12,7 +12,7 @@ import {
   unattributed,
 } from './stairs-rows.ts';
 import type { TerminalOptions } from './terminal.ts';
-import { whatIfSentence } from './stairs-words.ts';
+import { waitText, whatIfSentence } from './stairs-words.ts';
 
 const leastWidth = 72;
 const mostName = 28;
@@ -70,16 +70,26 @@ function table(
   const microsWidth = Math.max(5, widest([...rows.map(({ micros }) => micros), whole.micros]));
   const rangeWidth = Math.max(13, widest([...rows.map((row) => row.range), whole.range]));
   const rpsWidth = Math.max(7, widest(rps));
-  const rest = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + rpsWidth + 2 + 2 + verdictWidth;
+  const waits = rows.map(({ stage }) => waitText(stage));
+  const waitWidth = waits.every((text) => text === '') ? 0 : Math.max(7, widest(waits));
+  const fits = (others: number): boolean => width - others - leastName >= leastPlot;
+  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2 + verdictWidth;
+  const withWait = base + (waitWidth === 0 ? 0 : waitWidth + 2);
+  // What waits says more of an asynchronous request than what its beginning would serve.
+  const hasRps = waitWidth === 0 || fits(withWait + rpsWidth + 2);
+  const rest = withWait + (hasRps ? rpsWidth + 2 : 0);
   const nameWidth = Math.max(
     leastName,
     Math.min(mostName, widest(rows.map(({ stage }) => stage.name)), width - rest - leastPlot),
   );
   const plotWidth = Math.max(0, width - rest - nameWidth);
   const line = (
-    cells: Record<'name' | 'micros' | 'range' | 'share' | 'rps' | 'plot' | 'verdict', string>,
+    cells: Record<
+      'name' | 'micros' | 'range' | 'share' | 'wait' | 'rps' | 'plot' | 'verdict',
+      string
+    >,
   ): string =>
-    `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${right(cells.rps, rpsWidth)}  ${left(cells.plot, plotWidth)}  ${cells.verdict}`;
+    `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${waitWidth === 0 ? '' : `${right(cells.wait, waitWidth)}  `}${hasRps ? `${right(cells.rps, rpsWidth)}  ` : ''}${left(cells.plot, plotWidth)}  ${cells.verdict}`;
   const wide = plotWidth >= leastPlot - 2;
   return [
     line({
@@ -87,6 +97,7 @@ function table(
       micros: 'µs',
       range: '95 % interval',
       share: '%',
+      wait: 'ms wait',
       rps: 'rps end',
       plot: wide ? axisLine(axis, plotWidth) : '',
       verdict: 'verdict',
@@ -97,6 +108,7 @@ function table(
         micros: row.micros,
         range: row.range,
         share: fixed(row.stage.share * 100),
+        wait: waits[index]!,
         rps: rps[index]!,
         plot: wide ? bar(row, figures, plotWidth, glyphs) : '',
         verdict: verdict(row, glyphs),
@@ -107,6 +119,7 @@ function table(
       micros: whole.micros,
       range: whole.range,
       share: '',
+      wait: '',
       rps: fixed(result.whole.rps.value),
       plot: wide
         ? (glyphs.barSteps.at(-1) ?? '#').repeat(
@@ -151,6 +164,11 @@ function notes(result: StairsResult, figures: StairFigures, width: number): stri
   const texts = [
     unattributed(result, figures),
     `A stage runs from its entry to the next one's. changed: it costs more than ${figures.bandText} can hide${top ? `. ${top.stage.name}${top.stage.place === '' ? '' : ` (${top.stage.place})`} is ${percent(top.stage.share)}` : ''}.`,
+    ...(result.stages.some((stage) => waitText(stage) !== '')
+      ? [
+          'ms wait: how long the event loop had nothing to do until the next stage, one request at a time.',
+        ]
+      : []),
     'rps end: requests per second of one core if the request ended there, from its CPU.',
     ...included.map(({ name, includes }) => `${name} includes ${some(includes)}.`),
     ...result.leftOut.map(({ name, reason }) => `${name} was not cut: ${reason}.`),

@@ -1,4 +1,4 @@
-import type { WhatIf } from '../stairs/result.ts';
+import type { StageFigures, WhatIf } from '../stairs/result.ts';
 import { fixed, range } from './format.ts';
 
 /** `If verifyToken cost 0 µs: 64.0 µs [63.1, 64.9], 1.09 × the requests [1.08, 1.10], 15 625 rps.` */
@@ -11,4 +11,12 @@ export function whatIfSentence({ changes, micros, rps, rpsRatio }: WhatIf): stri
     )
     .join(' and ');
   return `If ${what}: ${fixed(micros.value, 1)} µs a request ${range(micros, 1)}, ${fixed(rpsRatio.value, 2)} × the requests ${range(rpsRatio, 2)}, ${fixed(rps.value)} rps.`;
+}
+
+/** Less than this is the loop's own way of going on. */
+const leastWaitMs = 0.05;
+
+/** In ms; empty for a stage that waits for nothing. */
+export function waitText({ waitingMs: { value } }: StageFigures): string {
+  return value < leastWaitMs ? '' : fixed(value, value < 10 ? 2 : 0);
 }

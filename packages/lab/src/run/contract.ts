@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import { maskSecrets } from '../secrets.ts';
 import type { Server } from './server.ts';
 
 const defaultTimeoutMs = 10_000;
@@ -37,7 +38,7 @@ export async function checkContract(
 }
 
 export function label(request: { method: string; path: string }): string {
-  return `${request.method} ${request.path}`;
+  return `${request.method} ${maskSecrets(request.path)}`;
 }
 
 async function ask(server: Server, request: Required<RequestConfig>): Promise<Answer> {

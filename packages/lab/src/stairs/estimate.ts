@@ -12,7 +12,7 @@ import {
   standardError,
 } from '../stats/location.ts';
 import { normal, type Random } from '../stats/random.ts';
-import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
 /** Fewer requests than this say nothing of what one costs. */
 const leastRequests = 20;
@@ -28,8 +28,8 @@ const smallestBand = 2 * layoutShare;
 const controlBand = 0.01;
 
 export interface StairsEstimates {
-  /** What ending a request costs by itself: in every cut, and taken off again. */
-  ending: Interval;
+  /** What leaving a request costs at each cut, in µs; taken off again. */
+  endings: number[];
   /** What the request costs before its first cut. */
   floor: Interval;
   /** One for each cut: what lies between its entry and the next one's. */
@@ -47,7 +47,7 @@ export interface StairsEstimates {
 /**
  * @param restarts Slices of each restart of the server.
  * @param cuts In the order of the request, without the whole ones.
- * @param endings Slices that ended every request as it arrived, with and without the cost of ending it.
+ * @param endings Slices in which it was timed how requests leave each cut.
  */
 export function estimateStairs(
   restarts: readonly (readonly CutSlice[])[],
@@ -55,7 +55,7 @@ export function estimateStairs(
   endings: readonly CutSlice[],
   random: Random,
 ): StairsEstimates {
-  const ending = endingCost(endings, random);
+  const leaving = endingCosts(cuts, endings, random);
   const columns = resampleLevels(
     restarts.map((slices) => byRound(slices)),
     [...cuts, whole, wholeAgain],
@@ -67,7 +67,10 @@ export function estimateStairs(
   );
   const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
   // A cut pays for ending the request; the whole request does not.
-  const levels = [...cuts.map((cut) => combine([columns.get(cut)!, ending], minus)), wholeLevel];
+  const levels = [
+    ...cuts.map((cut) => combine([columns.get(cut)!, leaving.get(cut)!], minus)),
+    wholeLevel,
+  ];
   const steps = cuts.map((_, index) =>
     blurred(
       combine([levels[index + 1]!, levels[index]!], minus),
@@ -79,7 +82,7 @@ export function estimateStairs(
   const bandMicros = Math.max(smallestBand * wholeLevel.value, reach);
   const all = restarts.flat();
   return {
-    ending: intervalOf(ending),
+    endings: cuts.map((cut) => leaving.get(cut)!.value),
     floor: intervalOf(levels[0]!),
     steps: judge(steps, bandMicros),
     levels: levels.slice(0, -1).map(intervalOf),
@@ -96,10 +99,33 @@ export function estimateStairs(
   };
 }
 
-function endingCost(endings: readonly CutSlice[], random: Random): Level {
-  if (endings.length === 0) return { value: 0, resampled: new Float64Array(resamples) };
-  const columns = resampleLevels([byRound(endings)], [atArrival, atArrivalFree], random);
-  return combine([columns.get(atArrival)!, columns.get(atArrivalFree)!], minus);
+/** Nothing where no request said that it had left: there, what is behind the cut went on as ever. */
+function endingCosts(
+  cuts: readonly number[],
+  endings: readonly CutSlice[],
+  random: Random,
+): Map<number, Level> {
+  const rounds = [...Map.groupBy(endings, ({ round }) => round).values()].map(
+    (slices) =>
+      new Map(
+        slices.flatMap(({ cut, endingMicros }) =>
+          endingMicros === undefined ? [] : [[cut, endingMicros] as const],
+        ),
+      ),
+  );
+  const columns = resampleLevels([rounds], cuts, random);
+  const none: Level = { value: 0, resampled: new Float64Array(resamples) };
+  return new Map(
+    cuts.map((cut) => {
+      const level = columns.get(cut)!;
+      return [cut, Number.isNaN(level.value) ? none : filled(level)];
+    }),
+  );
+}
+
+/** A draw may hold none of the few rounds in which it was timed. */
+function filled({ value, resampled }: Level): Level {
+  return { value, resampled: resampled.map((each) => (Number.isNaN(each) ? value : each)) };
 }
 
 /** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */

@@ -3,17 +3,20 @@ import { takeTurns } from '../run/pinning.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
-import { atArrival, atArrivalFree, type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
+import type { SliceShape } from './preload/rotation.ts';
 import { shuffledRounds } from './schedule.ts';
 import type { Session } from './session.ts';
 import type { StairsTarget } from './target.ts';
 
 /**
- * Short, so that many slices pass with nothing between, and long enough for this many requests. The first part of a slice
- * is its guard.
+ * Short, so that many slices pass with nothing between, and long enough for this many requests; a route that waits gets
+ * fewer, or a round of twenty stages would take ten seconds. The first part of a slice is its guard.
  */
 const requestsPerSlice = 200;
+const leastRequestsPerSlice = 40;
 const leastCountedMs = 28;
+const amplyCountedMs = 120;
 const mostCountedMs = 1_000;
 const leastGuardMs = 4;
 const mostGuardMs = 400;
@@ -23,8 +26,8 @@ const warmupMs = 1_500;
 /** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
 const settlingRounds = 3;
 const leastRounds = 3;
-/** Pairs of slices, within some six seconds. The first and the last stage are known no better than the cost of ending. */
-const endingRounds = 80;
+/** Timed slices of every cut, a third as long: what leaving takes is known to a tenth of a µs after a few. */
+const endingRounds = 4;
 /** Share of the time that chooses among too many stages. */
 const pilotShare = 0.2;
 const failedTooOften = 0.01;
@@ -80,11 +83,11 @@ export async function measureCuts(
       countedMs: length / 2,
     });
     observed.endings.push(
-      ...(await slicesOf(
-        session,
-        shuffledRounds([atArrival, atArrivalFree], endingRounds, random),
-        slice,
-      )),
+      ...(await slicesOf(session, shuffledRounds(observed.cuts, endingRounds, random), {
+        ...slice,
+        countedMs: slice.countedMs / 3,
+        timesEndings: true,
+      })),
     );
     session.server.dropOutput();
     let budgetMs = (plan.seconds * 1_000) / plan.restarts;
@@ -125,11 +128,15 @@ export async function measureCuts(
 async function slicesOf(
   session: Session,
   rounds: number[][],
-  { guardMs, countedMs }: { guardMs: number; countedMs: number },
+  {
+    guardMs,
+    countedMs,
+    timesEndings = false,
+  }: Partial<SliceShape> & Pick<SliceShape, 'guardMs' | 'countedMs'>,
   onRound: () => void = () => {},
 ): Promise<CutSlice[]> {
   const slices: CutSlice[] = [];
-  await session.rotate(rounds, { guardMs, countedMs }, (message) => {
+  await session.rotate(rounds, { guardMs, countedMs, timesEndings }, (message) => {
     slices.push(...message.slices);
     onRound();
   });
@@ -147,8 +154,12 @@ function sliceFor(
 ): { guardMs: number; countedMs: number } {
   const rps = mean(slices.map(({ requests, seconds }) => requests / seconds));
   const latencyMs = (connections / rps) * 1_000;
-  const guardMs = Math.ceil(Math.min(mostGuardMs, Math.max(leastGuardMs, 3 * latencyMs)));
-  const countedMs = Math.ceil((requestsPerSlice / rps) * 1_000);
+  const guardMs = Math.ceil(Math.min(mostGuardMs, Math.max(leastGuardMs, 2 * latencyMs)));
+  const lengthOf = (requests: number): number => Math.ceil((requests / rps) * 1_000);
+  const countedMs = Math.min(
+    lengthOf(requestsPerSlice),
+    Math.max(amplyCountedMs, lengthOf(leastRequestsPerSlice)),
+  );
   return { guardMs, countedMs: Math.min(mostCountedMs, Math.max(leastCountedMs, countedMs)) };
 }
 

@@ -1,7 +1,7 @@
 import type { LoadGenerator } from '../load/generator.ts';
 import type { MachineFacts } from '../result.ts';
 import type { Pinning } from '../run/pinning.ts';
-import type { CutSlice } from './preload/protocol.ts';
+import type { CutSlice, WaitingMark } from './preload/protocol.ts';
 import type { Spine } from './spine.ts';
 import type { StairsTarget } from './target.ts';
 
@@ -34,8 +34,10 @@ export interface StairsObservations {
   leftOut: { name: string; reason: string }[];
   /** Slices of each restart. */
   restarts: CutSlice[][];
-  /** Slices that tell what ending a request costs by itself. */
+  /** Slices in which it was timed how requests leave each cut. */
   endings: CutSlice[];
+  /** Of some whole requests, one after the other. */
+  waiting: WaitingMark[][];
   rounds: number;
   guardMs: number;
   countedMs: number;

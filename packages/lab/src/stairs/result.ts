@@ -35,7 +35,7 @@ export interface StairsResult {
     seed: number;
     /** Half-width of the band of no cost, in µs. */
     bandMicros: number;
-    /** What ending a request costs by itself, in µs; taken off every figure. */
+    /** What leaving a request costs at a cut, in µs: the mean of all cuts, the least and the most. Taken off every figure. */
     endingMicros: Interval;
     /** `thread`: the main thread alone. `process`: all threads, where Node cannot tell. */
     clock: 'thread' | 'process';
@@ -81,6 +81,11 @@ export interface StageFigures {
   includes: string[];
   /** Functions of the app entered within it, other than once. */
   calls: { name: string; count: number }[];
+  /**
+   * How long the event loop had nothing to do between the entry of this stage and the next, in ms: the median of some
+   * requests, one after the other. No part of the CPU.
+   */
+  waitingMs: Interval;
   /** Cut at its entry: absent for the first. */
   cut: number;
 }

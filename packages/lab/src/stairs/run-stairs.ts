@@ -7,11 +7,12 @@ import { pinSelf } from '../run/pinning.ts';
 import { seededRandom } from '../stats/random.ts';
 import { measureCuts } from './measure-cuts.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
-import { type CrashReport, whole } from './preload/protocol.ts';
+import { whole } from './preload/protocol.ts';
 import { findSpine, httpStage, type SpineStage } from './spine.ts';
 import { startCut, traceRequest } from './trace-request.ts';
-import { CrashUnderCut } from './session.ts';
+import { type CutReport, UnbearableCut } from './session.ts';
 import { requireCuts, tryCuts } from './try-cuts.ts';
+import { watchWaiting } from './waiting.ts';
 
 /** A cut that fewer of the requests reach is no stage of the request. */
 const reachedByMost = 0.9;
@@ -72,6 +73,7 @@ async function observe(
     leftOut,
     restarts: [],
     endings: [],
+    waiting: [],
     rounds: 0,
     guardMs: 0,
     countedMs: 0,
@@ -82,20 +84,21 @@ async function observe(
   };
   for (let restart = 0; restart < plan.restarts;) {
     listener.phase('starting');
-    await using session = await startCut(plan.target, spine, context);
+    await using session = await startCut(plan.target, spine, observed.cuts, context);
     observed.node = session.node;
     observed.hasThreadClock = session.hasThreadClock;
     try {
       if (restart === 0) {
         listener.phase('trying every cut');
         await tryCuts(session, plan, observed);
+        observed.waiting = await watchWaiting(session, plan);
       }
       await measureCuts(session, plan, observed, random, listener, context);
       restart++;
     } catch (error) {
-      if (!(error instanceof CrashUnderCut)) throw error;
+      if (!(error instanceof UnbearableCut)) throw error;
       // An app that cannot stand one cut is started again without it: every other stage can still be measured.
-      dropCrashing(observed, error.report);
+      dropUnbearable(observed, error.report);
       observed.restarts = [];
       observed.endings = [];
       restart = 0;
@@ -106,18 +109,18 @@ async function observe(
   return observed;
 }
 
-function dropCrashing(observed: StairsObservations, { cut, message }: CrashReport): void {
+function dropUnbearable(observed: StairsObservations, { cut, message }: CutReport): void {
   if (!observed.cuts.includes(cut)) {
     throw new LabError(
       'ERR_REDLINE_STAIRS',
-      `The app crashed while requests were ended: ${message}`,
+      `The app did not bear that requests were ended: ${message}`,
     );
   }
   const [what] = message.split('\n');
   observed.cuts = observed.cuts.filter((each) => each !== cut);
   observed.leftOut.push({
     name: observed.spine.stages[cut]!.name,
-    reason: `the app crashed when requests ended there: ${what}`,
+    reason: what!,
   });
   requireCuts(observed);
 }

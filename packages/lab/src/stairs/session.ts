@@ -126,7 +126,7 @@ export class Session implements AsyncDisposable {
   /** Runs rounds of slices to their end. */
   async rotate(
     rounds: number[][],
-    slice: { guardMs: number; countedMs: number },
+    slice: { guardMs: number; countedMs: number; timesEndings: boolean },
     onRound: (message: Reply<'round'>) => void,
   ): Promise<void> {
     this.#onRound = onRound;
@@ -147,7 +147,11 @@ export class Session implements AsyncDisposable {
     // The line may close a moment before the process is gone.
     for (let tries = 0; tries < 40 && !this.server.hasEnded; tries++) await sleep(25);
     const report = this.crashReport();
-    if (report !== undefined && report.cut < whole) return new CrashUnderCut(report);
+    if (report !== undefined && report.cut < whole) {
+      const [what] = report.message.split('\n');
+      const message = `the app crashed when requests ended there: ${what}`;
+      return new UnbearableCut({ cut: report.cut, message });
+    }
     return this.server.failure('ended while it was measured');
   }
 
@@ -200,11 +204,16 @@ export class Session implements AsyncDisposable {
   }
 }
 
-/** The app did not survive that requests ended at one of its stages. */
-export class CrashUnderCut extends LabError {
-  readonly report: CrashReport;
+export interface CutReport {
+  cut: number;
+  message: string;
+}
 
-  constructor(report: CrashReport) {
+/** The app did not bear that requests ended at one of its stages: it is started again, without. */
+export class UnbearableCut extends LabError {
+  readonly report: CutReport;
+
+  constructor(report: CutReport) {
     super('ERR_REDLINE_STAIRS', report.message);
     this.report = report;
   }

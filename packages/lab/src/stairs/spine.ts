@@ -42,7 +42,7 @@ export function findSpine(traces: readonly Trace[]): Spine {
   const ids = new Set(stages.map(({ id }) => id));
   return {
     stages,
-    guards: guardsOf(traces, ids),
+    guards: guardsOf(traces),
     followsAsync: traces.some(({ entries }) =>
       entries.some((entry) => ids.has(entry.id) && !entry.isSameTurn),
     ),
@@ -56,7 +56,8 @@ function routing(): SpineStage {
 
 /** Functions of the app count when they are entered once; those of a framework may be, say, one pipe for two parameters. */
 function isStage({ kind, count, afterAnswer }: TraceEntry): boolean {
-  return !afterAnswer && (kind !== 'function' || count === 1);
+  const isOfApp = kind === 'function' || kind === 'resume';
+  return !afterAnswer && (!isOfApp || count === 1);
 }
 
 function isLike(entry: TraceEntry, { entries }: Trace): boolean {
@@ -138,15 +139,15 @@ function startsInFramework(first: TraceEntry): boolean {
 }
 
 /**
- * Asynchronous functions turn into promises that never settle; what nobody of the app called would reach the event
- * loop; what a framework called directly would become its error.
+ * What nobody of the app called, and nothing of ours stands below, would throw into the event loop; the promise of an
+ * asynchronous listener is nobody's.
  */
-function guardsOf(traces: readonly Trace[], ids: ReadonlySet<string>): string[] {
+function guardsOf(traces: readonly Trace[]): string[] {
   const guards = new Set<string>();
   for (const entry of traces.flatMap(({ entries }) => entries)) {
-    if (entry.kind !== 'function' || entry.isConstructor) continue;
-    const isCaught = entry.isBorder && (ids.has(entry.id) || entry.isWrapped);
-    if (entry.isAsync || entry.isRoot || isCaught) guards.add(entry.id);
+    if (entry.kind !== 'function' || entry.isConstructor || entry.isWrapped) continue;
+    const isLoose = entry.isAsync ? entry.isListener : entry.isRoot && !entry.isCaught;
+    if (isLoose) guards.add(entry.id);
   }
   return [...guards];
 }

@@ -1,10 +1,13 @@
 import type { Interval } from '../result.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
+import { mean } from '../stats/quantile.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
+import { watched } from './preload/protocol.ts';
 import { httpStage } from './spine.ts';
 import type { StageFigures, StairsResult } from './result.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
+import { waitingBetween } from './waiting.ts';
 
 export interface StairsFacts {
   invocation: string;
@@ -57,7 +60,7 @@ export function summariseStairs(
       resamples,
       seed: plan.seed,
       bandMicros: estimates.bandMicros,
-      endingMicros: estimates.ending,
+      endingMicros: rangeOf(estimates.endings),
       clock: seen.hasThreadClock ? 'thread' : 'process',
     },
     stages,
@@ -84,6 +87,10 @@ function titleOf(title: string, request: string): string {
   return title.includes(start) ? title : `${title}, ${start}${query === undefined ? '' : '?…'}`;
 }
 
+function rangeOf(values: readonly number[]): Interval {
+  return { value: mean(values), low: Math.min(...values), high: Math.max(...values) };
+}
+
 /** Requests per second of one core that does nothing else. */
 export function toRps({ value, low, high }: Interval): Interval {
   return { value: 1e6 / value, low: 1e6 / high, high: 1e6 / low };
@@ -102,6 +109,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
     rpsIfItEnded: toRps(estimates.floor),
     includes: stages.slice(0, seen.cuts[0]).map(({ name }) => name),
     calls: [],
+    waitingMs: waitingBetween(seen.waiting, watched, seen.cuts[0]),
     cut: -1,
   };
   const measured = seen.cuts.map((cut, index): StageFigures => {
@@ -117,6 +125,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
       rpsIfItEnded: toRps(ends[index]!),
       includes: inside.slice(1).map((stage) => stage.name),
       calls: inside.flatMap(({ calls }) => calls),
+      waitingMs: waitingBetween(seen.waiting, cut, seen.cuts[index + 1]),
       cut,
     };
   });

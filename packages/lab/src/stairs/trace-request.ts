@@ -27,9 +27,17 @@ export async function traceRequest(target: StairsTarget, context: Context): Prom
   return seen;
 }
 
-/** The same app, with nothing but its stages touched. */
-export function startCut(target: StairsTarget, spine: Spine, context: Context): Promise<Session> {
-  const stages = Object.fromEntries(spine.stages.map(({ id }, index) => [id, index]));
+/**
+ * The same app, with nothing but its stages touched.
+ * @param cuts Where requests may end. What is under way when a cut comes into force ends at the next of them.
+ */
+export function startCut(
+  target: StairsTarget,
+  spine: Spine,
+  cuts: readonly number[],
+  context: Context,
+): Promise<Session> {
+  const stages = Object.fromEntries(cuts.map((cut) => [spine.stages[cut]!.id, cut]));
   const { guards, followsAsync } = spine;
   return Session.start(target, { phase: 'cut', stages, guards, followsAsync }, context);
 }

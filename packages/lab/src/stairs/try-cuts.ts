@@ -1,13 +1,22 @@
+import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { send } from '../run/contract.ts';
 import { checkRoute } from './check-route.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { whole } from './preload/protocol.ts';
-import type { Session } from './session.ts';
+import { type Session, UnbearableCut } from './session.ts';
+
+type Request = Required<RequestConfig>;
 
 const cutTimeoutMs = 3_000;
+/** More than what an app keeps of anything: were each to keep one connection of a pool, none would be left. */
+const requestsPerCut = 32;
+const atOnce = 8;
 
-/** Each once, before there is load: an app that cannot stand a cut should say so in a second, not in a minute. */
+/**
+ * Each some times, before there is load: an app that cannot stand a cut should say so in a second, not in a minute.
+ * @throws {UnbearableCut} when the app answers whole requests no more
+ */
 export async function tryCuts(
   session: Session,
   { target }: StairsPlan,
@@ -18,19 +27,42 @@ export async function tryCuts(
   await checkRoute(session, target.request);
   for (const cut of observed.cuts) {
     const { stubs } = await session.ask({ type: 'hold', cut }, 'held');
-    const answer = await send(session.port, target.request, cutTimeoutMs).catch(
-      (error: Error) => error,
-    );
+    const failure = await endMany(session.port, target.request);
     const after = await session.ask({ type: 'hold', cut: whole }, 'held');
     const drop = (reason: string): void => {
       observed.cuts = observed.cuts.filter((each) => each !== cut);
       observed.leftOut.push({ name: stages[cut]!.name, reason });
     };
     if (after.stubs === stubs) drop('never reached once it could have been cut');
-    else if (answer instanceof Error)
-      drop(`a request that ended there got no answer (${answer.message})`);
+    else await requireLife(session, target.request, cut);
+    if (failure) drop(`a request that ended there got no response (${failure.message})`);
   }
   requireCuts(observed);
+}
+
+async function endMany(port: number, request: Request): Promise<Error | undefined> {
+  for (let done = 0; done < requestsPerCut; done += atOnce) {
+    const answers = await Promise.all(
+      Array.from({ length: atOnce }, () =>
+        send(port, request, cutTimeoutMs).catch((error: Error) => error),
+      ),
+    );
+    const failure = answers.find((answer) => answer instanceof Error);
+    if (failure) return failure;
+  }
+  return undefined;
+}
+
+/** What ended requests hold on to, whole ones wait for. */
+async function requireLife(session: Session, request: Request, cut: number): Promise<void> {
+  const answer = await send(session.port, request, cutTimeoutMs).catch((error: Error) => error);
+  if (session.server.hasEnded) throw await session.crash();
+  if (!(answer instanceof Error) && answer.status < 400) return;
+  const what = answer instanceof Error ? answer.message : `status ${answer.status}`;
+  throw new UnbearableCut({
+    cut,
+    message: `the app no longer answers after ${requestsPerCut} requests ended there (${what}): it waits for what they hold`,
+  });
 }
 
 export function requireCuts({ cuts, leftOut }: StairsObservations): void {

@@ -112,6 +112,58 @@ describe('redline stairs', () => {
     assert.ok(result.stages.every(({ name }) => name !== 'library(…)'));
   });
 
+  test('gives a pool its clients back, and tells waiting from CPU', async (t) => {
+    const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/orders', {
+      args: ['--json', 'r.json', '--max-stages', '100'],
+      env: { POOL_FILE: 'pool.json' },
+    });
+    assert.equal(code, 0, stderr);
+    const result = JSON.parse(bench.read('r.json')) as StairsResult;
+    assert.deepEqual(result.leftOut, []);
+    assert.deepEqual(JSON.parse(bench.read('pool.json')), { size: 8, free: 8 });
+    const waits = result.stages.filter(({ waitingMs }) => waitingMs.value > 0.5);
+    // The timers of the queries: of the user, of BEGIN, of the orders and of COMMIT.
+    assert.ok(waits.length >= 3, JSON.stringify(result.stages.map((s) => [s.name, s.waitingMs])));
+    const price = result.stages.find(({ name }) => name === 'price')!;
+    assert.ok(price.waitingMs.value < 0.5);
+  });
+
+  test('goes on without callbacks that would keep a client from its pool, and names them', async (t) => {
+    const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/callback', {
+      args: ['--json', 'r.json'],
+    });
+    assert.equal(code, 0, stderr);
+    const { leftOut, stages } = JSON.parse(bench.read('r.json')) as StairsResult;
+    assert.deepEqual(
+      leftOut.map(({ name }) => name),
+      ['query(…)', 'onRows'],
+    );
+    for (const { reason } of leftOut) {
+      assert.match(reason, /no longer answers after 32 requests ended there/);
+    }
+    assert.ok(stages.some(({ name }) => name.startsWith('getCallback after await')));
+  });
+
+  test('sends headers and a token along, and keeps them out of what it writes', async (t) => {
+    const { code, stdout, stderr, bench } = await stairs(t, 'chain.cjs', '/secret?token=s3cret', {
+      args: [
+        '-H',
+        'authorization: Bearer open',
+        '-H',
+        'cookie: sid=sesame',
+        '--json',
+        'r.json',
+        '--html',
+        'r.html',
+      ],
+    });
+    assert.equal(code, 0, stderr);
+    for (const text of [stdout, stderr, bench.read('r.json'), bench.read('r.html')]) {
+      assert.doesNotMatch(text, /s3cret|Bearer open|sesame/);
+    }
+    assert.match(bench.read('r.json'), /-H authorization: \*\*\*/);
+  });
+
   test('leaves out a stage on request, and says when it is never reached', async (t) => {
     const { code, stderr, bench } = await stairs(t, 'chain.cjs', '/fragile', {
       args: ['--skip', 'library(…)', '--skip', 'load', '--json', 'r.json'],

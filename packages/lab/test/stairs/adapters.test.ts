@@ -50,12 +50,17 @@ interface Walked {
 }
 
 /** Traces a request of an app, then ends requests at each of its stages. */
-async function walk(app: string, path: string, env?: Record<string, string>): Promise<Walked> {
+async function walk(
+  app: string,
+  path: string,
+  env?: Record<string, string>,
+  { times = 1, afterCut }: { times?: number; afterCut?: (port: number) => Promise<void> } = {},
+): Promise<Walked> {
   const target = targetOf(app, path, env);
   const context = { env: {}, pinning: pinSelf(false), signal: AbortSignal.timeout(100_000) };
   const traces = await traceRequest(target, context);
   const spine = findSpine(traces);
-  await using session: Session = await startCut(target, spine, context);
+  await using session: Session = await startCut(target, spine, [...spine.stages.keys()], context);
   const ask = async (): Promise<{ status: number; body: string }> => {
     const { status, body } = await send(session.port, target.request, 20_000);
     return { status, body: body.toString() };
@@ -64,9 +69,11 @@ async function walk(app: string, path: string, env?: Record<string, string>): Pr
   const cuts: Walked['cuts'] = [];
   for (const [cut, { name }] of spine.stages.entries()) {
     const held = await session.ask({ type: 'hold', cut }, 'held');
-    const answer = await ask();
+    let answer = await ask();
+    for (let count = 1; count < times; count++) answer = await ask();
     const { stubs } = await session.ask({ type: 'hold', cut: whole }, 'held');
-    cuts.push({ name, ...answer, stubs: stubs - held.stubs });
+    cuts.push({ name, ...answer, stubs: (stubs - held.stubs) / times });
+    await afterCut?.(session.port);
   }
   const after = (await ask()).body;
   const failure = await session.server.failure('was asked');
@@ -155,6 +162,8 @@ describe('a request can be ended at every stage, and the app does not notice', (
       'check',
       'middleware',
       'build',
+      'app.use(…) after await :14',
+      'timing after await :6',
       'stamp',
       'write answer',
     ]);
@@ -167,6 +176,7 @@ describe('a request can be ended at every stage, and the app does not notice', (
       'routing',
       'identify',
       'limit',
+      'limit after await :10',
       'preHandler',
       'verify',
       'feed',
@@ -176,6 +186,45 @@ describe('a request can be ended at every stage, and the app does not notice', (
       'write answer',
     ]);
   });
+
+  for (const path of ['/orders', '/single']) {
+    test(`a pool has all its clients back, whatever stage of ${path} requests ended at`, async () => {
+      const walked = await walk(
+        'pool.cjs',
+        path,
+        {},
+        {
+          times: 12,
+          // A transaction that was left is rolled back first.
+          afterCut: async (port) => {
+            let free = 0;
+            while (free < 8) {
+              const answer = await fetch(`http://127.0.0.1:${port}/free`);
+              ({ free } = (await answer.json()) as { free: number });
+            }
+          },
+        },
+      );
+      assertEndsEverywhere(walked);
+      const wanted =
+        path === '/single'
+          ? [
+              'loadSession',
+              'getSingle',
+              'getSingle after await',
+              'readRows',
+              'countRows',
+              'present',
+            ]
+          : ['loadSession', 'loadSession after await', 'inTransaction', 'findOrders', 'price'];
+      for (const stage of [...wanted, 'write answer']) {
+        assert.ok(
+          walked.names.some((name) => name.startsWith(stage)),
+          `${stage} is not among ${walked.names.join(', ')}`,
+        );
+      }
+    });
+  }
 
   for (const platform of ['express', 'fastify']) {
     test(`Nest on ${platform}: middleware, guard, interceptor, pipe, handler, serialisation`, async () => {

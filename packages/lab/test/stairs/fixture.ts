@@ -23,6 +23,7 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
     rpsIfItEnded: interval(20_000, 300),
     includes: [],
     calls: [],
+    waitingMs: interval(0, 0),
     cut: 0,
     ...more,
   });

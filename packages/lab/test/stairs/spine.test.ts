@@ -13,7 +13,8 @@ function entry(name: string, more: Partial<TraceEntry> = {}): TraceEntry {
     isConstructor: false,
     count: 1,
     isRoot: false,
-    isBorder: false,
+    isCaught: false,
+    isListener: false,
     isWrapped: false,
     afterAnswer: false,
     isBelowDependency: false,
@@ -43,6 +44,16 @@ describe('the spine of a request', () => {
     );
   });
 
+  test('goes on behind an await that is waited for once', () => {
+    const resume = (name: string, count = 1): TraceEntry => entry(name, { kind: 'resume', count });
+    assert.deepEqual(
+      namesOf([
+        trace(entry('a'), entry('b'), resume('b after await :3'), resume('a after await :9', 4)),
+      ]),
+      ['a', 'b', 'b after await :3'],
+    );
+  });
+
   test('leaves out what not every request enters, or not in one order', () => {
     const one = trace(entry('a'), entry('b'), entry('c'), entry('d'));
     const other = trace(entry('a'), entry('c'), entry('b'));
@@ -60,7 +71,7 @@ describe('the spine of a request', () => {
     const { stages } = findSpine([
       trace(
         entry('requestId', { id: 'middleware requestId', kind: 'middleware', place: '' }),
-        entry('requestId', { isWrapped: true, isBorder: true }),
+        entry('requestId', { isWrapped: true }),
         entry('route', { kind: 'handler', place: '' }),
       ),
     ]);
@@ -89,18 +100,19 @@ describe('the spine of a request', () => {
     ]);
   });
 
-  test('guards what is asynchronous, what nobody of the app called, and what a framework called', () => {
+  test('guards what nobody of the app called and nothing of ours catches, and listeners whose promise is nobody’s', () => {
     const { guards, followsAsync } = findSpine([
       trace(
-        entry('root', { isRoot: true, isBorder: true }),
+        entry('listener', { isAsync: true, isListener: true, isRoot: true, isCaught: true }),
         entry('inner'),
         entry('later', { isAsync: true, isSameTurn: false }),
-        entry('handler', { isBorder: true }),
-        entry('callback', { isBorder: true, count: 3 }),
+        entry('handler', { isRoot: true, isCaught: true, isWrapped: true }),
+        entry('callback', { isRoot: true, count: 3 }),
+        entry('option', { isRoot: true, isCaught: true }),
         entry('new Thing', { isConstructor: true, isRoot: true }),
       ),
     ]);
-    assert.deepEqual(guards, ['root', 'later', 'handler']);
+    assert.deepEqual(guards, ['listener', 'callback']);
     assert.equal(followsAsync, true);
   });
 });

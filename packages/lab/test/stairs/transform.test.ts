@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
+import type { PreloadSettings } from '../../src/stairs/preload/protocol.ts';
+import { StairsState, unwound } from '../../src/stairs/preload/state.ts';
 import { cutSource, type FunctionFacts, traceSource } from '../../src/stairs/preload/transform.ts';
 
 const file = '/app/x.js';
@@ -20,10 +22,15 @@ function runCut(
   const facts = factsOf(source);
   const idOf = (name: string): string => facts.find((each) => each.name === name)!.id;
   const numbers = Object.fromEntries(stages.map((name, index) => [idOf(name), index]));
-  const S = { unwound: true };
-  const never = new Promise(() => {});
-  const state = { k: cutting ? 0 : 100, cut: () => true, end: () => true, never: () => never, S };
-  const context = vm.createContext({ __redlineStairs: state, S, never });
+  const S = unwound;
+  const state = new StairsState({ stages: {} } as PreloadSettings);
+  Object.assign(state, {
+    k: cutting ? 0 : 100,
+    S,
+    cut: () => true,
+    isOver: (e: unknown) => e === S,
+  });
+  const context = vm.createContext({ __redlineStairs: state, S });
   const code = cutSource({ file, source, isModule: false }, numbers, new Set(guards.map(idOf)));
   return vm.runInContext(code, context);
 }
@@ -94,11 +101,11 @@ describe('rewriting the sources of an app', () => {
       function outer() { seen.push('in'); inner(); seen.push('out'); return 'done' }
       function inner() { seen.push('inner') }
       const result = outer();
-      JSON.stringify([seen, result === never]);
+      JSON.stringify([seen, typeof result]);
     `;
     const asked = { stages: ['inner'], guards: ['outer'] };
-    assert.equal(runCut(source, asked, true), '[["in"],true]');
-    assert.equal(runCut(source, asked, false), '[["in","inner","out"],false]');
+    assert.equal(runCut(source, asked, true), '[["in"],"object"]');
+    assert.equal(runCut(source, asked, false), '[["in","inner","out"],"string"]');
   });
 
   test("the app's own catch does not take an ended request for a failure", () => {
@@ -114,21 +121,73 @@ describe('rewriting the sources of an app', () => {
         'catch (error) { got = error }\n        got',
         'finally {}\n        got',
       );
-      assert.throws(() => runCut(wrapped, { stages: ['inner'] }, true), { unwound: true });
+      assert.throws(() => runCut(wrapped, { stages: ['inner'] }, true), unwound);
     }
   });
 
-  test('an asynchronous stage, and an asynchronous caller of a stage, never settle', async () => {
+  test('what was opened is closed when an asynchronous stage, or what it calls, ends the request', async () => {
     const source = `
       const log = [];
-      async function outer() { await null; inner(); log.push('after') }
+      async function outer() { try { await null; inner(); log.push('after') } catch { log.push('failed') } finally { log.push('closed') } }
       function inner() {}
       async function stage() { log.push('stage') }
-      outer().then(() => log.push('settled'), () => log.push('rejected'));
-      stage().then(() => log.push('settled'), () => log.push('rejected'));
+      const caller = async () => { try { await stage() } finally { log.push('released') } };
+      Promise.all([outer(), caller()].map((each) => each.catch((error) => log.push('handled'))).map((each) => each.then(() => log.push('settled'), () => log.push('taken')))).catch(() => {});
       log;
     `;
-    const log = runCut(source, { stages: ['inner', 'stage'], guards: ['outer'] }, true) as string[];
+    const log = runCut(source, { stages: ['inner', 'stage'] }, true) as string[];
+    await new Promise((resolve) => setImmediate(resolve));
+    // oxlint-disable-next-line unicorn/no-array-sort
+    assert.deepEqual([...log].sort(), ['closed', 'released']);
+  });
+
+  test('a request ends where a function goes on behind an await', async () => {
+    const source = `
+      const log = [];
+      const pick = async (x) => x;
+      async function work() { log.push('begun'); const a = await pick(1)
+        log.push(a + await pick(await pick(2))); return log }
+      work().then((all) => all.push('done'), () => log.push('left'));
+      log;
+    `;
+    const run = async (names: string[], cutting: boolean): Promise<string[]> => {
+      const log = runCut(source, { stages: names }, cutting) as string[];
+      await new Promise((resolve) => setImmediate(resolve));
+      return [...log];
+    };
+    const names = factsOf(source)
+      .filter(({ isResume }) => isResume)
+      .map(({ name }) => name);
+    assert.deepEqual(names, ['work after await :4', 'work after await :5', 'work after await :5']);
+    assert.deepEqual(await run(['work', ...names], false), ['begun', 3, 'done']);
+    assert.deepEqual(await run(['work after await :4'], true), ['begun']);
+  });
+
+  test('what an await opens is in the hands of the try behind it before the request ends', async () => {
+    const source = `
+      const log = [];
+      async function work() {
+        const client = await Promise.resolve('client');
+        try { log.push('used'); } finally { log.push('released ' + client); }
+      }
+      work().catch(() => {});
+      log;
+    `;
+    const log = runCut(source, { stages: ['work after await :4'] }, true) as string[];
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([...log], ['released client']);
+  });
+
+  test('the last handler of a chain of promises leaves an ended request alone', async () => {
+    const source = `
+      const log = [];
+      async function stage() {}
+      const next = (error) => log.push(String(error));
+      stage().catch(next);
+      stage().then(() => log.push('went on'), (error) => { log.push('failed'); });
+      log;
+    `;
+    const log = runCut(source, { stages: ['stage'] }, true) as string[];
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(log.length, 0);
   });

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { CrashReport, FromServer, ToServer } from './protocol.ts';
+import { type CrashReport, type FromServer, type ToServer, watched, whole } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { hasThreadClock, rotate } from './rotation.ts';
-import type { StairsState } from './state.ts';
+import { type StairsState, unwound } from './state.ts';
+import { WaitingMarks } from './waiting-marks.ts';
 
 /** The line to the runner: it asks, this process measures itself. */
 export function openControl(state: StairsState, recorder: Recorder): void {
@@ -37,6 +38,14 @@ function listen(
       say({ type: 'tracing' });
     } else if (asked.type === 'report') {
       say({ type: 'trace', trace: recorder.report() });
+    } else if (asked.type === 'watch') {
+      state.marks = new WaitingMarks();
+      state.k = watched;
+      say({ type: 'watching' });
+    } else if (asked.type === 'marks') {
+      state.k = whole;
+      say({ type: 'marks', marks: state.marks?.all() ?? [] });
+      state.marks = undefined;
     } else if (asked.type === 'hold') {
       state.k = asked.cut;
       say({ type: 'held', stubs: state.stubs, requests: state.requests });
@@ -53,6 +62,15 @@ function listen(
   });
 }
 
+/** What the app started and does not wait for ends with its request, and nobody is to be blamed for it. */
+export function quietRejections(): void {
+  const emit = process.emit as (this: NodeJS.Process, event: string, ...args: unknown[]) => boolean;
+  process.emit = function (this: NodeJS.Process, event: string, ...args: unknown[]): boolean {
+    if (event === 'unhandledRejection' && args[0] === unwound) return true;
+    return emit.call(this, event, ...args);
+  } as typeof process.emit;
+}
+
 /** A cut can leave the app with what it never sees otherwise. The last word says which cut it was. */
 export function reportCrashes(state: StairsState): void {
   const write = (message: string): void => {
@@ -61,7 +79,7 @@ export function reportCrashes(state: StairsState): void {
   };
   let isReported = false;
   process.on('uncaughtExceptionMonitor', (error) => {
-    if (error === (state.S as unknown)) return;
+    if (error === unwound) return;
     isReported = true;
     write(
       String((error as Error | undefined)?.stack ?? error)

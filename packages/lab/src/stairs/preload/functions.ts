@@ -18,28 +18,52 @@ export interface FoundFunction {
   isConstructor: boolean;
 }
 
-/** Calls back before and after the children of each function, and for each catch clause. */
+/** `await …` within a function, as far as it can be told from the text. */
+export interface FoundAwait {
+  node: AnyNode;
+  /** The function that is resumed. */
+  within: FoundFunction;
+  /**
+   * The block of a `try … finally` that is the next statement: `const client = await pool.connect(); try {`. What was
+   * waited for is given back there and nowhere else.
+   */
+  owner: AnyNode | undefined;
+}
+
+/** What is called back for the parts of a source, before their children. What it returns is called after them. */
 export interface Visitor {
   enter(found: FoundFunction): void;
   leave(found: FoundFunction): void;
+  awaits(found: FoundAwait): (() => void) | undefined;
   catches(clause: AnyNode): void;
+  /** The handler in `promise.catch(handler)` and `promise.then(…, handler)`. */
+  handles(handler: AnyNode, isLast: boolean): (() => void) | undefined;
 }
 
 export function walk(root: AnyNode, visitor: Visitor): void {
-  visit(root, [], '', visitor);
+  visit(root, [], { className: '', within: undefined }, visitor);
 }
 
-function visit(
-  node: AnyNode,
-  above: readonly AnyNode[],
-  className: string,
-  visitor: Visitor,
-): void {
+interface Place {
+  className: string;
+  within: FoundFunction | undefined;
+}
+
+function visit(node: AnyNode, above: readonly AnyNode[], place: Place, visitor: Visitor): void {
   const isFunction = isFunctionNode(node);
-  const found = isFunction ? describe(node, above, className) : undefined;
+  const found = isFunction ? describe(node, above, place.className) : undefined;
   if (found) visitor.enter(found);
   if (node.type === 'CatchClause') visitor.catches(node);
-  const inside = isClass(node) ? nameOfClass(node, above) : className;
+  const resumed =
+    node.type === 'AwaitExpression' && place.within
+      ? visitor.awaits({ node, within: place.within, owner: ownerOf(node, above) })
+      : undefined;
+  const handler = handlerOf(node);
+  const handled = handler && visitor.handles(handler, above.at(-1)?.type === 'ExpressionStatement');
+  const inside: Place = {
+    className: isClass(node) ? nameOfClass(node, above) : place.className,
+    within: found ?? place.within,
+  };
   const below = [...above, node];
   for (const key of Object.keys(node)) {
     const value = node[key];
@@ -49,7 +73,29 @@ function visit(
       visit(value, below, inside, visitor);
     }
   }
+  resumed?.();
+  handled?.();
   if (found) visitor.leave(found);
+}
+
+function ownerOf(node: AnyNode, above: readonly AnyNode[]): AnyNode | undefined {
+  const chain = [...above, node];
+  const at = chain.findLastIndex(({ type }) => type === 'BlockStatement');
+  const statements = at < 0 ? [] : (chain[at]!['body'] as AnyNode[]);
+  const next = statements[statements.indexOf(chain[at + 1]!) + 1];
+  const finalizer = next?.type === 'TryStatement' ? next['finalizer'] : undefined;
+  return finalizer ? (next!['block'] as AnyNode) : undefined;
+}
+
+function handlerOf(node: AnyNode): AnyNode | undefined {
+  if (node.type !== 'CallExpression') return undefined;
+  const callee = node['callee'] as AnyNode;
+  if (callee.type !== 'MemberExpression' || callee['computed'] === true) return undefined;
+  const args = node['arguments'] as AnyNode[];
+  if (args.some(({ type }) => type === 'SpreadElement')) return undefined;
+  const method = textOf(callee['property']);
+  if (method === 'catch' && args.length === 1) return args[0];
+  return method === 'then' && args.length === 2 ? args[1] : undefined;
 }
 
 function describe(node: FunctionNode, above: readonly AnyNode[], className: string): FoundFunction {

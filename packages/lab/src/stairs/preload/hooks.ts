@@ -21,7 +21,7 @@ export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: s
       if (patch === undefined && isDependency(file)) return loaded;
       const source = readSource(loaded.source, file, kind.isTypeScript);
       if (patch !== undefined) {
-        recorder.frameworks.add(patch.framework);
+        if (patch.framework !== undefined) recorder.frameworks.add(patch.framework);
         return { ...loaded, ...kind.as, source: `${source}\n;${patch.code}\n` };
       }
       const asked: SourceFile = { file, source, isModule: kind.isModule };

@@ -42,6 +42,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
       return emit.call(server, 'request', request, response);
     } catch (error) {
       if (error !== unwound) throw error;
+      state.leave();
       return true;
     } finally {
       state.current = undefined;
@@ -54,9 +55,10 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
       state.requests++;
       if (state.k <= first) {
         state.current = response;
-        state.end();
+        const hasEnded = state.cut(first);
+        state.leave();
         state.current = undefined;
-        return true;
+        if (hasEnded) return true;
       }
       return keepsContext
         ? state.responses.run(response, serve, this, request, response)
@@ -72,7 +74,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
 function makeInert(prototype: Record<string, Method>, state: StairsState): void {
   const isTracing = state.settings.phase === 'trace';
   const isHalted = (response: WatchedResponse): boolean =>
-    response[isInert] === true || (state.k <= state.sendStage && state.end());
+    response[isInert] === true || (state.k <= state.sendStage && state.cut(state.sendStage));
   for (const name of sending) {
     const method = prototype[name];
     if (method === undefined) continue;

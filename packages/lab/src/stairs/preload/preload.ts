@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 import { adapt } from './adapters/adapt.ts';
-import { openControl, reportCrashes } from './control.ts';
+import { openControl, quietRejections, reportCrashes } from './control.ts';
 import { hookLoading } from './hooks.ts';
 import { watchHttp } from './http.ts';
 import { environmentName, type PreloadSettings } from './protocol.ts';
@@ -27,7 +27,10 @@ function install(settings: PreloadSettings): void {
   const recorder = new Recorder(state, ownFolder);
   Object.assign(globalThis, { [globalName]: state });
   // A stage that was cut for a while must not be compiled anew because of it.
-  if (settings.phase === 'cut') setFlagsFromString('--no-flush-bytecode');
+  if (settings.phase === 'cut') {
+    setFlagsFromString('--no-flush-bytecode');
+    quietRejections();
+  }
   if (settings.redirectFrom !== undefined)
     redirectListen(settings.redirectFrom, settings.listenPort);
   adapt(state);

@@ -16,7 +16,7 @@ export interface PreloadSettings {
   crashFile: string;
   /** Place of a stage → its number in the order of the request. Phase `cut` only. */
   stages: Record<string, number>;
-  /** Functions where an unwinding request has to be stopped, because whoever called them would take it for a failure. */
+  /** Functions where an unwinding request has to be stopped, because nobody above them would. */
   guards: string[];
   /** Whether a stage runs after something was waited for: then the current response has to be looked up. */
   followsAsync: boolean;
@@ -25,6 +25,8 @@ export interface PreloadSettings {
 /** How a stage came to be known. */
 export type StageKind =
   | 'function'
+  /** A function goes on behind an `await`. */
+  | 'resume'
   | 'middleware'
   | 'hook'
   | 'handler'
@@ -47,8 +49,10 @@ export interface TraceEntry {
   count: number;
   /** No function of the app was below it on the stack, at least once: nobody else would stop an unwinding request. */
   isRoot: boolean;
-  /** It was called by something that is not the app's. */
-  isBorder: boolean;
+  /** Something of ours stands below it on the stack, which stops an unwinding request. */
+  isCaught: boolean;
+  /** Called by an emitter or a timer, which take no notice of what it returns. */
+  isListener: boolean;
   /** Called by an adapter that made a stage of it already. */
   isWrapped: boolean;
   /** Entered when the answer had been sent. */
@@ -81,25 +85,39 @@ export interface CutSlice {
   threadMicros: number;
   /** Of all threads. */
   cpuMicros: number;
+  /** Of slices that were timed for it: from the early end of a request until it has left everything it called, in µs. */
+  endingMicros?: number;
+}
+
+/** The event loop had been idle for so long when a request came to a stage. */
+export interface WaitingMark {
+  stage: number;
+  idleMs: number;
 }
 
 /** Above every stage: nothing is cut. Both are the same to the server, and told apart in the figures. */
 export const whole = 100_000;
 export const wholeAgain = 100_001;
 
-/**
- * Below every stage: requests end as they arrive, once as they do at a stage and once without what that costs. The
- * difference is what ending a request costs by itself.
- */
-export const atArrival = -1;
-export const atArrivalFree = -2;
+/** Below every stage: requests tell when they come to each, and none is cut. */
+export const watched = -1;
 
 export type ToServer =
   | { type: 'trace' }
   | { type: 'report' }
   /** Ends requests at this cut until the next word. */
   | { type: 'hold'; cut: number }
-  | { type: 'slices'; rounds: number[][]; guardMs: number; countedMs: number }
+  /** The next request tells when it came to which stage. */
+  | { type: 'watch' }
+  | { type: 'marks' }
+  | {
+      type: 'slices';
+      rounds: number[][];
+      guardMs: number;
+      countedMs: number;
+      /** Times how requests leave, at some cost: the CPU of these slices is not that of others. */
+      timesEndings: boolean;
+    }
   | { type: 'stop' };
 
 export type FromServer =
@@ -107,6 +125,8 @@ export type FromServer =
   | { type: 'tracing' }
   | { type: 'trace'; trace: Trace }
   | { type: 'held'; stubs: number; requests: number }
+  | { type: 'watching' }
+  | { type: 'marks'; marks: WaitingMark[] }
   | { type: 'round'; slices: CutSlice[] }
   | { type: 'done' };
 

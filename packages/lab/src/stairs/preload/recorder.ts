@@ -4,7 +4,10 @@ import type { StageKind, Trace, TraceEntry } from './protocol.ts';
 import type { StairsState } from './state.ts';
 import type { FunctionFacts } from './transform.ts';
 
-type Caller = Pick<TraceEntry, 'isRoot' | 'isBorder' | 'isWrapped' | 'isBelowDependency'>;
+type Caller = Pick<
+  TraceEntry,
+  'isRoot' | 'isCaught' | 'isListener' | 'isWrapped' | 'isBelowDependency'
+>;
 
 /** Stacks are looked at this often for one function of one request; more would tell nothing new. */
 const looksPerFunction = 8;
@@ -63,7 +66,8 @@ export class Recorder {
     if (known.count > looksPerFunction) return;
     const caller = this.#callerOf();
     known.isRoot ||= caller.isRoot;
-    known.isBorder ||= caller.isBorder;
+    known.isCaught &&= caller.isCaught;
+    known.isListener ||= caller.isListener;
   }
 
   #identityOf(
@@ -76,7 +80,7 @@ export class Recorder {
       return { kind, name, place: '', isAsync: false, isConstructor: false };
     }
     return {
-      kind: 'function',
+      kind: facts.isResume ? 'resume' : 'function',
       name: facts.name,
       place: `${shortPath(facts.file)}:${facts.line}`,
       isAsync: facts.isAsync,
@@ -88,33 +92,38 @@ export class Recorder {
   #callerOf(): Caller {
     const sites = callSites();
     // This method, #enter, the arrow, the state's, then the function itself: found by not being ours.
-    let index = sites.findIndex((site) => !this.#isOwn(site));
-    let isBelowDependency = false;
-    if (index < 0) return { isRoot: true, isBorder: true, isWrapped: false, isBelowDependency };
-    index++;
-    let isRoot = true;
-    let isBorder: boolean | undefined;
-    let isWrapped = false;
+    const index = sites.findIndex((site) => !this.#isOwn(site)) + 1;
+    const none = { isRoot: true, isCaught: false, isListener: false, isWrapped: false };
+    const caller: Caller = { ...none, isBelowDependency: false };
+    if (index === 0) return caller;
+    let isNearest = true;
     for (const site of sites.slice(index)) {
       if (site.isAsync()) break;
       const file = fileOf(site);
-      // Built-ins in between, as in items.map(price), belong to their caller; but a Promise takes what is thrown in it.
-      if (file === undefined) {
-        if (site.isConstructor() && site.getFunctionName() === 'Promise') isBorder ??= true;
-        if (isBorder === true) break;
-        continue;
+      // A Promise takes what is thrown in it.
+      if (file === undefined && site.isConstructor() && site.getFunctionName() === 'Promise') {
+        caller.isCaught = true;
+        break;
       }
-      if (isBorder === undefined) {
-        isWrapped = this.#isOwn(site);
-        isBorder = !this.#appFiles.has(file);
+      // Built-ins in between, as in items.map(price), belong to their caller.
+      if (file === undefined) continue;
+      const isOurs = this.#isOwn(site);
+      if (isNearest) {
+        caller.isWrapped = isOurs;
+        caller.isListener = /^node:(events|internal\/timers)$/.test(file);
+        isNearest = false;
       }
-      isBelowDependency ||= /[\\/]node_modules[\\/]/.test(file);
+      if (isOurs) {
+        caller.isCaught = true;
+        break;
+      }
+      caller.isBelowDependency ||= /[\\/]node_modules[\\/]/.test(file);
       if (this.#appFiles.has(file)) {
-        isRoot = false;
+        caller.isRoot = false;
         break;
       }
     }
-    return { isRoot, isBorder: isBorder ?? true, isWrapped, isBelowDependency };
+    return caller;
   }
 
   #isOwn(site: NodeJS.CallSite): boolean {

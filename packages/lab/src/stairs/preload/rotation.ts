@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atArrivalFree, type CutSlice, whole } from './protocol.ts';
+import { EndingTimes } from './ending-times.ts';
+import { type CutSlice, whole } from './protocol.ts';
 import type { StairsState } from './state.ts';
 
 /** The main thread's clock where there is one (Node 22.19 on); otherwise that of the process. */
 const threadClock = (process as { threadCpuUsage?: () => NodeJS.CpuUsage }).threadCpuUsage;
 export const hasThreadClock: boolean = threadClock !== undefined;
+
+export interface SliceShape {
+  guardMs: number;
+  countedMs: number;
+  timesEndings: boolean;
+}
 
 interface Reading {
   atMs: number;
@@ -22,7 +29,7 @@ interface Reading {
 export async function rotate(
   state: StairsState,
   rounds: readonly (readonly number[])[],
-  { guardMs, countedMs }: { guardMs: number; countedMs: number },
+  { guardMs, countedMs, timesEndings }: SliceShape,
   onRound: (slices: CutSlice[]) => void,
   isStopped: () => boolean,
 ): Promise<void> {
@@ -30,15 +37,19 @@ export async function rotate(
     const slices: CutSlice[] = [];
     for (const cut of cuts) {
       state.k = Math.min(cut, whole);
-      state.endsFreely = cut === atArrivalFree;
       await sleep(guardMs);
+      const endings = timesEndings ? new EndingTimes() : undefined;
+      state.endings = endings;
       const before = read(state);
       await sleep(countedMs);
       const after = read(state);
-      slices.push({ round, cut, ...between(before, after) });
+      state.endings = undefined;
+      endings?.stop();
+      const endingMicros = endings?.take();
+      const timed = endingMicros === undefined ? {} : { endingMicros };
+      slices.push({ round, cut, ...between(before, after), ...timed });
     }
     state.k = whole;
-    state.endsFreely = false;
     onRound(slices);
     if (isStopped()) return;
   }

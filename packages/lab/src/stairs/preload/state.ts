@@ -1,12 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
+import type { EndingTimes } from './ending-times.ts';
 import { type PreloadSettings, type StageKind, whole } from './protocol.ts';
+import type { WaitingMarks } from './waiting-marks.ts';
 
-/** Thrown to leave functions of a request that has ended. No Error: capturing a stack costs microseconds. */
-export const unwound: object = Object.freeze({
+/**
+ * Thrown to leave functions of a request that has ended. No Error: capturing a stack costs microseconds. Not frozen, for
+ * libraries that note something on what they catch.
+ */
+export const unwound: object = {
   name: 'RedlineCut',
   message: 'this request was ended early by redline stairs',
-});
+};
 
 /** What transformed sources reach under this name, as a global: it must be there before any of them runs. */
 export const globalName = '__redlineStairs';
@@ -18,6 +23,9 @@ export const globalName = '__redlineStairs';
 export const isInert: unique symbol = Symbol('redline: ended early');
 
 export type WatchedResponse = ServerResponse & { [isInert]?: boolean };
+
+/** How a stage of a framework is left: by returning nothing, after which it waits for nobody; or by throwing through it. */
+export type Leaving = 'return' | 'throw';
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -34,13 +42,16 @@ export class StairsState {
   sendStage: number = -1;
   requests = 0;
   stubs = 0;
-  endsFreely = false;
   failures = 0;
   /** The response of the request that arrived in this turn of the event loop, while its listeners run. */
   current: WatchedResponse | undefined = undefined;
   readonly responses: AsyncLocalStorage<WatchedResponse> = new AsyncLocalStorage();
   /** How the empty answer is sent; set where the response's own methods are known. */
   answer: (response: ServerResponse) => void = () => {};
+  /** Set while it is timed how long requests take from their early end to the end of everything they called. */
+  endings: EndingTimes | undefined = undefined;
+  /** Set while one request after the other notes when it comes to which stage. */
+  marks: WaitingMarks | undefined = undefined;
   /** Phase `trace`: told of every entry. */
   onEnter: ((id: string, stage?: { kind: StageKind; name: string }) => void) | undefined;
   readonly #named = new Map<string, number>();
@@ -50,8 +61,12 @@ export class StairsState {
     this.sendStage = settings.stages['send'] ?? -1;
   }
 
-  /** Ends the current request unless it has ended. False outside a request: then the caller goes on. */
-  cut(): boolean {
+  /** Ends the current request unless it has ended. False outside a request, or while it is only watched: then the caller goes on. */
+  cut(stage: number): boolean {
+    if (this.marks !== undefined) {
+      this.marks.note(stage);
+      return false;
+    }
     const response = this.current ?? this.responses.getStore();
     if (response === undefined) return false;
     if (response[isInert]) return true;
@@ -60,36 +75,71 @@ export class StairsState {
     response[isInert] = true;
     this.stubs++;
     this.answer(response);
+    this.endings?.begin(response);
     return true;
   }
 
-  /**
-   * As `cut`, for those who leave by returning. Being thrown through costs microseconds, most of them for a message
-   * nobody reads, and some stages can only be left that way; so all are charged for it, and it is taken off again.
-   */
-  end(): boolean {
-    if (!this.cut()) return false;
-    if (!this.endsFreely) throwAndCatch();
-    return true;
+  /** What an `await` came back with, unless the request ends there. */
+  resumed<Value>(stage: number, value: Value): Value {
+    // oxlint-disable-next-line typescript/only-throw-error
+    if (this.k <= stage && this.cut(stage)) throw unwound;
+    return value;
   }
 
-  /** A new one each time: reactions piling up on a single one would never be collected. */
-  never(): Promise<never> {
-    return new Promise(() => {});
+  /** Whether an error is that of an ended request, or what somebody on its way made of it. */
+  isOver(error: unknown): boolean {
+    if (error === unwound) return true;
+    return (this.current ?? this.responses.getStore())?.[isInert] === true;
+  }
+
+  /** An ended request has left everything behind. */
+  leave(): void {
+    if (this.endings === undefined) return;
+    const response = this.current ?? this.responses.getStore();
+    if (response !== undefined) this.endings.end(response);
+  }
+
+  /** For a caller that may be a chain of promises, which then rejects, or one that takes no notice, which is not to be blamed. */
+  reject(): Promise<never> {
+    this.leave();
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    const rejected = Promise.reject<never>(unwound);
+    rejected.catch(() => {});
+    return rejected;
+  }
+
+  /** A handler of rejections that hands an ended request on. */
+  handler(handle: unknown): unknown {
+    if (typeof handle !== 'function') return handle;
+    return (error: unknown): unknown => {
+      if (this.isOver(error)) throw error;
+      return (handle as Callable)(error);
+    };
+  }
+
+  /** As `handler`, where nobody looks at what comes of it. */
+  last(handle: unknown): unknown {
+    if (typeof handle !== 'function') return handle;
+    return (error: unknown): unknown =>
+      this.isOver(error) ? this.leave() : (handle as Callable)(error);
   }
 
   enter(id: string): void {
     this.onEnter?.(id);
   }
 
+  resume<Value>(id: string, value: Value): Value {
+    this.onEnter?.(id);
+    return value;
+  }
+
   /**
-   * Makes a stage of a framework's function. In phase `cut` a function that is no stage comes back untouched.
+   * Makes a stage of a framework's function, and stops ended requests there where its framework need not know of them.
    * @param kind With `name` its identity: the same in every start of the same app.
    */
-  stage<Fn extends Callable>(kind: StageKind, name: string, fn: Fn): Fn {
+  stage<Fn extends Callable>(kind: StageKind, name: string, fn: Fn, leaving: Leaving): Fn {
     const id = this.#identify(`${kind} ${name}`);
-    const wrapper = this.#wrapperFor(id, kind, name, fn);
-    if (wrapper === undefined) return fn;
+    const wrapper = this.#wrapperFor(id, { kind, name }, fn, leaving);
     // Frameworks tell error handlers, and hooks with callbacks, by the number of parameters.
     Object.defineProperty(wrapper, 'length', { value: fn.length });
     Object.defineProperty(wrapper, 'name', { value: fn.name });
@@ -101,25 +151,41 @@ export class StairsState {
     return wrapper as Fn;
   }
 
-  #wrapperFor(id: string, kind: StageKind, name: string, fn: Callable): Callable | undefined {
+  #wrapperFor(
+    id: string,
+    stage: { kind: StageKind; name: string },
+    fn: Callable,
+    leaving: Leaving,
+  ): Callable {
     // oxlint-disable-next-line typescript/no-this-alias
     const state = this;
     if (this.settings.phase === 'trace') {
       return function (this: unknown, ...args: unknown[]): unknown {
-        state.onEnter?.(id, { kind, name });
+        state.onEnter?.(id, stage);
         return fn.apply(this, args);
       };
     }
-    const number = this.settings.stages[id];
-    if (number === undefined) return undefined;
-    return function (this: unknown): unknown {
-      if (state.k <= number && state.end()) return state.never();
-      try {
+    const number = this.settings.stages[id] ?? -1;
+    if (leaving === 'throw') {
+      return function (this: unknown): unknown {
+        // oxlint-disable-next-line typescript/only-throw-error
+        if (state.k <= number && state.cut(number)) throw unwound;
         // oxlint-disable-next-line prefer-rest-params
         return fn.apply(this, arguments as never);
+      };
+    }
+    const stopAtOurs = (error: unknown): void => {
+      if (!state.isOver(error)) throw error;
+      state.leave();
+    };
+    return function (this: unknown): unknown {
+      if (state.k <= number && state.cut(number)) return state.leave();
+      try {
+        // oxlint-disable-next-line prefer-rest-params
+        const returned = fn.apply(this, arguments as never);
+        return isPromise(returned) ? returned.then(undefined, stopAtOurs) : returned;
       } catch (error) {
-        if (error !== unwound) throw error;
-        return state.never();
+        return stopAtOurs(error);
       }
     };
   }
@@ -132,15 +198,6 @@ export class StairsState {
   }
 }
 
-function throwAndCatch(): void {
-  try {
-    throwUnwound();
-  } catch {
-    // What it cost was the point.
-  }
-}
-
-function throwUnwound(): never {
-  // oxlint-disable-next-line typescript/only-throw-error
-  throw unwound;
+function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise;
 }

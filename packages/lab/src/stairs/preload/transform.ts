@@ -2,7 +2,7 @@ import { parse } from 'acorn';
 import { type AnyNode, type FoundFunction, walk } from './functions.ts';
 import { globalName } from './state.ts';
 
-/** What is known of a function of the app. */
+/** What is known of a function of the app, or of a place in one that is resumed after an `await`. */
 export interface FunctionFacts {
   id: string;
   name: string;
@@ -10,6 +10,7 @@ export interface FunctionFacts {
   line: number;
   isAsync: boolean;
   isConstructor: boolean;
+  isResume: boolean;
 }
 
 interface Edit {
@@ -25,46 +26,60 @@ export interface SourceFile {
   isModule: boolean;
 }
 
-/** Every function says that it was entered. */
+/** Every function says that it was entered, and every `await` that it is over. */
 export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => void): string {
-  return edit(file, (facts) => {
-    found(facts);
-    return { prologue: `${globalName}.enter(${JSON.stringify(facts.id)});`, guard: false };
+  return edit(file, {
+    function(facts) {
+      found(facts);
+      return { prologue: `${globalName}.enter(${JSON.stringify(facts.id)});`, guard: '' };
+    },
+    resume(facts) {
+      found(facts);
+      return `${globalName}.resume(${JSON.stringify(facts.id)},`;
+    },
+    letsThrough: false,
   });
 }
 
 /**
- * A stage ends the request at its entry when it is its turn: a synchronous one by throwing, up to the next guard; an
- * asynchronous one by a promise that never settles. All other functions stay as they are.
+ * A stage ends the request at its entry when it is its turn, by throwing: what the app and its libraries have opened is
+ * closed by their own `finally`, and asynchronous functions reject. It goes up to the next guard, or to what a framework
+ * does with errors. All other functions stay as they are.
  */
 export function cutSource(
   file: SourceFile,
   stages: Readonly<Record<string, number>>,
   guards: ReadonlySet<string>,
 ): string {
-  return edit(file, ({ id, isAsync }) => {
-    const number = stages[id];
-    const guard = guards.has(id);
-    const leave =
-      guard || isAsync
-        ? `${globalName}.end())return ${globalName}.never();`
-        : `${globalName}.cut())throw ${globalName}.S;`;
-    return {
-      prologue: number === undefined ? '' : `if(${globalName}.k<=${number}&&${leave}`,
-      guard,
-    };
+  return edit(file, {
+    function({ id, isAsync }) {
+      const number = stages[id];
+      const cut = `if(${globalName}.k<=${number}&&${globalName}.cut(${number}))throw ${globalName}.S;`;
+      // Whoever called an asynchronous one takes no notice of its promise; a synchronous one may stand in a chain of them.
+      const way = `return ${globalName}.${isAsync ? 'leave' : 'reject'}();`;
+      return { prologue: number === undefined ? '' : cut, guard: guards.has(id) ? way : '' };
+    },
+    resume: ({ id }) =>
+      stages[id] === undefined ? undefined : `${globalName}.resumed(${stages[id]},`,
+    letsThrough: true,
   });
 }
 
 interface Insertion {
   prologue: string;
-  guard: boolean;
+  /** What is done where an unwinding request has to be stopped; empty where it goes on. */
+  guard: string;
 }
 
-function edit(
-  { file, source, isModule }: SourceFile,
-  insertionFor: (facts: FunctionFacts) => Insertion,
-): string {
+interface Edits {
+  function(facts: FunctionFacts): Insertion;
+  /** The beginning of the call that an `await` becomes the last argument of. */
+  resume(facts: FunctionFacts): string | undefined;
+  /** Whether handlers of rejections hand an ended request on. */
+  letsThrough: boolean;
+}
+
+function edit({ file, source, isModule }: SourceFile, asked: Edits): string {
   const root = parse(source, {
     ecmaVersion: 'latest',
     sourceType: isModule ? 'module' : 'script',
@@ -81,8 +96,8 @@ function edit(
   walk(root, {
     enter(found) {
       if (found.node.generator) return;
-      const insertion = insertionFor(factsOf(found, file));
-      if (insertion.prologue === '' && !insertion.guard) return;
+      const insertion = asked.function(factsOf(found, file));
+      if (insertion.prologue === '' && insertion.guard === '') return;
       chosen.set(found, insertion);
       open(found, insertion, insert);
     },
@@ -90,8 +105,24 @@ function edit(
       const insertion = chosen.get(found);
       if (insertion) close(found, insertion, insert);
     },
+    awaits({ node, within, owner }) {
+      if (within.node.generator) return undefined;
+      const call = asked.resume(resumeOf(node, within, file));
+      if (call === undefined) return undefined;
+      if (owner) {
+        insert(owner.start + 1, `${call}0);`);
+        return undefined;
+      }
+      insert(node.start, call);
+      return () => insert(node.end, ')');
+    },
     catches(clause) {
       letUnwindThrough(clause, source, insert);
+    },
+    handles(handler, isLast) {
+      if (!asked.letsThrough) return undefined;
+      insert(handler.start, `${globalName}.${isLast ? 'last' : 'handler'}(`);
+      return () => insert(handler.end, ')');
     },
   });
   return apply(source, edits);
@@ -99,7 +130,21 @@ function edit(
 
 function factsOf({ node, name, isConstructor }: FoundFunction, file: string): FunctionFacts {
   const { line } = node.loc!.start;
-  return { id: `${file}:${node.start}`, name, file, line, isAsync: node.async, isConstructor };
+  const id = `${file}:${node.start}`;
+  return { id, name, file, line, isAsync: node.async, isConstructor, isResume: false };
+}
+
+function resumeOf(node: AnyNode, { name }: FoundFunction, file: string): FunctionFacts {
+  const { line } = node.loc!.start;
+  return {
+    id: `${file}:${node.start}`,
+    name: `${name} after await :${line}`,
+    file,
+    line,
+    isAsync: true,
+    isConstructor: false,
+    isResume: true,
+  };
 }
 
 type Insert = (at: number, text: string, remove?: number) => void;
@@ -109,7 +154,7 @@ function open(
   { prologue, guard }: Insertion,
   insert: Insert,
 ): void {
-  const guardStart = guard && !isConstructor ? 'try{' : '';
+  const guardStart = guard !== '' && !isConstructor ? 'try{' : '';
   if (node.body.type === 'BlockStatement') {
     const { at, separator } = afterDirectives(node.body);
     insert(at, `${separator}${guardStart}${prologue}`);
@@ -120,8 +165,8 @@ function open(
 
 function close({ node, isConstructor }: FoundFunction, { guard }: Insertion, insert: Insert): void {
   const guardEnd =
-    guard && !isConstructor
-      ? `}catch($redline){if($redline!==${globalName}.S)throw $redline;return ${globalName}.never();}`
+    guard !== '' && !isConstructor
+      ? `}catch($redline){if($redline!==${globalName}.S)throw $redline;${guard}}`
       : '';
   if (node.body.type === 'BlockStatement') {
     if (guardEnd !== '') insert(node.body.end - 1, guardEnd);
@@ -141,11 +186,11 @@ function afterDirectives(block: AnyNode): { at: number; separator: string } {
     : { at: directives.end, separator: ';' };
 }
 
-/** The app's own `catch` must not take an ended request for a failure. */
+/** The app's own `catch` must not take an ended request for a failure, nor what a library made of one. */
 function letUnwindThrough(clause: AnyNode, source: string, insert: Insert): void {
   const body = clause['body'] as AnyNode;
   const param = clause['param'] as AnyNode | null;
-  const rethrow = (name: string): string => `if(${name}===${globalName}.S)throw ${name};`;
+  const rethrow = (name: string): string => `if(${globalName}.isOver(${name}))throw ${name};`;
   if (param === null) {
     insert(clause.start + 'catch'.length, '($redline)');
     insert(body.start + 1, rethrow('$redline'));

@@ -4,7 +4,7 @@
 const { createServer } = require('node:http');
 
 const server = createServer(function listener(request, response) {
-  if (request.url === '/secret' && request.headers.authorization !== 'Bearer open') {
+  if (request.url.startsWith('/secret') && request.headers.authorization !== 'Bearer open') {
     response.statusCode = 401;
     return response.end('{"error":"who are you?"}');
   }

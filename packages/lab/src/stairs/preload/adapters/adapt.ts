@@ -1,5 +1,5 @@
 import type { StairsState } from '../state.ts';
-import { adaptExpress } from './express.ts';
+import { adaptExpress, adaptFinalHandler } from './express.ts';
 import { watchFastify } from './fastify.ts';
 import { adaptKoa } from './koa.ts';
 import { nestAdapters } from './nest.ts';
@@ -9,6 +9,7 @@ export function adapt(state: StairsState): void {
   Object.assign(state, {
     adapters: {
       express: adaptExpress(state),
+      finalHandler: adaptFinalHandler(state),
       koa: adaptKoa(state),
       nest: nestAdapters(state),
     },

@@ -46,11 +46,11 @@ function wrapRoute(state: StairsState, options: RouteOptions): void {
   const { handler, method, url } = options;
   if (typeof handler !== 'function') return;
   const name = handler.name === '' ? `${String(method)} ${String(url)}` : handler.name;
-  options['handler'] = state.stage('handler', name, handler as Hook);
+  options['handler'] = state.stage('handler', name, handler as Hook, 'return');
 }
 
 function makeHook(state: StairsState, name: string, hook: Hook): Hook {
-  return state.stage('hook', hook.name === '' ? name : `${name} ${hook.name}`, hook);
+  return state.stage('hook', hook.name === '' ? name : `${name} ${hook.name}`, hook, 'return');
 }
 
 /** From here on a value becomes text: the serialiser is no hook, but what comes before it is. */
@@ -64,7 +64,7 @@ function wrapSend(state: StairsState, fastify: Fastify): void {
   if (owner === null || wrapped.has(owner)) return;
   wrapped.add(owner);
   const prototype = owner as { send: Hook };
-  prototype.send = state.stage('response', 'reply.send', prototype.send);
+  prototype.send = state.stage('response', 'reply.send', prototype.send, 'return');
 }
 
 /** All instances of one Fastify share the prototype. */

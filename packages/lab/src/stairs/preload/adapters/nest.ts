@@ -10,6 +10,7 @@ export interface NestAdapters {
   pipes(creator: Class): void;
   responses(controller: Class): void;
   middleware(module: Class): void;
+  exceptions(handler: Class): void;
 }
 
 export function nestAdapters(state: StairsState): NestAdapters {
@@ -19,7 +20,15 @@ export function nestAdapters(state: StairsState): NestAdapters {
     pipes: (creator) => wrapCreated(creator, state, 'pipe', 'transform'),
     responses({ prototype }) {
       const methods = prototype as Record<string, Method>;
-      methods['apply'] = state.stage('response', 'serialise and reply', methods['apply']!);
+      methods['apply'] = state.stage('response', 'serialise and reply', methods['apply']!, 'throw');
+    },
+    /** Every request that failed comes here, and so does every one that was ended. */
+    exceptions({ prototype }) {
+      const methods = prototype as Record<string, Method>;
+      const next = methods['next']!;
+      methods['next'] = function (error, ...rest) {
+        return state.isOver(error) ? state.leave() : next.call(this, error, ...rest);
+      };
     },
     middleware({ prototype }) {
       const methods = prototype as Record<string, Method>;
@@ -65,7 +74,6 @@ function withStage(
   const bound: Method = (...args) => own.apply(instance, args);
   // Functional guards and the like are objects made by Nest; theirs is the method's own name.
   Object.defineProperty(bound, 'length', { value: own.length });
-  const staged = state.stage(kind, name, bound);
-  if (staged === bound) return instance;
+  const staged = state.stage(kind, name, bound, kind === 'middleware' ? 'return' : 'throw');
   return Object.create(instance, { [method]: { value: staged, configurable: true } }) as object;
 }

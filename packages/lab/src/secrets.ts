@@ -1,0 +1,41 @@
+/** What stands in results, pages and messages for what only the app should know. */
+const mask = '***';
+
+const headers =
+  /^(-H|--header[= ])?((?:proxy-)?authorization|(?:set-)?cookie|[\w-]*(?:token|api-?key|secret|session|csrf)[\w-]*)\s*:\s*.+$/i;
+const named =
+  /((?:^|[\s?&;,{"'_-])(?:[\w-]*(?:token|api[_-]?key|secret|passw(?:or)?d|signature|credential|private[_-]?key)[\w-]*|pwd|sig|auth|jwt|sid|session(?:id)?)=)("[^"]*"|'[^']*'|[^\s&;,"'<>]+)/gi;
+const schemes = /\b(Bearer|Basic|Token|Digest) +[\w.~+/=:-]{6,}/gi;
+const jsonWebToken = /\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?/g;
+const userInfo = /(:\/\/[^\s/:@]*):[^\s/@]+@/g;
+/** Keys of well-known services say what they are. */
+const known =
+  /\b(?:sk|pk|rk)_(?:live|test)_\w{8,}|\bgh[pousr]_\w{16,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[A-Z\d]{16}\b/g;
+
+/** A text without what looks like a password, a token or a cookie. Names stay, so that a reader knows what was sent. */
+export function maskSecrets(text: string): string {
+  return text
+    .replace(
+      headers,
+      (_, option: string | undefined, name: string) => `${option ?? ''}${name}: ${mask}`,
+    )
+    .replaceAll(named, `$1${mask}`)
+    .replaceAll(schemes, `$1 ${mask}`)
+    .replaceAll(jsonWebToken, mask)
+    .replaceAll(userInfo, `$1:${mask}@`)
+    .replaceAll(known, mask);
+}
+
+/** Every text in a result, at whatever depth. */
+export function withoutSecrets<Value>(value: Value): Value {
+  if (typeof value === 'string') return maskSecrets(value) as Value;
+  if (Array.isArray(value)) return value.map((each: unknown) => withoutSecrets(each)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, withoutSecrets(each)]);
+  return Object.fromEntries(entries) as Value;
+}
+
+/** The command line as a result keeps it. */
+export function invocation(): string {
+  return ['redline', ...process.argv.slice(2).map(maskSecrets)].join(' ');
+}

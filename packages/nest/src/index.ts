@@ -33,6 +33,8 @@ export type {
   NodeRedisClient,
   RedisClient,
   RedisStoreOptions,
+  SetOptions,
+  TagVersions,
 } from '@redline/response-cache';
 export * from './platform/index.ts';
 export * from './defer/index.ts';

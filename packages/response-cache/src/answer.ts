@@ -1,12 +1,39 @@
-/** An answer that is more than its text. Made from what a producer returned through {@link shared}. */
-export class Answer {
-  readonly json: string;
-  /** What the producer gave as `head`. */
+/** What is known of an answer beside its text. */
+export interface AnswerFacts {
+  /** What the producer gave as `head`; empty where it gave none. */
   readonly head: string;
+  /** When it was made, in milliseconds since 1970. */
+  readonly madeAt: number;
+  /** How long it is fresh from then on, in milliseconds. */
+  readonly freshMs: number;
+  /** How long its production took, in milliseconds. */
+  readonly costMs: number;
+  readonly tags: readonly string[];
+  /** Those of the tags at the time it was made: a tag that has another now was invalidated since. */
+  readonly versions: readonly number[];
+}
 
-  constructor(json: string, head: string) {
+/** An answer that is more than its text: it has a head or tags, or is kept beyond its time, or says when it was made. */
+export class Answer implements AnswerFacts {
+  readonly json: string;
+  readonly head: string;
+  readonly madeAt: number;
+  readonly freshMs: number;
+  readonly costMs: number;
+  readonly tags: readonly string[];
+  readonly versions: readonly number[];
+  /** `'made'` where its producer has run for this caller or one it waited with, otherwise what the store had. */
+  readonly source: 'made' | 'fresh' | 'stale';
+
+  constructor(json: string, facts: AnswerFacts, source: Answer['source']) {
     this.json = json;
-    this.head = head;
+    this.head = facts.head;
+    this.madeAt = facts.madeAt;
+    this.freshMs = facts.freshMs;
+    this.costMs = facts.costMs;
+    this.tags = facts.tags;
+    this.versions = facts.versions;
+    this.source = source;
   }
 }
 
@@ -21,6 +48,8 @@ export interface SharedDetails {
    * @default the `ttl` of the call
    */
   ttl?: number | undefined;
+  /** What `invalidate` forgets it by, beside the `tags` of the call, which must be an array or true. */
+  tags?: readonly string[] | undefined;
   /**
    * The JSON of the value, where the producer has made it already.
    * @default what `serialize` makes of the value

@@ -8,6 +8,33 @@ export interface AnswerOptions {
    */
   ttl?: number | undefined;
   /**
+   * How long it is kept beyond that, in milliseconds: one caller makes a new one and waits for it; all others are given the
+   * old one meanwhile, and so is that caller where the producer fails.
+   * @default 0
+   */
+  stale?: number | undefined;
+  /**
+   * True where one caller makes a new answer a little before its time is up: the longer that takes, the earlier, and at
+   * random, so that processes do not do it together (XFetch). Until then all others are given the old one.
+   * @default false
+   */
+  early?: boolean | undefined;
+  /**
+   * What `invalidate` forgets the answer by; true where the producer says so through `shared`.
+   * @default none
+   */
+  tags?: readonly string[] | true | undefined;
+  /**
+   * True where the answer is to say when it was made: everyone gets an `Answer`.
+   * @default false
+   */
+  dated?: boolean | undefined;
+  /**
+   * Whether a stale answer may stand in for this failure of the producer.
+   * @default for every failure
+   */
+  staleOnError?: ((error: unknown) => boolean) | undefined;
+  /**
    * What an error calls this answer.
    * @default the key
    */
@@ -26,7 +53,7 @@ export interface AnswerOptions {
 
 /** Makes an answer, or a promise of one; `shared` and `unshared` say more about it. */
 export type Producer = () => unknown;
-/** The JSON, with its head where the producer gave one, or what the producer kept for its own caller. */
+/** The JSON, with what is known of it where anything is, or what the producer kept for its own caller. */
 export type Outcome = Kept | Unshared;
 /** What is stored of an answer. */
 export type Kept = string | Answer;
@@ -38,6 +65,8 @@ export class Flight {
   readonly options: AnswerOptions;
   /** True once its key was deleted, or it took too long: what it makes is for those who asked before, and is not stored. */
   isOutdated = false;
+  /** True once a tag of what it has made turns out to be invalidated since it began: only its own caller surely asked before. */
+  isSuperseded = false;
   readonly promise: Promise<Outcome>;
   resolve!: (outcome: Outcome) => void;
   reject!: (error: unknown) => void;
@@ -49,5 +78,11 @@ export class Flight {
       this.resolve = resolve;
       this.reject = reject;
     });
+  }
+
+  /** Whether an invalidation of `tags` may concern it. */
+  hasOneOf(tags: ReadonlySet<string>): boolean {
+    const own = this.options.tags;
+    return own === true || own?.some((tag) => tags.has(tag)) === true;
   }
 }

@@ -1,7 +1,8 @@
-export { Answer, shared, Shared, type SharedDetails } from './answer.ts';
+export { Answer, shared, Shared, type AnswerFacts, type SharedDetails } from './answer.ts';
 export { CacheError, cacheErrorDocs, type CacheErrorCode } from './errors.ts';
 export type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
-export { JsonCache } from './json-cache.ts';
+export type { CacheMessage } from './events.ts';
+export { JsonCache, type SetOptions } from './json-cache.ts';
 export type { Found, JsonStore } from './json-store.ts';
 export { memoryStore, MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 export type { CacheLogger, JsonCacheOptions } from './options.ts';
@@ -9,5 +10,6 @@ export type { IoredisClient, NodeRedisClient, RedisClient } from './redis-client
 export type { CachePolicy, Identify } from './policy.ts';
 export { redisStore, RedisStore, type RedisStoreOptions } from './redis-store.ts';
 export type { JsonCacheStats } from './stats.ts';
+export type { TagVersions, Versions } from './tag-versions.ts';
 export { kindThatIsNotJson } from './to-json.ts';
 export { Unshared, unshared } from './unshared.ts';

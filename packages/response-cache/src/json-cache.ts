@@ -1,21 +1,26 @@
-import { Answer, Shared } from './answer.ts';
+import { Answer, Shared, shared } from './answer.ts';
+import { Answers } from './answers.ts';
 import { CacheError } from './errors.ts';
-import { Flight, type AnswerOptions, type Kept, type Outcome, type Producer } from './flight.ts';
-import type { Found, JsonStore } from './json-store.ts';
+import { tell } from './events.ts';
+import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
+import type { JsonStore } from './json-store.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from './positive-integer.ts';
-import { seal, unseal } from './seal.ts';
+import { Productions } from './productions.ts';
 import { zeroCounters, type Counters, type JsonCacheStats } from './stats.ts';
-import { Lookup } from './lookup.ts';
+import { seal } from './seal.ts';
 import { StoreHealth } from './store-health.ts';
-import { toJson } from './to-json.ts';
 import { Unshared } from './unshared.ts';
 
 const noOptions: AnswerOptions = {};
-/* A producer that never settles would otherwise take its key with it. */
-const flightLifetimeMs = 30_000;
-/* Stands for a value that is no text at all. */
-const foreignValue = '';
+
+/** How a value of {@link JsonCache.set} is kept. */
+export interface SetOptions {
+  /** @default the `ttl` of the cache */
+  ttl?: number;
+  /** What `invalidate` forgets it by. */
+  tags?: readonly string[];
+}
 
 /**
  * Keeps answers as the JSON text they leave as: a hit is neither parsed nor serialised.
@@ -30,20 +35,26 @@ const foreignValue = '';
  * ```
  */
 export class JsonCache {
+  /** What events and metrics call it. */
+  readonly name: string;
   readonly #store: JsonStore;
   readonly #ttl: number;
   readonly #keyPrefix: string;
   readonly #health: StoreHealth;
-  readonly #flights = new Map<string, Flight>();
   readonly #counters: Counters = zeroCounters();
+  readonly #productions: Productions;
+  readonly #answers: Answers;
 
   /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
   constructor(options: JsonCacheOptions = {}) {
-    const { store, ttl, keyPrefix, timeoutMs, logger } = resolveOptions(options);
+    const { name, store, ttl, keyPrefix, timeoutMs, logger } = resolveOptions(options);
+    this.name = name;
     this.#store = store;
     this.#ttl = ttl;
     this.#keyPrefix = keyPrefix;
-    this.#health = new StoreHealth(store, timeoutMs, logger);
+    this.#health = new StoreHealth(store, timeoutMs, logger, name);
+    this.#productions = new Productions(store, this.#health, this.#counters, { ttl, keyPrefix });
+    this.#answers = new Answers(name, store, this.#health, this.#counters, this.#productions);
   }
 
   /** Counters that go on counting: copy them to compare. */
@@ -56,10 +67,15 @@ export class JsonCache {
     return this.#health.isDown;
   }
 
+  /** Whether the store has tags. */
+  get hasTags(): boolean {
+    return this.#store.tags !== undefined;
+  }
+
   /**
    * The JSON under `key`, from the store or else from `produce`: a string at once where the store answers at
    * once, else a promise. An {@link Unshared} is what `produce` returned to this very call through `unshared`; an
-   * {@link Answer} has the head that a producer gave through `shared`.
+   * {@link Answer} says more: its head, its tags, when it was made.
    *
    * What `produce` throws reaches its own caller, and nothing is stored. Those who waited for it share one more run,
    * and what that one throws. What a producer returns must be JSON: `null` is, `undefined`, strings, bytes and streams
@@ -70,19 +86,73 @@ export class JsonCache {
     produce: Producer,
     options: AnswerOptions = noOptions,
   ): Kept | Promise<Outcome> {
+    return this.#answers.answer(this.#keyPrefix + key, produce, options);
+  }
+
+  /** The value under `key`, parsed; undefined where there is none, or the store is down. */
+  async get<T>(key: string): Promise<T | undefined> {
+    const kept = await this.#answers.find(this.#keyPrefix + key);
+    return kept === undefined ? undefined : (JSON.parse(textOf(kept)) as T);
+  }
+
+  /** The values under several keys, as `get` gives each. */
+  getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
+    return Promise.all(keys.map((key) => this.get<T>(key)));
+  }
+
+  /**
+   * Keeps `value` under `key`. What it was read from may have changed since then: `wrap` notices that, `set` cannot.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, ERR_REDLINE_CACHE_NOT_JSON, ERR_REDLINE_CACHE_OPTION
+   */
+  async set(key: string, value: unknown, options: SetOptions = {}): Promise<void> {
+    const { ttl = this.#ttl, tags = [] } = options;
+    positiveInteger('ttl', ttl);
+    const json = jsonOf(value, key);
     const fullKey = this.#keyPrefix + key;
-    const running = this.#running(fullKey);
-    if (running !== undefined) return this.#join(running, produce, options);
-    if (this.#health.isDown) return this.#bypass(fullKey, produce, options);
-    let found: Found | Promise<Found>;
-    try {
-      found = this.#store.get(fullKey);
-    } catch (error) {
-      this.#health.fail(fullKey, error);
-      return this.#bypass(fullKey, produce, options);
-    }
-    if (found instanceof Object) return this.#await(found, fullKey, produce, options);
-    return this.#take(found, fullKey, produce, options);
+    if (tags.length > 0 && this.#store.tags === undefined) throw lacks('tags', 'set');
+    this.#productions.forget(fullKey);
+    await this.#reach(key, 'set', async () => {
+      const named = tags.map((tag) => this.#keyPrefix + tag);
+      const versions = named.length === 0 ? [] : await this.#store.tags!.open(named);
+      const facts = {
+        head: '',
+        madeAt: Date.now(),
+        freshMs: ttl,
+        costMs: 0,
+        tags: named,
+        versions,
+      };
+      const kept = named.length === 0 ? json : new Answer(json, facts, 'made');
+      await this.#store.set(fullKey, seal(kept), ttl);
+    });
+    this.#counters.stores += 1;
+  }
+
+  /**
+   * The value under `key`, parsed, or else what `produce` returns, which is stored: one run for all who ask at once.
+   *
+   * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON where it returns `undefined`.
+   * @example
+   * ```ts
+   * const user = await cache.wrap(`user:${id}`, () => db.user(id), { ttl: 60_000, tags: [`user:${id}`] });
+   * ```
+   */
+  async wrap<T>(
+    key: string,
+    produce: () => T | Promise<T>,
+    options: AnswerOptions = noOptions,
+  ): Promise<T> {
+    const outcome = await this.answer(
+      key,
+      async () => {
+        const value: unknown = await produce();
+        if (value instanceof Unshared || value instanceof Shared) return value;
+        return shared(value, { json: jsonOf(value, key) });
+      },
+      options,
+    );
+    return (outcome instanceof Unshared ? outcome.value : JSON.parse(textOf(outcome))) as T;
   }
 
   /**
@@ -92,20 +162,37 @@ export class JsonCache {
    */
   async delete(key: string): Promise<void> {
     const fullKey = this.#keyPrefix + key;
-    const flight = this.#flights.get(fullKey);
-    if (flight !== undefined) this.#ground(flight);
-    if (this.#health.isDown) throw notDeleted(key);
-    let deleted: void | Promise<unknown>;
-    try {
-      deleted = this.#store.delete(fullKey);
-    } catch (error) {
-      this.#health.fail(fullKey, error);
-      throw notDeleted(key, error);
-    }
-    if (!(deleted instanceof Object)) return;
-    await this.#health.withinDeadline(fullKey, deleted).catch((error: unknown) => {
-      throw notDeleted(key, error);
-    });
+    this.#productions.forget(fullKey);
+    await this.#reach(key, 'deleted', () => this.#store.delete(fullKey));
+    tell('drop', this.name, fullKey);
+  }
+
+  /**
+   * Forgets every answer that has one of `tags`, in every process that shares the store. It costs the same however many
+   * those are. Answers that are being made now are not stored either, wherever that is.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, as `delete`; ERR_REDLINE_CACHE_OPTION: the store has no tags.
+   */
+  async invalidate(tags: string | readonly string[]): Promise<void> {
+    const list = (typeof tags === 'string' ? [tags] : tags).map((tag) => this.#keyPrefix + tag);
+    if (list.length === 0) return;
+    const { tags: versions } = this.#store;
+    if (versions === undefined) throw lacks('tags', 'invalidate');
+    this.#productions.forgetTagged(new Set(typeof tags === 'string' ? [tags] : tags));
+    await this.#reach(list.join(', '), 'invalidated', () => versions.invalidate(list));
+    tell('drop', this.name, list.join(', '));
+  }
+
+  /**
+   * Forgets everything under the `keyPrefix` of this cache. In Redis that walks through all its keys.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `clear`.
+   */
+  async clear(): Promise<void> {
+    this.#productions.forgetAll();
+    if (this.#store.clear === undefined) throw lacks('clear()', 'clear');
+    await this.#store.clear(this.#keyPrefix);
+    tell('drop', this.name, `${this.#keyPrefix}*`);
   }
 
   /** Ends the watch over the store. The store's client stays open: who made it closes it. */
@@ -113,182 +200,42 @@ export class JsonCache {
     this.#health.close();
   }
 
-  #await(
-    found: Promise<Found>,
-    key: string,
-    produce: Producer,
-    options: AnswerOptions,
-  ): Promise<Outcome> {
-    const lookup = new Lookup(key, produce, options, this.#giveUp);
-    this.#health.watch(lookup);
-    found.then(
-      (value) =>
-        this.#health.settle(lookup) && lookup.resolve(this.#take(value, key, produce, options)),
-      (error: unknown) => {
-        if (lookup.isSettled) return;
-        this.#health.settle(lookup);
-        if (this.#store.holdsForeignValue?.(error)) {
-          return lookup.resolve(this.#take(foreignValue, key, produce, options));
-        }
-        this.#health.fail(key, error);
-        lookup.resolve(this.#bypass(key, produce, options));
-      },
-    );
-    return lookup.promise;
-  }
-
-  readonly #giveUp = ({ key, produce, options, resolve }: Lookup): void => {
-    resolve(this.#bypass(key, produce, options));
-  };
-
-  #take(
-    found: Found,
-    key: string,
-    produce: Producer,
-    options: AnswerOptions,
-  ): Kept | Promise<Outcome> {
-    if (typeof found === 'string') {
-      const kept = unseal(found);
-      if (kept !== undefined) {
-        this.#counters.hits += 1;
-        return kept;
-      }
-      this.#counters.invalid += 1;
-    }
-    const running = this.#running(key);
-    if (running !== undefined) return this.#join(running, produce, options);
-    this.#counters.misses += 1;
-    return this.#start(key, produce, options);
-  }
-
-  #bypass(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    const running = this.#running(key);
-    if (running !== undefined) return this.#join(running, produce, options);
-    this.#counters.bypasses += 1;
-    return this.#start(key, produce, options);
-  }
-
-  /** The flight that serves `key` now; one that takes too long takes no more callers. */
-  #running(key: string): Flight | undefined {
-    const flight = this.#flights.get(key);
-    if (flight === undefined) return undefined;
-    if (performance.now() - flight.startedAt < flightLifetimeMs) return flight;
-    this.#ground(flight);
-    return undefined;
-  }
-
-  /** `isLast` where the flight that this caller waited for before has failed. */
-  #join(
-    flight: Flight,
-    produce: Producer,
-    options: AnswerOptions,
-    isLast = false,
-  ): Promise<Outcome> {
-    return flight.promise.then(
-      (outcome) => {
-        if (outcome instanceof Unshared) return this.#produceAlone(flight.key, produce, options);
-        this.#counters.shared += 1;
-        return outcome;
-      },
-      (error: unknown) => {
-        // The first who asked is one caller like the others: his failure may be his alone.
-        const isAbandoned = flight.options.isAbandoned?.() === true;
-        if (isLast && !isAbandoned) throw error;
-        const running = this.#running(flight.key);
-        if (running !== undefined) return this.#join(running, produce, options, !isAbandoned);
-        this.#countMiss();
-        return this.#start(flight.key, produce, options);
-      },
-    );
-  }
-
-  #countMiss(): void {
-    if (this.#health.isDown) this.#counters.bypasses += 1;
-    else this.#counters.misses += 1;
-  }
-
-  #start(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    const flight = new Flight(key, options);
-    this.#flights.set(key, flight);
-    void this.#produce(flight, produce, options);
-    return flight.promise;
-  }
-
-  async #produce(flight: Flight, produce: Producer, options: AnswerOptions): Promise<void> {
-    const { key } = flight;
+  /** Has the store do what must not be lost. */
+  async #reach(what: string, done: string, act: () => void | Promise<unknown>): Promise<void> {
+    if (this.#health.isDown) throw notDone(what, done);
     try {
-      const ttl = positiveInteger('ttl', options.ttl ?? this.#ttl);
-      const value = await produce();
-      if (value instanceof Unshared) {
-        this.#counters.unshared += 1;
-        flight.resolve(value);
-      } else {
-        const answer = this.#toAnswer(key, value, options);
-        const ownTtl = (value instanceof Shared ? value.details.ttl : undefined) ?? ttl;
-        const isKept = !flight.isOutdated && ownTtl !== 0;
-        const kept = isKept ? this.#keep(key, answer, positiveInteger('ttl', ownTtl)) : undefined;
-        // Lookups sent before the answer was stored are answered before it was: whoever finds nothing even then must
-        // still find the flight. So it lands when the store has taken the answer.
-        if (kept === undefined) this.#land(flight);
-        flight.resolve(answer);
-        await kept;
-      }
+      const acted = act();
+      if (acted instanceof Object) await this.#health.withinDeadline(what, acted);
     } catch (error) {
-      // Before anybody hears of it: they look for the next one.
-      this.#land(flight);
-      flight.reject(error);
+      throw notDone(what, done, error);
     }
-    this.#land(flight);
-  }
-
-  /* Not stored: it is no flight, so delete() could not stop it from storing what is outdated by then. */
-  async #produceAlone(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    this.#counters.misses += 1;
-    const value = await produce();
-    if (!(value instanceof Unshared)) return this.#toAnswer(key, value, options);
-    this.#counters.unshared += 1;
-    return value;
-  }
-
-  #toAnswer(key: string, value: unknown, options: AnswerOptions): Kept {
-    const name = options.name ?? `the key "${key}"`;
-    const serialize = options.serialize ?? JSON.stringify;
-    if (!(value instanceof Shared)) return toJson(value, name, serialize);
-    const { head, json = toJson(value.value, name, serialize) } = value.details;
-    return head === undefined ? json : new Answer(json, head);
-  }
-
-  /** Undefined when it is done at once. */
-  #keep(key: string, answer: Kept, ttl: number): Promise<void> | undefined {
-    if (this.#health.isDown) return undefined;
-    const taken = (): void => void (this.#counters.stores += 1);
-    const refused = (): void => void (this.#counters.storeErrors += 1);
-    try {
-      const kept = this.#store.set(key, seal(answer), ttl);
-      if (kept instanceof Object)
-        return this.#health.withinDeadline(key, kept).then(taken, refused);
-      taken();
-    } catch {
-      refused();
-    }
-    return undefined;
-  }
-
-  #land(flight: Flight): void {
-    // Once it is outdated, another flight may run under the key.
-    if (this.#flights.get(flight.key) === flight) this.#flights.delete(flight.key);
-  }
-
-  #ground(flight: Flight): void {
-    flight.isOutdated = true;
-    this.#land(flight);
   }
 }
 
-function notDeleted(key: string, cause?: unknown): CacheError {
+function textOf(kept: Kept): string {
+  return typeof kept === 'string' ? kept : kept.json;
+}
+
+function jsonOf(value: unknown, key: string): string {
+  const json = JSON.stringify(value) as string | undefined;
+  if (json !== undefined) return json;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_NOT_JSON',
+    `The value of the key "${key}" has no JSON: it is ${value === undefined ? 'undefined' : `a ${typeof value}`}. Use null for nothing.`,
+  );
+}
+
+function lacks(what: string, method: string): CacheError {
+  return new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `${method} needs a store that has ${what}, as memoryStore and redisStore have.`,
+  );
+}
+
+function notDone(what: string, done: string, cause?: unknown): CacheError {
   return new CacheError(
     'ERR_REDLINE_CACHE_STORE_DOWN',
-    `The key "${key}" was not deleted, because the store is down: it may give out the old answer once it is back, until its time is up.`,
+    `"${what}" was not ${done}, because the store is down: it may give out the old answer once it is back, until its time is up.`,
     cause === undefined ? undefined : { cause },
   );
 }

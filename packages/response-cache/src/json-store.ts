@@ -1,5 +1,8 @@
+import type { TagVersions } from './tag-versions.ts';
+
 /**
- * Where a {@link JsonCache} keeps its values. Both drivers of this package run the same contract tests.
+ * Where a {@link JsonCache} keeps its values. All drivers of this package run the same contract tests, which
+ * `@redline/response-cache/testing` exports.
  *
  * A call that throws or rejects says that the store cannot answer: the cache then does without it
  * until `get` answers again.
@@ -13,6 +16,12 @@ export interface JsonStore {
 
   /** Forgets `key`; nothing happens when there is no such key. */
   delete(key: string): void | Promise<unknown>;
+
+  /** Forgets every key that begins with `keyPrefix`. Without it, the cache has no `clear`. */
+  clear?(keyPrefix: string): void | Promise<unknown>;
+
+  /** The tags of the values. Without it, the cache has no tags. */
+  readonly tags?: TagVersions;
 
   /** True when `error`, which `get` rejected with, says that the key holds something other than text. The cache then writes over it. */
   holdsForeignValue?(error: unknown): boolean;

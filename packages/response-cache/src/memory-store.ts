@@ -1,6 +1,7 @@
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { positiveInteger } from './positive-integer.ts';
+import { MemoryTagVersions, type TagVersions } from './tag-versions.ts';
 
 export interface MemoryStoreOptions {
   /**
@@ -37,6 +38,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 }
 
 export class MemoryStore implements JsonStore {
+  readonly tags: TagVersions = new MemoryTagVersions();
   readonly #entries = new Map<string, Entry>();
   readonly #maxEntries: number;
   readonly #maxLength: number;
@@ -78,6 +80,11 @@ export class MemoryStore implements JsonStore {
   delete(key: string): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.#remove(key, entry);
+  }
+
+  clear(keyPrefix: string): void {
+    for (const [key, entry] of this.#entries)
+      if (key.startsWith(keyPrefix)) this.#remove(key, entry);
   }
 
   /*

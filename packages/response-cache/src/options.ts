@@ -11,6 +11,11 @@ export interface CacheLogger {
 
 export interface JsonCacheOptions {
   /**
+   * What events and metrics call the cache.
+   * @default 'default'
+   */
+  name?: string;
+  /**
    * Where values are kept.
    * @default memoryStore()
    */
@@ -39,6 +44,7 @@ export interface JsonCacheOptions {
 }
 
 export interface ResolvedOptions {
+  name: string;
   store: JsonStore;
   ttl: number;
   keyPrefix: string;
@@ -47,8 +53,9 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
-  refuseUnknown('JsonCache', options, ['store', 'ttl', 'keyPrefix', 'timeoutMs', 'logger']);
+  refuseUnknown('JsonCache', options, ['name', 'store', 'ttl', 'keyPrefix', 'timeoutMs', 'logger']);
   const {
+    name = 'default',
     store = memoryStore(),
     ttl = 5_000,
     keyPrefix = '',
@@ -56,6 +63,7 @@ export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
     logger = console,
   } = options;
   return {
+    name,
     store,
     ttl: positiveInteger('ttl', ttl),
     keyPrefix,

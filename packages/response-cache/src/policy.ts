@@ -14,6 +14,19 @@ export interface CachePolicy<Request> {
    */
   ttl?: number | ((request: Request, value: unknown) => number);
   /**
+   * How long an answer is kept beyond its `ttl`, in milliseconds: one request makes a new one, and all others are given
+   * the old one meanwhile; so is that one where the handler fails.
+   * @default 0
+   */
+  stale?: number;
+  /**
+   * True where one request makes a new answer a little before its time is up, the earlier the longer that takes (XFetch).
+   * @default false
+   */
+  early?: boolean;
+  /** What `invalidate` forgets the answer by; a function names it from the request and the result, when it is made. */
+  tags?: readonly string[] | ((request: Request, value: unknown) => readonly string[]);
+  /**
    * The request headers an answer depends on, such as `accept-language`. Those that a response names in its own `Vary`
    * are added as they are met.
    * @default []

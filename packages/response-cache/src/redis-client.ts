@@ -1,12 +1,25 @@
 import { CacheError } from './errors.ts';
 
+const scanStep = 1_000;
+
 /** The part of an ioredis or iovalkey `Redis` or `Cluster` that the store uses. */
 export interface IoredisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, milliseconds: 'PX', ttl: number): Promise<unknown>;
   del(key: string): Promise<unknown>;
+  mget(keys: string[]): Promise<(string | null)[]>;
+  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  scan(
+    cursor: string,
+    match: 'MATCH',
+    pattern: string,
+    count: 'COUNT',
+    at: number,
+  ): Promise<[string, string[]]>;
   connect?(): Promise<unknown>;
+  /** Of a Cluster. */
+  nodes?(role: 'master'): IoredisClient[];
 }
 
 /** The part of a node-redis client, cluster, sentinel or pool that the store uses. */
@@ -17,6 +30,10 @@ export interface NodeRedisClient {
   get(key: string): Promise<unknown>;
   set(key: string, value: string, options: { PX: number }): Promise<unknown>;
   del(key: string): Promise<unknown>;
+  mGet(keys: string[]): Promise<unknown>;
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** A cluster has none. */
+  scanIterator?(options: { MATCH: string; COUNT: number }): AsyncIterable<string | string[]>;
 }
 
 export type RedisClient = IoredisClient | NodeRedisClient;
@@ -28,6 +45,10 @@ export interface RedisCommands {
   get(key: string): Promise<string | null>;
   set(key: string, value: string, ttl: number): Promise<unknown>;
   del(key: string): Promise<unknown>;
+  mget(keys: string[]): Promise<(string | null)[]>;
+  script(script: string, keys: string[], args: string[]): Promise<unknown>;
+  /** Every key that matches, some of them twice, a few at a time. */
+  scan(pattern: string): AsyncIterable<string[]>;
 }
 
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is neither kind of client. */
@@ -57,6 +78,18 @@ function ofIoredis(client: IoredisClient): RedisCommands {
     get: (key) => client.get(key),
     set: (key, value, ttl) => client.set(key, value, 'PX', ttl),
     del: (key) => client.del(key),
+    mget: (keys) => client.mget(keys),
+    script: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+    async *scan(pattern) {
+      for (const node of client.nodes?.('master') ?? [client]) {
+        let cursor = '0';
+        do {
+          const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', scanStep);
+          yield keys;
+          cursor = next;
+        } while (cursor !== '0');
+      }
+    },
   };
 }
 
@@ -69,6 +102,18 @@ function ofNodeRedis(client: NodeRedisClient): RedisCommands {
     get: (key) => client.get(key) as Promise<string | null>,
     set: (key, value, ttl) => client.set(key, value, { PX: ttl }),
     del: (key) => client.del(key),
+    mget: (keys) => client.mGet(keys) as Promise<(string | null)[]>,
+    script: (script, keys, args) => client.eval(script, { keys, arguments: args }),
+    async *scan(pattern) {
+      if (client.scanIterator === undefined) {
+        throw new CacheError(
+          'ERR_REDLINE_CACHE_OPTION',
+          'clear() cannot walk through the keys of a node-redis cluster: delete by tags, or use ioredis.',
+        );
+      }
+      for await (const keys of client.scanIterator({ MATCH: pattern, COUNT: scanStep }))
+        yield Array.isArray(keys) ? keys : [keys];
+    },
   };
 }
 

@@ -2,6 +2,8 @@ import { appName } from './app-name.ts';
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
+import { RedisTagVersions } from './redis-tag-versions.ts';
+import type { TagVersions } from './tag-versions.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -28,6 +30,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 export class RedisStore implements JsonStore {
+  readonly tags: TagVersions;
   readonly #client: RedisCommands;
   readonly #keyPrefix: string;
 
@@ -35,6 +38,7 @@ export class RedisStore implements JsonStore {
     refuseUnknown('redisStore', options, ['keyPrefix']);
     this.#client = commandsOf(client);
     this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
+    this.tags = new RedisTagVersions(this.#client, this.#keyPrefix);
   }
 
   get(key: string): Promise<string | null> {
@@ -52,9 +56,23 @@ export class RedisStore implements JsonStore {
     return this.#client.del(this.#keyPrefix + distinct(key));
   }
 
+  async clear(keyPrefix: string): Promise<void> {
+    this.#client.requireReady();
+    // In the escaped form of a key, the prefix stands behind a quote.
+    for (const prefix of [keyPrefix, JSON.stringify(keyPrefix).slice(0, -1)]) {
+      const pattern = `${escapeGlob(this.#keyPrefix + prefix)}*`;
+      for await (const keys of this.#client.scan(pattern))
+        await Promise.all(keys.map((key) => this.#client.del(key)));
+    }
+  }
+
   holdsForeignValue(error: unknown): boolean {
     return error instanceof Error && error.message.startsWith('WRONGTYPE');
   }
+}
+
+function escapeGlob(text: string): string {
+  return text.replace(/[\\*?[\]^-]/g, '\\$&');
 }
 
 /* All lone surrogates are one character in UTF-8, and two callers' names would be one key. JSON escapes them. */

@@ -1,18 +1,25 @@
-import { Answer } from './answer.ts';
+import { Answer, type AnswerFacts } from './answer.ts';
 
 /*
  * JSON allows white space at its end, so any other reader of the store still parses a sealed value.
  * Not a line feed alone: `redis-cli -x set` and most editors end whatever they write with one.
  */
 const mark = '\t\r\t';
-/* After a head and its length: `{"id":7}\n{"status":203}\ne\r\t\r`. */
-const headMark = '\r\t\r';
+/* After the facts, the head and their length: `{"id":7}\n[1763812800000,5000,12,[],[],"x1"]\n{"status":203}\n14\r\t\r`. */
+const factsMark = '\r\t\r';
 
-/** Marks an answer as written by this cache, to its last character. */
+/** Marks an answer as written by this cache, to its last character. No two with facts end alike. */
 export function seal(answer: string | Answer): string {
   if (typeof answer === 'string') return answer + mark;
-  const { json, head } = answer;
-  return `${json}\n${head}\n${head.length.toString(36)}${headMark}`;
+  const { json, head, madeAt, freshMs, costMs, tags, versions } = answer;
+  const facts = JSON.stringify([madeAt, freshMs, costMs, tags, versions]);
+  const details = `${facts}\n${head}`;
+  return `${json}\n${details}\n${nonce()}.${details.length.toString(36)}${factsMark}`;
+}
+
+/** The last characters of a sealed value with facts, which tell it from any other that was under its key. */
+export function sealOf(raw: string): string {
+  return raw.slice(raw.lastIndexOf('\n'));
 }
 
 /**
@@ -21,7 +28,7 @@ export function seal(answer: string | Answer): string {
  */
 export function unseal(raw: string): string | Answer | undefined {
   if (raw.endsWith(mark)) return raw.slice(0, -mark.length);
-  if (raw.endsWith(headMark)) return unsealHead(raw);
+  if (raw.endsWith(factsMark)) return unsealFacts(raw);
   try {
     JSON.parse(raw);
     return raw;
@@ -30,10 +37,25 @@ export function unseal(raw: string): string | Answer | undefined {
   }
 }
 
-function unsealHead(raw: string): Answer | undefined {
-  const end = raw.length - headMark.length;
-  const headEnd = raw.lastIndexOf('\n', end);
-  const headStart = headEnd - Number.parseInt(raw.slice(headEnd + 1, end), 36);
-  if (!(headStart > 0)) return undefined;
-  return new Answer(raw.slice(0, headStart - 1), raw.slice(headStart, headEnd));
+function unsealFacts(raw: string): Answer | undefined {
+  const end = raw.lastIndexOf('\n');
+  const length = Number.parseInt(raw.slice(raw.indexOf('.', end) + 1, -factsMark.length), 36);
+  const start = end - length;
+  if (!(start > 0)) return undefined;
+  const factsEnd = raw.indexOf('\n', start);
+  const facts = toFacts(raw.slice(start, factsEnd), raw.slice(factsEnd + 1, end));
+  return facts && new Answer(raw.slice(0, start - 1), facts, 'fresh');
+}
+
+function toFacts(line: string, head: string): AnswerFacts | undefined {
+  try {
+    const [madeAt, freshMs, costMs, tags, versions] = JSON.parse(line);
+    return { head, madeAt, freshMs, costMs, tags, versions };
+  } catch {
+    return undefined;
+  }
+}
+
+function nonce(): string {
+  return Math.floor(Math.random() * 36 ** 8).toString(36);
 }

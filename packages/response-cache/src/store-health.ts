@@ -1,5 +1,6 @@
 import { DeadlineQueue, type PendingCall } from './deadline-queue.ts';
 import { CacheError } from './errors.ts';
+import { tell } from './events.ts';
 import type { JsonStore } from './json-store.ts';
 import type { CacheLogger } from './options.ts';
 
@@ -15,13 +16,15 @@ export class StoreHealth {
   readonly #store: JsonStore;
   readonly #timeoutMs: number;
   readonly #logger: CacheLogger | undefined;
+  readonly #name: string;
   readonly #calls: DeadlineQueue;
   #downSince = 0;
   #probeKey = '';
   #probeSentAt: number | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
 
-  constructor(store: JsonStore, timeoutMs: number, logger: CacheLogger | undefined) {
+  constructor(store: JsonStore, timeoutMs: number, logger: CacheLogger | undefined, name: string) {
+    this.#name = name;
     this.#store = store;
     this.#timeoutMs = timeoutMs;
     this.#logger = logger;
@@ -70,6 +73,7 @@ export class StoreHealth {
     this.#probeKey = key;
     const text = reason instanceof Error ? reason.message : String(reason);
     this.#logger?.warn(`The store of the JSON cache is down, answers are made without it: ${text}`);
+    tell('outage', this.#name, text);
     this.#probeTimer = setInterval(() => this.#probeIfDue(), probeIntervalMs);
     this.#probeTimer.unref();
     this.#calls.drain();
@@ -85,6 +89,7 @@ export class StoreHealth {
     this.isDown = false;
     clearInterval(this.#probeTimer);
     const outageMs = Math.round(performance.now() - this.#downSince);
+    tell('recovery', this.#name, `${outageMs} ms`);
     this.#logger?.log(`The store of the JSON cache is up again after ${outageMs} ms.`);
   }
 

@@ -88,7 +88,7 @@ describe('An option that is not there', () => {
     assert.throws(() => quietCache({ ttlMs: 5 } as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',
       message:
-        'JsonCache has no option "ttlMs"; there are store, ttl, keyPrefix, timeoutMs, logger.',
+        'JsonCache has no option "ttlMs"; there are name, store, ttl, keyPrefix, timeoutMs, logger.',
     });
     assert.throws(() => memoryStore({ max: 5 } as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',

@@ -7,8 +7,12 @@ import { JsonCache } from '../src/json-cache.ts';
 import type { JsonStore } from '../src/json-store.ts';
 
 /* On a crowded machine a store is late without being down. */
-function patientCache(store: JsonStore): JsonCache {
-  return new JsonCache({ store, logger: false, timeoutMs: 30_000 });
+function patientCache(store: JsonStore, keyPrefix = ''): JsonCache {
+  return new JsonCache({ store, keyPrefix, logger: false, timeoutMs: 30_000 });
+}
+
+function textOf(outcome: unknown): string {
+  return outcome instanceof Answer ? outcome.json : String(outcome);
 }
 
 /** What every store owes to the cache. `store` is called within the tests. */
@@ -160,6 +164,66 @@ export function storeContract(store: () => JsonStore): void {
         await store().set(key, cut, 60_000);
         assert.equal(await cache.answer(key, () => 1), '1', JSON.stringify(cut));
       }
+    });
+
+    it('loses what has a tag that is invalidated, and nothing else', async () => {
+      const cache = patientCache(store());
+      const [both, one, none] = [freshKey(), freshKey(), freshKey()];
+      const [a, b] = [freshKey(), freshKey()];
+      await cache.answer(both, () => 1, { tags: [a, b] });
+      await cache.answer(one, () => shared(1, { tags: [b] }), { tags: true });
+      await cache.answer(none, () => 1);
+      for (const key of [both, one, none])
+        await cache.answer(key, () => assert.fail('not kept'), { tags: true });
+      await cache.invalidate(a);
+      assert.equal(textOf(await cache.answer(both, () => 2, { tags: [a, b] })), '2');
+      assert.equal(textOf(await cache.answer(one, () => assert.fail('lost'))), '1');
+      assert.equal(cache.stats.invalidated, 1);
+      await cache.invalidate([a, b]);
+      assert.equal(textOf(await cache.answer(one, () => 3, { tags: [b] })), '3');
+      assert.equal(await cache.answer(none, () => assert.fail('lost')), '1');
+      assert.equal(textOf(await cache.answer(one, () => assert.fail('not kept'))), '3');
+    });
+
+    it('shares its tags with every cache that has the store', async () => {
+      const common = store();
+      const [one, other] = [patientCache(common), patientCache(common)];
+      const [key, tag] = [freshKey(), freshKey()];
+      await one.answer(key, () => 1, { tags: [tag] });
+      await other.invalidate(tag);
+      assert.equal(textOf(await one.answer(key, () => 2, { tags: [tag] })), '2');
+    });
+
+    it('keeps no answer that was being made when one of its tags was invalidated, by whomever', async () => {
+      const common = store();
+      const [one, other] = [patientCache(common), patientCache(common)];
+      const [key, tag] = [freshKey(), freshKey()];
+      const { promise, resolve } = Promise.withResolvers<number>();
+      const isRunning = Promise.withResolvers<void>();
+      const old = one.answer(
+        key,
+        async () => {
+          isRunning.resolve();
+          return shared(await promise, { tags: [tag] });
+        },
+        { tags: true },
+      );
+      await isRunning.promise;
+      await other.invalidate(tag);
+      resolve(1);
+      assert.equal(textOf(await old), '1');
+      assert.equal(textOf(await one.answer(key, () => 2, { tags: [tag] })), '2');
+    });
+
+    it('forgets all of a cache that is cleared, and nothing of another', async () => {
+      const prefix = `a*[b]?\\${freshKey()}`;
+      const mine = patientCache(store(), `${prefix}1`);
+      const another = patientCache(store(), `${prefix}2`);
+      for (const cache of [mine, another]) await cache.set('a', 1);
+      await mine.set('\ud800', 1);
+      await mine.clear();
+      assert.deepEqual(await mine.getMany(['a', '\ud800']), [undefined, undefined]);
+      assert.equal(await another.get('a'), 1);
     });
 
     it('loses a key that the cache deletes', async () => {

@@ -20,6 +20,7 @@ export const expressResponses: ResponsePort<Response> = {
   isTaken: (response) => response.headersSent,
   isGone: (response) => response.destroyed || response.closed,
   headersOf: (response) => ({ ...response.getHeaders() }),
+  getHeader: (response, name) => response.getHeader(name),
   setHeader: (response, name, value) => void response.setHeader(name, value),
   setsCookie: (response) => response.getHeader('set-cookie') !== undefined,
   typeAsJson(response) {

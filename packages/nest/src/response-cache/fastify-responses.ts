@@ -26,6 +26,7 @@ export const fastifyResponses: ResponsePort<Reply> = {
   isGone: ({ raw }) => raw.destroyed || raw.closed,
   setsCookie: (reply) => reply.getHeader('set-cookie') !== undefined || hasPendingCookie(reply),
   headersOf: (reply) => ({ ...reply.getHeaders() }),
+  getHeader: (reply, name) => reply.getHeader(name),
   setHeader: (reply, name, value) => void reply.header(name, value),
   typeAsJson(reply) {
     if (reply.getHeader('content-type') === undefined) reply.header('content-type', jsonType);

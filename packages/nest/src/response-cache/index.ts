@@ -2,12 +2,20 @@ export { JsonCacheError, jsonCacheErrorDocs, type JsonCacheErrorCode } from './e
 export { JsonCache } from './json-cache-decorator.ts';
 export { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 export { JsonCacheModule } from './json-cache-module.ts';
-export { JsonCacheService, type AnswerOf, type RouteCacheStats } from './json-cache-service.ts';
+export {
+  JsonCacheService,
+  type AnswerOf,
+  type RouteCacheStats,
+  type WrapOptions,
+} from './json-cache-service.ts';
+export type { CacheDecision } from './decisions.ts';
 export type {
+  CacheHeader,
   CacheRequest,
   Cookies,
   JsonCacheModuleAsyncOptions,
   JsonCacheModuleOptions,
   JsonCacheOptionsFactory,
+  NamedCacheOptions,
   RouteCachePolicy,
 } from './options.ts';

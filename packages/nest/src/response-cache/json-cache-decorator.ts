@@ -1,17 +1,12 @@
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
-import {
-  checkTtl,
-  policyOptions,
-  refuseUnknown,
-  type CacheRequest,
-  type RouteCachePolicy,
-} from './options.ts';
+import { checkPolicy, type CacheRequest, type RouteCachePolicy } from './options.ts';
 import { jsonCacheMetadata } from './route-plan.ts';
 
 const interceptorsMetadata = '__interceptors__';
 
 /**
- * Caches what a GET route returns, as the JSON text it is sent as. HEAD uses the same answer.
+ * Caches what a GET route returns, as the JSON text it is sent as. HEAD uses the same answer. On a controller: what each of
+ * its GET routes returns; `@JsonCache(false)` keeps one out.
  *
  * Guards run before the cache. Interceptors and pipes run when the handler does: what they make of its result is what is
  * kept, with the status and the headers. (`runOnHits` of the module names the interceptors that run on every request.)
@@ -36,13 +31,13 @@ const interceptorsMetadata = '__interceptors__';
  * ```
  */
 export function JsonCache<Request = CacheRequest>(
-  policy: RouteCachePolicy<Request> = {},
-): MethodDecorator {
-  refuseUnknown('@JsonCache', policy, policyOptions);
-  if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
-  return (_target, _name, descriptor: PropertyDescriptor) => {
-    const handler: object = descriptor.value;
+  policy: RouteCachePolicy<Request> | false = {},
+): MethodDecorator & ClassDecorator {
+  if (policy !== false) checkPolicy('@JsonCache', policy);
+  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const handler: object = descriptor?.value ?? target;
     Reflect.defineMetadata(jsonCacheMetadata, policy, handler);
+    if (descriptor === undefined || policy === false) return;
     // First of the method's own, so that the others make the object the text is made of.
     const others: unknown[] = Reflect.getMetadata(interceptorsMetadata, handler) ?? [];
     Reflect.defineMetadata(interceptorsMetadata, [JsonCacheInterceptor, ...others], handler);

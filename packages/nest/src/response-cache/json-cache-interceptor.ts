@@ -1,4 +1,5 @@
 import {
+  HttpException,
   Inject,
   Injectable,
   Optional,
@@ -7,43 +8,43 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Unshared, type JsonCache, type Kept } from '@redline/response-cache';
+import { Unshared, type Kept } from '@redline/response-cache';
 import { of, type Observable } from 'rxjs';
 import { JsonCacheError } from './errors.ts';
 import { expressResponses } from './express-responses.ts';
 import { fastifyResponses } from './fastify-responses.ts';
 import { JsonCacheRoutes } from './json-cache-routes.ts';
+import { sayOfCache } from './cache-headers.ts';
 import { giveHead } from './kept-head.ts';
 import type { CacheRequest } from './options.ts';
 import { produce } from './produce.ts';
 import { requestKey } from './request-key.ts';
 import type { ResponsePort } from './response-port.ts';
+import type { RoutePlan } from './route-plan.ts';
 
-export const cacheToken: unique symbol = Symbol('JsonCache');
-
-/* Where the cache stands in front of others, Nest comes by more than once: here, and where the decorator put it. */
-const started = new WeakSet<object>();
+/*
+ * Where the cache stands in front of others, Nest comes by more than once: here, and where the decorator put it. A hit goes
+ * no further, so it need not be remembered.
+ */
+const passed = new WeakSet<object>();
 
 /** Answers the route from the cache. Put there by `@JsonCache`, and by the module in front of other interceptors. */
 @Injectable()
 export class JsonCacheInterceptor implements NestInterceptor {
-  readonly #cache: JsonCache;
   readonly #routes: JsonCacheRoutes;
   readonly #host: HttpAdapterHost;
   #responses: ResponsePort<unknown> | undefined;
 
   constructor(
-    @Optional() @Inject(cacheToken) cache: JsonCache | undefined,
     @Optional() @Inject(JsonCacheRoutes) routes: JsonCacheRoutes | undefined,
     @Inject(HttpAdapterHost) host: HttpAdapterHost,
   ) {
-    if (cache === undefined || routes === undefined) {
+    if (routes === undefined) {
       throw new JsonCacheError(
         'ERR_REDLINE_CACHE_MODULE',
         '@JsonCache needs the cache of JsonCacheModule: add JsonCacheModule.forRoot() to the imports of the root module.',
       );
     }
-    this.#cache = cache;
     this.#routes = routes;
     this.#host = host;
   }
@@ -58,39 +59,46 @@ export class JsonCacheInterceptor implements NestInterceptor {
     const request: CacheRequest = context.getArgByIndex(0);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead) return next.handle();
-    if (route.isInFront) {
-      if (started.has(request)) return next.handle();
-      started.add(request);
-    }
+    if (route.isInFront && passed.has(request)) return next.handle();
     const response: unknown = context.getArgByIndex(1);
     const responses = (this.#responses ??= this.#choosePort());
     const key = requestKey(request, route);
-    if (key === undefined) {
-      this.#routes.privateRequests += 1;
-      return next.handle();
-    }
-    const obstacle = responses.obstacle?.(response);
-    if (obstacle !== undefined) {
-      route.warnOnce(obstacle);
+    const obstacle = key === undefined ? undefined : responses.obstacle?.(response);
+    if (key === undefined || obstacle !== undefined) {
+      if (obstacle === undefined) this.#routes.privateRequests += 1;
+      else route.warnOnce(obstacle);
+      if (route.isInFront) passed.add(request);
+      if (route.headers.has('x-cache')) responses.setHeader(response, 'x-cache', 'BYPASS');
       return next.handle();
     }
     let isOwn = false;
-    const answer = this.#cache.answer(
+    const answer = route.cache.answer(
       key,
       () => {
         isOwn = true;
+        if (route.isInFront) passed.add(request);
         return produce(next, route, request, responses, response);
       },
       {
         ttl: typeof route.ttl === 'number' ? route.ttl : undefined,
+        stale: route.stale,
+        early: route.early,
+        tags: route.tags === undefined ? undefined : true,
+        dated: route.headers.size > 0,
+        staleOnError: isOutage,
         name: route.name,
         isAbandoned: () => responses.isGone(response),
       },
     );
-    if (!(answer instanceof Promise)) return send(answer, isOwn, responses, response);
-    return answer.then((outcome) =>
-      outcome instanceof Unshared ? of(outcome.value) : send(outcome, isOwn, responses, response),
-    );
+    if (!(answer instanceof Promise))
+      return send(answer, isOwn, route, request, responses, response);
+    return answer.then((outcome) => {
+      if (!(outcome instanceof Unshared))
+        return send(outcome, isOwn, route, request, responses, response);
+      if (route.headers.has('x-cache') && !responses.isTaken(response))
+        responses.setHeader(response, 'x-cache', 'MISS');
+      return of(outcome.value);
+    });
   }
 
   #choosePort(): ResponsePort<unknown> {
@@ -103,14 +111,26 @@ export class JsonCacheInterceptor implements NestInterceptor {
 function send(
   answer: Kept,
   isOwn: boolean,
+  route: RoutePlan,
+  request: CacheRequest,
   responses: ResponsePort<unknown>,
   response: unknown,
 ): Observable<unknown> {
   const json = typeof answer === 'string' ? answer : answer.json;
-  // The handler has set it itself on the response of its own caller.
-  if (typeof answer !== 'string' && !isOwn) giveHead(answer.head, responses, response);
+  if (typeof answer !== 'string') {
+    const isMadeHere = isOwn && answer.source === 'made';
+    // The handler has set it itself on the response of its own caller.
+    if (answer.head !== '' && !isMadeHere) giveHead(answer.head, responses, response);
+    if (route.headers.size > 0 && sayOfCache(answer, route, request, responses, response))
+      return of(undefined);
+  }
   // Nest on Express answers null with an empty body, and a cached route must not differ.
   if (json === 'null') return of(null);
   responses.typeAsJson(response);
   return of(json);
+}
+
+/* What the client did wrong is an answer; what fails is not. */
+function isOutage(error: unknown): boolean {
+  return !(error instanceof HttpException) || error.getStatus() >= 500;
 }

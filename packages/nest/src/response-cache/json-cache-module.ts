@@ -1,18 +1,13 @@
-import {
-  Inject,
-  Logger,
-  Module,
-  type DynamicModule,
-  type NestModule,
-  type Provider,
-} from '@nestjs/common';
+import { Inject, Module, type DynamicModule, type NestModule, type Provider } from '@nestjs/common';
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
-import { CacheError, JsonCache, type JsonCacheOptions } from '@redline/response-cache';
+import { CacheError } from '@redline/response-cache';
 import { JsonCacheError } from './errors.ts';
-import { cacheToken, JsonCacheInterceptor } from './json-cache-interceptor.ts';
+import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
 import { JsonCacheService } from './json-cache-service.ts';
+import { JsonCaches } from './json-caches.ts';
 import {
+  checkPolicy,
   checkTtl,
   refuseUnknown,
   type JsonCacheModuleAsyncOptions,
@@ -115,12 +110,16 @@ function defineModule(
     providers: [
       ...options,
       // Made for each app: a module's options are one object for all apps of the process.
-      { provide: cacheToken, inject: [optionsToken], useFactory: makeCache },
+      { provide: JsonCaches, inject: [optionsToken], useFactory: makeCaches },
       JsonCacheInterceptor,
       JsonCacheRoutes,
-      JsonCacheService,
+      {
+        provide: JsonCacheService,
+        inject: [JsonCaches, JsonCacheRoutes, optionsToken],
+        useFactory: makeService,
+      },
     ],
-    exports: [cacheToken, JsonCacheRoutes, JsonCacheService],
+    exports: [JsonCaches, JsonCacheRoutes, JsonCacheService],
   };
 }
 
@@ -134,20 +133,37 @@ const known = [
   'cookies',
   'trackBy',
   'runOnHits',
+  'headers',
+  'everyRoute',
+  'caches',
 ];
+
+const cacheHeaders = ['x-cache', 'age', 'etag'];
 
 function checkOptions(options: JsonCacheModuleOptions): void {
   refuseUnknown('JsonCacheModule', options, known);
   checkTtl(options.ttl);
+  if (options.everyRoute !== undefined)
+    checkPolicy('everyRoute of JsonCacheModule', options.everyRoute);
+  for (const [name, own] of Object.entries(options.caches ?? {}))
+    refuseUnknown(`The cache ${name}`, own, ['store', 'ttl', 'keyPrefix', 'timeoutMs']);
+  const unknown = options.headers?.find((header) => !cacheHeaders.includes(header));
+  if (unknown === undefined) return;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `Unknown header "${unknown}" in the headers of JsonCacheModule; there are ${cacheHeaders.join(', ')}.`,
+  );
 }
 
-function makeCache(options: JsonCacheModuleOptions): JsonCache {
+function makeCaches(options: JsonCacheModuleOptions): JsonCaches {
   checkOptions(options);
-  const { store, ttl, keyPrefix, timeoutMs, logger = new Logger('JsonCache') } = options;
-  const cacheOptions: JsonCacheOptions = { logger };
-  if (store !== undefined) cacheOptions.store = typeof store === 'function' ? store() : store;
-  if (ttl !== undefined) cacheOptions.ttl = ttl;
-  if (keyPrefix !== undefined) cacheOptions.keyPrefix = keyPrefix;
-  if (timeoutMs !== undefined) cacheOptions.timeoutMs = timeoutMs;
-  return new JsonCache(cacheOptions);
+  return new JsonCaches(options);
+}
+
+function makeService(
+  caches: JsonCaches,
+  routes: JsonCacheRoutes,
+  options: JsonCacheModuleOptions,
+): JsonCacheService {
+  return new JsonCacheService(caches, routes, options);
 }

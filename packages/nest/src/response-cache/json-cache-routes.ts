@@ -6,10 +6,13 @@ import {
   type ApplicationConfig,
   type NestContainer,
 } from '@nestjs/core';
+import { CacheError } from '@redline/response-cache';
 import { JsonCacheError } from './errors.ts';
 import type { JsonCacheInterceptor } from './json-cache-interceptor.ts';
-import type { JsonCacheModuleOptions } from './options.ts';
+import { JsonCaches } from './json-caches.ts';
+import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 import {
+  isGetRoute,
   isRoute,
   jsonCacheMetadata,
   planRoute,
@@ -22,6 +25,7 @@ import { standInFront, type Interceptors } from './stand-in-front.ts';
 export const optionsToken: unique symbol = Symbol('JsonCacheModuleOptions');
 
 interface CachedMethod {
+  readonly policy: RouteCachePolicy;
   readonly type: Class;
   readonly handler: Handler;
   readonly methodName: string;
@@ -36,6 +40,7 @@ export class JsonCacheRoutes implements OnModuleInit {
   readonly #discovery: DiscoveryService;
   readonly #container: NestContainer | undefined;
   readonly #options: JsonCacheModuleOptions;
+  readonly #caches: JsonCaches;
   // By class too: a handler that is inherited is a route of each controller.
   readonly #plans = new Map<Handler, Map<Class, RoutePlan>>();
   readonly #uncached = new WeakSet<Handler>();
@@ -45,7 +50,9 @@ export class JsonCacheRoutes implements OnModuleInit {
     @Inject(DiscoveryService) discovery: DiscoveryService,
     @Inject(ModuleRef) moduleRef: ModuleRef,
     @Inject(optionsToken) options: JsonCacheModuleOptions,
+    @Inject(JsonCaches) caches: JsonCaches,
   ) {
+    this.#caches = caches;
     this.#discovery = discovery;
     this.#options = options;
     // Nest hands its configuration to nobody, and only there are the interceptors of useGlobalInterceptors().
@@ -58,12 +65,17 @@ export class JsonCacheRoutes implements OnModuleInit {
     const methods = this.#cachedMethods(this.#discovery.getControllers());
     if (config !== undefined) {
       const { runOnHits = [] } = this.#options;
-      const controllers = new Set(methods.map(({ type }) => type));
+      const { everyRoute } = this.#options;
+      const controllers = new Map(
+        methods.map(({ type }) => {
+          const ofClass: unknown = Reflect.getMetadata(jsonCacheMetadata, type);
+          const isWhole = ofClass ? true : ofClass !== false && everyRoute !== undefined;
+          return [type, { isWhole }];
+        }),
+      );
       this.#interceptors = standInFront(controllers, config, interceptor, runOnHits);
     }
-    for (const { type, handler, methodName } of methods) {
-      if (isRoute(handler)) this.#plan(type, handler, methodName);
-    }
+    for (const method of methods) if (isRoute(method.handler)) this.#plan(method);
     const inside = new Set([...this.#interceptors.values()].flatMap((each) => each.inside));
     if (inside.size === 0) return;
     new Logger('JsonCache').log(
@@ -79,6 +91,10 @@ export class JsonCacheRoutes implements OnModuleInit {
         ({ handler }) => !isRoute(handler),
       ),
     ];
+    for (const { metatype } of this.#discovery.getProviders()) {
+      if (typeof metatype === 'function' && Reflect.hasMetadata(jsonCacheMetadata, metatype))
+        misplaced.push({ type: metatype as Class, methodName: '(class)' } as CachedMethod);
+    }
     for (const { type, methodName } of misplaced) {
       throw new JsonCacheError(
         'ERR_REDLINE_CACHE_PLACE',
@@ -91,8 +107,9 @@ export class JsonCacheRoutes implements OnModuleInit {
   planOf(controller: Class, handler: Handler): RoutePlan | undefined {
     const plan = this.#plans.get(handler)?.get(controller);
     if (plan !== undefined || this.#uncached.has(handler)) return plan;
-    if (Reflect.hasMetadata(jsonCacheMetadata, handler))
-      return this.#plan(controller, handler, handler.name);
+    const policy = this.#policyOf(controller, handler);
+    if (policy !== undefined)
+      return this.#plan({ type: controller, handler, methodName: handler.name, policy });
     this.#uncached.add(handler);
     return undefined;
   }
@@ -106,25 +123,50 @@ export class JsonCacheRoutes implements OnModuleInit {
     return wrappers.flatMap(({ metatype }) => {
       const prototype = typeof metatype === 'function' ? metatype.prototype : undefined;
       if (typeof prototype !== 'object' || prototype === null) return [];
-      return scanner
-        .getAllMethodNames(prototype)
-        .filter((methodName) => Reflect.hasMetadata(jsonCacheMetadata, prototype[methodName]))
-        .map((methodName) => ({
-          type: metatype as Class,
-          handler: prototype[methodName] as Handler,
-          methodName,
-        }));
+      return scanner.getAllMethodNames(prototype).flatMap((methodName) => {
+        const [type, handler] = [metatype as Class, prototype[methodName] as Handler];
+        const policy = this.#policyOf(type, handler);
+        return policy === undefined ? [] : [{ type, handler, methodName, policy }];
+      });
     });
   }
 
-  #plan(controller: Class, handler: Handler, methodName: string): RoutePlan {
-    const isInFront = this.#interceptors.get(controller)?.isInFront ?? false;
-    const plan = planRoute(controller, handler, methodName, this.#options, this.#config, isInFront);
+  /** Its own; for a GET route also that of its controller or of the app. */
+  #policyOf(controller: Class, handler: Handler): RouteCachePolicy | undefined {
+    const own: RouteCachePolicy | false | undefined = Reflect.getMetadata(
+      jsonCacheMetadata,
+      handler,
+    );
+    if (own !== undefined) return own || undefined;
+    if (!isGetRoute(handler)) return undefined;
+    const ofClass: typeof own = Reflect.getMetadata(jsonCacheMetadata, controller);
+    return (ofClass ?? this.#options.everyRoute) || undefined;
+  }
+
+  #plan({ type, handler, methodName, policy }: CachedMethod): RoutePlan {
+    const isInFront = this.#interceptors.get(type)?.isInFront ?? false;
+    const cache = this.#caches.named(policy.cache);
+    const plan = planRoute(
+      type,
+      handler,
+      methodName,
+      policy,
+      cache,
+      this.#options,
+      this.#config,
+      isInFront,
+    );
+    if (plan.tags !== undefined && !cache.hasTags) {
+      throw new CacheError(
+        'ERR_REDLINE_CACHE_OPTION',
+        `${plan.name} has tags, and the store of its cache has none: use memoryStore or redisStore, or give your JsonStore its tags.`,
+      );
+    }
     if (plan.obstacle !== undefined) {
       new Logger('JsonCache').warn(`@JsonCache does nothing on ${plan.name}: ${plan.obstacle}.`);
     }
     const plans = this.#plans.get(handler) ?? new Map<Class, RoutePlan>();
-    this.#plans.set(handler, plans.set(controller, plan));
+    this.#plans.set(handler, plans.set(type, plan));
     return plan;
   }
 }

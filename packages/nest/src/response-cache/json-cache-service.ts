@@ -1,8 +1,9 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { JsonCache, JsonCacheStats } from '@redline/response-cache';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { AnswerOptions, JsonCache, JsonCacheStats, SetOptions } from '@redline/response-cache';
+import { decide, type CacheDecision } from './decisions.ts';
 import { JsonCacheError } from './errors.ts';
-import { cacheToken } from './json-cache-interceptor.ts';
-import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
+import type { JsonCacheRoutes } from './json-cache-routes.ts';
+import type { JsonCaches } from './json-caches.ts';
 import type { JsonCacheModuleOptions } from './options.ts';
 import { callerKey } from './request-key.ts';
 
@@ -20,33 +21,43 @@ export interface AnswerOf {
   host?: string | undefined;
 }
 
+/** How a value of `wrap` is kept. */
+export type WrapOptions = Pick<AnswerOptions, 'ttl' | 'stale' | 'early' | 'tags' | 'staleOnError'>;
+
 /**
- * The cache behind `@JsonCache`, to look at and to delete from.
+ * The cache behind `@JsonCache`: what its routes have answered, and values of your own.
  *
  * @example
  * ```ts
  * constructor(private readonly cache: JsonCacheService) {}
  *
+ * find(id: string) {
+ *   return this.cache.wrap(`article:${id}`, () => this.db.article(id), { tags: [`article:${id}`] });
+ * }
+ *
  * async rename(id: string, title: string) {
- *   await this.articles.rename(id, title);
- *   await this.cache.delete(`/articles/${id}`);
+ *   await this.db.rename(id, title);
+ *   await this.cache.invalidate(`article:${id}`);
  * }
  * ```
  */
-@Injectable()
 export class JsonCacheService implements OnApplicationShutdown {
+  readonly #caches: JsonCaches;
   readonly #cache: JsonCache;
   readonly #routes: JsonCacheRoutes;
-  readonly #hosts: JsonCacheModuleOptions['hosts'];
+  readonly #options: JsonCacheModuleOptions;
 
+  /** Nest makes it. */
   constructor(
-    @Inject(cacheToken) cache: JsonCache,
-    @Inject(JsonCacheRoutes) routes: JsonCacheRoutes,
-    @Inject(optionsToken) options: JsonCacheModuleOptions,
+    caches: JsonCaches,
+    routes: JsonCacheRoutes,
+    options: JsonCacheModuleOptions,
+    name?: string,
   ) {
-    this.#cache = cache;
+    this.#caches = caches;
+    this.#cache = caches.named(name);
     this.#routes = routes;
-    this.#hosts = options.hosts;
+    this.#options = options;
   }
 
   /** The counters as they stand. */
@@ -59,8 +70,63 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#cache.isStoreDown;
   }
 
+  /** One of the `caches` of the module. */
+  named(name: string): JsonCacheService {
+    return new JsonCacheService(this.#caches, this.#routes, this.#options, name);
+  }
+
+  /** The value that `set` or `wrap` has kept under `key`; undefined where there is none. */
+  get<T>(key: string): Promise<T | undefined> {
+    return this.#cache.get<T>(valueKey(key));
+  }
+
+  /** The values under several keys, as `get` gives each. */
+  getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
+    return this.#cache.getMany<T>(keys.map(valueKey));
+  }
+
   /**
-   * Forgets one answer.
+   * Keeps `value` under `key`. What it was read from may have changed since then: `wrap` notices that, `set` cannot.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, ERR_REDLINE_CACHE_NOT_JSON, ERR_REDLINE_CACHE_OPTION
+   */
+  set(key: string, value: unknown, options?: SetOptions): Promise<void> {
+    return this.#cache.set(valueKey(key), value, options);
+  }
+
+  /**
+   * The value under `key`, or else what `produce` returns, which is kept: one run for all who ask at once.
+   *
+   * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON where it returns `undefined`.
+   */
+  wrap<T>(key: string, produce: () => T | Promise<T>, options?: WrapOptions): Promise<T> {
+    return this.#cache.wrap(valueKey(key), produce, options);
+  }
+
+  /**
+   * Forgets every answer and every value that has one of `tags`, in every process that shares the store.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: they may be given out once it is back, until their time is up.
+   */
+  invalidate(tags: string | readonly string[]): Promise<void> {
+    return this.#cache.invalidate(tags);
+  }
+
+  /** Forgets all answers and values of this cache. */
+  clear(): Promise<void> {
+    return this.#cache.clear();
+  }
+
+  /**
+   * What a handler decides about the answer it makes to `request`: how long it is good for, 0 where it is not to be stored,
+   * and more tags. It counts before the policy of the route.
+   */
+  decide(request: object, decision: CacheDecision): void {
+    decide(request, decision);
+  }
+
+  /**
+   * Forgets one answer, and the value under `key`.
    *
    * @param key the URL from its first slash on, with its query string as it is requested, or what the `key` of the route
    *   makes. A URL is forgotten for all `hosts` of the module, or for the one that is given.
@@ -70,20 +136,26 @@ export class JsonCacheService implements OnApplicationShutdown {
   async delete(key: string, of: string | AnswerOf = {}): Promise<void> {
     const { caller, host }: AnswerOf = typeof of === 'string' ? { caller: of } : of;
     const keys = this.#hostsOf(key, host).map((each) => callerKey(each + key, caller));
-    await Promise.all(keys.map((each) => this.#cache.delete(each)));
+    await Promise.all([...keys, valueKey(key)].map((each) => this.#cache.delete(each)));
   }
 
   onApplicationShutdown(): void {
-    this.#cache.close();
+    for (const cache of this.#caches.all()) cache.close();
   }
 
   #hostsOf(key: string, host: string | undefined): readonly string[] {
     if (host !== undefined) return [host];
-    if (!key.startsWith('/') || this.#hosts === 'any') return [''];
-    if (this.#hosts !== undefined) return this.#hosts;
+    const { hosts } = this.#options;
+    if (!key.startsWith('/') || hosts === 'any') return [''];
+    if (hosts !== undefined) return hosts;
     throw new JsonCacheError(
       'ERR_REDLINE_CACHE_KEY',
       `The key "${key}" lacks its host: each host has answers of its own. Give delete() the host, or name the hosts of the app in the hosts of JsonCacheModule ('any', where no answer depends on the host).`,
     );
   }
+}
+
+/* Out of the way of the keys of routes. */
+function valueKey(key: string): string {
+  return `value:${key}`;
 }

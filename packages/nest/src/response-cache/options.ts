@@ -22,6 +22,21 @@ export interface CacheRequest {
  */
 export type Cookies = 'ignore' | 'private';
 
+/** What a response may say of the cache. */
+export type CacheHeader = 'x-cache' | 'age' | 'etag';
+
+/** One of several caches of an app. */
+export interface NamedCacheOptions {
+  /** @default memoryStore() */
+  store?: JsonStore | (() => JsonStore);
+  /** @default the `ttl` of the module */
+  ttl?: number;
+  /** @default the name of the cache and ':' */
+  keyPrefix?: string;
+  /** @default the `timeoutMs` of the module */
+  timeoutMs?: number;
+}
+
 export interface JsonCacheModuleOptions {
   /**
    * Where answers are kept: `memoryStore()`, `redisStore(client)`, a `JsonStore` of your own, or a function that makes
@@ -72,6 +87,19 @@ export interface JsonCacheModuleOptions {
    * @default []
    */
   runOnHits?: ReadonlyArray<Type<NestInterceptor>>;
+  /**
+   * Headers that cached routes are given: `x-cache` says `HIT`, `STALE`, `MISS`, or `BYPASS` where the cache was not used;
+   * `age` how old the answer is, in seconds; `etag` has requests with `If-None-Match` answered by a 304.
+   * @default []
+   */
+  headers?: readonly CacheHeader[];
+  /**
+   * The policy of every GET route of the app that has none; `@JsonCache(false)` keeps one out.
+   * @default routes and controllers with `@JsonCache` alone
+   */
+  everyRoute?: RouteCachePolicy<any>;
+  /** More caches, by the names that the `cache` of a policy and `JsonCacheService.named()` take. */
+  caches?: Readonly<Record<string, NamedCacheOptions>>;
 }
 
 /** Makes the options, as a class. */
@@ -102,15 +130,24 @@ export interface RouteCachePolicy<Request = CacheRequest> extends CachePolicy<Re
   query?: readonly string[];
   /** @default the `cookies` of the module */
   cookies?: Cookies;
+  /**
+   * Which of the `caches` of the module.
+   * @default the one without a name
+   */
+  cache?: string;
 }
 
-export const policyOptions: readonly string[] = [
+const policyOptions: readonly string[] = [
   'ttl',
   'key',
   'identify',
   'vary',
   'query',
   'cookies',
+  'stale',
+  'early',
+  'tags',
+  'cache',
 ];
 
 /**
@@ -128,10 +165,17 @@ export function refuseUnknown(of: string, options: object, known: readonly strin
 }
 
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
-export function checkTtl(ttl: number | undefined): number | undefined {
+export function checkPolicy(of: string, policy: RouteCachePolicy<any>): void {
+  refuseUnknown(of, policy, policyOptions);
+  if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
+  if (policy.stale !== undefined && policy.stale !== 0) checkTtl(policy.stale, 'stale');
+}
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
+export function checkTtl(ttl: number | undefined, name = 'ttl'): number | undefined {
   if (ttl === undefined || (Number.isSafeInteger(ttl) && ttl > 0)) return ttl;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `The option ttl must be a whole number of milliseconds above 0, and is ${String(ttl)}.`,
+    `The option ${name} must be a whole number of milliseconds above 0, and is ${String(ttl)}.`,
   );
 }

@@ -1,6 +1,8 @@
 import type { CallHandler } from '@nestjs/common';
 import { kindThatIsNotJson, shared, unshared } from '@redline/response-cache';
 import { lastValueFrom } from 'rxjs';
+import { etagOf } from './cache-headers.ts';
+import { decisionOn } from './decisions.ts';
 import { takeHead, varyNames } from './kept-head.ts';
 import type { CacheRequest } from './options.ts';
 import type { Headers, ResponsePort } from './response-port.ts';
@@ -31,9 +33,14 @@ export async function produce(
 
   const json = await toText(route, request, responses, response, value);
   if (json === undefined) return unshared(value);
+  if (route.headers.has('etag') && responses.getHeader(response, 'etag') === undefined)
+    responses.setHeader(response, 'etag', etagOf(json));
   const head = takeHead(statusBefore, status, before, responses.headersOf(response));
-  const ttl = typeof route.ttl === 'function' ? route.ttl(request, value) : undefined;
-  return shared(value, { json, head, ttl });
+  const decided = decisionOn(request);
+  const ttl =
+    decided?.ttl ?? (typeof route.ttl === 'function' ? route.ttl(request, value) : undefined);
+  const tags = typeof route.tags === 'function' ? route.tags(request, value) : route.tags;
+  return shared(value, { json, head, ttl, tags: [...(tags ?? []), ...(decided?.tags ?? [])] });
 }
 
 /* What a response names is part of the key from the next request on: this one's was made without. */

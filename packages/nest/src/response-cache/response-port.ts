@@ -11,6 +11,7 @@ export interface ResponsePort<Response> {
   isTaken(response: Response): boolean;
   /** True once the client has left. */
   isGone(response: Response): boolean;
+  getHeader(response: Response, name: string): unknown;
   setsCookie(response: Response): boolean;
   /** The headers it has now, by their names in lower case. */
   headersOf(response: Response): Headers;

@@ -7,7 +7,13 @@ import {
   type VersioningOptions,
 } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import type { JsonCacheModuleOptions, CacheRequest, RouteCachePolicy } from './options.ts';
+import type { JsonCache } from '@redline/response-cache';
+import type {
+  CacheHeader,
+  CacheRequest,
+  JsonCacheModuleOptions,
+  RouteCachePolicy,
+} from './options.ts';
 import type { KeyRules } from './request-key.ts';
 
 export const jsonCacheMetadata = 'redline:json-cache';
@@ -31,7 +37,12 @@ export type Handler = ReturnType<ExecutionContext['getHandler']>;
 
 /** What is known of a cached route before its first request. */
 export interface RoutePlan extends KeyRules {
+  readonly cache: JsonCache;
   readonly ttl: RouteCachePolicy<CacheRequest>['ttl'];
+  readonly stale: number | undefined;
+  readonly early: boolean | undefined;
+  readonly tags: RouteCachePolicy<CacheRequest>['tags'];
+  readonly headers: ReadonlySet<CacheHeader>;
   /** Why the route cannot use the cache. */
   readonly obstacle: string | undefined;
   /** True where the cache stands in front of interceptors of the app or the controller, too. */
@@ -44,12 +55,12 @@ export function planRoute(
   controller: Class,
   handler: Handler,
   methodName: string,
+  policy: RouteCachePolicy<CacheRequest>,
+  cache: JsonCache,
   options: JsonCacheModuleOptions,
   config: ApplicationConfig | undefined,
   isInFront: boolean,
 ): RoutePlan {
-  const policy: RouteCachePolicy<CacheRequest> =
-    Reflect.getMetadata(jsonCacheMetadata, handler) ?? {};
   const name = routeName(controller, handler, methodName);
   const isHostBound = Reflect.getMetadata(metadata.host, controller) !== undefined;
   const warned = new Set<string>();
@@ -61,7 +72,12 @@ export function planRoute(
     query: policy.query === undefined ? undefined : new Set(policy.query),
     vary: (policy.vary ?? []).map((header) => header.toLowerCase()),
     hosts: isHostBound && options.hosts === 'any' ? undefined : options.hosts,
+    cache,
     ttl: policy.ttl,
+    stale: policy.stale,
+    early: policy.early,
+    tags: policy.tags,
+    headers: new Set(options.headers),
     version: versionKey(controller, handler, config?.getVersioning()),
     obstacle:
       findObstacle(controller, handler, methodName) ??
@@ -140,6 +156,11 @@ function classNames(of: Function): string[] {
 /** Whether the method is an HTTP route at all. */
 export function isRoute(handler: Handler): boolean {
   return Reflect.hasMetadata(metadata.path, handler);
+}
+
+/** Whether a policy of its controller or its app is meant for it, too. */
+export function isGetRoute(handler: Handler): boolean {
+  return isRoute(handler) && Reflect.getMetadata(metadata.method, handler) === RequestMethod.GET;
 }
 
 function findObstacle(controller: Class, handler: Handler, methodName: string): string | undefined {

@@ -13,12 +13,12 @@ export interface Interceptors {
 /**
  * Nest runs the interceptors of the app and the controller before those of the method, and what they do to a result
  * belongs to the answer. So the cache stands in front of them: in front of the app's where there are any, otherwise in
- * front of the controller's. It costs the other routes of that app, or of that controller, one interceptor that passes.
+ * front of the controller's, and in front of all of a controller that is cached as a whole. It costs the other routes of that app, or of that controller, one interceptor that passes.
  *
  * Called before Nest makes its routes.
  */
 export function standInFront(
-  controllers: ReadonlySet<Class>,
+  controllers: ReadonlyMap<Class, { readonly isWhole: boolean }>,
   config: ApplicationConfig,
   cache: NestInterceptor & { constructor: unknown },
   runOnHits: ReadonlyArray<Type<NestInterceptor>>,
@@ -33,13 +33,14 @@ export function standInFront(
   if (insideApp.length > 0 && controllers.size > 0) ofApp.splice(firstInside, 0, cache);
 
   const found = new Map<Class, Interceptors>();
-  for (const controller of controllers) {
+  for (const [controller, { isWhole }] of controllers) {
     const own = (Reflect.getMetadata(interceptorsMetadata, controller) ?? []) as unknown[];
     // A second app in the process finds what the first has put there.
     const others = own.filter((interceptor) => interceptor !== Cache);
     const first = insideApp.length > 0 ? 0 : firstThat(others, runsOnHits);
     const insideController = others.slice(first);
-    if (insideApp.length === 0 && insideController.length > 0) {
+    const needsPlace = isWhole || insideController.length > 0;
+    if (insideApp.length === 0 && needsPlace) {
       const placed = [...others.slice(0, first), Cache, ...insideController];
       Reflect.defineMetadata(interceptorsMetadata, placed, controller);
     }
@@ -48,7 +49,7 @@ export function standInFront(
         ...insideApp.map((interceptor) => `${nameOf(interceptor)} of the app`),
         ...insideController.map((interceptor) => `${nameOf(interceptor)} of ${controller.name}`),
       ],
-      isInFront: insideApp.length > 0 || own.includes(Cache) || insideController.length > 0,
+      isInFront: insideApp.length > 0 || own.includes(Cache) || needsPlace,
     });
   }
   return found;

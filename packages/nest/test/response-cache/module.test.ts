@@ -388,7 +388,7 @@ describe('@JsonCache', () => {
     assert.throws(() => JsonCache({ ttlMs: 5 } as never), {
       code,
       message:
-        '@JsonCache has no option "ttlMs"; there are ttl, key, identify, vary, query, cookies.',
+        '@JsonCache has no option "ttlMs"; there are ttl, key, identify, vary, query, cookies, stale, early, tags, cache.',
     });
     assert.throws(() => JsonCacheModule.forRoot({ ttlMs: 5 } as never), {
       code,

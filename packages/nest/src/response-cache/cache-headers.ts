@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { Answer } from '@redline/response-cache';
+import type { CacheRequest } from './options.ts';
+import type { ResponsePort } from './response-port.ts';
+import type { RoutePlan } from './route-plan.ts';
+
+/** Says what the module wants said of the cache; true where the client has the answer already, and needs none. */
+export function sayOfCache(
+  answer: Answer,
+  { headers, cache }: RoutePlan,
+  request: CacheRequest,
+  responses: ResponsePort<unknown>,
+  response: unknown,
+): boolean {
+  if (headers.has('x-cache'))
+    responses.setHeader(response, 'x-cache', wordOf(answer.source, cache.isStoreDown));
+  if (headers.has('age') && answer.source !== 'made') {
+    const ageMs = Math.max(0, Date.now() - answer.madeAt);
+    responses.setHeader(response, 'age', String(Math.floor(ageMs / 1_000)));
+  }
+  if (!headers.has('etag') || responses.statusOf(response) !== 200) return false;
+  const wanted = request.headers['if-none-match'];
+  if (wanted === undefined || !isOneOf(wanted, responses.getHeader(response, 'etag'))) return false;
+  responses.setStatus(response, 304);
+  return true;
+}
+
+/** A strong one: the same text, to the byte. */
+export function etagOf(json: string): string {
+  return `"${createHash('sha1').update(json).digest('base64url')}"`;
+}
+
+function wordOf(source: Answer['source'], isStoreDown: boolean): string {
+  if (source === 'fresh') return 'HIT';
+  if (source === 'stale') return 'STALE';
+  return isStoreDown ? 'BYPASS' : 'MISS';
+}
+
+/* By the weak comparison, as RFC 9110 13.1.2 has it. */
+function isOneOf(list: string, etag: unknown): boolean {
+  if (typeof etag !== 'string') return false;
+  if (list.trim() === '*') return true;
+  const own = etag.replace(/^W\//, '');
+  return list.split(',').some((each) => each.trim().replace(/^W\//, '') === own);
+}

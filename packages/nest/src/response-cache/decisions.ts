@@ -1,0 +1,19 @@
+import type { CacheRequest } from './options.ts';
+
+/** What a handler decides about the answer it makes, beside its policy. */
+export interface CacheDecision {
+  /** How long it is good for, in milliseconds; 0 where it is not stored. */
+  ttl?: number;
+  /** More tags, on a route whose policy has `tags`. */
+  tags?: readonly string[];
+}
+
+const decisions = new WeakMap<object, CacheDecision>();
+
+export function decide(request: object, decision: CacheDecision): void {
+  decisions.set(request, { ...decisions.get(request), ...decision });
+}
+
+export function decisionOn(request: CacheRequest): CacheDecision | undefined {
+  return decisions.get(request);
+}

@@ -1,0 +1,197 @@
+import { Answer } from './answer.ts';
+import { tell, type CacheEvent } from './events.ts';
+import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
+import { useOf } from './freshness.ts';
+import type { Found, JsonStore } from './json-store.ts';
+import { Lookup } from './lookup.ts';
+import type { Productions } from './productions.ts';
+import { unseal } from './seal.ts';
+import type { Counters } from './stats.ts';
+import type { StoreHealth } from './store-health.ts';
+import type { Versions } from './tag-versions.ts';
+
+/* Stands for a value that is no text at all. */
+const foreignValue = '';
+
+/** Looks into the store, and decides what becomes of what is found there. */
+export class Answers {
+  readonly #name: string;
+  readonly #store: JsonStore;
+  readonly #health: StoreHealth;
+  readonly #counters: Counters;
+  readonly #productions: Productions;
+
+  constructor(
+    name: string,
+    store: JsonStore,
+    health: StoreHealth,
+    counters: Counters,
+    productions: Productions,
+  ) {
+    this.#name = name;
+    this.#store = store;
+    this.#health = health;
+    this.#counters = counters;
+    this.#productions = productions;
+  }
+
+  /** What the store has under `key`, or else what `produce` makes. */
+  answer(key: string, produce: Producer, options: AnswerOptions): Kept | Promise<Outcome> {
+    const running = this.#productions.running(key);
+    const renews = options.stale !== undefined || options.early === true;
+    // Where it takes the place of an old one, that is what the others are given.
+    if (running !== undefined && !renews) return this.#productions.join(running, produce, options);
+    if (this.#health.isDown) return this.#bypass(key, produce, options);
+    let found: Found | Promise<Found>;
+    try {
+      found = this.#store.get(key);
+    } catch (error) {
+      this.#health.fail(key, error);
+      return this.#bypass(key, produce, options);
+    }
+    if (found instanceof Object) return this.#await(found, key, produce, options);
+    return this.#take(found, key, produce, options);
+  }
+
+  #await(
+    found: Promise<Found>,
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+  ): Promise<Outcome> {
+    const lookup = new Lookup(key, produce, options, this.#giveUp);
+    this.#health.watch(lookup);
+    found.then(
+      (value) =>
+        this.#health.settle(lookup) && lookup.resolve(this.#take(value, key, produce, options)),
+      (error: unknown) => {
+        if (lookup.isSettled) return;
+        this.#health.settle(lookup);
+        if (this.#store.holdsForeignValue?.(error)) {
+          return lookup.resolve(this.#take(foreignValue, key, produce, options));
+        }
+        this.#health.fail(key, error);
+        lookup.resolve(this.#bypass(key, produce, options));
+      },
+    );
+    return lookup.promise;
+  }
+
+  readonly #giveUp = ({ key, produce, options, resolve }: Lookup): void => {
+    resolve(this.#bypass(key, produce, options));
+  };
+
+  #take(
+    found: Found,
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+  ): Kept | Promise<Outcome> {
+    if (typeof found === 'string') {
+      const kept = unseal(found);
+      if (typeof kept === 'string') {
+        this.#count('hits', key);
+        return kept;
+      }
+      if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options);
+      this.#counters.invalid += 1;
+    }
+    return this.#miss(key, produce, options);
+  }
+
+  #miss(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
+    const running = this.#productions.running(key);
+    if (running !== undefined) return this.#productions.join(running, produce, options);
+    this.#count('misses', key);
+    return this.#productions.start(key, produce, options);
+  }
+
+  #takeAnswer(
+    found: Answer,
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+  ): Kept | Promise<Outcome> {
+    const isCurrent = this.#isCurrent(found, key);
+    if (isCurrent === true) return this.#use(found, key, produce, options);
+    if (isCurrent === false) return this.#miss(key, produce, options);
+    return isCurrent.then(
+      (isIt) =>
+        isIt ? this.#use(found, key, produce, options) : this.#miss(key, produce, options),
+      (error: unknown) => {
+        this.#health.fail(key, error);
+        return this.#bypass(key, produce, options);
+      },
+    );
+  }
+
+  #use(
+    found: Answer,
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+  ): Kept | Promise<Outcome> {
+    const use = useOf(found, options);
+    if (use === 'not at all') return this.#miss(key, produce, options);
+    if (use === 'as it is') {
+      this.#count('hits', key);
+      return found;
+    }
+    const old = use === 'renew' ? new Answer(found.json, found, 'stale') : found;
+    if (this.#productions.running(key) === undefined)
+      return this.#productions.renew(key, produce, options, old);
+    this.#count(use === 'renew' ? 'stale' : 'hits', key);
+    return old;
+  }
+
+  /** Whether no tag of `found` was invalidated since. */
+  #isCurrent(found: Answer, key: string): boolean | Promise<boolean> {
+    if (found.tags.length === 0) return true;
+    const now = this.#store.tags?.read(found.tags) ?? [];
+    if (now instanceof Promise)
+      return this.#health
+        .withinDeadline(key, now)
+        .then((versions) => this.#matches(found, versions));
+    return this.#matches(found, now as Versions);
+  }
+
+  #matches(found: Answer, now: Versions): boolean {
+    const isCurrent = found.versions.every((version, index) => version === now[index]);
+    if (!isCurrent) this.#counters.invalidated += 1;
+    return isCurrent;
+  }
+
+  /** What the store has under `key`, and may still be given out. */
+  async find(key: string): Promise<Kept | undefined> {
+    const kept = await this.#find(key);
+    this.#count(kept === undefined ? 'misses' : 'hits', key);
+    return kept;
+  }
+
+  async #find(key: string): Promise<Kept | undefined> {
+    if (this.#health.isDown) return undefined;
+    try {
+      const got = this.#store.get(key);
+      const found = got instanceof Object ? await this.#health.withinDeadline(key, got) : got;
+      const kept = typeof found === 'string' ? unseal(found) : undefined;
+      if (!(kept instanceof Answer)) return kept;
+      const isFresh = Date.now() < kept.madeAt + kept.freshMs;
+      return isFresh && (await this.#isCurrent(kept, key)) ? kept : undefined;
+    } catch (error) {
+      if (!this.#store.holdsForeignValue?.(error)) this.#health.fail(key, error);
+      return undefined;
+    }
+  }
+
+  #bypass(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
+    const running = this.#productions.running(key);
+    if (running !== undefined) return this.#productions.join(running, produce, options);
+    this.#count('bypasses', key);
+    return this.#productions.start(key, produce, options);
+  }
+
+  #count(what: CacheEvent & keyof Counters, key: string): void {
+    this.#counters[what] += 1;
+    tell(what, this.#name, key);
+  }
+}

@@ -1,0 +1,91 @@
+import type { RedisCommands } from './redis-client.ts';
+import type { TagVersions, Versions } from './tag-versions.ts';
+
+/*
+ * KEYS: the clock, tags. ARGV: 'drop' or 'open', how long a tag lives. The clock starts from the time, so that one that was
+ * evicted goes on after all it has ever said.
+ */
+const script = `
+local time = redis.call('TIME')
+local clock = tonumber(redis.call('GET', KEYS[1]) or 0)
+if ARGV[1] == 'drop' or clock == 0 then
+  clock = math.max(clock + 1, time[1] * 1000000 + time[2])
+  redis.call('SET', KEYS[1], string.format('%.0f', clock))
+end
+local now = string.format('%.0f', clock)
+local versions = { now }
+for i = 2, #KEYS do
+  local version = ARGV[1] == 'open' and redis.call('GET', KEYS[i])
+  if version then redis.call('PEXPIRE', KEYS[i], ARGV[2])
+  else version = now; redis.call('SET', KEYS[i], now, 'PX', ARGV[2]) end
+  versions[i] = version
+end
+return versions`;
+
+/* A tag nobody uses this long is forgotten, and what was stored with it. */
+const tagLifetimeMs = '604800000';
+
+type Reads = Pick<RedisCommands, 'requireReady' | 'mget' | 'script'>;
+
+/** One key for each tag, and no lists of what has it: nothing grows, and an invalidation takes one step for each tag. */
+export class RedisTagVersions implements TagVersions {
+  readonly #client: Reads;
+  readonly #prefix: string;
+  #wanted: Map<string, number> | undefined;
+  #read: Promise<(string | null)[]> | undefined;
+
+  constructor(client: Reads, keyPrefix: string) {
+    this.#client = client;
+    // In one slot of a cluster, for the script; the brace keeps them out of the way of the values.
+    this.#prefix = `{${keyPrefix}tags}`;
+  }
+
+  async ticket(): Promise<number> {
+    const [now] = await this.#run('open', []);
+    return now!;
+  }
+
+  /* Answers that arrive together, as in one batch of replies, ask together: under load that is one command for many hits. */
+  async read(tags: readonly string[]): Promise<Versions> {
+    const wanted = (this.#wanted ??= new Map());
+    this.#read ??= Promise.resolve().then(() => this.#readWanted());
+    const places = tags.map((tag) => {
+      const place = wanted.get(tag) ?? wanted.size;
+      wanted.set(tag, place);
+      return place;
+    });
+    const versions = await this.#read;
+    return places.map((place) => {
+      const version = versions[place];
+      return typeof version === 'string' ? Number(version) : undefined;
+    });
+  }
+
+  async open(tags: readonly string[]): Promise<readonly number[]> {
+    return (await this.#run('open', tags)).slice(1);
+  }
+
+  async invalidate(tags: readonly string[]): Promise<void> {
+    await this.#run('drop', tags);
+  }
+
+  /** The key under which the version of `tag` is. */
+  keyOf(tag: string): string {
+    return `${this.#prefix}:${tag}`;
+  }
+
+  #readWanted(): Promise<(string | null)[]> {
+    const tags = [...this.#wanted!.keys()];
+    this.#wanted = undefined;
+    this.#read = undefined;
+    this.#client.requireReady();
+    return this.#client.mget(tags.map((tag) => this.keyOf(tag)));
+  }
+
+  async #run(what: 'open' | 'drop', tags: readonly string[]): Promise<number[]> {
+    this.#client.requireReady();
+    const keys = [`${this.#prefix}clock`, ...tags.map((tag) => this.keyOf(tag))];
+    const versions = await this.#client.script(script, keys, [what, tagLifetimeMs]);
+    return (versions as string[]).map(Number);
+  }
+}

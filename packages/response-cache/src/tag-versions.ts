@@ -1,0 +1,56 @@
+/**
+ * The versions of the tags that a store knows, by a clock that every invalidation moves on. An answer holds the versions its
+ * tags had when it was made, and counts as gone once one of them is another: an invalidation costs the same however many
+ * answers it reaches.
+ */
+export interface TagVersions {
+  /** The time on that clock: a ticket. What was read after it is newer than every invalidation until then. */
+  ticket(): number | Promise<number>;
+
+  /** The versions now; undefined for a tag that has none (any longer): what was stored with it is gone. */
+  read(tags: readonly string[]): Versions | Promise<Versions>;
+
+  /** As `read`, and gives those without a version one. */
+  open(tags: readonly string[]): readonly number[] | Promise<readonly number[]>;
+
+  /** Gives each tag a new version, later than every ticket until now. */
+  invalidate(tags: readonly string[]): void | Promise<unknown>;
+}
+
+export type Versions = readonly (number | undefined)[];
+
+/** Tags of this process, within bounds: those not used lately go first, and what was stored with them. */
+export class MemoryTagVersions implements TagVersions {
+  readonly #versions = new Map<string, number>();
+  readonly #maxTags: number;
+  #clock = 1;
+
+  constructor(maxTags = 100_000) {
+    this.#maxTags = maxTags;
+  }
+
+  ticket(): number {
+    return this.#clock;
+  }
+
+  read(tags: readonly string[]): Versions {
+    return tags.map((tag) => this.#versions.get(tag));
+  }
+
+  open(tags: readonly string[]): readonly number[] {
+    return tags.map((tag) => this.#put(tag, this.#versions.get(tag) ?? this.#clock));
+  }
+
+  invalidate(tags: readonly string[]): void {
+    this.#clock += 1;
+    for (const tag of tags) this.#put(tag, this.#clock);
+  }
+
+  #put(tag: string, version: number): number {
+    this.#versions.delete(tag);
+    if (this.#versions.size >= this.#maxTags)
+      this.#versions.delete(this.#versions.keys().next().value!);
+    this.#versions.set(tag, version);
+    return version;
+  }
+}

@@ -61,6 +61,8 @@ pub(crate) struct Connection {
     /// Since when it is between two requests, 0 when it is not.
     pub idle_since: u64,
     pub last_active: u64,
+    /// The turn of the owner's loop in which it was last read.
+    pub read_in: u32,
     pub bytes_read: u64,
     pub bytes_written: u64,
     /// Its own inactivity timeout.
@@ -108,6 +110,7 @@ impl Connection {
             request_since: 0,
             idle_since: 0,
             last_active: now_ms,
+            read_in: 0,
             bytes_read: 0,
             bytes_written: 0,
             socket_timeout: settings.socket_timeout,

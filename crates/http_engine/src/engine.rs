@@ -80,6 +80,10 @@ pub struct Engine {
     stalled: Vec<Whom>,
     /// Connections whose client has ended while answers were due.
     pub(crate) ended: Vec<Whom>,
+    /// Connections whose end came in the turn of their last bytes.
+    pub(crate) early_ends: Vec<Whom>,
+    /// Turns of the owner's loop.
+    pub(crate) turn: u32,
     /// Connections with a request that may take them over.
     pub(crate) upgrading: Vec<Whom>,
     /// Connections with bytes to send.
@@ -141,6 +145,8 @@ impl Engine {
             spare: Vec::new(),
             stalled: Vec::new(),
             ended: Vec::new(),
+            early_ends: Vec::new(),
+            turn: 0,
             upgrading: Vec::new(),
             dirty: Vec::new(),
             reserve: Reserve::new(),
@@ -184,7 +190,26 @@ impl Engine {
     /// Does what there is to do without waiting, and begins a batch with it. While the batch is locked only what needs
     /// no record is done.
     pub fn poll(&mut self) -> Polled {
-        self.poll_share(1)
+        self.begin_turn();
+        let polled = self.poll_share(1);
+        if !self.early_ends.is_empty() {
+            self.bell.ring();
+        }
+        polled
+    }
+
+    /// The owner's loop has gone round. Clients that ended in the turn of their last bytes have ended now: what the owner does
+    /// at the end of a turn is still sent to them. libuv reads no further in such a turn.
+    pub fn begin_turn(&mut self) {
+        self.turn = self.turn.wrapping_add(1);
+        for whom in std::mem::take(&mut self.early_ends) {
+            self.with(whom.slot, whom.generation, |engine, connection| {
+                // Paused since then: it is read again when it goes on.
+                if connection.wants_read() {
+                    engine.on_end(connection);
+                }
+            });
+        }
     }
 
     /// As [`Engine::poll`], with one of `shares` parts of what is ready when that is little. When the answers of a part leave

@@ -34,9 +34,15 @@ impl Engine {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         match sys::receive(&connection.fd, &mut scratch) {
+            Ok(0) if connection.answers.in_flight() > 0 && connection.read_in == self.turn => {
+                let write = connection.interest.write;
+                self.show_interest(connection, Interest { read: false, write });
+                self.early_ends.push(connection.whom);
+            }
             Ok(0) => self.on_end(connection),
             Ok(count) => {
                 connection.last_active = self.now_ms;
+                connection.read_in = self.turn;
                 connection.bytes_read += count as u64;
                 if connection.failed && connection.refusal.is_none() {
                     // Read on for the sake of its end: the owner may leave it to the client.
@@ -207,7 +213,7 @@ impl Engine {
     }
 
     /// The client has ended its side.
-    fn on_end(&mut self, connection: &mut Box<Connection>) {
+    pub(crate) fn on_end(&mut self, connection: &mut Box<Connection>) {
         let had_failed = connection.failed;
         let inside = connection.body.is_some()
             || (!connection.unread.is_empty() && !connection.blocked && !connection.failed);

@@ -118,6 +118,7 @@ pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
             Some(engine) => {
                 let mut engine = lock(engine);
                 engine.flush();
+                engine.begin_turn();
                 let words = engine.begin_late_batch();
                 if words > 0 {
                     engine.lock_batch();

@@ -249,6 +249,14 @@ export const aborts: Behaviours = {
     const conversation = await serving.talk(get, 'FIN');
     return { conversation, log };
   },
+  'a response one turn after the client has half closed': async (http) => {
+    await using serving = await serve(http, {}, (request, response) => {
+      request.resume();
+      setImmediate(() => response.end('a turn later'));
+    });
+    const expecting = `${post.replace('Host', 'Expect: 100-continue\r\nHost')}ab`;
+    return [await serving.talk(get, 'FIN'), await serving.talk(expecting, 'FIN')];
+  },
   'an answer that was complete is no abort': async (http) => {
     const log: string[] = [];
     const closed = gate();

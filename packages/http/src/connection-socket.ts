@@ -2,11 +2,14 @@ import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
 import type { EngineConnection, EngineResponse, ServingServer } from './exchange.ts';
 import { nodeError } from './errors.ts';
-import { releaseHeld } from './response-output.ts';
+import { defineHidden } from './message-defaults.ts';
+import { kNeedDrain } from './node-internals.ts';
+import { handOver } from './response-output.ts';
 import { kDirect, kHeld, kSequence } from './message-state.ts';
 import { failConnection } from './client-error.ts';
 
 type WriteCallback = (error?: Error | null) => void;
+type WithState = { _writableState: { length: number; needDrain: boolean } };
 type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
 
 /**
@@ -35,6 +38,7 @@ export class ConnectionSocket extends net.Socket {
     this.on('timeout', onSocketTimeout);
     this.on('error', onSocketError);
     this.on('close', onSocketClose);
+    this.on('drain', onSocketDrain);
     setTimeoutValue(this, connection.server.timeout);
     super.resume();
   }
@@ -75,7 +79,7 @@ export class ConnectionSocket extends net.Socket {
 
   /** @internal Bytes in its own buffer. */
   get bufferedLength(): number {
-    return (this as unknown as { _writableState: { length: number } })._writableState.length;
+    return (this as unknown as WithState)._writableState.length;
   }
 
   override setEncoding(): never {
@@ -122,7 +126,6 @@ export class ConnectionSocket extends net.Socket {
       callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }));
       return;
     }
-    this.#releaseHeld();
     if (isMany) {
       for (const piece of data as Pieces) this.#send(piece.chunk, piece.encoding);
     } else {
@@ -135,7 +138,6 @@ export class ConnectionSocket extends net.Socket {
   /** @internal */
   override _final(callback: WriteCallback): void {
     const { native } = this.#connection;
-    this.#releaseHeld();
     native.closeSoon();
     // What follows the end may destroy the connection: not before everything is sent.
     if (native.unsent > 0) this.#writes.push(callback);
@@ -164,10 +166,29 @@ export class ConnectionSocket extends net.Socket {
     }
   }
 
-  /** The response has written before. */
-  #releaseHeld(): void {
-    const { first } = this.#connection;
-    if (first?.[kHeld]) releaseHeld(first);
+  /** @internal What the response has written in this tick comes first, and corks the socket as with Node. */
+  takeHeld(): void {
+    const { first, native } = this.#connection;
+    if (first?.[kHeld] && !native.closed) handOver(first);
+  }
+
+  /** @internal It says "drain" when all is sent, whatever its own count is. */
+  expectDrain(): void {
+    (this as unknown as WithState)._writableState.needDrain = true;
+  }
+
+  /** @internal For a response that Node's own methods write. */
+  passDrain(): void {
+    const { first, native } = this.#connection;
+    if (first === null || first.finished || !first[kNeedDrain]) return;
+    if (native.unsent > 0) {
+      this.#writes.push(() => this.passDrain());
+    } else if (first.writableLength > 0) {
+      this.expectDrain();
+    } else {
+      first[kNeedDrain] = false;
+      first.emit('drain');
+    }
   }
 
   #send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
@@ -182,6 +203,17 @@ export class ConnectionSocket extends net.Socket {
   }
 }
 
+for (const name of ['write', 'end', 'cork'] as const) {
+  const ofNode = net.Socket.prototype[name] as (this: net.Socket, ...rest: unknown[]) => unknown;
+  defineHidden(
+    ConnectionSocket.prototype,
+    name,
+    function take(this: ConnectionSocket, ...rest: unknown[]): unknown {
+      this.takeHeld();
+      return ofNode.apply(this, rest);
+    },
+  );
+}
 // Node's types have it for a plain property.
 Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   configurable: true,
@@ -201,6 +233,7 @@ export function detachSocket(socket: ConnectionSocket): void {
   socket.removeListener('timeout', onSocketTimeout);
   socket.removeListener('error', onSocketError);
   socket.removeListener('close', onSocketClose);
+  socket.removeListener('drain', onSocketDrain);
 }
 
 function isPlain(encoding: string | undefined | null): boolean {
@@ -215,6 +248,10 @@ function ignore(): void {}
 
 function onSocketClose(this: ConnectionSocket): void {
   this.connection.closed();
+}
+
+function onSocketDrain(this: ConnectionSocket): void {
+  this.passDrain();
 }
 
 function onSocketTimeout(this: ConnectionSocket): void {

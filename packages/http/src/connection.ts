@@ -5,7 +5,7 @@ import { connectionReset, streamDestroyed, systemError } from './errors.ts';
 import type { EngineConnection, EngineRequest, EngineResponse, ServingServer } from './exchange.ts';
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from './native/index.ts';
-import { kWritableFinished } from './node-internals.ts';
+import { kErrored, kWritableFinished } from './node-internals.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from './request-body.ts';
 import {
@@ -40,6 +40,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   /** Responses that wait until the kernel has taken everything, with their own context where they have one. */
   #unsent: Map<EngineResponse, InContext | undefined> | null = null;
   #isPaused = false;
+  /** The socket, until the tick is over. */
+  #isCorked = false;
   /** The last response is complete. */
   #isEnding = false;
 
@@ -62,9 +64,22 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     return this.#socket;
   }
 
-  /** Bytes lie in the socket's own buffer: nothing may overtake them. */
+  /** Bytes lie in the socket's own buffer, or would: nothing may overtake them. */
   holdsBytes(): boolean {
-    return this.#socket !== null && this.#socket.bufferedLength > 0;
+    const socket = this.#socket;
+    return socket !== null && (socket.bufferedLength > 0 || socket.writableCorked > 0);
+  }
+
+  /** A response that held bytes gives them to the socket, where they wait for the same tick. */
+  corkUntilTick(needsDrain: boolean): void {
+    const socket = this.socket();
+    this.#isCorked = true;
+    socket.cork();
+    if (needsDrain) socket.expectDrain();
+  }
+
+  passDrain(): void {
+    this.socket().passDrain();
   }
 
   /** Nobody has ended or destroyed the socket. */
@@ -104,6 +119,10 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   /** Goes on with what waits for the kernel. `isOwn`: the current context is the response's own. */
   proceed(response: EngineResponse, isOwn: boolean): void {
+    if (this.#isCorked) {
+      this.#isCorked = false;
+      this.#socket?.uncork();
+    }
     // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
     if (this.isClosed || this.first !== response) return;
     // What it wrote in this tick is lost with the connection: that it is, is told when that is closed.
@@ -295,6 +314,12 @@ function assignSocket(response: { socket: unknown }, socket: unknown): void {
 function finish(response: EngineResponse): void {
   const connection = response[kConnection];
   if (response[kWritableFinished] || connection.first !== response) return;
+  if (response[kErrored]) {
+    // Destroyed with an error before its turn, behind its end. Node never gives the turn to the next response.
+    settleEnd(response, false);
+    connection.finished(response);
+    return;
+  }
   response[kWritableFinished] = true;
   settleEnd(response, true);
   if (Object.hasOwn(response, 'emit')) {

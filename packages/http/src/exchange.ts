@@ -66,8 +66,12 @@ export interface EngineConnection {
   readonly incoming: EngineRequest | null;
   /** What stands for the connection where Node has a socket: made when first asked for. */
   socket(): Socket;
-  /** Bytes lie in the socket's own buffer: nothing may overtake them. */
+  /** Bytes lie in the socket's own buffer, or would: nothing may overtake them. */
   holdsBytes(): boolean;
+  /** Corks the socket until what was to happen behind this tick happens. */
+  corkUntilTick(needsDrain: boolean): void;
+  /** Emits "drain" on the first response once all that was written is sent. */
+  passDrain(): void;
   /** Nobody has ended or destroyed the socket. */
   isWritable(): boolean;
   /** Bytes that were written for it and that the kernel has not taken. */

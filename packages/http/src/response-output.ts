@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { nextTick } from './clocks.ts';
 import { streamDestroyed, systemError } from './errors.ts';
@@ -6,7 +7,7 @@ import { CHUNK, CLOSE, END, TRAILERS } from './native/index.ts';
 import { http } from './node-http.ts';
 import { kCorked, kEndCallbacks, kErrored, kNeedDrain, kOutSocket } from './node-internals.ts';
 import { defineOwn } from './message-defaults.ts';
-import type { EngineResponse } from './exchange.ts';
+import type { EngineResponse, HeldWrites } from './exchange.ts';
 import {
   kConnection,
   kDirect,
@@ -146,13 +147,16 @@ export function writeUnframed(
     encoding = undefined;
   }
   const { first, native, server } = response[kConnection];
-  if (response.destroyed || native.closed) return false;
+  if (native.destroyed || native.closed) return false;
   if (typeof callback === 'function') {
     expectTick(response);
     expectCallback(response, callback);
   }
-  releaseHeld(response);
-  if (data.length > 0) give(response, data, encoding, 0);
+  if (data.length > 0) {
+    const held = response[kHeld];
+    if (held === null) give(response, data, encoding, 0);
+    else held.push(data, encoding, 0);
+  }
   const unsent = first === response ? native.pending : heldLength(response);
   return unsent < server.highWaterMark;
 }
@@ -189,16 +193,61 @@ export function sendEnd(
 }
 
 /**
- * From here on the response is Node's: its own methods write raw bytes to the connection's socket. What has already left
- * the direct way stays in front of them.
+ * From here on the response is Node's: its own methods write raw bytes to the connection's socket. What it holds waits where
+ * it would with Node: in the socket, corked until the tick is over, or in the response until its turn.
  */
 export function handOver(response: EngineResponse): void {
-  if (!response[kDirect]) return;
+  if (!response[kDirect] || response.finished) return;
   response[kDirect] = false;
-  releaseHeld(response);
   const connection = response[kConnection];
-  defineOwn(response, kOutSocket, connection.first === response ? connection.socket() : null);
+  const socket = connection.first === response ? connection.socket() : null;
+  defineOwn(response, kOutSocket, socket);
   response.prependListener('finish', () => finishNode(response));
+  const held = response[kHeld];
+  if (held === null) return;
+  response[kHeld] = null;
+  if (socket !== null) connection.corkUntilTick(response[kNeedDrain]);
+  passOn(response, held, takeCallbacks(response), socket);
+}
+
+/** Framed as Node's own `write` frames it. */
+function passOn(
+  response: EngineResponse,
+  held: HeldWrites,
+  callback: Callback | undefined,
+  socket: Socket | null,
+): void {
+  const pass = (data: Chunk, encoding?: BufferEncoding, done?: Callback): void => {
+    if (socket !== null) {
+      socket.write(data, encoding, done);
+      return;
+    }
+    response.outputData.push({ data, encoding, callback: done });
+    response.outputSize += data.length;
+  };
+  const last = held.length - 3;
+  for (let at = 0; at <= last; at += 3) {
+    const data = held[at] as Chunk;
+    const encoding = held[at + 1] as BufferEncoding | undefined;
+    const done = at === last ? callback : undefined;
+    if (held[at + 2] === CHUNK) {
+      pass(`${lengthOf(data, encoding).toString(16)}\r\n`, 'latin1');
+      pass(data, encoding);
+      pass('\r\n', 'latin1', done);
+    } else {
+      pass(data, encoding, done);
+    }
+  }
+}
+
+/** Those of `write`, as one. */
+function takeCallbacks(response: EngineResponse): Callback | undefined {
+  const callbacks = response[kWriteCallbacks];
+  if (callbacks === null) return undefined;
+  response[kWriteCallbacks] = null;
+  return (error) => {
+    for (const callback of callbacks) callback(error ?? null);
+  };
 }
 
 /** Node's own methods have given all bytes to the socket, and it to the kernel: the next answer may follow. */
@@ -224,8 +273,12 @@ export function settleWrites(response: EngineResponse, error: Error | null): voi
   const callbacks = response[kWriteCallbacks];
   if (callbacks !== null) response[kWriteCallbacks] = null;
   if (error === null && response[kNeedDrain] && !response.finished) {
-    response[kNeedDrain] = false;
-    response.emit('drain');
+    if (response[kDirect]) {
+      response[kNeedDrain] = false;
+      response.emit('drain');
+    } else {
+      response[kConnection].passDrain();
+    }
   }
   if (callbacks !== null) for (const callback of callbacks) callback(error);
 }

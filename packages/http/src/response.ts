@@ -21,7 +21,6 @@ import {
   isUnusual,
   lengthOf,
   nodeResponse,
-  releaseHeld,
   sendEnd,
   sendHead,
   writeBody,
@@ -144,9 +143,7 @@ export class EngineResponse {
       return;
     }
     if (this._header === null) this._implicitHeader();
-    if (!this[kDirect]) return;
-    releaseHeld(this);
-    if (!this._headerSent) sendHead(this, 'utf8');
+    if (this[kDirect] && !this._headerSent) sendHead(this, 'utf8');
   }
 
   /** @internal Bytes that wait for the response's turn. */

@@ -55,6 +55,10 @@ export class Connection {
   closed = false;
   /** `destroy` was called: only `onClose` follows. */
   destroyed = false;
+  /** A request had trailers: from then on Node's parser runs ticks before each request. */
+  hadTrailers = false;
+  /** The body of its request came whole, and it has not heard so. */
+  endsBody = false;
   readonly #engine: Engine;
   /** Bytes that were not sent when it was destroyed. */
   #lost = 0;

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { performance } from 'node:perf_hooks';
 import type { Port as AddonPort } from '../../native.cjs';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
+import { BODY_COMPLETE } from './flags.ts';
 import { Inbox } from './inbox.ts';
 import { allocate, START_WORDS, type SharedMemory } from './memory.ts';
 import { Outbox } from './outbox.ts';
@@ -21,6 +22,9 @@ const NO_PLACE = 0xffff_ffff;
 
 /** After so long what was answered leaves, and ticks and promises run, before further records are read. */
 const PART_MS = 1;
+
+/** A record has the flags of a request above its method. */
+const WHOLE = BODY_COMPLETE << 8;
 
 const OPEN = 1;
 const REQUEST = 2;
@@ -63,6 +67,10 @@ export class Port {
   readonly #connections: (Connection | undefined)[] = [];
   /** Where the record behind the current one begins. */
   #next = 0;
+  /** Where reading goes on when bodies are ended before, else 0. */
+  #resumeAt = 0;
+  /** Bodies that came whole with their requests: connection, sequence. */
+  readonly #whole: (Connection | number)[] = [];
 
   constructor({ Port: AddonPort, tables }: Addon, isThreaded: boolean) {
     const memory = allocate();
@@ -99,7 +107,8 @@ export class Port {
 
   /** Reads records, and says how far: what is left comes in a call of its own. */
   #read(from: number, words: number): number {
-    this.#next = from;
+    this.#next = this.#resumeAt || from;
+    this.#resumeAt = 0;
     const until = now() + PART_MS;
     for (;;) {
       try {
@@ -114,14 +123,20 @@ export class Port {
   #readOn(words: number, until: number): void {
     const { records } = this.#memory;
     let isAnyRequest = false;
+    let lastSlot = -1;
     let bodySlot = -1;
+    let at = this.#next;
+    this.#endBodies();
     while (this.#next < words) {
-      const at = this.#next;
+      at = this.#next;
       const start = records[at]!;
       const kind = start & 0xff;
       const slot = records[at + 1]!;
-      // As with Node ticks and promises run behind a piece of a body, or trailers, before the next request of its connection.
-      if (kind === REQUEST && slot === bodySlot) return;
+      // As with Node ticks and promises run behind a piece of a body, or trailers, before what comes next of its connection,
+      // and from the first trailers on before each request.
+      const known = this.#connections[slot];
+      if (slot === bodySlot || known?.endsBody) return;
+      if (kind === REQUEST && slot === lastSlot && known?.hadTrailers) return;
       // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
       if (kind === ERROR && isAnyRequest) return;
       this.#next = at + (start >>> 8);
@@ -133,19 +148,44 @@ export class Port {
         this.#onOther(records, at, kind);
         if (kind === BODY || (kind === BODY_END && records[at + 6]! > 0)) bodySlot = slot;
       }
-      if (now() >= until) return;
+      lastSlot = slot;
+      // As with Node nothing runs between the requests of one piece, however long their handlers take.
+      const isLast = this.#next >= words || records[this.#next + 1] !== slot;
+      if (isLast && now() >= until) break;
+    }
+    // A call of its own, behind ticks and promises.
+    if (this.#whole.length > 0 && this.#next === words) {
+      this.#resumeAt = words;
+      this.#next = at;
+    }
+  }
+
+  /** Ticks and promises have run behind bodies that came whole: they are complete. */
+  #endBodies(): void {
+    const whole = this.#whole;
+    while (whole.length > 0) {
+      const connection = whole.shift() as Connection;
+      const sequence = whole.shift() as number;
+      connection.endsBody = false;
+      if (connection.destroyed || connection.closed) continue;
+      connection.server.onBodyEnd(connection, sequence, []);
     }
   }
 
   #onRequest(records: Uint32Array, at: number): void {
     const connection = this.#connection(records, at);
     const sequence = records[at + 4]!;
-    const methodAndFlags = records[at + 5]!;
+    let methodAndFlags = records[at + 5]!;
     // What is to be kept is kept, even when the connection is gone by now.
     const url = this.#inbox.url(at + 6);
     const block = this.#inbox.block(at + 9, at + 15);
     if (connection.destroyed || connection.closed) return;
     const length = records[at + 14]!;
+    if (length > 0 && (methodAndFlags & WHOLE) !== 0) {
+      methodAndFlags &= ~WHOLE;
+      connection.endsBody = true;
+      this.#whole.push(connection, sequence);
+    }
     connection.server.onRequest(
       connection,
       sequence,
@@ -181,6 +221,7 @@ export class Port {
         server.onBody(connection, first, this.#inbox.bytes(records[at + 5]!, records[at + 6]!));
         break;
       case BODY_END:
+        if (records[at + 6]! > 0) connection.hadTrailers = true;
         server.onBodyEnd(connection, first, this.#trailers(records, at));
         break;
       case DRAIN:

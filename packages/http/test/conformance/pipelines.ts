@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gate, moment, serve, trace, type Behaviours, type HttpModule } from './engine.ts';
 import { leave, type Step } from './wire.ts';
@@ -63,6 +64,51 @@ export const pipelines: Behaviours = {
       (response, done) => response.end('A', done),
       (response, done) => response.end('B', done),
       (_, __, request) => request.socket.end(),
+    ]),
+  'a body is over when the next handler has been called': (http) =>
+    pipelined(http, post + get, [
+      async (response, done, request) => {
+        await once(request.resume(), 'end');
+        response.end('A', done);
+        setTimeout(() => request.socket.destroy(), 50);
+      },
+      (response) => response.destroy(),
+    ]),
+  'promises go on before a body is over': (http) =>
+    pipelined(http, post, [
+      async (response, done, request) => {
+        response.end('A', done);
+        await undefined;
+        request.destroy();
+      },
+    ]),
+  'promises go on before trailers: a request that is paused then does not end': (http) =>
+    pipelined(http, trailed.replace('\r\n\r\n0', '\r\n\r\n2\r\nhi\r\n0'), [
+      async (response, done, request) => {
+        request.on('end', () => done(new Error('end')));
+        request.resume();
+        await undefined;
+        request.pause();
+        setTimeout(() => response.destroy(), 50);
+      },
+    ]),
+  'from the first trailers on promises go on before each request': (http) =>
+    pipelined(http, trailed + get + get, [
+      (response, done) => response.end('A', done),
+      async (response, done) => {
+        await undefined;
+        response.end('B', done);
+      },
+      (_, __, request) => request.socket.end(),
+    ]),
+  'an informational response of one that was destroyed before its turn': (http) =>
+    pipelined(http, get + get, [
+      (response, done) => response.end('A', done),
+      (response, _, { socket }) => {
+        response.destroy();
+        response.writeProcessing();
+        setTimeout(() => socket.destroy(), 50);
+      },
     ]),
   'a response that was destroyed before its turn and is ended then': (http) =>
     pipelined(http, get + get + get, [

@@ -24,6 +24,7 @@ import {
   type Behaviours,
   type HttpModule,
   type Listener,
+  type Options,
   type Upgradable,
 } from './engine.ts';
 import { leave } from './wire.ts';
@@ -48,7 +49,55 @@ async function noted(
   return { notes, conversation };
 }
 
+/** How often a response that writes more than the socket takes hears "drain", and how much arrives. */
+async function drained(
+  http: HttpModule,
+  prepare: (response: node.ServerResponse) => void,
+  options: Options = {},
+): Promise<unknown> {
+  let drains = 0;
+  const listener: Listener = async (_, response) => {
+    prepare(response);
+    for (let left = 5; left > 0; left--) {
+      if (response.write('x'.repeat(100_000))) continue;
+      await once(response, 'drain');
+      drains++;
+    }
+    response.end();
+  };
+  const { received, end } = await ask(http, listener, [get], options);
+  return { drains, length: received.length, end };
+}
+
 export const streams: Behaviours = {
+  'drain of a class of the server': (http) =>
+    drained(http, () => {}, { ServerResponse: class extends node.ServerResponse {} as never }),
+  'drain of a response that was corked': (http) =>
+    drained(http, (response) => {
+      response.cork();
+      process.nextTick(() => response.uncork());
+    }),
+  'drain of a response whose socket was written to': (http) =>
+    drained(http, (response) => {
+      response.write('A');
+      response.socket!.write('');
+    }),
+  'drain of a response that waited for its turn corked': async (http) => {
+    let drains = 0;
+    const listener: Listener = async (request, response) => {
+      if (request.url === '/first') return void setImmediate(() => response.end('A'));
+      response.cork();
+      response.write('x'.repeat(100_000));
+      process.nextTick(() => response.uncork());
+      await once(response, 'drain');
+      drains++;
+      response.end();
+    };
+    const { received } = await ask(http, listener, [
+      get.replace('/ ', '/first ').replace('close', 'keep-alive') + get,
+    ]);
+    return { drains, length: received.length };
+  },
   instanceof: (http) =>
     noted(http, (request, response) => [
       request instanceof node.IncomingMessage,

@@ -10,6 +10,7 @@ import { expectations } from './expectations.ts';
 import { framing } from './framing.ts';
 import { greed } from './greed.ts';
 import { headers } from './headers.ts';
+import { heldWrites } from './held-writes.ts';
 import { limits } from './limits.ts';
 import { listening } from './listening.ts';
 import { pipelines } from './pipelines.ts';
@@ -38,6 +39,7 @@ export const suites: Record<string, Behaviours> = {
   closing,
   pipelines,
   'raw sockets': rawSockets,
+  'writes of a tick': heldWrites,
   framing,
   aborts,
   upgrades,

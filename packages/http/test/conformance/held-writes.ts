@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { gate, moment, serve, type Behaviours, type HttpModule } from './engine.ts';
+
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+type Note = (what: string) => (error?: Error | null) => void;
+type Handler = (response: ServerResponse, note: Note, socket: Socket) => unknown;
+
+/** What leaves when the writes of a tick, which are held until it is over, meet something else in that tick. */
+async function held(http: HttpModule, ...handlers: Handler[]): Promise<unknown> {
+  const log: string[] = [];
+  const note: Note = (what) => (error) =>
+    log.push(`${what} ${(error as NodeJS.ErrnoException)?.code ?? error?.message ?? 'ok'}`);
+  const over = gate();
+  const left = [...handlers];
+  await using serving = await serve(http, {}, ({ socket }, response) => {
+    socket.once('close', () => over.open()).on('error', () => {});
+    response.on('error', () => {});
+    void left.shift()!(response, note, socket);
+  });
+  const conversation = await serving.talk(get.repeat(handlers.length));
+  await over.opened;
+  await moment();
+  return { conversation, log };
+}
+
+export const heldWrites: Behaviours = {
+  'callbacks of a response and of its socket come in the order of their writes': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('A', note('write'));
+      socket.write('raw', note('socket'));
+      response.write('B', note('write'));
+      response.end('C', note('end'));
+      setTimeout(() => socket.end(), 20);
+    }),
+  'bytes that the socket was given in the tick of a write are lost with it': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('A', note('write'));
+      socket.write('raw', note('socket'));
+      response.destroy();
+    }),
+  'the error that destroys a response reaches the callbacks of what is lost': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('A', note('write'));
+      socket.write('raw', note('socket'));
+      response.destroy(new Error('wanted'));
+    }),
+  'the socket ends behind a write of the same tick': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('A', note('write'));
+      socket.end('raw', note('socket'));
+    }),
+  'an informational response leaves before the write that is lost': (http) =>
+    held(http, (response, note) => {
+      response.writeProcessing();
+      response.write('A', note('write'));
+      response.destroy();
+    }),
+  'heads that are flushed behind a write let nothing out': (http) =>
+    held(http, (response, note) => {
+      response.write('A', note('write'));
+      response.flushHeaders();
+      response.destroy();
+    }),
+  'a response that is corked in the tick of a write keeps it': (http) =>
+    held(http, async (response, note, socket) => {
+      response.write('A', note('write'));
+      response.cork();
+      await moment();
+      const { writableLength } = socket;
+      note(`${writableLength > 0}`)();
+      response.destroy();
+    }),
+  'a socket that is corked in the tick of a write keeps it': (http) =>
+    held(http, async (response, note, socket) => {
+      response.write('A', note('write'));
+      socket.cork();
+      await moment();
+      response.write('B', note('write'));
+      await moment();
+      response.destroy();
+    }),
+  'a socket that is uncorked sends what was kept': (http) =>
+    held(http, async (response, note, socket) => {
+      socket.cork();
+      response.write('A', note('write'));
+      await moment();
+      note('still corked')();
+      socket.uncork();
+      response.end('B', note('end'));
+      setTimeout(() => socket.end(), 20);
+    }),
+  'a response that is corked before its turn keeps what it wrote': (http) =>
+    held(
+      http,
+      (response, note) => setImmediate(() => response.end('A', note('first'))),
+      async (response, note, socket) => {
+        response.write('B', note('write'));
+        response.cork();
+        await moment();
+        response.uncork();
+        response.end('C', note('end'));
+        setTimeout(() => socket.end(), 20);
+      },
+    ),
+};

@@ -17,6 +17,8 @@ export interface Contestants {
 
 /** What is due to the order of two sockets, and not to the server, differs from run to run. */
 const repeats = 5;
+/** The same of a difference that was found: what is rare among many at once has its chance alone. */
+export const confirmations = 25;
 
 /**
  * @returns the difference, when nothing that Node did in several runs is what the engine did in any, and no explained
@@ -25,18 +27,29 @@ const repeats = 5;
 export async function compare(
   of: Case,
   { node, redline, level }: Contestants,
+  runs: number = repeats,
 ): Promise<Difference | undefined> {
-  const [theirs, ours] = await Promise.all([node.run(of), redline.run(of)]);
+  const theirs = new Map<string, Transcript>();
+  const ours = new Map<string, Transcript>();
   const keyOf = level === 'wire' ? onTheWire : JSON.stringify;
-  if (keyOf(theirs) === keyOf(ours)) return undefined;
-  const seen = { node: new Set([keyOf(theirs)]), redline: new Set([keyOf(ours)]) };
-  for (let run = 1; run < repeats; run++) {
-    seen.node.add(keyOf(await node.run(of)));
-    seen.redline.add(keyOf(await redline.run(of)));
-    if ([...seen.node].some((key) => seen.redline.has(key))) return undefined;
+  const add = (transcript: Transcript, to: Map<string, Transcript>): void => {
+    if (!transcript.isCutOff) to.set(keyOf(transcript), transcript);
+  };
+  for (let run = 0; run < runs; run++) {
+    const [byNode, byRedline] = await Promise.all([node.run(of), redline.run(of)]);
+    add(byNode, theirs);
+    add(byRedline, ours);
+    for (const key of theirs.keys()) if (ours.has(key)) return undefined;
   }
-  const difference = { case: of, node: theirs, redline: ours };
-  return explain(difference) === undefined ? difference : undefined;
+  for (const byNode of theirs.values()) {
+    for (const byRedline of ours.values()) {
+      if (explain({ case: of, node: byNode, redline: byRedline }) !== undefined) return undefined;
+    }
+  }
+  const [[byNode], [byRedline]] = [[...theirs.values()], [...ours.values()]];
+  // Every run of one of them was cut off: nothing is known.
+  if (byNode === undefined || byRedline === undefined) return undefined;
+  return { case: of, node: byNode, redline: byRedline };
 }
 
 function onTheWire({ bytes, end, requests }: Transcript): string {

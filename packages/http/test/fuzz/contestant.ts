@@ -16,6 +16,8 @@ export interface Transcript {
   requests: Heard[];
   /** Of `clientError`, and what nobody caught. */
   errors: string[];
+  /** Something still happened when the time was up: this run says nothing. */
+  isCutOff: boolean;
 }
 
 export interface Heard {
@@ -27,13 +29,17 @@ export interface Heard {
 interface Running {
   case: Case;
   transcript: Transcript;
+  /** Handlers that go on. */
   open: number;
+  quietTurns: number;
 }
 
 /** Turns of the loop in which nothing happens: the connection is at rest. By the clock a busy machine would look so too. */
 const restTurns = 6;
+/** The same while a handler waits: for what never comes. */
+const hungTurns = 60;
 const turnMs = 2;
-const mostTurns = 1_000;
+const mostTurns = 2_000;
 
 /** One of the two servers that are compared. It serves many cases at a time, each on a connection of its own. */
 export class Contestant {
@@ -67,15 +73,20 @@ export class Contestant {
     socket.setNoDelay(true);
     await once(socket, 'connect');
     const port = socket.localPort!;
-    const transcript: Transcript = { bytes: '', end: 'open', requests: [], errors: [] };
-    const running: Running = { case: of, transcript, open: 0 };
+    const transcript: Transcript = {
+      bytes: '',
+      end: 'open',
+      requests: [],
+      errors: [],
+      isCutOff: false,
+    };
+    const running: Running = { case: of, transcript, open: 0, quietTurns: 0 };
     this.#running.set(port, running);
     let received = '';
-    let quietTurns = 0;
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => {
       received += chunk;
-      quietTurns = 0;
+      running.quietTurns = 0;
     });
     socket.on('end', () => (transcript.end = 'FIN'));
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -84,11 +95,14 @@ export class Contestant {
     await send(socket, of);
     if (of.ending === 'end') socket.end();
     if (of.ending === 'destroy') socket.resetAndDestroy();
-    quietTurns = 0;
-    for (let turn = 0; turn < mostTurns && quietTurns < restTurns; turn++) {
+    running.quietTurns = 0;
+    const isAtRest = (): boolean =>
+      running.quietTurns >= (running.open > 0 ? hungTurns : restTurns);
+    for (let turn = 0; turn < mostTurns && !isAtRest(); turn++) {
       await sleep(turnMs);
-      quietTurns = running.open > 0 ? 0 : quietTurns + 1;
+      running.quietTurns++;
     }
+    transcript.isCutOff = !isAtRest();
     socket.destroy();
     // What the handlers hear of a connection that is gone.
     for (let turn = 0; turn < restTurns; turn++) await sleep(turnMs);
@@ -100,27 +114,27 @@ export class Contestant {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const running = this.#running.get(request.socket.remotePort!);
     if (running === undefined) return;
+    running.quietTurns = 0;
     const heard: Heard = { request: [], response: [], steps: [] };
+    const note = (to: string[], what: string, error?: NodeJS.ErrnoException): void => {
+      running.quietTurns = 0;
+      to.push(error === undefined ? what : `${what} ${error.code ?? error.message}`);
+    };
     const program = running.case.programs[running.transcript.requests.push(heard) - 1];
     heard.request.push(
       `${request.method} ${request.url} HTTP/${request.httpVersion} ${request.rawHeaders.join('|')}`,
     );
     for (const event of ['end', 'close', 'aborted', 'error'] as const) {
-      request.on(event, (error?: NodeJS.ErrnoException) =>
-        heard.request.push(error === undefined ? event : `${event} ${error.code}`),
-      );
+      request.on(event, (error?: NodeJS.ErrnoException) => note(heard.request, event, error));
     }
     for (const event of ['finish', 'close', 'error'] as const) {
-      response.on(event, (error?: NodeJS.ErrnoException) =>
-        heard.response.push(
-          error === undefined ? event : `${event} ${error.code ?? error.message}`,
-        ),
-      );
+      response.on(event, (error?: NodeJS.ErrnoException) => note(heard.response, event, error));
     }
     running.open++;
     await (program === undefined
       ? echo(request, response, heard)
-      : perform(program, request, response, heard));
+      : perform(program, request, response, (text) => note(heard.steps, text)));
+    running.quietTurns = 0;
     running.open--;
   }
 }
@@ -129,10 +143,10 @@ async function perform(
   program: readonly Step[],
   request: IncomingMessage,
   response: ServerResponse,
-  { steps }: Heard,
+  note: (text: string) => void,
 ): Promise<void> {
   for (const [index, step] of program.entries()) {
-    await runStep(step, index, request, response, (text) => steps.push(text));
+    await runStep(step, index, request, response, note);
   }
 }
 

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Step } from './case.ts';
 import type { Difference } from './compare.ts';
+import type { Transcript } from './contestant.ts';
 
 /** Differences that are meant, or that nobody can build on. Each has its reason, and covers as little as it can. */
 const explained: { reason: string; covers: (difference: Difference) => boolean }[] = [
@@ -33,8 +36,78 @@ const explained: { reason: string; covers: (difference: Difference) => boolean }
       redline.requests.length === 0 &&
       /^[^\n]*\r?\n?$/.test(bytes),
   },
+  {
+    reason:
+      'good requests before a bad one are answered, and it is refused in turn; Node drops the responses that are due',
+    covers: ({ node, redline }) =>
+      node.errors.length > 0 &&
+      node.errors[0] === redline.errors[0] &&
+      node.bytes.endsWith(refusal) &&
+      /\r\nconnection: close\r\n/i.test(redline.bytes.slice(node.bytes.length - refusal.length)) &&
+      redline.bytes.length > node.bytes.length - refusal.length &&
+      redline.bytes.startsWith(node.bytes.slice(0, -refusal.length)) &&
+      sameRequests(node, redline),
+  },
+  {
+    reason:
+      'a response that ended before its turn leaves in its turn, also when it was corked behind its end; Node keeps it forever',
+    covers: ({ node, redline, case: { programs } }) =>
+      node.end === 'open' &&
+      isCutOff(node, redline) &&
+      programs.slice(1).some((steps) => has(steps, 'end', 'cork')),
+  },
+  {
+    reason:
+      'a response that ended and was destroyed with an error before its turn gives way to the next; Node never goes on',
+    covers: ({ node, redline, case: { programs } }) =>
+      node.end === 'open' &&
+      isCutOff(node, redline) &&
+      programs.slice(1).some((steps) => has(steps, 'end', 'destroyError')),
+  },
+  {
+    reason:
+      'a client that ends is noticed while much waits behind the first response; Node reads no further then',
+    covers: ({ node, redline, case: { ending, programs } }) =>
+      ending === 'end' &&
+      node.end === 'open' &&
+      redline.end === 'FIN' &&
+      node.bytes === redline.bytes &&
+      programs.slice(1, -1).some((steps) => written(steps) > 65_536),
+  },
+  {
+    reason: 'a request line without a version is refused; Node takes it for HTTP/0.9',
+    covers: ({ node, redline, case: { bytes } }) =>
+      /^(?:GET|HEAD|POST|DELETE) [^ \r\n]*\r?\n/m.test(bytes) &&
+      redline.errors[0] === 'clientError HPE_INVALID_CONSTANT' &&
+      redline.bytes.endsWith(refusal) &&
+      node.bytes.startsWith(redline.bytes.slice(0, -refusal.length)),
+  },
 ];
 const refusal = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
+
+function sameRequests(node: Transcript, redline: Transcript): boolean {
+  const linesOf = ({ requests }: Transcript): unknown => requests.map(({ request }) => request[0]);
+  return isDeepStrictEqual(linesOf(node), linesOf(redline));
+}
+
+/** Node sends the same, and then no more. */
+function isCutOff(node: Transcript, redline: Transcript): boolean {
+  return (
+    redline.bytes.length > node.bytes.length &&
+    redline.bytes.startsWith(node.bytes) &&
+    sameRequests(node, redline)
+  );
+}
+
+function written(steps: readonly Step[]): number {
+  return steps.reduce((sum, step) => sum + (step.do === 'write' ? step.bytes : 0), 0);
+}
+
+/** The handler does one, and later the other. */
+function has(steps: readonly Step[], one: Step['do'], other: Step['do']): boolean {
+  const at = steps.findIndex((step) => step.do === one);
+  return at >= 0 && steps.slice(at).some((step) => step.do === other);
+}
 
 /** @returns the reason, if there is one */
 export function explain(difference: Difference): string | undefined {

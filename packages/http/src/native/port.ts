@@ -122,7 +122,7 @@ export class Port {
 
   #readOn(words: number, until: number): void {
     const { records } = this.#memory;
-    let isAnyRequest = false;
+    let isAnyGood = this.#whole.length > 0;
     let lastSlot = -1;
     let bodySlot = -1;
     let at = this.#next;
@@ -138,13 +138,14 @@ export class Port {
       if (slot === bodySlot || known?.endsBody) return;
       if (kind === REQUEST && slot === lastSlot && known?.hadTrailers) return;
       // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
-      if (kind === ERROR && isAnyRequest) return;
+      if (kind === ERROR && isAnyGood) return;
       this.#next = at + (start >>> 8);
       if (kind === REQUEST) {
-        isAnyRequest = true;
+        isAnyGood = true;
         this.#onRequest(records, at);
         if (records[at + 14]! > 0) bodySlot = slot;
       } else {
+        isAnyGood ||= kind === BODY_END;
         this.#onOther(records, at, kind);
         if (kind === BODY || (kind === BODY_END && records[at + 6]! > 0)) bodySlot = slot;
       }

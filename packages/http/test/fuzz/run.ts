@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 });
 const kinds = { programs: programCase, bytes: byteCase };
 type Kind = keyof typeof kinds;
-const atOnce = 24;
+const atOnce = 64;
 const mostShown = 5;
 const shrinkTries = 60;
 

@@ -13,6 +13,7 @@ import { closureLane } from './intake/closures.ts';
 import { DeadLetters } from './intake/dead-letters.ts';
 import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
 import { Desk } from './intake/desk.ts';
+import { Ids } from './job/ids.ts';
 import { isJob, type JobDefinition } from './job/job.ts';
 import type { JobRecord } from './journal/job-record.ts';
 import { JournalRoot } from './journal/journal-root.ts';
@@ -61,9 +62,8 @@ export class Deferrer implements LaneHost {
   readonly #root: JournalRoot<PendingJob> | undefined;
   readonly #redelivery: Redelivery;
   readonly #deaths: Repeated;
-  readonly #idPrefix: string;
+  readonly #ids: Ids;
   readonly #ready: Promise<void>;
-  #lastId = 0;
   #state: 'open' | 'draining' | 'closed' = 'open';
   #closing: Promise<void> | undefined;
   readonly #onClosed: (() => void)[] = [];
@@ -114,7 +114,7 @@ export class Deferrer implements LaneHost {
       restoreFrom: (context) => this.restoreFrom(context),
     });
     this.#redelivery = redelivery;
-    this.#idPrefix = this.#root?.own.id ?? makeJournalId(this.clock.wall());
+    this.#ids = new Ids(this.#root?.own.id ?? makeJournalId(this.clock.wall()));
     this.deadLetters = new DeadLetters(this.#root?.deadLetters, {
       maxLetters: options.maxDeadLetters,
       requeue: (record) => redelivery.requeue(record),
@@ -182,7 +182,7 @@ export class Deferrer implements LaneHost {
     }
     const scope = scopes.getStore();
     const record: JobRecord = {
-      id: this.#nextId(),
+      id: this.#ids.next(),
       sink: lane.name,
       job: definition.name,
       key: options.key,
@@ -218,7 +218,7 @@ export class Deferrer implements LaneHost {
       throw closureAbove(level);
     }
     const record: JobRecord = {
-      id: this.#nextId(),
+      id: this.#ids.next(),
       sink: this.#after.name,
       job: work.name === '' ? 'closure' : work.name,
       key: options.standIn?.key,
@@ -371,10 +371,6 @@ export class Deferrer implements LaneHost {
     this.#laneFor(job.sink);
     if (this.#state === 'closed') throw closedError();
     return job;
-  }
-
-  #nextId(): string {
-    return `${this.#idPrefix}-${(++this.#lastId).toString(36)}`;
   }
 
   async #bury(job: PendingJob, error: unknown): Promise<void> {

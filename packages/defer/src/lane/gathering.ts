@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { PendingJob } from '../job/pending-job.ts';
 import { Deque } from './deque.ts';
 import { DueHeap } from './due-heap.ts';
@@ -74,11 +75,12 @@ export class Gathering {
     return this.#queue.peek();
   }
 
-  push(job: PendingJob, now: number): void {
+  push(job: PendingJob, clock: Clock): void {
     if (job.level === 'sink') this.#isUrgent = true;
     this.#queue.push(job);
     this.#queuedLength += job.length;
-    this.#gatheringSinceMs ??= now;
+    // To ask for the time costs as much as all else here.
+    this.#gatheringSinceMs ??= clock.now();
   }
 
   /** Puts jobs before all others, in their order. */

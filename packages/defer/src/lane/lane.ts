@@ -209,7 +209,7 @@ export class Lane {
     // The journal could not take it, nobody counts on it, and nothing grows for it.
     if (place === undefined && job.isJournaled && !job.isReached && this.isFull) return false;
     this.#room.load(job);
-    this.#gathering.push(job, this.#host.clock.now());
+    this.#gathering.push(job, this.#host.clock);
     const waitsFor = this.#waitsFor;
     if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
       this.#schedule();
@@ -424,7 +424,7 @@ export class Lane {
       job.counts = this.stats.byName.of(job.job);
       job.counts.readBack(job.deferredAtMs);
       this.#room.load(job);
-      if (!this.#isSuspect(job, place)) this.#gathering.push(job, now);
+      if (!this.#isSuspect(job, place)) this.#gathering.push(job, this.#host.clock);
     }
     if (trouble !== undefined) this.#readAgain(trouble, now);
     if (lost > 0) {
@@ -468,7 +468,7 @@ export class Lane {
           job.restore = this.#host.restoreFrom(job.context);
           job.counts!.readBack(job.deferredAtMs);
           this.#room.load(job);
-          this.#gathering.push(job, this.#host.clock.now());
+          this.#gathering.push(job, this.#host.clock);
         },
         (job, error) => {
           this.drop(job, 'unreadable');

@@ -62,8 +62,8 @@ const routes: Record<string, (params: Record<string, string>) => object> = {
   '/rss': () => {
     // What is kept counts, and not the garbage V8 has not come to yet.
     globalThis.gc?.();
-    const { rss, heapUsed, external } = process.memoryUsage();
-    return { rss, kept: heapUsed + external };
+    const { rss, heapUsed } = process.memoryUsage();
+    return { rss, heap: heapUsed };
   },
   '/burst/:first/:count': ({ first, count }) => {
     const begin = Number(first);

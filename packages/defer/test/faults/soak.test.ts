@@ -12,9 +12,9 @@ const requestsAtOnce = 4;
 const samples = 20;
 /** By then nothing is loaded, compiled or grown for the first time. */
 const warmSamples = 4;
-/* What is kept may grow by less than two bytes for each of 5 million jobs. RSS grows in a few steps, when a backlog is the
+/* The heap may grow by less than two bytes for each of 5 million jobs. RSS grows in a few steps, when a backlog is the
    longest so far, and an allocator gives none of that back. */
-const mostKeptBytes = 8 << 20;
+const mostHeapBytes = 8 << 20;
 const mostGrowthBytes = 96 << 20;
 const segmentBytes = 1 << 20;
 
@@ -39,7 +39,7 @@ test(`${jobs} jobs through HTTP: each arrives, and neither memory nor the journa
   const depth = async (): Promise<number> => (await ask('depth'))['depth']!;
 
   const rss: number[] = [];
-  const kept: number[] = [];
+  const heap: number[] = [];
   const bytes: number[] = [];
   let next = 0;
   const send = async (end: number): Promise<void> => {
@@ -66,14 +66,14 @@ test(`${jobs} jobs through HTTP: each arrives, and neither memory nor the journa
     await until('the end of the backlog', async () => (await depth()) === 0);
     const memory = await ask('rss');
     rss.push(memory['rss']!);
-    kept.push(memory['kept']!);
+    heap.push(memory['heap']!);
     await until('the removal of what is done', () => bytesIn(directory) <= 4 * segmentBytes);
     bytes.push(bytesIn(directory));
   }
   const mebibytes = (values: readonly number[]): string =>
     values.map((value) => (value / 2 ** 20).toFixed(1)).join(' ');
   t.diagnostic(`RSS ${mebibytes(rss)} MiB`);
-  t.diagnostic(`kept, behind a collection: ${mebibytes(kept)} MiB`);
+  t.diagnostic(`heap behind a collection: ${mebibytes(heap)} MiB`);
   t.diagnostic(`journal ${mebibytes(bytes)} MiB`);
   t.diagnostic(
     `${times.received} of ${lap * samples} arrived, ${times.again} of them more than once`,
@@ -81,7 +81,7 @@ test(`${jobs} jobs through HTTP: each arrives, and neither memory nor the journa
   assert.equal(times.received, lap * samples);
   const growthOf = (values: readonly number[]): number =>
     Math.max(...values.slice(warmSamples)) - values[warmSamples - 1]!;
-  assert.ok(growthOf(kept) < mostKeptBytes, `${growthOf(kept)} bytes more are kept`);
+  assert.ok(growthOf(heap) < mostHeapBytes, `${growthOf(heap)} bytes more in the heap`);
   assert.ok(growthOf(rss) < mostGrowthBytes, `${growthOf(rss)} bytes more in memory`);
 });
 

@@ -13,6 +13,18 @@ export interface JobRecord {
   readonly options: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Names are code, and few. */
+const mostNames = 1_000;
+const quotedNames = new Map<string, string>();
+
+function quoted(name: string): string {
+  let text = quotedNames.get(name);
+  if (text !== undefined) return text;
+  text = JSON.stringify(name);
+  if (quotedNames.size < mostNames) quotedNames.set(name, text);
+  return text;
+}
+
 /* Two lines: what the core knows as a JSON array, then the data as it came. JSON text has no raw line break. */
 export function encodeJobRecord(record: JobRecord): string {
   const { id, sink, job, key, json, deferredAtMs, attempt, context, options } = record;
@@ -20,7 +32,7 @@ export function encodeJobRecord(record: JobRecord): string {
     context === undefined && options === undefined
       ? ''
       : `,${context === undefined ? 'null' : JSON.stringify(context)},${options === undefined ? 'null' : JSON.stringify(options)}`;
-  return `["${id}",${JSON.stringify(sink)},${JSON.stringify(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
+  return `["${id}",${quoted(sink)},${quoted(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
 }
 
 /** @throws {SyntaxError} when the text is no record, which the checksum rules out for what this package wrote. */

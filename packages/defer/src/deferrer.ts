@@ -15,6 +15,7 @@ import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
 import { Desk } from './intake/desk.ts';
 import { Ids } from './job/ids.ts';
 import { isJob, type JobDefinition } from './job/job.ts';
+import { runAtMsOf } from './job/run-at.ts';
 import type { JobRecord } from './journal/job-record.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
@@ -175,6 +176,8 @@ export class Deferrer implements LaneHost {
     const lane = this.#laneFor(options.sink ?? definition.sink ?? this.options.sink);
     const level = options.level ?? definition.level ?? this.options.level;
     const when = options.when ?? definition.when ?? 'always';
+    const deferredAtMs = this.clock.wall();
+    const runAtMs = runAtMsOf(options, level, deferredAtMs);
     const json = serialise(definition.name, data, lane.options, this.options.maxJobBytes);
     const refusal = lane.options.sink.refuses?.(definition.name, options.options);
     if (refusal !== undefined) {
@@ -187,12 +190,13 @@ export class Deferrer implements LaneHost {
       job: definition.name,
       key: options.key,
       json,
-      deferredAtMs: this.clock.wall(),
+      deferredAtMs,
       attempt: 1,
       context: captureContext(scope, this.options.context),
       options: options.options,
+      runAtMs,
     };
-    const restore = lane.options.sink.runsHere ? captureAsyncContext() : undefined;
+    const restore = lane.options.sink.runsHere ? this.#restoreOf(record) : undefined;
     const job = new PendingJob(record, level, when, restore);
     if (level === 'outbox') {
       return enqueueInOutbox(this.options.outbox, job, options.transaction, this.desk);
@@ -240,6 +244,11 @@ export class Deferrer implements LaneHost {
     const { restore } = this.options.context;
     if (restore === undefined || context === undefined) return undefined;
     return (work) => restore(context, work);
+  }
+
+  /* A job that runs later does not keep its request in memory until then. */
+  #restoreOf({ runAtMs, context }: JobRecord): Restore | undefined {
+    return runAtMs === undefined ? captureAsyncContext() : this.restoreFrom(context);
   }
 
   /** Sends what is there without waiting for full batches, and goes on taking jobs. */

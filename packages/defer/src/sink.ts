@@ -25,6 +25,8 @@ export interface Delivery {
   readonly length: number;
   /** Wall clock of the `defer()` call, milliseconds since 1970. */
   readonly deferredAtMs: number;
+  /** Wall clock of the moment it was to run, where the call gave one. */
+  readonly runAtMs?: number | undefined;
   /** 1 on the first try. A sink that was down (`send` threw) does not count as a try. */
   readonly attempt: number;
   readonly context: DeferContext | undefined;

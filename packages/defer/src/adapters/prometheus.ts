@@ -91,6 +91,12 @@ export function prometheusMetrics(deferrer: Deferrer): string {
     lanes.flatMap(lagLines),
   );
   write(
+    'redline_defer_delayed',
+    'gauge',
+    'Jobs that are to run later.',
+    sinks.map(({ name, delayed }) => `redline_defer_delayed{sink="${escape(name)}"} ${delayed}`),
+  );
+  write(
     'redline_defer_waiting',
     'gauge',
     '1 for why the jobs of a sink wait.',

@@ -14,7 +14,7 @@ What to do:
   --remove             throw dead letters away: those of --id, --job or --sink, or with --all every one
 
 Which jobs:
-  --state STATE        waiting, sent (the sink has them; kept for its replay window) or dead
+  --state STATE        waiting, delayed, sent (the sink has them; kept for its replay window) or dead
   --id ID              one job; may be repeated
   --job NAME           jobs of one name
   --sink NAME          jobs of one sink

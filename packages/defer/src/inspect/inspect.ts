@@ -3,7 +3,7 @@ import { DeferError } from '../errors.ts';
 import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
 import { jobsByName } from './jobs-by-name.ts';
-import { readDirectory, type ListedJob, type Listing } from './read-directory.ts';
+import { readDirectory, type ListedJob, type ListedState, type Listing } from './read-directory.ts';
 import { requeue } from './requeue.ts';
 import { serve } from './serve.ts';
 
@@ -22,6 +22,8 @@ export interface InspectOptions {
   limit?: string;
 }
 
+const states: readonly ListedState[] = ['waiting', 'delayed', 'sent', 'dead'];
+
 /** Does what the command was asked for; returns its exit status. */
 export async function runInspect(
   directory: string,
@@ -34,7 +36,7 @@ export async function runInspect(
   if (actions.length > 1) {
     throw wrongCall(`--${actions.join(' and --')} exclude each other.`);
   }
-  if (options.state !== undefined) oneOf('--state', options.state, ['waiting', 'sent', 'dead']);
+  if (options.state !== undefined) oneOf('--state', options.state, states);
   const limit = wholeNumber('--limit', Number(options.limit ?? 50));
   const listing = await read(directory);
   if (options.serve === true) {
@@ -65,10 +67,13 @@ async function requeueJobs(
   write: (text: string) => void,
 ): Promise<number> {
   const { state = options.id === undefined ? 'dead' : undefined } = options;
-  if (state === 'waiting')
+  if (state === 'waiting' || state === 'delayed') {
     throw wrongCall('Jobs that wait are done anyway: there is nothing to requeue.');
+  }
   const isMeant = chooser({ ...options, ...(state !== undefined && { state }) });
-  const meant = jobs.filter((job) => job.state !== 'waiting' && isMeant(job));
+  const meant = jobs.filter(
+    (job) => (job.state === 'sent' || job.state === 'dead') && isMeant(job),
+  );
   const records = meant.map(({ record }) => record);
   if (records.length > 0) await requeue(directory, records, true);
   write(
@@ -104,9 +109,10 @@ function list(
   if (journals.length === 0) write('No journals.\n');
   for (const { id, owner, bytes, damages } of journals) {
     const own = jobs.filter(({ journal }) => journal === id);
-    const waiting = own.filter(({ state }) => state === 'waiting').length;
+    const waiting = countOf(own, 'waiting');
+    const delayed = countOf(own, 'delayed');
     write(
-      `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${own.length - waiting} sent, ${(bytes / 1_024).toFixed(0)} KiB\n`,
+      `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${delayed > 0 ? `${delayed} delayed, ` : ''}${countOf(own, 'sent')} sent, ${(bytes / 1_024).toFixed(0)} KiB\n`,
     );
     for (const { file, offset, bytes: length, kind } of damages) {
       const place =
@@ -124,10 +130,13 @@ function list(
   const shown = limit === 0 ? meant : meant.slice(0, limit);
   write(`${count(meant.length)}\n`);
   for (const { state, record, reason } of shown) {
-    const { id, sink, job, key, deferredAtMs, json } = record;
+    const { id, sink, job, key, deferredAtMs, runAtMs, json } = record;
     const at = isoOf(deferredAtMs);
     const keyText = key === undefined ? '' : `  key ${key}`;
-    write(`${state.padEnd(7)}  ${id}  ${at}  ${sink}  ${job}${keyText}  ${shorten(json, 60)}\n`);
+    const until = state === 'delayed' ? `  until ${isoOf(runAtMs!)}` : '';
+    write(
+      `${state.padEnd(7)}  ${id}  ${at}  ${sink}  ${job}${keyText}${until}  ${shorten(json, 60)}\n`,
+    );
     if (reason !== undefined) write(`         ${shorten(reason.split('\n')[0]!, 110)}\n`);
   }
   if (shown.length < meant.length) write(`… ${meant.length - shown.length} more: --limit 0\n`);
@@ -180,6 +189,10 @@ async function read(directory: string): Promise<Listing> {
 
 function wrongCall(sentence: string): DeferError {
   return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
+}
+
+function countOf(jobs: readonly ListedJob[], which: ListedState): number {
+  return jobs.filter(({ state }) => state === which).length;
 }
 
 function count(jobs: number): string {

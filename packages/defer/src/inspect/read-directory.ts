@@ -7,7 +7,8 @@ import { freeOwner, isAlive, parseFolderName } from '../journal/owner.ts';
 import { recoverJournal, type Damage } from '../journal/recover.ts';
 import { jobStates } from '../journal/segment.ts';
 
-export type ListedState = 'waiting' | 'sent' | 'dead';
+/** `'delayed'`: it waits for the time it is to run at. */
+export type ListedState = 'waiting' | 'delayed' | 'sent' | 'dead';
 
 export interface ListedJob {
   readonly state: ListedState;
@@ -80,9 +81,11 @@ async function look(directory: string): Promise<Listing> {
         const number = segment.firstJob + at;
         const state = segment.stateOf(number);
         if (state !== jobStates.waiting && state !== jobStates.sent) continue;
+        const record = records.get(number)!;
+        const isDelayed = (record.runAtMs ?? 0) > Date.now();
         jobs.push({
-          state: state === jobStates.sent ? 'sent' : 'waiting',
-          record: records.get(number)!,
+          state: state === jobStates.sent ? 'sent' : isDelayed ? 'delayed' : 'waiting',
+          record,
           journal: id,
           reason: undefined,
           failures: tries.failed(number),

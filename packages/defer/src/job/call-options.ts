@@ -2,6 +2,7 @@ import { DeferError } from '../errors.ts';
 import type { ResolvedLane } from '../lane/lane-options.ts';
 import type { JobDefinition } from './job.ts';
 import { levels, whens, type Level, type When } from './level.ts';
+import { checkTime } from './run-at.ts';
 import { oneOf, onlyKnown } from '../validate.ts';
 
 export interface DeferCallOptions {
@@ -17,6 +18,15 @@ export interface DeferCallOptions {
   sink?: string;
   /** Not for the level `outbox`, whose jobs go with their transaction. @default the job's, then 'always' */
   when?: When;
+  /**
+   * The job reaches its sink this many milliseconds after the call, or as soon as may be then. With a journal it waits
+   * there, and survives what its level survives; without one it takes the room of a job in memory. It has the trace of
+   * its request and what `context.restore` makes of it, not its AsyncLocalStorage. Not for the levels `sink` and
+   * `outbox`.
+   */
+  delayMs?: number;
+  /** The same, with the time: a Date, or milliseconds since 1970. One that is past is now. */
+  runAt?: Date | number;
   /** For the sink alone: delay, priority, headers… Must be JSON. */
   options?: Readonly<Record<string, unknown>>;
   /** Level `outbox`: the client of the caller's transaction. */
@@ -53,6 +63,8 @@ const known: Record<keyof DeferCallOptions, true> = {
   when: true,
   options: true,
   transaction: true,
+  delayMs: true,
+  runAt: true,
 };
 
 const knownAfter: Record<keyof AfterOptions, true> = { level: true, when: true, standIn: true };
@@ -69,6 +81,7 @@ export function checkCall(call: DeferCallOptions): void {
   }
   if (level !== undefined) oneOf('level', level, levels);
   if (when !== undefined) oneOf('when', when, whens);
+  checkTime(call);
   if (options === undefined) return;
   try {
     JSON.stringify(options);

@@ -33,6 +33,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly deferredAtMs: number;
   context: DeferContext | undefined;
   options: Readonly<Record<string, unknown>> | undefined;
+  readonly runAtMs: number | undefined;
   readonly level: Level;
   readonly when: When;
   restore: Restore | undefined;
@@ -77,6 +78,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
     this.attempt = record.attempt;
     this.context = record.context;
     this.options = record.options;
+    this.runAtMs = record.runAtMs;
     this.level = level;
     this.when = when;
     this.restore = restore;
@@ -85,6 +87,11 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   /** True when its level is the journal's to reach. */
   get isJournaled(): boolean {
     return this.level === 'process' || this.level === 'disk';
+  }
+
+  /** Since when it waits: what runs later is not late before its time. */
+  get waitsSinceMs(): number {
+    return this.runAtMs ?? this.deferredAtMs;
   }
 
   get length(): number {

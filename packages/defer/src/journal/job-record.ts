@@ -11,6 +11,8 @@ export interface JobRecord {
   readonly attempt: number;
   readonly context: DeferContext | undefined;
   readonly options: Readonly<Record<string, unknown>> | undefined;
+  /** Wall clock of the moment it is to run, where that was not the call's. */
+  readonly runAtMs?: number | undefined;
 }
 
 /** Names are code, and few. */
@@ -27,18 +29,18 @@ function quoted(name: string): string {
 
 /* Two lines: what the core knows as a JSON array, then the data as it came. JSON text has no raw line break. */
 export function encodeJobRecord(record: JobRecord): string {
-  const { id, sink, job, key, json, deferredAtMs, attempt, context, options } = record;
+  const { id, sink, job, key, json, deferredAtMs, attempt, context, options, runAtMs } = record;
   const extra =
-    context === undefined && options === undefined
+    context === undefined && options === undefined && runAtMs === undefined
       ? ''
-      : `,${context === undefined ? 'null' : JSON.stringify(context)},${options === undefined ? 'null' : JSON.stringify(options)}`;
+      : `,${context === undefined ? 'null' : JSON.stringify(context)},${options === undefined ? 'null' : JSON.stringify(options)}${runAtMs === undefined ? '' : `,${runAtMs}`}`;
   return `["${id}",${quoted(sink)},${quoted(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
 }
 
 /** @throws {SyntaxError} when the text is no record, which the checksum rules out for what this package wrote. */
 export function decodeJobRecord(text: string): JobRecord {
   const lineEnd = text.indexOf('\n');
-  const [id, sink, job, key, deferredAtMs, attempt, context, options] = JSON.parse(
+  const [id, sink, job, key, deferredAtMs, attempt, context, options, runAtMs] = JSON.parse(
     text.slice(0, lineEnd),
   ) as [
     string,
@@ -49,6 +51,7 @@ export function decodeJobRecord(text: string): JobRecord {
     number,
     DeferContext?,
     Record<string, unknown>?,
+    number?,
   ];
   return {
     id,
@@ -60,5 +63,6 @@ export function decodeJobRecord(text: string): JobRecord {
     attempt,
     context: context ?? undefined,
     options: options ?? undefined,
+    runAtMs,
   };
 }

@@ -180,6 +180,13 @@ export class Journal<Waiter = unknown> {
     if (segment.stateOf(number) === jobStates.loaded) segment.set(number, jobStates.waiting);
   }
 
+  /** Where a job lies that its lane has put down; undefined where it is not there any more. */
+  placeOf(number: number, offset: number): JobPlace | undefined {
+    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
+    if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
+    return { journal: this as Journal, segment, number, offset };
+  }
+
   /** Nobody needs the job any more: it was delivered, withdrawn, dropped, or lies with the dead letters. */
   done({ segment, number }: JobPlace): void {
     const state = segment.stateOf(number);

@@ -148,12 +148,18 @@ export async function readRecord(place: JobPlace): Promise<JobRecord> {
   throw new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes are not what was written.');
 }
 
-function withTries(record: JobRecord, { journal, number }: JobPlace): JobRecord {
+export function withTries(record: JobRecord, { journal, number }: JobPlace): JobRecord {
   const failed = journal.tries.failed(number);
   return failed === 0 ? record : { ...record, attempt: record.attempt + failed };
 }
 
-async function readChunk(journal: Journal, segment: Segment, offset: number): Promise<Buffer> {
+/** Reads from `offset` on: the frame there as a whole, and up to `most` bytes. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL */
+export async function readChunk(
+  journal: Journal,
+  segment: Segment,
+  offset: number,
+  most: number = chunkBytes,
+): Promise<Buffer> {
   const { fs } = journal.settings;
   const available = segment.bytes - offset;
   if (available <= 0) return Buffer.alloc(0);
@@ -161,7 +167,7 @@ async function readChunk(journal: Journal, segment: Segment, offset: number): Pr
   let fd: number | undefined;
   try {
     fd = fs.openSync(path, 'r');
-    let bytes = Buffer.allocUnsafeSlow(Math.min(available, chunkBytes));
+    let bytes = Buffer.allocUnsafeSlow(Math.min(available, most));
     let length = await fs.read(fd, bytes, 0, bytes.length, offset);
     const claimed = claimedFrameBytes(bytes.subarray(0, length), 0) ?? 0;
     if (claimed > length && claimed <= available) {

@@ -4,9 +4,12 @@ import type { Clock, Timer } from '../clock.ts';
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;
+  readonly #isHolding: boolean;
   #set: { timer: Timer; atMs: number } | undefined;
 
-  constructor(clock: Clock, ring: () => void) {
+  /** The process does not end before it rings, unless `isHolding` is false. */
+  constructor(clock: Clock, ring: () => void, isHolding = true) {
+    this.#isHolding = isHolding;
     this.#clock = clock;
     this.#ring = ring;
   }
@@ -20,7 +23,7 @@ export class Alarm {
       this.#set = undefined;
       this.#ring();
     };
-    this.#set = { timer: this.#clock.after(ms, ring, true), atMs };
+    this.#set = { timer: this.#clock.after(ms, ring, this.#isHolding), atMs };
   }
 
   cancel(): void {

@@ -56,9 +56,9 @@ export class Gathering {
 
   /** Wall clock of the oldest job that waits. */
   get oldestAtMs(): number | undefined {
-    let oldest = this.#queue.peek()?.deferredAtMs;
-    for (const { deferredAtMs } of this.#retrying) {
-      if (oldest === undefined || deferredAtMs < oldest) oldest = deferredAtMs;
+    let oldest = this.#queue.peek()?.waitsSinceMs;
+    for (const { waitsSinceMs } of this.#retrying) {
+      if (oldest === undefined || waitsSinceMs < oldest) oldest = waitsSinceMs;
     }
     return oldest;
   }

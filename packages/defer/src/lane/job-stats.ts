@@ -21,7 +21,7 @@ export function jobStatsOf(byName: JobCountsByName, inMemory: Iterable<PendingJo
   const compare = (counts: JobCounts, atMs: number): void => {
     if (atMs < (oldest.get(counts) ?? Infinity)) oldest.set(counts, atMs);
   };
-  for (const { counts, deferredAtMs } of inMemory) compare(counts!, deferredAtMs);
+  for (const { counts, waitsSinceMs } of inMemory) compare(counts!, waitsSinceMs);
   for (const counts of byName) {
     if (counts.oldestOnDiskAtMs !== undefined) compare(counts, counts.oldestOnDiskAtMs);
   }

@@ -2,12 +2,14 @@ import { captureAsyncContext } from '../job/async-context.ts';
 import { DeferError } from '../errors.ts';
 import type { JobPlace, Journal } from '../journal/journal.ts';
 import { PendingJob } from '../job/pending-job.ts';
+import type { ReadBackJob } from '../journal/read-back.ts';
 import type { SinkHost } from '../sink.ts';
 import { Repeated } from '../repeated.ts';
 import { Alarm } from './alarm.ts';
 import type { BacklogChunk } from './backlog.ts';
 import { BacklogReader } from './backlog-reader.ts';
 import { Backlogs } from './backlogs.ts';
+import { Delayed } from './delayed.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
@@ -43,6 +45,7 @@ export class Lane {
      opens on the way would keep that request in memory. */
   readonly #pumpOutside: () => void;
   readonly #parking = new Parking();
+  readonly #delayed: Delayed;
   /** Jobs that were running when a process ended: each goes alone, so that the next end has one to blame. */
   readonly #suspects: PendingJob[] = [];
   #isAlone = false;
@@ -70,6 +73,12 @@ export class Lane {
     });
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
+    this.#delayed = new Delayed(host.clock, options, this.#room, {
+      read: (jobs) => this.#takeIn(jobs, true, false),
+      lost: (jobs, cause) => this.#lose(jobs, cause),
+      trouble: (error) => this.#tellUnreadable(error),
+      ring: () => this.#pump(),
+    });
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
     this.#results = new Results(
       options,
@@ -82,7 +91,7 @@ export class Lane {
       () => this.#tellIdle(),
     );
     this.#reader = new BacklogReader(options, this.#room, this.#backlogs, {
-      read: (chunk, isReplayed, { journal }) => this.#takeIn(chunk, isReplayed, journal),
+      read: (chunk, isReplayed) => this.#readBack(chunk, isReplayed),
       failed: (error) => {
         host.logger.warn(`defer, sink ${this.name}: its jobs cannot be read back.`, error);
         this.#alarm.ringIn(readAgainMs, host.clock.now());
@@ -94,10 +103,16 @@ export class Lane {
     return this.options.name;
   }
 
-  /** Jobs not at the sink yet, those of running requests among them. */
+  /** Jobs not at the sink yet, those of running requests among them, and without those that are to run later. */
   get depth(): number {
     const { waiting, stuck } = this.#backlogs;
-    return this.#room.loaded + this.#room.reserved + this.#parking.length + waiting + stuck;
+    const { loaded, reserved } = this.#room;
+    return loaded - this.#delayed.inMemory + reserved + this.#parking.length + waiting + stuck;
+  }
+
+  /** Jobs that are to run later: how many, and the wall clock of the next one. */
+  get delayed(): { readonly jobs: number; readonly nextRunAtMs: number | undefined } {
+    return { jobs: this.#delayed.length, nextRunAtMs: this.#delayed.nextRunAtMs };
   }
 
   /** Jobs in memory. */
@@ -142,7 +157,7 @@ export class Lane {
     const compare = (atMs: number | undefined): void => {
       if (atMs !== undefined && (oldest === undefined || atMs < oldest)) oldest = atMs;
     };
-    for (const batch of this.#onTheirWay) compare(batch[0]?.deferredAtMs);
+    for (const batch of this.#onTheirWay) compare(batch[0]?.waitsSinceMs);
     for (const { oldestAtMs } of this.#backlogs) compare(oldestAtMs);
     return oldest;
   }
@@ -196,6 +211,8 @@ export class Lane {
     this.stats.deferred++;
     const counts = (job.counts = this.stats.byName.of(job.job));
     counts.deferred++;
+    const waitMs = this.#delayed.waitMs(job);
+    if (waitMs > 0) return this.#delay(job, waitMs);
     const { place } = job;
     if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
       place.journal.unload(place);
@@ -206,8 +223,7 @@ export class Lane {
       this.#schedule();
       return true;
     }
-    // The journal could not take it, nobody counts on it, and nothing grows for it.
-    if (place === undefined && job.isJournaled && !job.isReached && this.isFull) return false;
+    if (this.#isTooMuch(job)) return false;
     this.#room.load(job);
     this.#gathering.push(job, this.#host.clock);
     const waitsFor = this.#waitsFor;
@@ -215,6 +231,24 @@ export class Lane {
       this.#schedule();
     }
     return true;
+  }
+
+  /* Whatever its level: what waits for long must not wait in memory. */
+  #delay(job: PendingJob, waitMs: number): boolean {
+    if (this.#host.desk.shelve(job)) {
+      job.isSpilled = true;
+      this.#delayed.putOnDisk(job.place!, waitMs);
+      return true;
+    }
+    if (this.#isTooMuch(job)) return false;
+    this.#room.load(job);
+    this.#delayed.putInMemory(job, waitMs);
+    return true;
+  }
+
+  /* The journal could not take it, nobody counts on it, and nothing grows for it. */
+  #isTooMuch(job: PendingJob): boolean {
+    return job.place === undefined && job.isJournaled && !job.isReached && this.isFull;
   }
 
   /** What other processes left is being looked for: where order counts, new jobs must not come before it. */
@@ -240,6 +274,7 @@ export class Lane {
   /** The journal is finished. */
   detach(journal: Journal): void {
     this.#backlogs.detach(journal);
+    this.#delayed.detach(journal);
   }
 
   /** Takes away the oldest job that is not on its way. */
@@ -302,7 +337,8 @@ export class Lane {
     this.#isClosed = true;
     if (this.#pumping !== undefined) clearImmediate(this.#pumping);
     this.#alarm.cancel();
-    const waiting = [...this.#suspects, ...this.#gathering, ...this.#parking];
+    this.#delayed.stop();
+    const waiting = [...this.#suspects, ...this.#gathering, ...this.#parking, ...this.#delayed];
     const left = [...[...this.#onTheirWay].flat(), ...waiting];
     for (const abort of this.#aborts) abort.abort();
     return left;
@@ -313,10 +349,10 @@ export class Lane {
   }
 
   #isEmpty(): boolean {
-    // What cannot be read is not waited for.
+    // What cannot be read is not waited for, and what is to run later neither.
+    const loaded = this.#room.loaded - this.#delayed.inMemory;
     return (
-      this.#results.burying === 0 &&
-      this.#room.loaded + this.#parking.length + this.#backlogs.waiting === 0
+      this.#results.burying === 0 && loaded + this.#parking.length + this.#backlogs.waiting === 0
     );
   }
 
@@ -347,6 +383,10 @@ export class Lane {
       this.#backlogs.retryStuck();
     }
     this.#unpark(now);
+    for (let job = this.#delayed.take(now); job; job = this.#delayed.take(now)) {
+      gathering.push(job, now);
+    }
+    this.#delayed.readDue(now);
     this.#sendSuspect();
     while (!this.#isAlone && !gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
       const breakerMs = this.#breaker.waitMs(now);
@@ -364,7 +404,9 @@ export class Lane {
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
     if (!this.#awaitsOrphans) this.#reader.readMore();
-    for (const dueAtMs of [gathering.nextDueAtMs, this.#parking.nextDueAtMs]) {
+    // A timer may ring a little before its time.
+    const { nextDueAtMs } = gathering;
+    for (const dueAtMs of [nextDueAtMs, this.#parking.nextDueAtMs, this.#readAgainAtMs]) {
       if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
     }
     this.#tellIdle();
@@ -408,33 +450,48 @@ export class Lane {
     return spans.send(this.name, options.sink.kind, batch, send);
   }
 
-  /* Read back from disk. */
-  #takeIn({ jobs, lost, trouble }: BacklogChunk, isReplayed: boolean, journal: Journal): void {
+  #readBack({ jobs, lost, trouble }: BacklogChunk, isReplayed: boolean): void {
+    if (this.#isClosed) return;
+    this.#takeIn(jobs, false, isReplayed);
+    if (trouble !== undefined) {
+      const now = this.#host.clock.now();
+      this.#readAgainAtMs ??= now + readAgainMs;
+      this.#tellUnreadable(trouble);
+    }
+    if (lost > 0) this.#lose(lost, notWhatWasWritten());
+  }
+
+  /* Read back from disk. `isDue`: it was put down for later, and its time has come whatever the wall clock says now. */
+  #takeIn(read: readonly ReadBackJob[], isDue: boolean, isReplayed: boolean): void {
     if (this.#isClosed) return;
     const now = this.#host.clock.now();
-    for (const { place, record } of jobs) {
-      const job = new PendingJob(
-        record,
-        'process',
-        'always',
-        this.#host.restoreFrom(record.context),
-      );
+    for (const { place, record } of read) {
+      const counts = this.stats.byName.of(record.job);
+      if (!isDue) {
+        counts.readBack(record.deferredAtMs);
+        const waitMs = this.#delayed.waitMs(record);
+        if (waitMs > 0) {
+          this.#delayed.putOnDisk(place, waitMs);
+          continue;
+        }
+      }
+      const restore = this.#host.restoreFrom(record.context);
+      const job = new PendingJob(record, 'process', 'always', restore);
       job.place = place;
       job.redelivered = isReplayed;
-      job.counts = this.stats.byName.of(job.job);
-      job.counts.readBack(job.deferredAtMs);
+      job.counts = counts;
       this.#room.load(job);
       if (!this.#isSuspect(job, place)) this.#gathering.push(job, this.#host.clock);
     }
-    if (trouble !== undefined) this.#readAgain(trouble, now);
-    if (lost > 0) {
-      this.stats.dropped.unreadable += lost;
-      this.#host.logger.warn(
-        `defer, sink ${this.name}: ${lost} jobs cannot be read back from ${journal.folder}.`,
-        new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.'),
-      );
-    }
     this.#schedule();
+  }
+
+  #lose(jobs: number, cause: unknown): void {
+    this.stats.dropped.unreadable += jobs;
+    this.#host.logger.warn(
+      `defer, sink ${this.name}: ${jobs} jobs cannot be read back from the journal.`,
+      cause,
+    );
   }
 
   /* What another process left may be what ended it. A job that began in two lives and was not heard of again ends a
@@ -479,9 +536,7 @@ export class Lane {
   }
 
   /* All else goes on meanwhile. */
-  #readAgain(trouble: DeferError, now: number): void {
-    this.#readAgainAtMs ??= now + readAgainMs;
-    this.#alarm.ringIn(readAgainMs, now);
+  #tellUnreadable(trouble: DeferError): void {
     if (this.#toldUnreadable.has(trouble.message)) return;
     this.#toldUnreadable.add(trouble.message);
     this.#host.logger.warn(`defer, sink ${this.name}: ${trouble.message}`, trouble);
@@ -501,6 +556,10 @@ export class Lane {
     this.#idle = [];
     for (const resolve of idle) resolve();
   }
+}
+
+function notWhatWasWritten(): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.');
 }
 
 function endedProcess(begun: number): DeferError {

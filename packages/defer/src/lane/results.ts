@@ -90,7 +90,7 @@ export class Results {
   #delivered(job: PendingJob, wallMs: number): void {
     this.#stats.sent++;
     job.counts!.sent++;
-    this.#stats.addLag(wallMs - job.deferredAtMs);
+    this.#stats.addLag(wallMs - job.waitsSinceMs);
     this.#finish(job);
     // Only a sink that would say so can be asked to take it again.
     this.#host.desk.delivered(job, this.#backlogs.hasGeneration);

@@ -17,6 +17,10 @@ export interface SinkStats extends Pick<
   readonly loaded: number;
   /** Wall clock of the oldest of them. */
   readonly oldestAtMs: number | undefined;
+  /** Jobs that are to run later, which do not count as waiting. */
+  readonly delayed: number;
+  /** Wall clock of the next of them. */
+  readonly nextRunAtMs: number | undefined;
   /** Why they wait; undefined where they do not, or their batch gathers. */
   readonly waiting: Waiting | undefined;
   readonly dropped: LaneStats['dropped'];
@@ -25,7 +29,7 @@ export interface SinkStats extends Pick<
 }
 
 export function sinkStatsOf(lane: Lane): SinkStats {
-  const { name, depth, loaded, oldestAtMs, waiting, jobs, options, stats } = lane;
+  const { name, depth, loaded, oldestAtMs, delayed, waiting, jobs, options, stats } = lane;
   const { deferred, sent, retried, resent, replayed, dead, spilled, rejected, dropped } = stats;
   return {
     name,
@@ -33,6 +37,8 @@ export function sinkStatsOf(lane: Lane): SinkStats {
     depth,
     loaded,
     oldestAtMs,
+    delayed: delayed.jobs,
+    nextRunAtMs: delayed.nextRunAtMs,
     waiting,
     deferred,
     sent,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { jobsByName } from '../inspect/jobs-by-name.ts';
-import { readDirectory, type Listing } from '../inspect/read-directory.ts';
+import { readDirectory, type ListedState, type Listing } from '../inspect/read-directory.ts';
 import { requeue } from '../inspect/requeue.ts';
 import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
 import { isMeant, type JournalRow, type PageSource, type Which } from './snapshot.ts';
@@ -50,12 +50,23 @@ function journalRows({ journals, jobs }: Listing): JournalRow[] {
     owner,
     bytes,
     waiting: countOf(jobs, id, 'waiting'),
+    delayed: countOf(jobs, id, 'delayed'),
+    nextRunAtMs: nextOf(jobs, id),
     sent: countOf(jobs, id, 'sent'),
     damages: damages.filter(({ kind }) => kind !== 'torn').length,
   }));
 }
 
-function countOf(jobs: Listing['jobs'], id: string, state: 'waiting' | 'sent'): number {
+function nextOf(jobs: Listing['jobs'], id: string): number | undefined {
+  let next: number | undefined;
+  for (const { state, journal, record } of jobs) {
+    if (state !== 'delayed' || journal !== id) continue;
+    if (next === undefined || record.runAtMs! < next) next = record.runAtMs;
+  }
+  return next;
+}
+
+function countOf(jobs: Listing['jobs'], id: string, state: ListedState): number {
   return jobs.filter((job) => job.journal === id && job.state === state).length;
 }
 

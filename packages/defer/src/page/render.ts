@@ -120,6 +120,18 @@ function sinkTable(sinks: readonly SinkRow[], nowMs: number): Html {
 }
 
 function stateOf(row: SinkRow, nowMs: number): Html {
+  const { delayed, nextRunAtMs } = row;
+  const later = delayed > 0 && html`<br /><small>${delayedText(delayed, nextRunAtMs)}</small>`;
+  return html`${workOf(row, nowMs)}${later}`;
+}
+
+function delayedText(delayed: number, nextRunAtMs: number | undefined): string {
+  if (nextRunAtMs === undefined) return count(delayed);
+  const which = delayed === 1 ? 'waits' : 'wait, the next one';
+  return `${count(delayed)} ${which} until ${timeOf(nextRunAtMs)}`;
+}
+
+function workOf(row: SinkRow, nowMs: number): Html {
   const { depth, waiting } = row;
   if (waiting === undefined) return html`${depth > 0 ? 'delivering' : 'idle'}`;
   const word = isUnavailable(row)
@@ -196,17 +208,20 @@ function journalTable(journals: readonly JournalRow[]): Html {
                 <th>Journal</th>
                 <th>Owner</th>
                 <th class="n">Waiting</th>
+                <th>Delayed</th>
                 <th class="n">Kept for replay</th>
                 <th class="n">KiB</th>
               </tr>
             </thead>
             <tbody>
               ${journals.map(
-                ({ id, owner, waiting, sent, bytes }) =>
+                ({ id, owner, waiting, delayed, nextRunAtMs, sent, bytes }) =>
                   html`<tr>
                     <th scope="row">${id}</th>
                     <td data-label="Owner">${owners[owner]}</td>
-                    ${cell('Waiting', count(waiting))}${cell('Kept for replay', count(sent))}${cell('KiB', count(Math.ceil(bytes / 1024)))}
+                    ${cell('Waiting', count(waiting))}
+                    <td data-label="Delayed">${delayedText(delayed, nextRunAtMs)}</td>
+                    ${cell('Kept for replay', count(sent))}${cell('KiB', count(Math.ceil(bytes / 1024)))}
                   </tr>`,
               )}
             </tbody>

@@ -29,7 +29,17 @@ export interface Snapshot {
 
 export interface SinkRow extends Pick<
   SinkStats,
-  'name' | 'kind' | 'depth' | 'loaded' | 'oldestAtMs' | 'waiting' | 'sent' | 'retried' | 'dead'
+  | 'name'
+  | 'kind'
+  | 'depth'
+  | 'loaded'
+  | 'oldestAtMs'
+  | 'delayed'
+  | 'nextRunAtMs'
+  | 'waiting'
+  | 'sent'
+  | 'retried'
+  | 'dead'
 > {
   readonly dropped: number;
 }
@@ -44,6 +54,9 @@ export interface JournalRow {
   readonly owner: ListedJournal['owner'];
   readonly bytes: number;
   readonly waiting: number;
+  /** Those that are to run later, and the wall clock of the next of them. */
+  readonly delayed: number;
+  readonly nextRunAtMs: number | undefined;
   readonly sent: number;
   readonly damages: number;
 }

@@ -14,7 +14,7 @@ export interface RepliesOptions {
   /** What makes each job's result. It must be JSON; a throw has the job tried again, as with `handlers`. */
   work: Readonly<Record<string, Handler>>;
   /**
-   * How long a result waits for its client, from the `defer()` call on, in milliseconds. After that the job is dead.
+   * How long a result waits for its client, from the `defer()` call on, or from the time the job was to run at, in milliseconds. After that the job is dead.
    * @default 300_000
    */
   retainMs?: number;
@@ -210,7 +210,7 @@ class RepliesSink implements Replies {
     this.#made.set(delivery.id, {
       client: String(delivery.options?.['to']),
       text: JSON.stringify(reply),
-      expiresAtMs: delivery.deferredAtMs + this.#retainMs,
+      expiresAtMs: (delivery.runAtMs ?? delivery.deferredAtMs) + this.#retainMs,
       isTaken: false,
     });
   }

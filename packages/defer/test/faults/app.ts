@@ -10,7 +10,7 @@ import { fastifyDefer } from '../../src/adapters/fastify.ts';
 import { defineJob } from '../../src/job/job.ts';
 import { nodeFs } from '../../src/journal/journal-fs.ts';
 import type { Level } from '../../src/job/level.ts';
-import { retry, type Sink } from '../../src/sink.ts';
+import { retry, type Delivery, type Sink } from '../../src/sink.ts';
 import { redisStreams } from '../../src/sinks/redis-streams.ts';
 import { crashingFs } from './crash-fs.ts';
 
@@ -23,6 +23,7 @@ export interface AppSettings {
   /** The call to the file system this process dies at. */
   crash?: { call: number; moment: 'before' | 'within' | 'behind' };
   maxPending?: number;
+  delayMs?: number;
   quiet?: boolean;
   /** @default 'fastify' */
   platform?: 'fastify' | 'express';
@@ -74,7 +75,8 @@ const routes: Record<string, (params: Record<string, string>) => object> = {
     return { first };
   },
   '/:id': ({ id }) => {
-    defer(note, { id: id!, padding }, { key: id! });
+    const { delayMs } = settings;
+    defer(note, { id: id!, padding }, { key: id!, ...(delayMs !== undefined && { delayMs }) });
     return { id };
   },
 };
@@ -130,13 +132,20 @@ function httpSink(url: string): Sink {
           : undefined,
       );
       const body = JSON.stringify(
-        batch.filter((_, at) => results[at] === undefined).map(({ key }) => key),
+        batch
+          .filter((_, at) => results[at] === undefined)
+          .map((each) => (isEarly(each) ? 'early' : each.key)),
       );
       const { ok } = await fetch(url, { method: 'POST', body, signal });
       if (!ok) throw new Error('The parent refused.');
       return results;
     },
   };
+}
+
+/* Timers, and the two clocks, are not of one opinion about the last milliseconds. */
+function isEarly({ runAtMs = 0 }: Delivery): boolean {
+  return runAtMs > Date.now() + 100;
 }
 
 function redisSink(url: string): Sink {

@@ -73,12 +73,16 @@ export class DeferredMethods {
   }
 
   readonly #schedule: ScheduleCall = (method, self, args) => {
-    const { level = 'memory', when = 'always', key } = method.options;
+    const { level = 'memory', when = 'always', key, delayMs, runAt } = method.options;
     const name = nameOf(method, self);
     const job = this.#jobOf(name);
     const keyOfCall = key?.(...args);
     const keyed = keyOfCall !== undefined && { key: keyOfCall };
-    if (level === 'memory') {
+    const time = {
+      ...(delayMs !== undefined && { delayMs }),
+      ...(runAt !== undefined && { runAt: runAt(...args) }),
+    };
+    if (!needsInstance(method)) {
       const work = (delivery: RunDelivery): unknown =>
         run(method, self, args, { ...delivery, job: name, key: keyOfCall });
       // What another process can run as well is not lost when this one ends.
@@ -87,7 +91,7 @@ export class DeferredMethods {
       this.#deferrer.after(work, { when, ...(isKnown && { standIn }) });
       return;
     }
-    this.#deferrer.defer(job, args, { level, when, sink: 'methods', ...keyed });
+    this.#deferrer.defer(job, args, { level, when, sink: 'methods', ...keyed, ...time });
   };
 
   #jobOf(name: string): JobDefinition<unknown[]> {
@@ -110,12 +114,21 @@ function nameOf({ options, original }: DeferredMethod, instance: object): string
   return options.name ?? `${instance.constructor.name}.${original.name}`;
 }
 
+/* At level memory a call keeps its own, unless it runs later: then it is kept as JSON. */
+function needsInstance({ options: { level = 'memory', delayMs, runAt } }: DeferredMethod): boolean {
+  return level !== 'memory' || delayMs !== undefined || runAt !== undefined;
+}
+
 /* Nobody could make the instance again when the request is gone. */
-function refuseRequestScope(prototype: object, { options, original }: DeferredMethod): void {
-  const { level = 'memory' } = options;
-  if (level === 'memory') return;
+function refuseRequestScope(prototype: object, method: DeferredMethod): void {
+  if (!needsInstance(method)) return;
+  const { options, original } = method;
+  const what =
+    options.level === undefined || options.level === 'memory'
+      ? 'a delay'
+      : `the level ${options.level}`;
   throw new DeferModuleError(
     'ERR_REDLINE_DEFER_METHOD_SCOPE',
-    `${prototype.constructor.name}.${original.name} has @AfterResponse with the level ${level}, and its class is request-scoped: only memory can hold its calls.`,
+    `${prototype.constructor.name}.${original.name} has @AfterResponse with ${what}, and its class is request-scoped: only memory can hold its calls.`,
   );
 }

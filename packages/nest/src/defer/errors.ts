@@ -7,7 +7,7 @@ export type DeferModuleErrorCode =
 export const deferModuleErrorDocs: Readonly<Record<DeferModuleErrorCode, string>> = {
   ERR_REDLINE_DEFER_METHOD_NAME: 'Two methods with `@AfterResponse` have the same name.',
   ERR_REDLINE_DEFER_METHOD_SCOPE:
-    '`@AfterResponse` with a level above memory is on a method of a request-scoped class.',
+    '`@AfterResponse` with a level above memory, or a delay, is on a method of a request-scoped class.',
   ERR_REDLINE_DEFER_NO_MODULE:
     'A method with `@AfterResponse` was called where there is no `DeferModule`.',
 };

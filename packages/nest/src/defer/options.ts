@@ -28,6 +28,13 @@ export interface AfterResponseOptions<Arguments extends unknown[] = unknown[]> {
   /** What tells one call from another, where the module's `methods` are `ordered: 'key'`. */
   key?: (...args: Arguments) => string;
   /**
+   * The call runs this many milliseconds later. Its arguments must be JSON then, at level memory too, and the class not
+   * request-scoped. Not for the level `sink`.
+   */
+  delayMs?: number;
+  /** The same, with the time: what it returns for the call's arguments, a Date or milliseconds since 1970. */
+  runAt?: (...args: Arguments) => Date | number;
+  /**
    * What the journal knows the method by: calls of a process that is gone are run by it.
    * @default 'Class.method'
    */

@@ -1,0 +1,62 @@
+import { DeferError } from '../errors.ts';
+import type { Level } from './level.ts';
+
+/** When a job is to run. */
+export interface RunTime {
+  readonly delayMs?: number;
+  readonly runAt?: Date | number;
+}
+
+/** The last moment a Date can name. */
+const lastMs = 8.64e15;
+/** 1973: a number below it was meant to be something else, seconds most likely. */
+const firstMs = 1e11;
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function checkTime({ delayMs, runAt }: RunTime): void {
+  if (delayMs !== undefined && runAt !== undefined) {
+    throw wrong('The options delayMs and runAt exclude each other.');
+  }
+  if (delayMs !== undefined && !(typeof delayMs === 'number' && delayMs >= 0 && delayMs < lastMs)) {
+    throw wrong(
+      `The option delayMs must be a number of milliseconds, 0 or above, and is ${shown(delayMs)}.`,
+    );
+  }
+  if (runAt === undefined) return;
+  const ms: unknown = runAt instanceof Date ? runAt.getTime() : runAt;
+  const isTime = typeof ms === 'number' && Math.abs(ms) <= lastMs;
+  if (isTime && (runAt instanceof Date || ms >= firstMs)) return;
+  throw wrong(
+    `The option runAt must be a Date, or milliseconds since 1970, and is ${shown(runAt)}${isTime ? ', which is long ago: are these seconds?' : '.'}`,
+  );
+}
+
+/**
+ * Wall clock of the moment a job is to run; undefined for now.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL
+ */
+export function runAtMsOf(
+  { delayMs, runAt }: RunTime,
+  level: Level,
+  nowMs: number,
+): number | undefined {
+  if (delayMs === undefined && runAt === undefined) return undefined;
+  const runAtMs = delayMs === undefined ? Number(runAt) : nowMs + delayMs;
+  if (runAtMs <= nowMs) return undefined;
+  if (level !== 'sink' && level !== 'outbox') return runAtMs;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_LEVEL',
+    level === 'sink'
+      ? 'The level sink has the response wait for the sink: a job that runs later needs another level.'
+      : 'A job of level outbox goes to its sink with its commit: one that runs later needs another level.',
+  );
+}
+
+function wrong(sentence: string): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}

@@ -1,0 +1,106 @@
+import { DeferError } from '../errors.ts';
+import { frameHeaderBytes, frameKinds, readFrame } from './frame.ts';
+import { decodeJobRecord } from './job-record.ts';
+import type { JobPlace } from './journal.ts';
+import { readChunk, withTries, type ReadBackJob } from './read-back.ts';
+import { jobStates, type Segment } from './segment.ts';
+
+const mostBytes = 256 << 10;
+/** A job is read with as much behind it: most are shorter. */
+const shortBytes = 4 << 10;
+
+export interface PlacesRead {
+  /** In the order they are to run in. */
+  readonly jobs: readonly ReadBackJob[];
+  /** Not come to: for want of room, because of `trouble`, or because their write is still to come. */
+  readonly unread: readonly JobPlace[];
+  /** How many cannot be read any more, and why. */
+  readonly lost: number;
+  readonly cause: unknown;
+  readonly trouble: DeferError | undefined;
+}
+
+/** Reads jobs whose places are known, about `maxLength` characters of them; neighbours in one call. */
+export async function readPlaces(
+  places: readonly JobPlace[],
+  maxLength: number,
+): Promise<PlacesRead> {
+  const sorted = places.toSorted(byPlace);
+  const jobs: ReadBackJob[] = [];
+  const unread: JobPlace[] = [];
+  let length = 0;
+  let lost = 0;
+  let cause: unknown;
+  let trouble: DeferError | undefined;
+  let chunk: { segment: Segment; from: number; bytes: Buffer } | undefined;
+  for (const [at, place] of sorted.entries()) {
+    const { journal, segment, offset } = place;
+    if (length >= maxLength || trouble !== undefined || offset >= segment.bytes) {
+      unread.push(place);
+      continue;
+    }
+    try {
+      let text = chunk?.segment === segment && payloadAt(chunk.bytes, offset - chunk.from, place);
+      if (!text) {
+        const bytes = await readChunk(journal, segment, offset, bytesFrom(sorted, at));
+        chunk = { segment, from: offset, bytes };
+        text = payloadAt(bytes, 0, place);
+      }
+      if (!text) throw damaged();
+      const record = withTries(decodeJobRecord(text), place);
+      jobs.push({ place, record });
+      length += text.length;
+    } catch (error) {
+      if (isPassing(error)) {
+        trouble = error as DeferError;
+        unread.push(place);
+      } else {
+        lost++;
+        cause = error;
+        segment.set(place.number, jobStates.absent);
+      }
+    }
+  }
+  jobs.sort(
+    (a, b) => (a.record.runAtMs ?? 0) - (b.record.runAtMs ?? 0) || byPlace(a.place, b.place),
+  );
+  return { jobs, unread, lost, cause, trouble };
+}
+
+function byPlace(a: JobPlace, b: JobPlace): number {
+  if (a.journal !== b.journal) return a.journal.id < b.journal.id ? -1 : 1;
+  return a.number - b.number;
+}
+
+/* Up to the last job that one call reaches. */
+function bytesFrom(sorted: readonly JobPlace[], at: number): number {
+  const { segment, offset } = sorted[at]!;
+  let end = offset;
+  for (let next = at; next < sorted.length; next++) {
+    const place = sorted[next]!;
+    if (place.segment !== segment || place.offset - offset > mostBytes) break;
+    end = place.offset;
+  }
+  return end - offset + shortBytes;
+}
+
+function payloadAt(
+  bytes: Buffer,
+  start: number,
+  { segment, number }: JobPlace,
+): string | undefined {
+  if (start < 0 || start >= bytes.length) return undefined;
+  const frame = readFrame(bytes, start, segment.salt);
+  if (frame?.kind !== frameKinds.job || frame.number !== number) return undefined;
+  return bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+}
+
+function damaged(): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes are not what was written.');
+}
+
+/* A file that is gone does not come back. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof DeferError) || error.code !== 'ERR_REDLINE_DEFER_JOURNAL') return false;
+  return (error.cause as NodeJS.ErrnoException).code !== 'ENOENT';
+}

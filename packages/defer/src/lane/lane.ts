@@ -384,7 +384,7 @@ export class Lane {
     }
     this.#unpark(now);
     for (let job = this.#delayed.take(now); job; job = this.#delayed.take(now)) {
-      gathering.push(job, now);
+      gathering.push(job, this.#host.clock);
     }
     this.#delayed.readDue(now);
     this.#sendSuspect();
@@ -464,7 +464,6 @@ export class Lane {
   /* Read back from disk. `isDue`: it was put down for later, and its time has come whatever the wall clock says now. */
   #takeIn(read: readonly ReadBackJob[], isDue: boolean, isReplayed: boolean): void {
     if (this.#isClosed) return;
-    const now = this.#host.clock.now();
     for (const { place, record } of read) {
       const counts = this.stats.byName.of(record.job);
       if (!isDue) {

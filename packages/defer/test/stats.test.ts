@@ -83,6 +83,20 @@ test('names made of data are counted together once there are many', async (t) =>
   );
 });
 
+test('a job that is to run later counts once its time has come', async (t) => {
+  const { clock, sink, deferrer, stats } = start(t);
+  deferrer.defer(mail, 1, { delayMs: 60_000 });
+  await clock.pass(5);
+  assert.deepEqual([stats().depth, stats().delayed, stats().jobs[0]!.depth], [0, 1, 0]);
+  assert.equal(stats().waiting, undefined);
+  sink.isPaused = true;
+  await clock.pass(60_010);
+  assert.deepEqual([stats().depth, stats().delayed, stats().jobs[0]!.depth], [1, 0, 1]);
+  sink.resume();
+  await clock.pass(5);
+  assert.deepEqual([stats().depth, stats().jobs[0]!.depth], [0, 0]);
+});
+
 test('a sink says why its jobs wait, and until when', async (t) => {
   const reasons: [WaitReason, Partial<LaneOptions>, (setting: Setting) => Promise<void>][] = [
     [

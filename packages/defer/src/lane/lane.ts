@@ -242,6 +242,8 @@ export class Lane {
     }
     if (this.#isTooMuch(job)) return false;
     this.#room.load(job);
+    // Until its time it does not count as waiting.
+    job.counts!.loaded--;
     this.#delayed.putInMemory(job, waitMs);
     return true;
   }
@@ -384,6 +386,7 @@ export class Lane {
     }
     this.#unpark(now);
     for (let job = this.#delayed.take(now); job; job = this.#delayed.take(now)) {
+      job.counts!.loaded++;
       gathering.push(job, this.#host.clock);
     }
     this.#delayed.readDue(now);

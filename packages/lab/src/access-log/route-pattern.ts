@@ -47,7 +47,7 @@ function toExpression(pattern: string): RegExp {
   if (!pattern.startsWith('/')) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `--route names "${pattern}", which does not begin with "/"; write it like /users/:name.`,
+      `--group names "${pattern}", which does not begin with "/"; write it like /users/:name.`,
     );
   }
   const source = pattern

@@ -136,7 +136,7 @@ export function renderTopHtml(result: TopResult): string {
         id: 'method',
         heading: 'Method',
         css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-        body: markup`<ul class="method"><li>${durationText(result)}</li><li>Segments of a path that are numbers, dates, UUIDs, hashes or long tokens are folded; --route names a pattern, --keep-query keeps queries apart.</li></ul>`,
+        body: markup`<ul class="method"><li>${durationText(result)}</li><li>Segments of a path that are numbers, dates, UUIDs, hashes or long tokens are folded; --group names a pattern, --keep-query keeps queries apart.</li></ul>`,
       },
     ],
   });

@@ -126,7 +126,7 @@ async function readProfile(file: string, node = process.versions.node): Promise<
 }
 
 async function takeProfile(options: AdviseOptions, { signal }: CommandContext): Promise<Profiled> {
-  const { plan, variant } = await chooseVariant(options.config, options.variant);
+  const { plan, variant } = await chooseVariant({ target: options.config }, options.variant);
   const notes = await applyReplay([plan], options.replay, signal);
   for (const note of notes) process.stderr.write(`! ${note}\n`);
   using line = new PhaseLine(variant.name);

@@ -1,18 +1,23 @@
 import { Option, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { applyReplay } from '../access-log/apply-replay.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { loadTarget } from '../config/from-url.ts';
 import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import { mergeGroups } from '../run/groups.ts';
+import { fixed } from '../report/format.ts';
+import { type BenchResult, isMeasured } from '../result.ts';
 import { runBench } from '../run/run-bench.ts';
 import { summarise } from '../run/summarise.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
 import { ProgressListener } from './progress-listener.ts';
 import { writeReports, type ReportOptions } from './write-reports.ts';
+import type { Asked } from './choose-variant.ts';
+import { addTarget, type RequestOptions, withRequestOptions } from './target-options.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 
-interface BenchOptions extends Overrides, ReportOptions {
+interface BenchOptions extends Overrides, ReportOptions, RequestOptions {
+  failIfSlower?: number;
   only?: string[];
   replay?: string;
 }
@@ -32,10 +37,8 @@ export function addBenchCommand(
   name: 'ladder' | 'bench',
   context: CommandContext,
 ): void {
-  program
-    .command(name)
+  addTarget(program.command(name))
     .description(descriptions[name])
-    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--quick', 'a first look in a fraction of the time, with wider intervals')
     .option('--only <names>', 'measure these variants only, separated by commas', parseNames)
     .option(
@@ -51,33 +54,43 @@ export function addBenchCommand(
     .option('--connections <n>', 'connections kept busy', parseCount)
     .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--margin <share>', 'what same is within (default: 2%)', parseMargin)
+    .option(
+      '--fail-if-slower <share>',
+      'exit with 1 when a variant takes more CPU by this, e.g. 3%',
+      parseMargin,
+    )
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
+    .option('--md <file>', 'where to write a table in Markdown')
     .option('--json <file>', 'where to write the figures', undefined)
     .option('--html <file>', 'where to write the report', undefined)
     .addOption(
       new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
     )
     .addHelpText('after', helpText(name))
-    .action((config: string, options: BenchOptions) => run(name, config, options, context));
+    .action((target: string, words: string[], options: BenchOptions) =>
+      run(name, { target, command: words, request: options }, options, context),
+    );
 }
 
 async function run(
   command: 'ladder' | 'bench',
-  configFile: string,
+  { target, command: words = [], request = {} }: Asked,
   options: BenchOptions,
   context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
-  const { config, folder } = await loadConfig(configFile);
-  const all = resolvePlans(config, folder, options);
+  const loaded = await loadTarget(target, words, { sideBySide: true });
+  const config = withRequestOptions(loaded.config, request);
+  const all = resolvePlans(config, loaded.folder, options);
   const plans = options.only ? choosePlans(all, options.only) : all;
   const notes = await applyReplay(plans, options.replay, context.signal);
-  await measurePlans(command, config.title ?? config.name, plans, {
+  const result = await measurePlans(command, config.title ?? config.name, plans, {
     options,
     context,
     startedAt,
     notes,
   });
+  if (options.failIfSlower !== undefined) failIfSlower(result, options.failIfSlower);
 }
 
 interface Measuring {
@@ -94,7 +107,7 @@ export async function measurePlans(
   title: string,
   plans: readonly Plan[],
   { options, context: { version, signal }, startedAt, notes }: Measuring,
-): Promise<void> {
+): Promise<BenchResult> {
   let listener: ProgressListener | undefined;
   const listen = (plan: Plan): ProgressListener => {
     listener?.end();
@@ -118,9 +131,32 @@ export async function measurePlans(
       return { group: plan.group, result: { ...result, warnings: [...result.warnings, ...notes] } };
     });
     listener!.end();
-    await writeReports(withoutSecrets(mergeGroups(title, parts)), options);
+    const result = withoutSecrets(mergeGroups(title, parts));
+    await writeReports(result, options);
+    return result;
   } finally {
     listener?.end();
+  }
+}
+
+/** Slower is proved: the whole interval lies beyond. What is unresolved fails nobody, and is said. */
+function failIfSlower(result: BenchResult, share: number): void {
+  const percentage = `${fixed(share * 100, 1)} %`;
+  for (const variant of result.variants.filter(isMeasured)) {
+    if (variant.cpuVerdict === 'base') continue;
+    const { low, high } = variant.cpuRatio;
+    // The ratio is the baseline's CPU by the variant's.
+    const least = 1 / high - 1;
+    if (least > share) {
+      process.stdout.write(
+        `${variant.name} takes at least ${fixed(least * 100, 1)} % more CPU than ${result.baseline}: more than ${percentage}.\n`,
+      );
+      process.exitCode = 1;
+    } else if (1 / low - 1 > share) {
+      process.stdout.write(
+        `${variant.name} may take more CPU by ${percentage}, and this run cannot tell: measure more --restarts.\n`,
+      );
+    }
   }
 }
 
@@ -145,7 +181,9 @@ function helpText(name: string): string {
   return `
 Examples:
   redline ${name} redline.config.ts --quick
+  redline ${name} http://127.0.0.1:3000/feed -- node old.js -- node new.js
   redline ${name} --only base,candidate --restarts 8 --json result.json
 
-Exit status: 0 measured, 1 a server, a check or the load failed, 2 wrong input, 130 interrupted.`;
+Exit status: 0 measured, 1 a server, a check or the load failed, or a variant is slower than --fail-if-slower allows,
+2 wrong input, 130 interrupted.`;
 }

@@ -1,4 +1,4 @@
-import { loadConfig } from '../config/load-config.ts';
+import { loadTarget } from '../config/from-url.ts';
 import {
   type Overrides,
   type Plan,
@@ -6,6 +6,16 @@ import {
   resolvePlans,
 } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
+import { type RequestOptions, withRequestOptions } from './target-options.ts';
+
+/** What was typed: a config or a URL, with what starts the app there and what is sent along. */
+export interface Asked {
+  target: string;
+  command?: readonly string[];
+  request?: RequestOptions;
+  /** More servers than one will run at the same time. */
+  sideBySide?: boolean;
+}
 
 export interface Chosen {
   plan: Plan;
@@ -14,18 +24,18 @@ export interface Chosen {
 }
 
 /**
- * One variant of a config, and the plan of its group: the baseline where none is named.
+ * One variant of a config or of a URL, and the plan of its group: the baseline where none is named.
  * @param option What named it, for the message.
  * @throws {LabError} ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_CONFIG, ERR_REDLINE_OPTION
  */
 export async function chooseVariant(
-  configFile: string,
+  { target, command = [], request = {}, sideBySide = false }: Asked,
   name: string | undefined,
   overrides: Overrides = {},
   option = '--variant',
 ): Promise<Chosen> {
-  const { config, folder } = await loadConfig(configFile);
-  const plans = resolvePlans(config, folder, overrides);
+  const { config, folder } = await loadTarget(target, command, { sideBySide });
+  const plans = resolvePlans(withRequestOptions(config, request), folder, overrides);
   const wanted = name ?? plans[0]!.baseline;
   for (const plan of plans) {
     const variant = plan.variants.find((each) => each.name === wanted);

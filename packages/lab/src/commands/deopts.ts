@@ -13,13 +13,14 @@ import { type CodeEvent, readLog } from '../profile/v8-log.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
-import { chooseVariant } from './choose-variant.ts';
+import { type Asked, chooseVariant } from './choose-variant.ts';
 import { loadOf } from './flame.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
 import { type ReportOptions, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
+import { addTarget, type RequestOptions } from './target-options.ts';
 
-interface DeoptsOptions extends ReportOptions {
+interface DeoptsOptions extends ReportOptions, RequestOptions {
   variant?: string;
   seconds: number;
   warmup: number;
@@ -33,10 +34,8 @@ interface DeoptsOptions extends ReportOptions {
 const profileMs = 3_000;
 
 export function addDeoptsCommand(program: Command, context: CommandContext): void {
-  program
-    .command('deopts')
+  addTarget(program.command('deopts'))
     .description('which functions V8 threw optimised code of away, where and why')
-    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--variant <name>', 'which variant; the baseline by default')
     .option('--seconds <n>', 'length of the load that counts', parseSeconds, 10)
     .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
@@ -53,17 +52,15 @@ export function addDeoptsCommand(program: Command, context: CommandContext): voi
       new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
     )
     .addHelpText('after', helpText)
-    .action((config: string, options: DeoptsOptions) => run(config, options, context));
+    .action((target: string, command: string[], options: DeoptsOptions) =>
+      run({ target, command, request: options }, options, context),
+    );
 }
 
-async function run(
-  configFile: string,
-  options: DeoptsOptions,
-  context: CommandContext,
-): Promise<void> {
+async function run(asked: Asked, options: DeoptsOptions, context: CommandContext): Promise<void> {
   const result =
     options.log === undefined
-      ? await observe(configFile, options, context)
+      ? await observe(asked, options, context)
       : await readFromLog(options.log, context);
   const all = options.all ?? false;
   await writeFiles(
@@ -78,11 +75,11 @@ async function run(
 }
 
 async function observe(
-  configFile: string,
+  asked: Asked,
   options: DeoptsOptions,
   context: CommandContext,
 ): Promise<DeoptsResult> {
-  const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const { plan, variant } = await chooseVariant(asked, options.variant, options);
   const notes = await applyReplay([plan], options.replay, context.signal);
   const shared = sharedFacts(context);
   using line = new PhaseLine(variant.name);

@@ -23,12 +23,13 @@ import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
-import { type Chosen, chooseVariant } from './choose-variant.ts';
+import { type Asked, type Chosen, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
 import { type ReportOptions, shownPath, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
+import { addTarget, type RequestOptions } from './target-options.ts';
 
-interface FlameOptions extends ReportOptions {
+interface FlameOptions extends ReportOptions, RequestOptions {
   variant?: string;
   diff?: string[];
   seconds: number;
@@ -40,10 +41,8 @@ interface FlameOptions extends ReportOptions {
 }
 
 export function addFlameCommand(program: Command, context: CommandContext): void {
-  program
-    .command('flame')
+  addTarget(program.command('flame'))
     .description('profile a variant under load: an interactive flamegraph with V8 tiers')
-    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--variant <name>', 'which variant; the baseline by default')
     .option('--diff <before after...>', 'two variants, or two files of earlier runs')
     .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
@@ -58,16 +57,14 @@ export function addFlameCommand(program: Command, context: CommandContext): void
       new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
     )
     .addHelpText('after', helpText)
-    .action((config: string, options: FlameOptions) => run(config, options, context));
+    .action((target: string, command: string[], options: FlameOptions) =>
+      run({ target, command, request: options }, options, context),
+    );
 }
 
-async function run(
-  configFile: string,
-  options: FlameOptions,
-  context: CommandContext,
-): Promise<void> {
-  if (options.diff !== undefined) return runDiff(configFile, options.diff, options, context);
-  const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+async function run(asked: Asked, options: FlameOptions, context: CommandContext): Promise<void> {
+  if (options.diff !== undefined) return runDiff(asked, options.diff, options, context);
+  const { plan, variant } = await chooseVariant(asked, options.variant, options);
   const notes = await applyReplay([plan], options.replay, context.signal);
   const { result, profile } = await profileVariant(plan, variant, options, context);
   result.warnings.push(...notes);
@@ -84,7 +81,7 @@ async function run(
 
 /** Each side is a file of an earlier run where there is one of that name, else a variant to be profiled now. */
 async function runDiff(
-  configFile: string,
+  asked: Asked,
   sides: string[],
   options: FlameOptions,
   context: CommandContext,
@@ -100,7 +97,7 @@ async function runDiff(
   const chosen = await inOrder(sides, async (side): Promise<FlameResult | Chosen> =>
     existsSync(side)
       ? readFlame(side)
-      : chooseVariant(configFile, side, options, 'There is no such file, and --diff'),
+      : chooseVariant(asked, side, options, 'There is no such file, and --diff'),
   );
   const [before, after] = await inOrder(chosen, async (side) => {
     if ('tree' in side) return side;

@@ -20,7 +20,7 @@ interface ReplayOptions extends ReportOptions {
   rps?: number;
   connections: number;
   rows: number;
-  route: string[];
+  group: string[];
 }
 
 export function addReplayCommand(program: Command, context: CommandContext): void {
@@ -34,7 +34,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .option('--connections <n>', 'sockets at most', parseCount, 256)
     .option('--rows <n>', 'routes to print', parseCount, 15)
     .option(
-      '--route <pattern>',
+      '--group <pattern>',
       'a route to keep together, e.g. /users/:name; may be given again',
       (pattern: string, before: string[]) => [...before, pattern],
       [],
@@ -54,7 +54,7 @@ async function run(
   { version, signal }: CommandContext,
 ): Promise<void> {
   const startedAt = new Date().toISOString();
-  const patterns = new RoutePatterns(options.route);
+  const patterns = new RoutePatterns(options.group);
   using line = new PhaseLine('replay');
   line.show('reading the log');
   const list = await readReplayList(file, signal);

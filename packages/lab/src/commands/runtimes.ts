@@ -9,11 +9,12 @@ import { formatRuntime, parseRuntime, type RuntimeSpec } from '../runtimes/spec.
 import { tryVariants } from '../runtimes/try-variants.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { type CommandContext, measurePlans } from './bench.ts';
-import { chooseVariant } from './choose-variant.ts';
+import { type Asked, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
 import type { ReportOptions } from './write-reports.ts';
+import { addTarget, type RequestOptions } from './target-options.ts';
 
-interface RuntimesOptions extends Overrides, ReportOptions {
+interface RuntimesOptions extends Overrides, ReportOptions, RequestOptions {
   variant?: string;
   only?: string[];
   refresh?: true;
@@ -21,10 +22,8 @@ interface RuntimesOptions extends Overrides, ReportOptions {
 }
 
 export function addRuntimesCommand(program: Command, context: CommandContext): void {
-  program
-    .command('runtimes')
+  addTarget(program.command('runtimes'))
     .description('the same app on one runtime after the other, as a ladder')
-    .argument('[config]', 'config file, or a folder with a redline.config.ts', '.')
     .option('--variant <name>', 'which variant; the baseline by default')
     .option(
       '--only <runtimes>',
@@ -39,22 +38,21 @@ export function addRuntimesCommand(program: Command, context: CommandContext): v
     .option('--replay <log>', 'requests of an access log in place of those of the config')
     .option('--margin <share>', 'what same is within (default: 2%)', parseMargin)
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
+    .option('--md <file>', 'where to write a table in Markdown')
     .option('--json <file>', 'where to write the figures')
     .option('--html <file>', 'where to write the report')
     .addOption(
       new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
     )
     .addHelpText('after', helpText)
-    .action((config: string, options: RuntimesOptions) => run(config, options, context));
+    .action((target: string, command: string[], options: RuntimesOptions) =>
+      run({ target, command, request: options, sideBySide: true }, options, context),
+    );
 }
 
-async function run(
-  configFile: string,
-  options: RuntimesOptions,
-  context: CommandContext,
-): Promise<void> {
+async function run(asked: Asked, options: RuntimesOptions, context: CommandContext): Promise<void> {
   const startedAt = new Date();
-  const { plan, variant } = await chooseVariant(configFile, options.variant, options);
+  const { plan, variant } = await chooseVariant(asked, options.variant, options);
   const isNamed = options.only !== undefined;
   const specs = (options.only ?? defaultRuntimes).map(parseRuntime);
   const notes = await applyReplay([plan], options.replay, context.signal);

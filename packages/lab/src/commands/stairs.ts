@@ -26,7 +26,6 @@ interface StairsOptions extends TargetOptions, ReportOptions {
   whatIf?: string[];
   budget?: string;
   writeBudget?: string;
-  markdown?: string;
   seed?: number;
 }
 
@@ -57,7 +56,7 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
     )
     .option('--budget <file>', 'fail when a stage costs more than this file allows', undefined)
     .option('--write-budget <file>', 'write a budget that this run keeps', undefined)
-    .option('--markdown <file>', 'where to write the table for a pull request', undefined)
+    .option('--md <file>', 'where to write a table in Markdown', undefined)
     .option('--skip <stage>', 'do not end requests at this stage; may be repeated', collect)
     .option('--quick', `a first look: ${quickSeconds} seconds of measuring`)
     .option('--seconds <n>', `seconds of measuring (default: ${defaultSeconds})`, parseSeconds)
@@ -128,9 +127,9 @@ async function run(
       (terminal) => renderStairsTerminal(result, terminal),
     );
     if (options.writeBudget !== undefined) await writeBudget(options.writeBudget, result);
-    if (result.budget || options.markdown !== undefined) {
+    if (result.budget || options.md !== undefined) {
       const table = budgetMarkdown(result);
-      if (options.markdown !== undefined) await writeFile(options.markdown, table);
+      if (options.md !== undefined) await writeFile(options.md, table);
       else process.stdout.write(`\n${table}`);
     }
     if (result.budget?.failed) process.exitCode = 1;

@@ -12,7 +12,7 @@ import { invocation } from '../secrets.ts';
 
 interface TopOptions extends ReportOptions {
   rows: number;
-  route: string[];
+  group: string[];
   keepQuery?: true;
 }
 
@@ -26,7 +26,7 @@ export function addTopCommand(program: Command, context: CommandContext): void {
     )
     .option('--rows <n>', 'routes to print', parseCount, 15)
     .option(
-      '--route <pattern>',
+      '--group <pattern>',
       'a route to keep together, e.g. /users/:name; may be given again',
       (pattern: string, before: string[]) => [...before, pattern],
       [],
@@ -47,7 +47,7 @@ async function run(
   { version, signal }: CommandContext,
 ): Promise<void> {
   const costs = new RouteCosts(
-    new RoutePatterns(options.route, { keepQuery: options.keepQuery ?? false }),
+    new RoutePatterns(options.group, { keepQuery: options.keepQuery ?? false }),
   );
   const counts = await readAccessLog(files, (request) => costs.add(request), signal);
   const runId = randomBytes(3).toString('hex');
@@ -81,6 +81,6 @@ const helpText = `
 Examples:
   redline top access.log access.log.1.gz
   kubectl logs my-api | redline top -
-  redline top access.log --route /users/:name --route '/static/*'
+  redline top access.log --group /users/:name --group '/static/*'
 
 Exit status: 0 read, 1 not one line tells of a request, 2 wrong input.`;

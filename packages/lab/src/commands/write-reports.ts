@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, format, join, parse } from 'node:path';
 import { shownPath } from './write-files.ts';
+import { benchMarkdown } from '../report/bench-markdown.ts';
 import { renderHtml } from '../report/html.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { usesColour, usesUnicode } from '../report/colour.ts';
@@ -10,6 +11,8 @@ import type { BenchResult } from '../result.ts';
 export interface ReportOptions {
   json?: string;
   html?: string;
+  /** Markdown, for a pull request. */
+  md?: string;
   out: string;
 }
 
@@ -19,6 +22,9 @@ export async function writeReports(result: BenchResult, options: ReportOptions):
   const json = options.json ?? `${stem}.json`;
   const html = options.html ?? `${stem}.html`;
   await write(json, formatJson(result));
+  if (options.md !== undefined) {
+    await write(options.md, splitGroups(result).map(benchMarkdown).join('\n'));
+  }
   for (const [index, part] of splitGroups(result).entries()) {
     const group = result.groups?.[index]?.name;
     const page = group === undefined ? html : inName(html, group);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defaultMargin } from '../stats/verdict.ts';
+import { parseCommand } from './command-line.ts';
 import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';
 
 /** A config with every default filled in: all the runner ever reads. */
@@ -146,14 +147,14 @@ function quickOf({ quick, load }: RedlineConfig): PrecisionConfig {
 }
 
 function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant {
+  const { command, env } = parseCommand(variant.command);
   return {
     name: variant.name,
     note: variant.note,
     beside: variant.beside ?? false,
-    command:
-      typeof variant.command === 'string' ? variant.command.trim().split(/\s+/) : variant.command,
+    command,
     cwd: resolve(folder, variant.cwd ?? '.'),
-    env: variant.env ?? {},
+    env: { ...env, ...variant.env },
     port: variant.port,
     probe: variant.probe,
   };

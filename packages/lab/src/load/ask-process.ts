@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
+import { guardChild } from '../run/guardian.ts';
 
 /**
  * Sends one question to a program beside this one, in a process of its own, and resolves with its one answer: a load
@@ -17,6 +18,7 @@ export async function askProcess<Answer>(
 ): Promise<Answer> {
   // Detached: Ctrl-C must reach the runner alone.
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), { detached: true });
+  guardChild(child);
   const abort = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', abort);
   try {

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { readCpu, readOrEmpty } from '../run/cpu-clock.ts';
+import { guardChild } from '../run/guardian.ts';
 import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
 import { wrkCommand } from './wrk-command.ts';
 
@@ -40,6 +41,7 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
+  guardChild(child);
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -28,6 +28,7 @@ import {
 } from './serve.ts';
 import { tierOfMark } from './tiers.ts';
 import { parseDescription } from './v8-log.ts';
+import { guardChild } from '../run/guardian.ts';
 
 const run = promisify(execFile);
 
@@ -97,6 +98,7 @@ async function startPerf(
     ['record', '-F', String(rate), '-g', '-o', file, '-p', String(server.pid)],
     { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
+  guardChild(child);
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const closed = once(child, 'close');

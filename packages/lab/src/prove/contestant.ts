@@ -5,6 +5,7 @@ import { LabError } from '../errors.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { majorOfVersion } from './runtime-version.ts';
 import type { Proof } from './proof.ts';
+import { guardChild } from '../run/guardian.ts';
 
 export type Side = 'before' | 'after';
 
@@ -41,6 +42,7 @@ export class Contestant implements AsyncDisposable {
       killSignal: 'SIGKILL',
     });
     this.#child.on('error', () => {});
+    guardChild(this.#child);
     this.#child.stderr!.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
     this.#ended = once(this.#child, 'close').then(
       () => ({}),

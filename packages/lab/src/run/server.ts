@@ -9,6 +9,7 @@ import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { processTree } from './cpu-clock.ts';
+import { guardGroup } from './guardian.ts';
 import { moveToServerCore, onAllCores, onServerCore, type Pinning, setBatch } from './pinning.ts';
 
 const stopTimeoutMs = 3_000;
@@ -33,6 +34,7 @@ export class Server implements ServerUnderTest {
   readonly #outFile: string;
   readonly #errFile: string;
   readonly #outDescriptor: number;
+  readonly #letGo: () => void;
   #spawnError: Error | undefined;
 
   constructor(variant: PlannedVariant, name: string, options: StartOptions) {
@@ -67,6 +69,7 @@ export class Server implements ServerUnderTest {
     this.#child.on('error', (error) => {
       this.#spawnError = error;
     });
+    this.#letGo = guardGroup(this.#child);
     runningServers.add(this);
   }
 
@@ -163,6 +166,7 @@ export class Server implements ServerUnderTest {
     }
     // What it started may have outlived it.
     this.kill('SIGKILL');
+    this.#letGo();
     runningServers.delete(this);
     closeSync(this.#outDescriptor);
   }

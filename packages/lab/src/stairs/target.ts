@@ -1,3 +1,6 @@
+import { parseHeaders } from '../commands/target-options.ts';
+import { parseCommand } from '../config/command-line.ts';
+import { isUrl, localUrl, shortName } from '../config/from-url.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type PlannedVariant, resolvePlans } from '../config/resolve-plan.ts';
 import type { RedlineConfig, RequestConfig } from '../config/types.ts';
@@ -53,13 +56,14 @@ export async function resolveTarget(
   signal: AbortSignal,
 ): Promise<StairsTarget> {
   refuseContradictions(options);
-  const isUrl = /^https?:\/\//.test(asked);
-  if (!isUrl && command.length > 0) {
+  if (!isUrl(asked) && command.length > 0) {
     throw wrong(
       `A command goes with a URL, not with "${asked}": redline stairs http://127.0.0.1:3000/ -- ${command.join(' ')}`,
     );
   }
-  const target = isUrl ? await fromUrl(asked, command, options) : await fromConfig(asked, options);
+  const target = isUrl(asked)
+    ? await fromUrl(asked, command, options)
+    : await fromConfig(asked, options);
   const { replayFile, ...one } = target;
   const connections = options.connections ?? target.connections;
   const headers = { ...target.request.headers, ...parseHeaders(options.header ?? []) };
@@ -132,22 +136,11 @@ async function fromUrl(
   command: readonly string[],
   options: TargetOptions,
 ): Promise<OneRequest> {
-  if (!URL.canParse(text)) throw wrong(`"${text}" is not a URL.`);
-  const url = new URL(text);
-  if (url.protocol === 'https:') {
-    throw wrong(
-      `${text} is served over TLS; give the port where the app itself answers plain HTTP.`,
-    );
-  }
-  if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) {
-    throw wrong(
-      `${url.hostname} is another machine. stairs starts the app itself, here: give a URL at 127.0.0.1.`,
-    );
-  }
+  const url = localUrl(text);
   const port = Number(url.port || 80);
   const path = options.request ?? url.pathname + url.search;
   const running = command.length > 0 ? undefined : await findListener(port);
-  const started = running ?? { command: [...command], cwd: process.cwd(), env: {} };
+  const started = running ?? { ...parseCommand(command), cwd: process.cwd() };
   const name = shortName(started.command);
   return {
     scenario: name.replaceAll(/[^\w.-]/g, '-'),
@@ -171,22 +164,6 @@ async function fromUrl(
     setup: undefined,
     redirectFrom: running === undefined ? undefined : port,
   };
-}
-
-/** `node dist/main.js` is `main.js`. */
-function shortName(command: readonly string[]): string {
-  const script = command.slice(1).find((word) => !word.startsWith('-')) ?? command[0]!;
-  return script.split(/[\\/]/).at(-1)!;
-}
-
-function parseHeaders(lines: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      if (colon < 1) throw wrong(`-H "${line}" is no header; write it as "name: value".`);
-      return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
 }
 
 function wrong(message: string): LabError {

@@ -23,5 +23,5 @@ test('a route that is named wins, and a query is kept on request', () => {
   assert.equal(patterns.routeOf('/users/ann'), '/users/:name');
   assert.equal(patterns.routeOf('/static/js/app.js'), '/static/*');
   assert.equal(patterns.routeOf('/orders?a=1'), '/orders?a=1');
-  assert.throws(() => new RoutePatterns(['users']), /--route names "users"/);
+  assert.throws(() => new RoutePatterns(['users']), /--group names "users"/);
 });

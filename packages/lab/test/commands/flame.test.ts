@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { FlameResult } from '../../src/flame/result.ts';
@@ -17,6 +19,27 @@ function withServer(t: TestContext, env: Record<string, string>): Workbench {
 }
 
 describe('redline flame', () => {
+  test('takes a URL and what starts the app there', async (t) => {
+    const workbench = new Workbench(t);
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    holder.close();
+    await once(holder, 'close');
+    const [program, file] = workbench.variant('x').command as [string, string];
+    const url = `http://127.0.0.1:${port}/feed`;
+    const command = ['-H', 'x-one: 1', '--', `MODE=calm '${program}' '${file}'`];
+    const { code, stdout, stderr } = await workbench.run([
+      'flame',
+      url,
+      ...short,
+      ...files,
+      ...command,
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /FLAME {3}server\.mjs, GET \/feed/);
+  });
+
   test('knows the tier of nearly every frame, and writes a page, a profile and the figures', async (t) => {
     const workbench = withServer(t, { SPIN_MICROS: '100' });
     const { code, stdout, stderr } = await workbench.run(['flame', ...short, ...files]);

@@ -58,7 +58,7 @@ describe('redline stairs', () => {
     // prettier-ignore
     const { code, stdout, stderr } = await bench.run(
       ['stairs', `http://127.0.0.1:${port}/feed`, '--seconds', '0.3', '--json', 'r.json', '--html', 'r.html',
-        '--what-if', 'price=0', '--budget', 'budget.json', '--markdown', 'table.md', '--', process.execPath, appFile('chain.mjs')],
+        '--what-if', 'price=0', '--budget', 'budget.json', '--md', 'table.md', '--', process.execPath, appFile('chain.mjs')],
       { SPIN: '{"price":400}' },
     );
     assert.equal(code, 1, stderr);
@@ -273,7 +273,7 @@ describe('redline stairs', () => {
       [['http://example.com/', '--', 'node', 'x'], /example\.com is another machine/],
       [['https://127.0.0.1/', '--', 'node', 'x'], /served over TLS/],
       [['config.ts', '--', 'node', 'x.js'], /A command goes with a URL/],
-      [[url, '-H', 'nonsense', '--', 'node', 'x'], /-H "nonsense" is no header/],
+      [[url, '-H', 'nonsense', '--', 'node', 'x'], /-H "nonsense" is not a header/],
       [[url, '--what-if', 'x', '--', 'node', 'x'], /--what-if "x" is not STAGE=MICROS/],
       [[url, '--budget', 'none.json', '--', 'node', 'x'], /There is no budget at none\.json/],
     ] as const) {

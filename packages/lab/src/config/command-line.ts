@@ -1,0 +1,58 @@
+import { LabError } from '../errors.ts';
+
+/** What starts a server, as a program is started without a shell. */
+export interface CommandLine {
+  command: string[];
+  /** `FOO=1` before the program. */
+  env: Record<string, string>;
+}
+
+const assignment = /^([A-Za-z_]\w*)=(.*)$/s;
+
+/**
+ * A command as a config or a shell gives it: a text is split as a shell would, with quotes and backslashes; words are taken as
+ * they are, but one word with blanks in it was a quoted command.
+ * @throws {LabError} ERR_REDLINE_OPTION
+ */
+export function parseCommand(given: string | readonly string[]): CommandLine {
+  const [only, ...others] = typeof given === 'string' ? [given] : given;
+  const isText = typeof given === 'string' || (others.length === 0 && /\s/.test(only ?? ''));
+  const words = isText ? split(only ?? '') : [...given];
+  const first = words.findIndex((word) => !assignment.test(word));
+  if (first < 0) throw wrong(`"${words.join(' ')}" names no program to start.`);
+  const env = words.slice(0, first).map((word) => assignment.exec(word)!.slice(1, 3));
+  return { command: words.slice(first), env: Object.fromEntries(env) as Record<string, string> };
+}
+
+function split(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at]!;
+    if (quote !== '') {
+      if (letter === quote) quote = '';
+      else if (letter === '\\' && quote === '"' && /["\\]/.test(text[at + 1] ?? ''))
+        word += text[++at]!;
+      else word += letter;
+    } else if (letter === '"' || letter === "'") {
+      quote = letter;
+      word ??= '';
+    } else if (letter === '\\' && at + 1 < text.length) {
+      word = (word ?? '') + text[++at]!;
+    } else if (/\s/.test(letter)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (/[|&;<>`]/.test(letter)) {
+      throw wrong(`${letter} in "${text}" is for a shell, and none is started: write sh -c '…'.`);
+    } else {
+      word = (word ?? '') + letter;
+    }
+  }
+  if (quote !== '') throw wrong(`${quote} in "${text}" is never closed.`);
+  return word === undefined ? words : [...words, word];
+}
+
+function wrong(message: string): LabError {
+  return new LabError('ERR_REDLINE_OPTION', message);
+}

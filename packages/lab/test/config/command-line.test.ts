@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseCommand } from '../../src/config/command-line.ts';
+import { loadTarget } from '../../src/config/from-url.ts';
+
+describe('what starts a server', () => {
+  for (const [given, command, env] of [
+    ['node server.js', ['node', 'server.js'], {}],
+    ['  node   "my app.js" --name=\'a b\' ', ['node', 'my app.js', '--name=a b'], {}],
+    ['FOO=1 BAR="a b" node x.js BAZ=2', ['node', 'x.js', 'BAZ=2'], { FOO: '1', BAR: 'a b' }],
+    ['node a\\ b.js "say \\"hi\\""', ['node', 'a b.js', 'say "hi"'], {}],
+    ["node -e ''", ['node', '-e', ''], {}],
+    [['node', 'my app.js'], ['node', 'my app.js'], {}],
+    [['FOO=1', 'pnpm', 'start'], ['pnpm', 'start'], { FOO: '1' }],
+    // As a shell hands over a quoted command.
+    [['FOO=1 node server.js'], ['node', 'server.js'], { FOO: '1' }],
+  ] as const) {
+    test(`${JSON.stringify(given)} is read as a shell would read it`, () => {
+      assert.deepEqual(parseCommand(given), { command, env });
+    });
+  }
+
+  test('is refused where only a shell could do it, or where nothing is started', () => {
+    assert.throws(() => parseCommand('cd app && node x.js'), /& in "cd app && node x.js" is for a/);
+    assert.throws(() => parseCommand('node "x.js'), /is never closed/);
+    assert.throws(() => parseCommand('FOO=1'), /names no program to start/);
+  });
+});
+
+describe('URL -- COMMAND', () => {
+  test('is a config of one variant, which may insist on the port of the URL', async () => {
+    const { config } = await loadTarget('http://127.0.0.1:3000/feed?page=2', [
+      'FOO=1',
+      'node',
+      'dist/main.js',
+    ]);
+    assert.deepEqual(config.variants, [
+      { name: 'main.js', command: ['node', 'dist/main.js'], env: { FOO: '1' }, port: 3000 },
+    ]);
+    assert.deepEqual(config.requests, ['/feed?page=2']);
+  });
+
+  test('compares as many as there are commands, by names that differ', async () => {
+    const namesOf = async (...words: string[]): Promise<string[]> =>
+      (await loadTarget('http://[::1]:3000/', words)).config.variants.map(({ name }) => name);
+    assert.deepEqual(await namesOf('node', 'old.js', '--', 'node', 'new.js'), ['old.js', 'new.js']);
+    assert.deepEqual(
+      await namesOf('node', 'a.js', '--', 'FAST=1', 'node', 'a.js', '--', 'node', 'a.js'),
+      ['node a.js', 'FAST=1 node a.js', 'node a.js #2'],
+    );
+  });
+
+  test('says what is wrong with it', async () => {
+    await assert.rejects(loadTarget('http://127.0.0.1:3000/', []), /needs what starts the app/);
+    await assert.rejects(loadTarget('http://example.com/', ['node', 'x']), /is another machine/);
+    await assert.rejects(loadTarget('https://127.0.0.1/', ['node', 'x']), /served over TLS/);
+    await assert.rejects(loadTarget('config.ts', ['node', 'x']), /A command goes with a URL/);
+  });
+});

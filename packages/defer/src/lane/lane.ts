@@ -1,16 +1,13 @@
 import { captureAsyncContext } from '../job/async-context.ts';
-import { DeferError } from '../errors.ts';
-import type { JobPlace, Journal } from '../journal/journal.ts';
-import { PendingJob } from '../job/pending-job.ts';
-import type { ReadBackJob } from '../journal/read-back.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { PendingJob } from '../job/pending-job.ts';
 import type { SinkHost } from '../sink.ts';
 import { Repeated } from '../repeated.ts';
 import { Alarm } from './alarm.ts';
-import type { BacklogChunk } from './backlog.ts';
-import { BacklogReader } from './backlog-reader.ts';
 import { Backlogs } from './backlogs.ts';
-import { Delayed } from './delayed.ts';
+import type { Delayed } from './delayed.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { FromDisk } from './from-disk.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
@@ -18,14 +15,11 @@ import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
 import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
+import { Suspects } from './suspects.ts';
 import { sendBatch, type BatchOutcome } from './send-batch.ts';
 import { jobStatsOf, type JobStats } from './job-stats.ts';
 import { whyWaiting } from './why-waiting.ts';
 import type { Waiting } from './waiting.ts';
-
-const readAgainMs = 1_000;
-/** Beside the life a job was deferred in, which writes nothing down. */
-const mostBegun = 2;
 
 /** The way to one sink: has jobs gathered, sends the batches, and hands on what became of them. */
 export class Lane {
@@ -36,7 +30,7 @@ export class Lane {
   readonly #results: Results;
   readonly #onTheirWay = new Set<readonly PendingJob[]>();
   readonly #backlogs: Backlogs;
-  readonly #reader: BacklogReader;
+  readonly #fromDisk: FromDisk;
   readonly #room: Room;
   readonly #alarm: Alarm;
   readonly #breaker: CircuitBreaker;
@@ -46,9 +40,7 @@ export class Lane {
   readonly #pumpOutside: () => void;
   readonly #parking = new Parking();
   readonly #delayed: Delayed;
-  /** Jobs that were running when a process ended: each goes alone, so that the next end has one to blame. */
-  readonly #suspects: PendingJob[] = [];
-  #isAlone = false;
+  readonly #suspects: Suspects;
   #awaitsOrphans = false;
   readonly #drops: Repeated;
   #isClosed = false;
@@ -56,9 +48,6 @@ export class Lane {
   /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
   #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
-  /** When what cannot be read is tried again. */
-  #readAgainAtMs: number | undefined;
-  readonly #toldUnreadable = new Set<string>();
   #idle: (() => void)[] = [];
 
   constructor(options: ResolvedLane, host: LaneHost) {
@@ -73,12 +62,6 @@ export class Lane {
     });
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
-    this.#delayed = new Delayed(host.clock, options, this.#room, {
-      read: (jobs) => this.#takeIn(jobs, true, false),
-      lost: (jobs, cause) => this.#lose(jobs, cause),
-      trouble: (error) => this.#tellUnreadable(error),
-      ring: () => this.#pump(),
-    });
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
     this.#results = new Results(
       options,
@@ -90,13 +73,22 @@ export class Lane {
       this.#parking,
       () => this.#tellIdle(),
     );
-    this.#reader = new BacklogReader(options, this.#room, this.#backlogs, {
-      read: (chunk, isReplayed) => this.#readBack(chunk, isReplayed),
-      failed: (error) => {
-        host.logger.warn(`defer, sink ${this.name}: its jobs cannot be read back.`, error);
-        this.#alarm.ringIn(readAgainMs, host.clock.now());
-      },
+    this.#suspects = new Suspects((job, error) => this.#results.die(job, error));
+    this.#fromDisk = new FromDisk({
+      options,
+      host,
+      stats: this.stats,
+      gathering: this.#gathering,
+      room: this.#room,
+      backlogs: this.#backlogs,
+      parking: this.#parking,
+      suspects: this.#suspects,
+      alarm: this.#alarm,
+      isClosed: () => this.#isClosed,
+      schedule: () => this.#schedule(),
+      lost: (job) => this.drop(job, 'unreadable'),
     });
+    this.#delayed = this.#fromDisk.delayed;
   }
 
   get name(): string {
@@ -132,7 +124,7 @@ export class Lane {
       gathering: this.#gathering,
       options: this.options,
       batches: this.#onTheirWay.size,
-      isAlone: this.#isAlone,
+      isAlone: this.#suspects.isAlone,
       awaitsOrphans: this.#awaitsOrphans,
       parked: this.#parking.length,
       stuck: this.#backlogs.stuck,
@@ -350,6 +342,10 @@ export class Lane {
     await this.options.sink.close?.();
   }
 
+  get #hasFreeSend(): boolean {
+    return this.#onTheirWay.size < this.options.inFlight;
+  }
+
   #isEmpty(): boolean {
     // What cannot be read is not waited for, and what is to run later neither.
     const loaded = this.#room.loaded - this.#delayed.inMemory;
@@ -380,18 +376,10 @@ export class Lane {
     const now = this.#host.clock.now();
     this.#waitsFor = undefined;
     gathering.takeBackDue(now);
-    if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
-      this.#readAgainAtMs = undefined;
-      this.#backlogs.retryStuck();
-    }
-    this.#unpark(now);
-    for (let job = this.#delayed.take(now); job; job = this.#delayed.take(now)) {
-      job.counts!.loaded++;
-      gathering.push(job, this.#host.clock);
-    }
-    this.#delayed.readDue(now);
-    this.#sendSuspect();
-    while (!this.#isAlone && !gathering.isEmpty && this.#onTheirWay.size < this.options.inFlight) {
+    this.#fromDisk.takeDue(now);
+    const suspect = this.#suspects.next(this.#onTheirWay.size === 0);
+    if (suspect !== undefined) void this.#send([suspect]);
+    while (!this.#suspects.isAlone && !gathering.isEmpty && this.#hasFreeSend) {
       const breakerMs = this.#breaker.waitMs(now);
       if (breakerMs === undefined) break;
       const pauseMs = Math.max(breakerMs, gathering.pauseMs(now));
@@ -406,10 +394,9 @@ export class Lane {
     }
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
-    if (!this.#awaitsOrphans) this.#reader.readMore();
+    if (!this.#awaitsOrphans) this.#fromDisk.readMore();
     // A timer may ring a little before its time.
-    const { nextDueAtMs } = gathering;
-    for (const dueAtMs of [nextDueAtMs, this.#parking.nextDueAtMs, this.#readAgainAtMs]) {
+    for (const dueAtMs of [gathering.nextDueAtMs, this.#fromDisk.nextDueAtMs]) {
       if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
     }
     this.#tellIdle();
@@ -426,7 +413,7 @@ export class Lane {
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
     this.#onTheirWay.delete(batch);
-    this.#isAlone = false;
+    this.#suspects.isAlone = false;
     const { logger, clock } = this.#host;
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
@@ -453,97 +440,6 @@ export class Lane {
     return spans.send(this.name, options.sink.kind, batch, send);
   }
 
-  #readBack({ jobs, lost, trouble }: BacklogChunk, isReplayed: boolean): void {
-    if (this.#isClosed) return;
-    this.#takeIn(jobs, false, isReplayed);
-    if (trouble !== undefined) {
-      const now = this.#host.clock.now();
-      this.#readAgainAtMs ??= now + readAgainMs;
-      this.#tellUnreadable(trouble);
-    }
-    if (lost > 0) this.#lose(lost, notWhatWasWritten());
-  }
-
-  /* Read back from disk. `isDue`: it was put down for later, and its time has come whatever the wall clock says now. */
-  #takeIn(read: readonly ReadBackJob[], isDue: boolean, isReplayed: boolean): void {
-    if (this.#isClosed) return;
-    for (const { place, record } of read) {
-      const counts = this.stats.byName.of(record.job);
-      if (!isDue) {
-        counts.readBack(record.deferredAtMs);
-        const waitMs = this.#delayed.waitMs(record);
-        if (waitMs > 0) {
-          this.#delayed.putOnDisk(place, waitMs);
-          continue;
-        }
-      }
-      const restore = this.#host.restoreFrom(record.context);
-      const job = new PendingJob(record, 'process', 'always', restore);
-      job.place = place;
-      job.redelivered = isReplayed;
-      job.counts = counts;
-      this.#room.load(job);
-      if (!this.#isSuspect(job, place)) this.#gathering.push(job, this.#host.clock);
-    }
-    this.#schedule();
-  }
-
-  #lose(jobs: number, cause: unknown): void {
-    this.stats.dropped.unreadable += jobs;
-    this.#host.logger.warn(
-      `defer, sink ${this.name}: ${jobs} jobs cannot be read back from the journal.`,
-      cause,
-    );
-  }
-
-  /* What another process left may be what ended it. A job that began in two lives and was not heard of again ends a
-     third one no more. */
-  #isSuspect(job: PendingJob, place: JobPlace): boolean {
-    const { journal, number } = place;
-    if (this.options.sink.runsHere !== true || !journal.isAdopted) return false;
-    job.beforeRun = () => journal.begin(place);
-    const begun = journal.tries.begun(number);
-    if (begun === 0) return false;
-    if (begun < mostBegun) this.#suspects.push(job);
-    else this.#results.die(job, endedProcess(begun));
-    return true;
-  }
-
-  #sendSuspect(): void {
-    if (this.#suspects.length === 0) return;
-    const isFree = this.#onTheirWay.size === 0;
-    this.#isAlone = true;
-    if (isFree) void this.#send([this.#suspects.shift()!]);
-  }
-
-  #unpark(now: number): void {
-    const { nextDueAtMs } = this.#parking;
-    if (nextDueAtMs === undefined || nextDueAtMs > now || this.#room.isFull) return;
-    void this.#parking
-      .take(
-        now,
-        () => !this.#room.isFull,
-        (job) => {
-          job.restore = this.#host.restoreFrom(job.context);
-          job.counts!.readBack(job.deferredAtMs);
-          this.#room.load(job);
-          this.#gathering.push(job, this.#host.clock);
-        },
-        (job, error) => {
-          this.drop(job, 'unreadable');
-          this.#host.logger.warn(`defer, sink ${this.name}: a job cannot be read back.`, error);
-        },
-      )
-      .then(() => this.#schedule());
-  }
-
-  /* All else goes on meanwhile. */
-  #tellUnreadable(trouble: DeferError): void {
-    if (this.#toldUnreadable.has(trouble.message)) return;
-    this.#toldUnreadable.add(trouble.message);
-    this.#host.logger.warn(`defer, sink ${this.name}: ${trouble.message}`, trouble);
-  }
-
   #replayed(jobs: number): void {
     this.stats.replayed += jobs;
     this.#host.logger.warn(
@@ -558,15 +454,4 @@ export class Lane {
     this.#idle = [];
     for (const resolve of idle) resolve();
   }
-}
-
-function notWhatWasWritten(): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.');
-}
-
-function endedProcess(begun: number): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_DEAD',
-    `Each of the last ${begun} processes that ran it ended while it ran.`,
-  );
 }

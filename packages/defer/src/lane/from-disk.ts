@@ -1,0 +1,166 @@
+import { DeferError } from '../errors.ts';
+import { PendingJob } from '../job/pending-job.ts';
+import type { ReadBackJob } from '../journal/read-back.ts';
+import type { Alarm } from './alarm.ts';
+import type { BacklogChunk } from './backlog.ts';
+import { BacklogReader } from './backlog-reader.ts';
+import type { Backlogs } from './backlogs.ts';
+import { Delayed } from './delayed.ts';
+import type { Gathering } from './gathering.ts';
+import type { ResolvedLane } from './lane-options.ts';
+import type { LaneHost } from './lane-host.ts';
+import type { LaneStats } from './lane-stats.ts';
+import type { Parking } from './parking.ts';
+import type { Room } from './room.ts';
+import type { Suspects } from './suspects.ts';
+
+const readAgainMs = 1_000;
+
+/** What of a lane the jobs go through that were on disk alone. */
+export interface LaneParts {
+  readonly options: ResolvedLane;
+  readonly host: LaneHost;
+  readonly stats: LaneStats;
+  readonly gathering: Gathering;
+  readonly room: Room;
+  readonly backlogs: Backlogs;
+  readonly parking: Parking;
+  readonly suspects: Suspects;
+  readonly alarm: Alarm;
+  isClosed(): boolean;
+  /** Has it looked at what came. */
+  schedule(): void;
+  /** The job is lost. */
+  lost(job: PendingJob): void;
+}
+
+/** The way back of jobs that are on disk alone: spilled, left by a process, delayed, or waiting there for their next try. */
+export class FromDisk {
+  readonly delayed: Delayed;
+  readonly #parts: LaneParts;
+  readonly #reader: BacklogReader;
+  /** When what cannot be read is tried again. */
+  #readAgainAtMs: number | undefined;
+  readonly #told = new Set<string>();
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts;
+    const { options, host, room, backlogs, alarm } = parts;
+    this.delayed = new Delayed(host.clock, options, room, {
+      read: (jobs) => this.#takeIn(jobs, true, false),
+      lost: (jobs, cause) => this.#lose(jobs, cause),
+      trouble: (error) => this.#tell(error),
+      ring: () => parts.schedule(),
+    });
+    this.#reader = new BacklogReader(options, room, backlogs, {
+      read: (chunk, isReplayed) => this.#readBack(chunk, isReplayed),
+      failed: (error) => {
+        host.logger.warn(`defer, sink ${options.name}: its jobs cannot be read back.`, error);
+        alarm.ringIn(readAgainMs, host.clock.now());
+      },
+    });
+  }
+
+  /** When it is to be looked at again. */
+  get nextDueAtMs(): number | undefined {
+    const parkedMs = this.#parts.parking.nextDueAtMs ?? Infinity;
+    const nextMs = Math.min(parkedMs, this.#readAgainAtMs ?? Infinity);
+    return nextMs === Infinity ? undefined : nextMs;
+  }
+
+  /** Has those come whose time it is. */
+  takeDue(now: number): void {
+    const { backlogs, gathering, host } = this.#parts;
+    if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
+      this.#readAgainAtMs = undefined;
+      backlogs.retryStuck();
+    }
+    this.#unpark(now);
+    for (let job = this.delayed.take(now); job; job = this.delayed.take(now)) {
+      job.counts!.loaded++;
+      gathering.push(job, host.clock);
+    }
+    this.delayed.readDue(now);
+  }
+
+  /** Reads what there is room for. */
+  readMore(): void {
+    this.#reader.readMore();
+  }
+
+  #readBack({ jobs, lost, trouble }: BacklogChunk, isReplayed: boolean): void {
+    if (this.#parts.isClosed()) return;
+    this.#takeIn(jobs, false, isReplayed);
+    if (trouble !== undefined) {
+      this.#readAgainAtMs ??= this.#parts.host.clock.now() + readAgainMs;
+      this.#tell(trouble);
+    }
+    if (lost > 0) this.#lose(lost, notWhatWasWritten());
+  }
+
+  /* `isDue`: it was put down for later, and its time has come whatever the wall clock says now. */
+  #takeIn(read: readonly ReadBackJob[], isDue: boolean, isReplayed: boolean): void {
+    const { stats, host, room, gathering, options, suspects } = this.#parts;
+    if (this.#parts.isClosed()) return;
+    for (const { place, record } of read) {
+      const counts = stats.byName.of(record.job);
+      if (!isDue) {
+        counts.readBack(record.deferredAtMs);
+        const waitMs = this.delayed.waitMs(record);
+        if (waitMs > 0) {
+          this.delayed.putOnDisk(place, waitMs);
+          continue;
+        }
+      }
+      const job = new PendingJob(record, 'process', 'always', host.restoreFrom(record.context));
+      job.place = place;
+      job.redelivered = isReplayed;
+      job.counts = counts;
+      room.load(job);
+      const isSuspect = options.sink.runsHere === true && suspects.take(job);
+      if (!isSuspect) gathering.push(job, host.clock);
+    }
+    this.#parts.schedule();
+  }
+
+  #unpark(now: number): void {
+    const { parking, room, host, gathering, options } = this.#parts;
+    const { nextDueAtMs } = parking;
+    if (nextDueAtMs === undefined || nextDueAtMs > now || room.isFull) return;
+    void parking
+      .take(
+        now,
+        () => !room.isFull,
+        (job) => {
+          job.restore = host.restoreFrom(job.context);
+          job.counts!.readBack(job.deferredAtMs);
+          room.load(job);
+          gathering.push(job, host.clock);
+        },
+        (job, error) => {
+          this.#parts.lost(job);
+          host.logger.warn(`defer, sink ${options.name}: a job cannot be read back.`, error);
+        },
+      )
+      .then(() => this.#parts.schedule());
+  }
+
+  #lose(jobs: number, cause: unknown): void {
+    const { stats, host, options } = this.#parts;
+    stats.dropped.unreadable += jobs;
+    const sentence = `${jobs} jobs cannot be read back from the journal.`;
+    host.logger.warn(`defer, sink ${options.name}: ${sentence}`, cause);
+  }
+
+  /* All else goes on meanwhile. */
+  #tell(trouble: DeferError): void {
+    if (this.#told.has(trouble.message)) return;
+    this.#told.add(trouble.message);
+    const { host, options } = this.#parts;
+    host.logger.warn(`defer, sink ${options.name}: ${trouble.message}`, trouble);
+  }
+}
+
+function notWhatWasWritten(): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.');
+}

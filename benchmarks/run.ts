@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 const [scenarios, proofs] = ['scenarios', 'proofs'].map(namesIn) as [string[], string[]];
 /** Of those that take more than a few minutes alone. */
 const durations =
-  'defer takes two hours, and 20 minutes with --quick; http takes 50, and 6 with --quick --restarts 1; frameworks takes 17, and 5 with --quick; verdicts takes 10.';
+  'defer takes two hours, and 20 minutes with --quick; http takes 50, and 6 with --quick --restarts 1; frameworks takes 17, and 5 with --quick; logger takes 7, and logger-loss 6; verdicts takes 10.';
 const [name, ...options] = process.argv.slice(2);
 
 if (name === undefined || ![...scenarios, ...proofs].includes(name)) {

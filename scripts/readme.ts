@@ -8,6 +8,8 @@ import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
 import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
 import { counts, sinks } from './defer-words.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
+import { loggerTables } from './logger-table.ts';
+import type { LoggerLoss } from '../benchmarks/proofs/logger-loss.ts';
 import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
@@ -53,6 +55,11 @@ const frameworks = readResult('frameworks');
 if (frameworks !== undefined) {
   replaceBlock('packages/http/README.md', 'frameworks', frameworksTables(frameworks));
   replaceBlock('README.md', 'frameworks', frameworksSummary(frameworks));
+}
+const logger = readResult('logger');
+if (logger !== undefined) {
+  const loss: LoggerLoss = readJson('benchmarks/results/logger-loss.json');
+  replaceBlock('docs/guide/logger.md', 'bench', loggerTables(logger, loss));
 }
 // The same: a quarter of an hour.
 if (existsSync(join(root, 'benchmarks/results/defer.json'))) {

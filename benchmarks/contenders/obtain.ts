@@ -63,6 +63,11 @@ export function obtainFrameworks(): Promise<string | undefined> {
   return fetchPackages('frameworks');
 }
 
+/** @returns why what the scenario logger compares with is missing, if it is */
+export function obtainLoggers(): Promise<string | undefined> {
+  return fetchPackages('logger');
+}
+
 function goBuild(source: string, program: string): Promise<unknown> {
   return run('go', ['build', '-trimpath', '-o', program, '.'], { cwd: join(folder, source) });
 }

@@ -49,5 +49,5 @@ function choose(core: LoggerCore, chosen: boolean): Middleware {
 function everything(config: ApplicationConfig): Routes {
   const { exclude = [] } = config.getGlobalPrefixOptions();
   const outside = exclude.map(({ path, requestMethod }) => ({ path, method: requestMethod }));
-  return [{ path: '*path', method: RequestMethod.ALL }, ...outside];
+  return [{ path: '{*path}', method: RequestMethod.ALL }, ...outside];
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 
 import type { LogDestination } from './log-destination.ts';
@@ -59,6 +60,8 @@ function die(signal: Signal): void {
   process.off(signal, onSignal);
   dying.delete(signal);
   process.kill(process.pid, signal);
+  // The first process of a container has no default action for signals: it is still here.
+  if (process.pid === 1) process.exit(128 + constants.signals[signal]);
 }
 
 /**

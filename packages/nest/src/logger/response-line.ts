@@ -60,7 +60,7 @@ type Pick = (log: RequestLog) => Record<string, unknown>;
 
 function pickSafely(log: RequestLog, pick: Pick, slim: Pick): Record<string, unknown> {
   try {
-    return { ...pick(log) };
+    return pick(log);
   } catch (error) {
     // Thrown in a "close" listener, it would end the process; swallowed, nobody would know.
     log.failure ??= error;

@@ -46,20 +46,48 @@ function requestOf(log: RequestLog): IncomingMessage {
   return raw;
 }
 
-/** pino-http's serializers, with the user's own behind them. */
+/**
+ * pino-http's serializers, with the user's own behind them. Credentials are taken out of what they return where the user
+ * has not said what to censor (who has, has seen the lines): pino's `redact` would walk every line for it.
+ */
 export function pinoHttpSerializers(
   { serializers = {}, wrapSerializers = true }: PinoHttpOptions,
   keys: LineKeys,
+  censors: boolean,
 ): Record<string, SerializerFn> {
-  if (!wrapSerializers) return serializers;
   const own = (name: 'req' | 'res' | 'err'): SerializerFn =>
     serializers[keys[name]] ?? serializers[name] ?? standard[name];
-  return {
-    ...serializers,
-    [keys.req]: standard.wrapRequestSerializer(own('req')),
-    [keys.res]: standard.wrapResponseSerializer(own('res')),
-    [keys.err]: standard.wrapErrorSerializer(own('err')),
-  };
+  const wrapped = wrapSerializers
+    ? {
+        [keys.req]: standard.wrapRequestSerializer(own('req')),
+        [keys.res]: standard.wrapResponseSerializer(own('res')),
+        [keys.err]: standard.wrapErrorSerializer(own('err')),
+      }
+    : {};
+  const all: Record<string, SerializerFn> = { ...serializers, ...wrapped };
+  if (!censors) return all;
+  for (const key of [keys.req, keys.res]) {
+    const serialize = all[key];
+    if (serialize !== undefined) all[key] = (value: unknown) => censored(serialize(value));
+  }
+  return all;
+}
+
+const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
+
+function censored(serialized: unknown): unknown {
+  const message = serialized as { headers?: Record<string, unknown> } | undefined;
+  const headers = message?.headers;
+  if (typeof headers !== 'object' || headers === null) return serialized;
+  let clean: Record<string, unknown> | undefined;
+  for (const name of CREDENTIALS) {
+    if (headers[name] === undefined) continue;
+    // A copy: these are the request's own headers.
+    clean ??= { ...headers };
+    clean[name] = '[Redacted]';
+  }
+  if (clean !== undefined) message!.headers = clean;
+  return serialized;
 }
 
 type Wrap = (serializer: SerializerFn) => SerializerFn;

@@ -66,9 +66,11 @@ export function resolveParams(params: Params = {}): ResolvedOptions {
   return {
     ...resolved,
     shape: pinoHttpShape(params, options, resolved.shape),
-    pino: { ...rest, serializers: pinoHttpSerializers(options, resolved.shape.keys) },
-    // Who has said what to censor has seen the lines.
-    redact: redact ?? resolved.redact,
+    pino: {
+      ...rest,
+      serializers: pinoHttpSerializers(options, resolved.shape.keys, redact === undefined),
+    },
+    redact,
     requestId: {
       ...resolved.requestId,
       make: genReqId === undefined ? counter() : madeBy(genReqId),

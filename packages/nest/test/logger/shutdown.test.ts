@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,8 +22,9 @@ interface Server {
   end(): Promise<{ lines: Line[]; code: number | null; signal: string | null }>;
 }
 
-async function run(orders: object = {}): Promise<Server> {
-  const child = spawn(process.execPath, [FIXTURE, JSON.stringify(orders)], {
+async function run(orders: object = {}, launcher: string[] = []): Promise<Server> {
+  const [command, ...args] = [...launcher, process.execPath, FIXTURE, JSON.stringify(orders)];
+  const child = spawn(command as string, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const output = text(child.stdout as NonNullable<typeof child.stdout>);
@@ -70,6 +71,26 @@ describe('the end of the process', () => {
       assert.deepEqual([end.code, end.signal], [null, signal]);
       assert.equal(responses(end.lines).length, 40);
     });
+  }
+
+  // What a container makes of the app; it takes a kernel and rights that not every machine gives.
+  const asFirst = ['unshare', '--pid', '--fork', '--kill-child'];
+  const canBeFirst = spawnSync(asFirst[0] as string, [...asFirst.slice(1), 'true']).status === 0;
+  for (const hooks of [false, true]) {
+    const how = hooks ? 'with' : 'without';
+    it(
+      `by SIGTERM as the first process of a container, ${how} shutdown hooks, is an end`,
+      { skip: !canBeFirst },
+      async () => {
+        const server = await run({ hooks, options: { flushIntervalMs: 60_000 } }, asFirst);
+        await server.ask('/hello', 5);
+        await server.ask('/flood');
+        const end = await server.end();
+        assert.equal(end.code, hooks ? 0 : 143);
+        assert.equal(responses(end.lines).length >= 5, true);
+        assertFlood(end.lines);
+      },
+    );
   }
 
   it("by a signal with shutdown hooks is Nest's orderly shutdown, with every line of it", async () => {

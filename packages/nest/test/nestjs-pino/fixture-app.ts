@@ -122,7 +122,7 @@ class HealthController {
   imports: [
     LoggerModule.forRoot({
       // What nestjs-pino takes without it matches nothing on Fastify under Nest 12.
-      ...(framework === 'fastify' && { forRoutes: ['*path'] }),
+      ...(framework === 'fastify' && { forRoutes: ['{*path}'] }),
       ...variants[variant],
     }),
   ],

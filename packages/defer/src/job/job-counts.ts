@@ -1,6 +1,7 @@
 /** Names a sink keeps account of. A job's name is code; where it is made of data, the rest counts as one. */
 const mostNames = 200;
-const otherNames = '(other)';
+/** What jobs of further names are counted as. */
+export const otherNames = '(other)';
 const mostMessageLength = 200;
 
 /** Why a job of this name failed last. */

@@ -207,8 +207,8 @@ export class JournalRoot<Waiter = unknown> {
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
     const kinds = new Kinds();
-    const found = await recoverJournal(fs, id, folder, names, clock.now(), (number, record) =>
-      kinds.see(number, record),
+    const found = await recoverJournal(fs, id, folder, names, clock.now(), (_, record) =>
+      kinds.see(record),
     );
     for (const damage of found.damages) {
       this.#host.damaged(damage);

@@ -1,3 +1,4 @@
+import { otherNames } from '../job/job-counts.ts';
 import type { JobRecord } from './job-record.ts';
 import { jobStates, type Segment } from './segment.ts';
 
@@ -9,34 +10,59 @@ export interface KindCount {
   oldestAtMs: number;
 }
 
-/** Which jobs of a journal that is being read are of which kind. */
-export class Kinds {
-  readonly #kinds = new Map<string, KindCount>();
-  readonly #seen: { readonly kind: KindCount; readonly number: number; readonly atMs: number }[] =
-    [];
+/** More than any sink keeps account of. */
+const mostKinds = 1_000;
 
-  see(number: number, { sink, job, deferredAtMs: atMs }: JobRecord): void {
-    const name = `${sink}\n${job}`;
-    let kind = this.#kinds.get(name);
-    if (kind === undefined) {
-      kind = { sink, job, jobs: 0, oldestAtMs: Infinity };
-      this.#kinds.set(name, kind);
-    }
-    this.#seen.push({ kind, number, atMs });
+/** Which jobs of a journal that is being read are of which kind: ten bytes a job, as a journal may hold millions. */
+export class Kinds {
+  readonly #kinds: KindCount[] = [];
+  readonly #indexes = new Map<string, number>();
+  #kindOf = new Uint16Array(1_024);
+  #atMs = new Float64Array(1_024);
+  #length = 0;
+
+  /** The next job of the journal. */
+  see({ sink, job, deferredAtMs }: JobRecord): void {
+    if (this.#length === this.#kindOf.length) this.#grow();
+    this.#kindOf[this.#length] = this.#indexOf(sink, job);
+    this.#atMs[this.#length++] = deferredAtMs;
   }
 
-  /** Those of them that wait. */
+  /** Those that wait, of the segments the jobs were read from. */
   waiting(segments: readonly Segment[]): KindCount[] {
-    let at = 0;
+    let seen = 0;
     for (const segment of segments) {
-      const end = segment.firstJob + segment.length;
-      for (; at < this.#seen.length && this.#seen[at]!.number < end; at++) {
-        const { kind, number, atMs } = this.#seen[at]!;
-        if (segment.stateOf(number) !== jobStates.waiting) continue;
-        kind.jobs++;
-        kind.oldestAtMs = Math.min(kind.oldestAtMs, atMs);
+      for (let at = 0; at < segment.length; at++) {
+        const state = segment.stateOf(segment.firstJob + at);
+        if (state === jobStates.absent) continue;
+        if (state === jobStates.waiting) {
+          const kind = this.#kinds[this.#kindOf[seen]!]!;
+          kind.jobs++;
+          kind.oldestAtMs = Math.min(kind.oldestAtMs, this.#atMs[seen]!);
+        }
+        seen++;
       }
     }
-    return [...this.#kinds.values()].filter(({ jobs }) => jobs > 0);
+    return this.#kinds.filter(({ jobs }) => jobs > 0);
+  }
+
+  #indexOf(sink: string, job: string): number {
+    const known = this.#indexes.get(`${sink}\n${job}`);
+    if (known !== undefined) return known;
+    if (this.#kinds.length >= mostKinds && job !== otherNames) {
+      return this.#indexOf(sink, otherNames);
+    }
+    const index = this.#kinds.push({ sink, job, jobs: 0, oldestAtMs: Infinity }) - 1;
+    this.#indexes.set(`${sink}\n${job}`, index);
+    return index;
+  }
+
+  #grow(): void {
+    const kindOf = new Uint16Array(this.#length * 2);
+    const atMs = new Float64Array(this.#length * 2);
+    kindOf.set(this.#kindOf);
+    atMs.set(this.#atMs);
+    this.#kindOf = kindOf;
+    this.#atMs = atMs;
   }
 }

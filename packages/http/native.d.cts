@@ -90,6 +90,8 @@ export declare class Port {
   pause(slot: number, generation: number): void;
   resume(slot: number, generation: number): void;
   discardBody(slot: number, generation: number): void;
+  /** The owner hears of the client's end before the connection is closed for it. */
+  announceEnd(slot: number, generation: number): void;
   detach(slot: number, generation: number): { fd: number; head: Buffer } | null;
   setTimeout(slot: number, generation: number, timeoutMs: number): void;
   setNoDelay(slot: number, generation: number, on: boolean): void;

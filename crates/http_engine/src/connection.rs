@@ -52,6 +52,8 @@ pub(crate) struct Connection {
     pub last_request: bool,
     /// The client has ended its side.
     pub ended: bool,
+    /// The owner is told of that before the connection is closed.
+    pub announces_end: bool,
     /// Close once everything is sent.
     pub closing: bool,
     /// Since when a head is awaited or coming in, 0 when none is.
@@ -104,6 +106,7 @@ impl Connection {
             refusal: None,
             last_request: false,
             ended: false,
+            announces_end: false,
             closing: false,
             // A client that connects and says nothing is timed as one that has begun.
             head_since: now_ms,

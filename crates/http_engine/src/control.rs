@@ -170,6 +170,13 @@ impl Engine {
         });
     }
 
+    /// Tells of the client's end while answers are due, as with half-open connections: the owner holds bytes that leave then.
+    pub fn announce_end(&mut self, slot: u32, generation: u32) {
+        self.with(slot, generation, |_, connection| {
+            connection.announces_end = true;
+        });
+    }
+
     fn wake(&mut self, connection: &mut Box<Connection>) {
         if connection.has_more() {
             self.stall(connection);

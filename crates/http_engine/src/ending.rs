@@ -93,7 +93,10 @@ impl Engine {
     /// The client has ended its side and the answers written so far are on their way.
     pub(crate) fn settle_end(&mut self, connection: &mut Box<Connection>) {
         let half_open = self.settings(connection.whom.server).flags.allow_half_open;
-        if half_open && !connection.failed && connection.answers.in_flight() > 0 {
+        if (half_open || connection.announces_end)
+            && !connection.failed
+            && connection.answers.in_flight() > 0
+        {
             self.batch.note(connection.whom, Note::End);
             return;
         }

@@ -246,6 +246,12 @@ impl Port {
         self.with(|engine| engine.discard_body(slot, generation));
     }
 
+    /// The owner hears of the client's end before the connection is closed for it.
+    #[napi]
+    pub fn announce_end(&self, slot: u32, generation: u32) {
+        self.with(|engine| engine.announce_end(slot, generation));
+    }
+
     /// Gives a connection away.
     #[napi]
     pub fn detach(&self, slot: u32, generation: u32) -> Option<JsDetached> {

@@ -21,6 +21,7 @@ export class ConnectionSocket extends net.Socket {
   readonly #connection: EngineConnection;
   readonly #handle: ConnectionHandle;
   #writes: WriteCallback[] = [];
+  #isEndAnnounced = false;
 
   constructor(connection: EngineConnection) {
     const { highWaterMark } = connection.server;
@@ -166,6 +167,13 @@ export class ConnectionSocket extends net.Socket {
     }
   }
 
+  /** @internal Bytes it holds leave when the client ends. */
+  announceEnd(): void {
+    if (this.#isEndAnnounced) return;
+    this.#isEndAnnounced = true;
+    this.#connection.native.announceEnd();
+  }
+
   /** @internal What the response has written in this tick comes first, and corks the socket as with Node. */
   takeHeld(): void {
     const { first, native } = this.#connection;
@@ -210,6 +218,7 @@ for (const name of ['write', 'end', 'cork'] as const) {
     name,
     function take(this: ConnectionSocket, ...rest: unknown[]): unknown {
       this.takeHeld();
+      if (name === 'cork') this.announceEnd();
       return ofNode.apply(this, rest);
     },
   );

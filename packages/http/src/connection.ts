@@ -223,7 +223,11 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   }
 
   /** The client has ended its side: the last answer that is due ends ours. */
-  onEnd(): void {
+  onEnd(isHalfOpen: boolean): void {
+    if (!isHalfOpen) {
+      this.socket().end();
+      return;
+    }
     const last = this.#later.at(-1) ?? this.first;
     if (last === null) this.native.closeSoon();
     else last._last = true;

@@ -341,11 +341,11 @@ export class EngineServer extends ServerBase implements ServerEvents {
     target.runInAsyncScope(target.onTimeout, target);
   }
 
-  /** @internal The client has ended its side, and `httpAllowHalfOpen` leaves ours open. */
+  /** @internal The client has ended its side while responses are due. */
   onEnd(native: NativeConnection): void {
     const connection = native.owner as HttpConnection | undefined;
     if (connection === undefined) native.closeSoon();
-    else connection.runInAsyncScope(connection.onEnd, connection);
+    else connection.runInAsyncScope(connection.onEnd, connection, this.httpAllowHalfOpen);
   }
 
   /** @internal */

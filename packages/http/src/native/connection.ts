@@ -34,7 +34,7 @@ export interface ServerEvents {
   onClientError(connection: Connection, error: ClientError): void;
   /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
   onTimeout(connection: Connection, isInactive: boolean): void;
-  /** The client ended its side while answers are due. Only with `allowHalfOpen`; else the connection closes. */
+  /** The client ended its side while answers are due. Only with `allowHalfOpen` or after `announceEnd`; else the connection closes. */
   onEnd?(connection: Connection): void;
   /** The last event of a connection. `errno` is 0 or what recv or send reported. */
   onClose(connection: Connection, errno: number): void;
@@ -148,6 +148,11 @@ export class Connection {
   /** Reads the rest of the request's body, or of what is refused, and drops it; nothing is told of it. */
   discardBody(): void {
     this.#engine.addon.discardBody(this.slot, this.generation);
+  }
+
+  /** `onEnd` comes without `allowHalfOpen` too: what is held here leaves then. */
+  announceEnd(): void {
+    this.#engine.addon.announceEnd(this.slot, this.generation);
   }
 
   /** Makes an uncaught exception of `error` at once, and goes on: others wait in the same tick. */

@@ -72,6 +72,13 @@ export const heldWrites: Behaviours = {
       note(`${writableLength > 0}`)();
       response.destroy();
     }),
+  'what is corked leaves when the client has ended': async (http) => {
+    await using serving = await serve(http, {}, (_, response) => {
+      response.cork();
+      response.write('A');
+    });
+    return await serving.talk(get, moment, 'FIN');
+  },
   'a socket that is corked in the tick of a write keeps it': (http) =>
     held(http, async (response, note, socket) => {
       response.write('A', note('write'));

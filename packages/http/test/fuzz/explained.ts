@@ -75,6 +75,23 @@ const explained: { reason: string; covers: (difference: Difference) => boolean }
       programs.slice(1, -1).some((steps) => written(steps) > 65_536),
   },
   {
+    reason:
+      'a request whose framing is refused is not answered as well; Node first misses its Host',
+    covers: ({ node, redline }) => {
+      const framing = 'clientError HPE_INVALID_TRANSFER_ENCODING';
+      const missesHost = /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\nDate: now\r\n/;
+      const before = redline.bytes.slice(0, -refusal.length);
+      return (
+        node.errors[0] === framing &&
+        redline.errors[0] === framing &&
+        redline.bytes === before + refusal &&
+        node.bytes.startsWith(before) &&
+        missesHost.test(node.bytes.slice(before.length)) &&
+        sameRequests(node, redline)
+      );
+    },
+  },
+  {
     reason: 'a request line without a version is refused; Node takes it for HTTP/0.9',
     covers: ({ node, redline, case: { bytes } }) =>
       /^(?:GET|HEAD|POST|DELETE) [^ \r\n]*\r?\n/m.test(bytes) &&

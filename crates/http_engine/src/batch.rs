@@ -1,5 +1,7 @@
 //! The records of a batch, as `docs/design/http.md` lays them out.
 
+use std::collections::HashSet;
+
 /// What a record is about; the low byte of its first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -160,6 +162,11 @@ impl Batch {
 
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// Slots of which something waits.
+    pub fn untold(&self) -> HashSet<u32> {
+        self.waiting.iter().map(|(whom, _)| whom.slot).collect()
     }
 
     /// Whether a record of `words` and `bytes` fits now.

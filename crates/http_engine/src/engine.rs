@@ -355,8 +355,17 @@ impl Engine {
                 engine.read_on(connection);
             });
         }
+        if self.ended.is_empty() {
+            return;
+        }
+        // Whoever has not heard yet what was wrong has its say before the connection ends.
+        let untold = self.batch.untold();
         for whom in std::mem::take(&mut self.ended) {
-            self.with(whom.slot, whom.generation, Self::settle_end);
+            if untold.contains(&whom.slot) {
+                self.ended.push(whom);
+            } else {
+                self.with(whom.slot, whom.generation, Self::settle_end);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
 import type { HttpModule } from './conformance/engine.ts';
 import { exceptions } from './conformance/exceptions.ts';
-import { suites } from './conformance/suites.ts';
+import { atATime, suites } from './conformance/suites.ts';
 import { frameworks, under } from './frameworks/frameworks.ts';
 
 const ours = redline as unknown as HttpModule;
@@ -36,7 +36,8 @@ const takenAway = new Set([
 
 for (const [framework, prepare] of Object.entries(frameworks)) {
   for (const suite of suitesOfHandlers) {
-    describe(`as node:http under ${framework}, ${suite}:`, { skip: !isNative }, async () => {
+    const title = `as node:http under ${framework}, ${suite}:`;
+    describe(title, { skip: !isNative, concurrency: atATime(suite) }, async () => {
       const handler = await prepare();
       for (const [name, behave] of Object.entries(suites[suite]!)) {
         if (takenAway.has(name) || name in exceptions) continue;

@@ -27,11 +27,12 @@ export class Serving implements AsyncDisposable {
     return talk(this.port, ...steps);
   }
 
-  /** Resolves when no connection is left. */
+  /** Resolves when no connection is left and its end has been told: a thread of the engine knows of it first. */
   async nobody(): Promise<void> {
     const count = () =>
       new Promise((resolve) => this.server.getConnections((_, open) => resolve(open)));
     while ((await count()) !== 0) await moment(5);
+    await moment();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

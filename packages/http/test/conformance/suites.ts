@@ -24,6 +24,26 @@ import { streams } from './streams.ts';
 import { surroundings } from './surroundings.ts';
 import { upgrades } from './upgrades.ts';
 
+/**
+ * Suites whose behaviours mostly wait, and tell of bytes: several may run at once. The others touch what the whole process
+ * has, or tell of the order of events, which a turn that is shared with other connections may cut differently.
+ */
+const together = new Set([
+  'bodies',
+  'headers',
+  'responses',
+  'heads of responses',
+  'limits',
+  'framing',
+  'listening',
+  'greed',
+]);
+
+/** How many behaviours of a suite may run at once. */
+export function atATime(suite: string): number {
+  return together.has(suite) ? 4 : 1;
+}
+
 export const suites: Record<string, Behaviours> = {
   connections,
   bodies,

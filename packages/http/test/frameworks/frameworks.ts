@@ -6,6 +6,7 @@ import { Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { HttpModule } from '../conformance/engine.ts';
 
 /** A handler of the framework that calls the listener. */
@@ -23,6 +24,8 @@ type Middie = { use: Use; run: RequestListener };
 
 const require = createRequire(import.meta.url);
 const Koa = require('koa') as new () => KoaApp;
+const fastifyExpress = require('@fastify/express') as FastifyPluginAsync;
+const Fastify = require('fastify') as (options: object) => FastifyInstance & { use: Use };
 const middie = require('@fastify/middie/lib/engine.js') as (done: () => void) => Middie;
 
 /** The listener of each request, where one app serves all. */
@@ -57,6 +60,13 @@ export const frameworks: Record<string, () => Promise<Framework>> = {
     const engine = middie(() => {});
     engine.use(listener);
     return engine.run;
+  },
+  'Fastify with @fastify/express': async () => {
+    const app = Fastify({ logger: false });
+    await app.register(fastifyExpress);
+    app.use(handOn);
+    await app.ready();
+    return sharing((request, response) => app.routing(request, response));
   },
   'Nest on Express': async () => {
     const app = await nest(new ExpressAdapter());

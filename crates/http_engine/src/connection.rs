@@ -56,6 +56,8 @@ pub(crate) struct Connection {
     pub announces_end: bool,
     /// Close once everything is sent.
     pub closing: bool,
+    /// The kernel keeps the end of what was sent for what follows.
+    pub corked: bool,
     /// Since when a head is awaited or coming in, 0 when none is.
     pub head_since: u64,
     /// When the request began whose body is coming in.
@@ -108,6 +110,7 @@ impl Connection {
             ended: false,
             announces_end: false,
             closing: false,
+            corked: false,
             // A client that connects and says nothing is timed as one that has begun.
             head_since: now_ms,
             request_since: 0,

@@ -88,6 +88,8 @@ pub struct Engine {
     pub(crate) upgrading: Vec<Whom>,
     /// Connections with bytes to send.
     pub(crate) dirty: Vec<u32>,
+    /// Connections whose last bytes wait in the kernel for more.
+    pub(crate) corked: Vec<Whom>,
     pub(crate) reserve: Reserve,
     pub(crate) now_ms: u64,
     pub(crate) date: Date,
@@ -111,7 +113,7 @@ impl Engine {
     /// When the process has no descriptors left.
     ///
     /// # Safety
-    /// `memory` is valid for as long as the engine and what [`Engine::outstanding`] gave live, and holds more than four words
+    /// `memory` is valid for as long as the engine and what [`Engine::outstanding`] gave live, and holds more than five words
     /// of commands.
     pub unsafe fn new(memory: Memory) -> Result<Self, Errno> {
         let epoll = Epoll::new()?;
@@ -149,6 +151,7 @@ impl Engine {
             turn: 0,
             upgrading: Vec::new(),
             dirty: Vec::new(),
+            corked: Vec::new(),
             reserve: Reserve::new(),
             now_ms: sys::now_ms(),
             date: Date::default(),

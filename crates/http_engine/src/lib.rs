@@ -17,6 +17,7 @@ mod body;
 pub mod chunked;
 mod connection;
 mod control;
+mod cork;
 mod date;
 mod deadlines;
 pub mod diagnose;

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the commands begin, in words.
-pub(crate) const FIRST: usize = 4;
+pub(crate) const FIRST: usize = 5;
 
 /// The owner moves it, with every command.
 const WRITTEN: usize = 0;
@@ -12,8 +12,10 @@ const WRITTEN: usize = 0;
 const TAKEN: usize = 1;
 /// 1 while nobody looks after what is written: who writes then has to say so.
 const UNWATCHED: usize = 2;
-/// How often the owner's thread has had everything taken.
+/// How often the owner's thread has had something taken.
 const FLUSHES: usize = 3;
+/// 1 while the kernel keeps ends of packets that only a flush sends.
+const CORKED: usize = 4;
 
 /// The words before the commands.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +31,20 @@ pub struct Seen {
     pub written: usize,
     /// Where those begin that nobody has taken.
     pub taken: usize,
-    /// How often the owner's thread has had everything taken.
+    /// How often the owner's thread has had something taken.
     pub flushes: u32,
+    /// Whether the kernel keeps ends of packets back.
+    pub is_corked: bool,
 }
 
 impl Seen {
-    /// Whether anything waits to be sent.
+    /// Whether anything waits for a flush.
     #[must_use]
     pub fn waits(&self) -> bool {
+        self.has_commands() || self.is_corked
+    }
+
+    pub(crate) fn has_commands(&self) -> bool {
         self.taken < self.written
     }
 }
@@ -46,7 +54,8 @@ impl Outstanding {
     /// long as this is used.
     pub(crate) fn new(commands: *mut u32) -> Self {
         let this = Self(commands);
-        this.reset();
+        this.word(WRITTEN).store(FIRST as u32, Ordering::Release);
+        this.word(TAKEN).store(FIRST as u32, Ordering::Release);
         this.set_unwatched(true);
         this
     }
@@ -63,6 +72,7 @@ impl Outstanding {
             written: self.word(WRITTEN).load(Ordering::SeqCst) as usize,
             taken: self.word(TAKEN).load(Ordering::Acquire) as usize,
             flushes: self.word(FLUSHES).load(Ordering::Relaxed),
+            is_corked: self.word(CORKED).load(Ordering::SeqCst) != 0,
         }
     }
 
@@ -70,18 +80,26 @@ impl Outstanding {
         self.word(TAKEN).store(end as u32, Ordering::Release);
     }
 
-    /// The memory is empty. Only while the owner does not write.
+    /// All is taken: the memory is empty. Only while the owner does not write.
     pub(crate) fn reset(&self) {
+        if self.look().written == FIRST {
+            return;
+        }
         self.word(WRITTEN).store(FIRST as u32, Ordering::Release);
         self.word(TAKEN).store(FIRST as u32, Ordering::Release);
+        self.count_flush();
     }
 
-    pub(crate) fn count_flush(&self) {
+    fn count_flush(&self) {
         let flushes = self.word(FLUSHES);
         flushes.store(
             flushes.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
+    }
+
+    pub(crate) fn set_corked(&self, is_corked: bool) {
+        self.word(CORKED).store(is_corked.into(), Ordering::SeqCst);
     }
 
     /// Tells the owner whether it has to say when it writes.

@@ -3,6 +3,7 @@
 use crate::answers::{Turn, Wrap, wrapping};
 use crate::batch::Note;
 use crate::connection::{Connection, Interest};
+use crate::cork::uncork;
 use crate::engine::Engine;
 use crate::outstanding::FIRST;
 use crate::sys;
@@ -54,6 +55,7 @@ impl Engine {
         if self.take_all() {
             self.send_dirty();
         }
+        self.uncork_all();
     }
 
     /// As [`Engine::flush`], from another thread than the owner's while the owner may be writing: what is written by now is
@@ -62,12 +64,12 @@ impl Engine {
         if self.take_commands() {
             self.send_dirty();
         }
+        self.uncork_all();
     }
 
     fn take_all(&mut self) -> bool {
         let is_any = self.take_commands();
         self.outstanding.reset();
-        self.outstanding.count_flush();
         is_any
     }
 
@@ -118,7 +120,7 @@ impl Engine {
     /// sent.
     fn take_commands(&mut self) -> bool {
         let seen = self.outstanding.look();
-        if !seen.waits() {
+        if !seen.has_commands() {
             return !self.dirty.is_empty();
         }
         let (commands, length) = self.memory.commands;
@@ -219,6 +221,10 @@ impl Engine {
         if connection.closing && !order.has(flags::RAW) {
             return;
         }
+        let has_more = !order.has(flags::END | flags::CLOSE | flags::RAW);
+        if has_more {
+            self.cork(connection);
+        }
         let (size, before, behind) = wrapping(bytes.len(), order.wrap());
         let first = match connection.answers.shared {
             Some(bytes) => bytes,
@@ -247,6 +253,9 @@ impl Engine {
             connection.answers.replace(rest);
         } else {
             connection.answers.replace(Vec::new());
+            if !has_more {
+                uncork(connection);
+            }
         }
         self.mark_dirty(connection);
         self.after_write(connection, order);
@@ -300,7 +309,8 @@ impl Engine {
         }
         let shared = connection.answers.shared.take();
         let bytes = shared.unwrap_or_else(|| connection.answers.queued());
-        if !bytes.is_empty() {
+        let is_any = !bytes.is_empty();
+        if is_any {
             let length = bytes.len();
             let sent = match sys::send(&connection.fd, bytes) {
                 Ok(sent) => sent,
@@ -332,6 +342,9 @@ impl Engine {
         self.set_pending(slot, unsent);
         if waits {
             return true;
+        }
+        if is_any {
+            uncork(connection);
         }
         if let Some(memory) = connection.answers.take_memory() {
             self.give_back(memory);

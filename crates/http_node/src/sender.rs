@@ -2,7 +2,7 @@
 //!
 //! Responses leave when a batch's part is over, or before the loop sleeps. A handler that keeps the thread busy for long, and
 //! work behind a response, would hold them back until then: a thread looks once a millisecond whether any wait, and sends
-//! them. It costs nothing while nobody answers, and a look each millisecond while somebody does.
+//! them. It sleeps while little is answered: a response that comes alone costs two wakes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,8 @@ use http_engine::{Engine, Outstanding};
 use crate::shared::lock;
 
 const TICK: Duration = Duration::from_millis(1);
-/// After so many ticks without an answer the thread sleeps until the next one.
-const IDLE_TICKS: u32 = 10;
+/// With fewer flushes in a tick it costs less to sleep, and to be woken by the next response, than to look on.
+const BUSY: u32 = 2;
 
 pub(crate) struct Sender {
     is_over: Arc<AtomicBool>,
@@ -49,20 +49,16 @@ fn run(engine: &Mutex<Engine>, is_over: &AtomicBool) {
     let outstanding = lock(engine).outstanding();
     outstanding.set_unwatched(false);
     let mut last = outstanding.look();
-    let mut idle_ticks = 0;
     while !is_over.load(Ordering::Acquire) {
-        if idle_ticks < IDLE_TICKS {
-            thread::park_timeout(TICK);
-        } else {
-            rest(&outstanding);
-            idle_ticks = 0;
-        }
-        let now = outstanding.look();
-        if now.waits() && now.flushes == last.flushes && last.waits() {
+        thread::park_timeout(TICK);
+        let mut now = outstanding.look();
+        let flushes = now.flushes.wrapping_sub(last.flushes);
+        if now.waits() && last.waits() && flushes == 0 {
             lock(engine).flush_beside();
+        } else if !now.waits() && flushes < BUSY {
+            rest(&outstanding);
+            now = outstanding.look();
         }
-        let is_idle = !now.waits() && now.flushes == last.flushes;
-        idle_ticks = if is_idle { idle_ticks + 1 } else { 0 };
         last = now;
     }
 }

@@ -105,6 +105,13 @@ for (const { name, isNative, isThreaded } of servers) {
       assert.ok(await line.until(/answered/));
     });
 
+    test('nor behind a piece of a response that goes on', async () => {
+      tell(0);
+      const line = await open();
+      line.socket.write(get('/write-and-block'));
+      assert.ok(await line.until(/ written/));
+    });
+
     test('promises of the first requests do not wait for the handlers of the last', async () => {
       const all = await atOnce(20, '/promise/20');
       // How many are handled before their promises are settled is a matter of the clock.

@@ -14,7 +14,7 @@ const RECORDS: usize = 64 * 1024;
 const INPUT: usize = 1024 * 1024;
 const COMMANDS: usize = FIRST + 4096 * 6;
 /// Where the commands begin.
-const FIRST: usize = 4;
+const FIRST: usize = 5;
 const OUTPUT: usize = 1024 * 1024;
 const PENDING: usize = 64 * 1024;
 

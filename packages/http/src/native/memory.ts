@@ -1,7 +1,7 @@
 /** Words of an event's begin: kind and length, slot, generation, server. */
 export const START_WORDS = 4;
 /** Where the commands begin. The words before are shared with a thread that sends; the engine tells them. */
-export const FIRST_COMMAND = 4;
+export const FIRST_COMMAND = 5;
 /** The word that says where the commands end. */
 export const WRITTEN = 0;
 /** The word that is 0 while a thread looks after what is written. */

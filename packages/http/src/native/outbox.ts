@@ -1,4 +1,5 @@
 import type { Port as AddonPort } from '../../native.cjs';
+import { END } from './flags.ts';
 import { COMMAND_WORDS, FIRST_COMMAND, UNWATCHED, WRITTEN, type SharedMemory } from './memory.ts';
 
 type FastBuffer = Buffer & {
@@ -68,6 +69,8 @@ export class Outbox {
       const { byteLength } = data;
       if (byteLength >= LARGE) {
         this.#addon.write(slot, generation, sequence, flags, data);
+        // Its end may wait in the kernel for more: see `cork.rs`.
+        if ((flags & END) === 0) this.#watch();
         return;
       }
       const start = this.#room(byteLength);
@@ -88,6 +91,10 @@ export class Outbox {
       ? output.latin1Write(data, start, data.length)
       : output.utf8Write(data, start, most);
     this.#command(slot, generation, sequence, flags, start, start + length);
+  }
+
+  #watch(): void {
+    if (Atomics.load(this.#commands, UNWATCHED) !== 0) this.#addon.watch();
   }
 
   /** Where the next bytes go, after what waits was sent if they would not fit. */
@@ -121,6 +128,6 @@ export class Outbox {
     this.#used = end;
     // From here on another thread may take it: see `sender.rs`.
     Atomics.store(commands, WRITTEN, at + COMMAND_WORDS);
-    if (Atomics.load(commands, UNWATCHED) !== 0) this.#addon.watch();
+    this.#watch();
   }
 }

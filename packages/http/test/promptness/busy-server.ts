@@ -64,6 +64,9 @@ const listener: node.RequestListener = (request, response) => {
       response.end('answered');
       waitFor(2);
     }, 1);
+  } else if (doing === 'write-and-block') {
+    // Shorter than a packet of the loopback, and long enough to be sent from where it lies.
+    response.write(`${'x'.repeat(30_000)} written`, () => waitFor(2));
   } else if (doing === 'toil') {
     if (turns === 0) setTimeout(() => (turns = -1));
     if (turns >= 0) turns++;

@@ -204,6 +204,10 @@ impl Engine {
     /// The owner's loop has gone round. Clients that ended in the turn of their last bytes have ended now: what the owner does
     /// at the end of a turn is still sent to them. libuv reads no further in such a turn.
     pub fn begin_turn(&mut self) {
+        // What the owner has not read yet belongs to its turn.
+        if self.batch.locked {
+            return;
+        }
         self.turn = self.turn.wrapping_add(1);
         for whom in std::mem::take(&mut self.early_ends) {
             self.with(whom.slot, whom.generation, |engine, connection| {
@@ -213,6 +217,12 @@ impl Engine {
                 }
             });
         }
+    }
+
+    /// Whether a client's end waits for the owner's next turn.
+    #[must_use]
+    pub fn has_early_ends(&self) -> bool {
+        !self.early_ends.is_empty()
     }
 
     /// As [`Engine::poll`], with one of `shares` parts of what is ready when that is little. When the answers of a part leave

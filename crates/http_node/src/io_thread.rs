@@ -56,13 +56,14 @@ fn run(engine: &Mutex<Engine>, descriptor: RawFd, is_over: &AtomicBool, wake: im
         if is_over.load(Ordering::Acquire) {
             return;
         }
-        let polled = engine.poll();
+        // The turns are those of JavaScript's loop.
+        let polled = engine.poll_share(1);
         if polled.words > 0 {
             engine.offer_batch(polled.words);
         }
         // Connections keep the loop of JavaScript alive, so it has to know of the first and the last.
         let has_connections = engine.connection_count() > 0;
-        if polled.words > 0 || has_connections != had_connections {
+        if polled.words > 0 || has_connections != had_connections || engine.has_early_ends() {
             wake();
         }
         had_connections = has_connections;

@@ -200,15 +200,20 @@ function outageTable(result: BenchResult): string {
 }
 
 function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): string {
-  const { restarts, sliceMs } = groups[0]!.precision;
-  const blockCounts = groups
-    .filter(({ name }) => /-c\d+$/.test(name))
-    .map(({ precision }) => precision.blocks);
-  const blocks = [...new Set([Math.min(...blockCounts), Math.max(...blockCounts)])].join(' to ');
+  const { sliceMs } = groups[0]!.precision;
+  const isGrid = ({ name }: { readonly name: string }): boolean => /-c\d+$/.test(name);
+  const span = (of: typeof groups, metric: 'restarts' | 'blocks'): string => {
+    const values = of.map(({ precision }) => precision[metric]);
+    return [...new Set([Math.min(...values), Math.max(...values)])].join(' to ');
+  };
+  const grid = groups.filter(isGrid);
+  const others = groups.filter((group) => !isGrid(group));
+  const beside =
+    others.length === 0 ? '' : `\n(restarts beside the grid: ${span(others, 'restarts')})`;
   const noise = Math.max(...groups.map(({ precision }) => precision.rpsBand));
   return [
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
-    `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${restarts} restart(s) × ${blocks} interleaved blocks of ${sliceMs} ms.`,
+    `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${span(grid, 'restarts')} restarts × ${span(grid, 'blocks')} interleaved blocks of ${sliceMs} ms${beside}.`,
     `Latency is that of the closed loop, connections ÷ requests per second. A/A noise up to ± ${(noise * 100).toFixed(0)} % of the requests per second`,
     'in the worst of the groups. Redis shares the two cores with the server and the load, so what Redis itself has to do for a job',
     'counts here as well; on a machine with more cores the gaps are others.',

@@ -10,6 +10,8 @@ import { chromium } from 'playwright-core';
 import { createDefer } from '../src/create-defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
+import { directorySource } from '../src/page/directory-source.ts';
+import { pageHandler } from '../src/page/handler.ts';
 import { deferPage, fastifyDeferPage } from '../src/page/index.ts';
 import { dead } from '../src/sink.ts';
 import { listening, temporaryFolder, TestSink, until } from './harness.ts';
@@ -201,3 +203,32 @@ test(
     }
   },
 );
+
+test('the page says until when delayed jobs wait, of a running app and of a directory', async (t) => {
+  const directory = temporaryFolder(t);
+  const deferrer = createDefer({
+    sinks: { mail: new TestSink() },
+    journal: { directory },
+    level: 'process',
+    handleSignals: false,
+    logger: false,
+  });
+  t.after(() => deferrer.close());
+  await deferrer.ready();
+  const runAt = new Date(Date.now() + 3_600_000);
+  const later = new Date(runAt.getTime() + 1_000);
+  const jobs = [later, runAt].map((at) => deferrer.defer(sendMail, { to: 'ada' }, { runAt: at }));
+  await Promise.all(jobs.map((job) => job.acknowledged()));
+  const until = `2 wait, the next one until ${runAt.toISOString().slice(0, 19).replace('T', ' ')}`;
+  const urls = [
+    await listening(t, deferPage(deferrer)),
+    await listening(t, pageHandler(directorySource(directory))),
+  ];
+  const times: number[] = [];
+  for (const url of urls) {
+    const page = await (await fetch(url)).text();
+    times.push(page.split(until).length - 1);
+  }
+  // In the row of the sink, which only the app has, and in that of the journal.
+  assert.deepEqual(times, [2, 1]);
+});

@@ -219,7 +219,7 @@ test('the page says until when delayed jobs wait, of a running app and of a dire
   const later = new Date(runAt.getTime() + 1_000);
   const jobs = [later, runAt].map((at) => deferrer.defer(sendMail, { to: 'ada' }, { runAt: at }));
   await Promise.all(jobs.map((job) => job.acknowledged()));
-  const until = `2 wait, the next one until ${runAt.toISOString().slice(0, 19).replace('T', ' ')}`;
+  const sentence = `2 wait, the next one until ${runAt.toISOString().slice(0, 19).replace('T', ' ')}`;
   const urls = [
     await listening(t, deferPage(deferrer)),
     await listening(t, pageHandler(directorySource(directory))),
@@ -227,7 +227,7 @@ test('the page says until when delayed jobs wait, of a running app and of a dire
   const times: number[] = [];
   for (const url of urls) {
     const page = await (await fetch(url)).text();
-    times.push(page.split(until).length - 1);
+    times.push(page.split(sentence).length - 1);
   }
   // In the row of the sink, which only the app has, and in that of the journal.
   assert.deepEqual(times, [2, 1]);

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import nodeModule from 'node:module';
+import nodeModule, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import plugin from '@redline/eslint-plugin';
-import { Linter, type Rule } from 'eslint';
+import type { Linter, Rule } from 'eslint';
+import { LabError } from '../errors.ts';
 
 /** A report shows code to be recognised, not to be read. */
 const mostCode = 160;
@@ -31,6 +32,22 @@ export interface LintedScript {
   offsetOf(line: number, column: number): number;
 }
 
+/**
+ * ESLint of the project that is advised. Nothing else of the lab needs it, so nobody gets it with the lab.
+ * @throws {LabError} ERR_REDLINE_OPTION where there is none
+ */
+export function findLinter(): typeof Linter {
+  try {
+    return (createRequire(import.meta.url)('eslint') as { Linter: typeof Linter }).Linter;
+  } catch (cause) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      'redline advise reads code with ESLint 9 or newer, which is not installed: npm install --save-dev eslint',
+      { cause },
+    );
+  }
+}
+
 /** @throws {Error} when the file is not there or cannot be parsed */
 export function lintScript(url: string): LintedScript {
   const file = url.startsWith('file://') ? fileURLToPath(url) : url;
@@ -43,7 +60,7 @@ export function lintScript(url: string): LintedScript {
       },
     }),
   };
-  const linter = new Linter();
+  const linter = new (findLinter())();
   const verify = (sourceType: 'module' | 'script'): Linter.LintMessage[] => {
     functions.length = 0;
     return linter.verify(

@@ -21,6 +21,7 @@ import { chooseVariant } from './choose-variant.ts';
 import { parseSeconds, parseSecondsOrNone } from './options.ts';
 import { writeFiles, type ReportOptions } from './write-files.ts';
 import { invocation } from '../secrets.ts';
+import { findLinter } from '../advise/lint-script.ts';
 
 interface AdviseOptions extends ReportOptions {
   profile?: string;
@@ -73,6 +74,8 @@ async function run(
   context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
+  // Before ten seconds of load.
+  findLinter();
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined) {
     throw new LabError('ERR_REDLINE_OPTION', `There is no file or folder ${missing}.`);

@@ -5,13 +5,19 @@ import { findings } from './findings.ts';
 import { fixed } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { trustOf } from './reading.ts';
+import { resolutionText } from './resolution.ts';
 import { dateOf } from './words.ts';
 
 /** Page one: what was run, what changed, by how much, whether to believe it, and on which machine. */
 export function header(result: BenchResult, figures: Figures): Markup {
   return markup`<div class="top"><p class="brand">redline <span>${result.redlineVersion} · ${dateOf(result.startedAt)} · run ${result.runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
 <h1>${result.title}</h1><p class="cmd"><code>${result.invocation}</code></p>
-${controlFailure(result)}${warnings(result)}${findings(result, figures)}${facts(result)}`;
+${resolution(result)}${controlFailure(result)}${warnings(result)}${findings(result, figures)}${facts(result)}`;
+}
+
+function resolution(result: BenchResult): Markup | undefined {
+  const text = resolutionText(result);
+  return text === undefined ? undefined : markup`<p class="lead resolves">${text}</p>`;
 }
 
 /** Why no verdict can be believed, in one paragraph; nothing when the A/A control read the same. */

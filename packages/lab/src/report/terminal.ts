@@ -7,6 +7,7 @@ import { percent, plural } from './format.ts';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
 import { stealText } from './facts.ts';
 import { trustOf } from './reading.ts';
+import { resolutionText } from './resolution.ts';
 import { noiseOf } from './rows.ts';
 import { type Canvas, cpuTable, rpsTable, stepTable } from './terminal-tables.ts';
 import { marginOf, settleHint, noiseText, rounds } from './words.ts';
@@ -58,7 +59,12 @@ function heading(result: BenchResult, width: number, glyphs: Glyphs): string[] {
       width,
     ),
     ...wrap(`${machine.pinning} · ${stealText(machine.steal)}`, width),
-    ...wrap(`A/A noise ${noise ? noiseText(noise) : 'not measured'}`, width),
+    ...wrap(
+      [resolutionText(result), `A/A noise ${noise ? noiseText(noise) : 'not measured'}`]
+        .filter((text) => text !== undefined)
+        .join(' '),
+      width,
+    ),
   ];
 }
 

@@ -31,6 +31,27 @@ function profile(bench: Workbench, file: string): void {
 }
 
 describe('redline advise', () => {
+  test('says how to get ESLint where there is none, and nothing else needs it', async (t) => {
+    const bench = new Workbench(t);
+    bench.write(
+      'no-eslint.cjs',
+      `const Module = require('node:module');
+const resolve = Module._resolveFilename;
+Module._resolveFilename = function (name, ...rest) {
+  if (/^eslint($|\\/)/.test(name)) throw new Error('Cannot find module ' + name);
+  return resolve.call(this, name, ...rest);
+};`,
+    );
+    const env = { NODE_OPTIONS: '--require=./no-eslint.cjs' };
+    const { code, stderr } = await bench.run(['advise', '--profile', 'none.cpuprofile'], env);
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /ESLint 9 or newer, which is not installed: npm install --save-dev eslint/,
+    );
+    assert.equal((await bench.run(['prove', '--help'], env)).code, 0);
+  });
+
   test('shows hits where the time goes and nowhere else, with the gain', async (t) => {
     const bench = new Workbench(t);
     bench.write('app.js', app);

@@ -24,6 +24,21 @@ const scenes: Record<string, BenchResult> = {
 const linesOf = (text: string): string[] => text.split('\n');
 
 describe('the terminal report', () => {
+  it('says at its head what this machine resolves, in how long', () => {
+    const text = renderTerminal(fixture(), { colour: false, unicode: true, files });
+    const [head] = text.split('\n\n');
+    assert.match(
+      head!.replaceAll(/\s+/g, ' '),
+      /This machine resolves ± [\d.]+ % of CPU and ± [\d.]+ % of rps in 23 m/,
+    );
+    const without = renderTerminal(scenes['a skipped control']!, {
+      colour: false,
+      unicode: true,
+      files,
+    });
+    assert.doesNotMatch(without, /resolves/);
+  });
+
   for (const [name, result] of Object.entries(scenes)) {
     it(`fits ${name} into 80 columns`, () => {
       for (const unicode of [true, false]) {

@@ -109,6 +109,7 @@ test('a time that is none is an error that says so, and nothing is kept', async 
     [{ delayMs: -1 }, /delayMs must be a number of milliseconds, 0 or above, and is -1/],
     [{ delayMs: Number.NaN }, /and is NaN/],
     [{ delayMs: Infinity }, /and is Infinity/],
+    [{ delayMs: 8.6e15 }, /and is 8600000000000000/],
     [{ delayMs: '5' }, /and is '5'/],
     [
       { runAt: new Date('never') },

@@ -9,6 +9,8 @@ export interface RunTime {
 
 /** The last moment a Date can name. */
 const lastMs = 8.64e15;
+/** So that the moment is one, too. */
+const longestMs = lastMs / 2;
 /** 1973: a number below it was meant to be something else, seconds most likely. */
 const firstMs = 1e11;
 
@@ -17,7 +19,10 @@ export function checkTime({ delayMs, runAt }: RunTime): void {
   if (delayMs !== undefined && runAt !== undefined) {
     throw wrong('The options delayMs and runAt exclude each other.');
   }
-  if (delayMs !== undefined && !(typeof delayMs === 'number' && delayMs >= 0 && delayMs < lastMs)) {
+  if (
+    delayMs !== undefined &&
+    !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestMs)
+  ) {
     throw wrong(
       `The option delayMs must be a number of milliseconds, 0 or above, and is ${shown(delayMs)}.`,
     );

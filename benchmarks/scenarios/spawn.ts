@@ -162,7 +162,7 @@ export default defineConfig({
   load: { connections: 30, pin: false },
   // A process per request is a thousand requests a second: V8 needs seconds to see enough of them to compile its code.
   precision: { restarts: 5, blocks: 6, sliceMs: 300, warmupMs: 3_000, latencyMs: 400 },
-  quick: { restarts: 2, blocks: 3, sliceMs: 300, warmupMs: 2_000, latencyMs: 200 },
+  quick: { restarts: 4, blocks: 3, sliceMs: 300, warmupMs: 2_000, latencyMs: 200 },
   groups: {
     echo: { title: 'echo hi' },
     cat: { title: 'cat of 163 KB' },

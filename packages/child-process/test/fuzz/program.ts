@@ -38,14 +38,18 @@ export interface Program {
   readonly children: readonly Child[];
 }
 
+/**
+ * Output that nobody reads fits, all four lines of it, or is more than anything holds: how far a socket reads ahead, and
+ * how much the kernel keeps, is not compared. Whether a closed pipe is EPIPE or ECONNRESET to a writer depends on that too.
+ */
 const lines = [
   'echo out',
   'echo err >&2',
   'echo out; echo more',
   'printf x',
-  'head -c 70000 /dev/zero',
-  'head -c 300000 /dev/zero',
-  'head -c 100000 /dev/zero >&2',
+  'head -c 20000 /dev/zero 2> /dev/null || exit 9',
+  'head -c 1000000 /dev/zero 2> /dev/null || exit 9',
+  'head -c 25000 /dev/zero 3>&2 2> /dev/null >&3 || exit 9',
   'sleep 0.25',
   'read line; echo "got $line"',
   'cat',
@@ -132,10 +136,11 @@ export function generate(seed: number): Program {
 function child(random: Random): Child {
   const how = random.pick(['spawn', 'spawn', 'spawn', 'execFile', 'exec', 'ipc'] as const);
   const isCollected = how === 'execFile' || how === 'exec';
-  const actions = Array.from({ length: random.below(5) }, () => ({
-    at: random.pick(moments),
-    do: random.pick(deeds),
-  }));
+  const actions = Array.from({ length: random.below(5) }, () => {
+    const action = { at: random.pick(moments), do: random.pick(deeds) };
+    // Later, a part of the output has been read by this process, and how much is chance.
+    return action.do === 'pipe on' ? { ...action, at: 'now' as const } : action;
+  });
   const script = random.some(lines, 4);
   // Whether a child that is killed at once has written something by then is a race in Node too.
   if (actions.some(races)) script.unshift('sleep 0.3');

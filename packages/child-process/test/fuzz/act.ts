@@ -1,0 +1,146 @@
+import type { ChildProcess } from 'node:child_process';
+import { Readable, type Duplex } from 'node:stream';
+import { short, type Log } from './log.ts';
+import type { Deed } from './program.ts';
+import { iterate, read, readByHand, streamLog } from './reading.ts';
+
+type Module = typeof import('node:child_process');
+
+/** Does something to a child, and notes in `acts` what came of it. */
+export function act(
+  cp: Module,
+  deed: Deed,
+  child: ChildProcess,
+  name: string,
+  log: Log,
+  acts: unknown[],
+): void {
+  // Only what the deed is about: when a stream is first looked at is a part of the program.
+  const stdin = /stdin|^write( much)?$/.test(deed) ? child.stdin : null;
+  const stdout = /stdout|read all|by hand|pipe on/.test(deed) ? child.stdout : null;
+  const stderr = /stderr|read all/.test(deed) ? child.stderr : null;
+  const three = /three/.test(deed) ? (child.stdio?.[3] as Duplex | null | undefined) : null;
+  const hasExited = child.exitCode !== null || child.signalCode !== null;
+  const note = (fact: unknown) => acts.push([deed, fact]);
+  for (const [index, stream] of [stdin, stdout, stderr, three].entries()) {
+    // Whoever uses a stream listens for its errors.
+    if (stream && !deed.startsWith('look') && !stream.listenerCount('error')) {
+      stream.on('error', (error) => streamLog(log, name, index).push(['error', short(error)]));
+    }
+  }
+  switch (deed) {
+    case 'kill':
+      note(child.kill());
+      return;
+    case 'kill 0':
+      note(child.kill(0));
+      return;
+    case 'kill SIGKILL':
+      note(child.kill('SIGKILL'));
+      return;
+    case 'kill nothing':
+      note(child.kill('SIGNOTHING' as never));
+      return;
+    case 'write':
+      stdin?.write('line\n', (error) => note(error ? 'failed' : 'written'));
+      return;
+    case 'write much':
+      stdin?.write(Buffer.alloc(2_000_000, 'y'));
+      return;
+    case 'end stdin':
+      stdin?.end();
+      return;
+    case 'end stdin with data':
+      stdin?.end('last\n');
+      return;
+    case 'destroy stdin':
+      stdin?.destroy();
+      return;
+    case 'destroy stdout':
+      stdout?.destroy();
+      return;
+    case 'destroy stderr':
+      stderr?.destroy();
+      return;
+    case 'destroy stdout with an error':
+      stdout?.destroy(new Error('broken'));
+      return;
+    case 'read stdout':
+      read(stdout, 1, name, log, hasExited);
+      return;
+    case 'read stderr':
+      read(stderr, 2, name, log, hasExited);
+      return;
+    case 'read all':
+      read(stdout, 1, name, log, hasExited);
+      read(stderr, 2, name, log, hasExited);
+      return;
+    case 'look at stdout':
+      note(stdout === null ? null : typeof stdout);
+      return;
+    case 'look at all':
+      note(child.stdio?.map((stream) => stream?.constructor.name ?? null));
+      return;
+    case 'iterate stdout':
+      if (stdout) void iterate(stdout, streamLog(log, name, 1));
+      return;
+    case 'read by hand':
+      if (stdout) readByHand(stdout, streamLog(log, name, 1));
+      return;
+    case 'pause stdout':
+      stdout?.pause();
+      return;
+    case 'resume stdout':
+      stdout?.resume();
+      return;
+    case 'encode stdout':
+      stdout?.setEncoding('latin1');
+      return;
+    case 'unref':
+      child.unref();
+      return;
+    case 'ref':
+      child.ref();
+      return;
+    case 'unref all':
+      child.unref();
+      for (const stream of child.stdio ?? []) (stream as { unref?(): void } | null)?.unref?.();
+      return;
+    case 'pid':
+      note(typeof child.pid);
+      return;
+    case 'write three':
+      three?.write('three\n');
+      return;
+    case 'end three':
+      three?.end('three\n');
+      return;
+    case 'read three':
+      read(three ?? null, 3, name, log, hasExited);
+      return;
+    case 'destroy three':
+      three?.destroy();
+      return;
+    case 'send':
+      if (child.send) note(child.connected && child.send('hello', () => {}) !== undefined);
+      return;
+    case 'disconnect':
+      if (child.connected) child.disconnect();
+      return;
+    case 'pipe on':
+      if (stdout) {
+        const next = cp.spawn('cat', { stdio: [stdout, 'pipe', 'ignore'] });
+        read(next.stdout, 9, name, log);
+      }
+      return;
+    case 'pipe stdin':
+      if (stdin) Readable.from(['a\n', 'b\n']).pipe(stdin);
+      return;
+    case 'remove listeners':
+      child.removeAllListeners('exit');
+      return;
+    case 'dispose':
+      child[Symbol.dispose]();
+      return;
+  }
+}

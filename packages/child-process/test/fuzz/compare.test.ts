@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { foreign, reproduced } from './compare.ts';
+import { confirm } from './confirm.ts';
+import type { Program } from './program.ts';
+
+describe('two sets of recordings', () => {
+  test('agree where each outcome of the engine is one of Node’s', () => {
+    const node = [{ exit: '0' }, { exit: '0' }, { exit: '1' }];
+    assert.deepEqual(foreign(node, [{ exit: '1' }, { exit: '1' }]), []);
+  });
+
+  test('agree where Node had the lists of one recording in different ones', () => {
+    const node = [
+      { out: 'a', err: 'b' },
+      { out: 'c', err: 'd' },
+    ];
+    assert.deepEqual(foreign(node, [{ out: 'a', err: 'd' }]), []);
+  });
+
+  test('differ where an event is lost', () => {
+    const node = [{ out: 'x end close' }, { out: 'x end close' }];
+    const engine = [{ out: 'x close' }, { out: 'x close' }];
+    assert.deepEqual(foreign(node, engine), [{ list: 'out', outcome: 'x close', times: 2 }]);
+  });
+
+  test('differ where events have changed places', () => {
+    const found = foreign([{ child: 'exit close' }], [{ child: 'close exit' }]);
+    assert.deepEqual(found, [{ list: 'child', outcome: 'close exit', times: 1 }]);
+  });
+
+  test('differ where a list is missing, or is there alone', () => {
+    assert.equal(foreign([{ out: '' }], [{}]).length, 1);
+    assert.equal(foreign([{}], [{ out: '' }]).length, 1);
+  });
+
+  test('make a difference of what most recordings of the engine have', () => {
+    const once = foreign([{ out: 'a' }], [{ out: 'a' }, { out: 'b' }, { out: 'a' }]);
+    assert.deepEqual(reproduced(once, 3), []);
+    const mostly = foreign([{ out: 'a' }], [{ out: 'c' }, { out: 'b' }, { out: 'a' }]);
+    assert.equal(reproduced(mostly, 3).length, 2);
+  });
+});
+
+describe('a program', { timeout: 300_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-fuzz-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  const node = 'node:child_process';
+  const patience = { enough: 3, most: 5 };
+  const nothing = { node: [], redline: [] };
+  const program: Program = {
+    seed: 0,
+    isAlone: false,
+    children: [
+      {
+        how: 'spawn',
+        script: ['head -c 1000000 /dev/zero'],
+        program: 'sh',
+        stdio: undefined,
+        options: {},
+        abort: undefined,
+        actions: [{ at: 'now', do: 'read stdout' }],
+      },
+    ],
+  };
+
+  test('does not differ between Node and Node', async () => {
+    const engines = { node, redline: node };
+    assert.equal(await confirm(program, engines, folder, nothing, patience), 'same');
+  });
+
+  test('differs on an engine whose output never ends', async () => {
+    const engines = { node, redline: join(import.meta.dirname, 'faulty.ts') };
+    const verdict = await confirm(program, engines, folder, nothing, patience);
+    assert.ok(typeof verdict === 'object');
+    assert.deepEqual(
+      verdict.found.map(({ list }) => list),
+      ['0 fd 1'],
+    );
+  });
+
+  test('differs on an engine that ends the process', async () => {
+    const engines = { node, redline: 'data:text/javascript,process.exit()' };
+    const verdict = await confirm(program, engines, folder, nothing, patience);
+    assert.ok(typeof verdict === 'object');
+  });
+});

@@ -1,0 +1,73 @@
+import { foreign, reproduced, type Foreign, type Recording } from './compare.ts';
+import type { Program } from './program.ts';
+import { record } from './record.ts';
+
+/** How many recordings of Node's an outcome is looked for in, and how many where the engine has it most of the time. */
+export interface Patience {
+  readonly enough: number;
+  readonly most: number;
+}
+
+const PATIENCE: Patience = { enough: 20, most: 60 };
+/** Run side by side, programs disturb each other, and show more of what they can do. */
+const AT_ONCE = [1, 1, 2, 4] as const;
+const AT_MOST_ONCE = 6;
+/** Of a program that answers on neither engine in time. */
+const ATTEMPTS = 40;
+
+export interface Engines {
+  readonly node: string;
+  readonly redline: string;
+}
+
+/** What the engine did with a program and Node did not. */
+export interface Difference {
+  readonly program: Program;
+  readonly found: readonly Foreign[];
+  readonly node: readonly Recording[];
+  readonly redline: readonly Recording[];
+}
+
+/**
+ * - `same`: whatever the engine does, Node does too, not each time perhaps.
+ * - `rare`: the engine did something that Node never did, and does not do it as a rule.
+ * - `unknown`: the machine is too slow for this program.
+ */
+export type Verdict = 'same' | 'rare' | 'unknown' | Difference;
+
+/** Runs a program again and again on both engines, for a difference may be chance. */
+export async function confirm(
+  program: Program,
+  engines: Engines,
+  folder: string,
+  seen: { readonly node: readonly Recording[]; readonly redline: readonly Recording[] },
+  { enough, most }: Patience = PATIENCE,
+): Promise<Verdict> {
+  const node = [...seen.node];
+  const redline = [...seen.redline];
+  const repeat = async (engine: string, into: Recording[]): Promise<void> => {
+    const recording = (await record(engine, [program], folder)).get(program.seed);
+    if (recording) into.push(recording);
+    // A crash is an outcome too, and so is a process that hangs.
+    else if (recording === undefined) into.push({ process: 'said nothing' });
+  };
+  const usual = () => reproduced(foreign(node, redline), redline.length);
+  for (let attempts = 0, round = 0; node.length < enough || redline.length < enough; round++) {
+    if (attempts >= ATTEMPTS) return 'unknown';
+    const atOnce = AT_ONCE[round % AT_ONCE.length]!;
+    attempts += atOnce;
+    await Promise.all(
+      Array.from({ length: atOnce }, () => [
+        repeat(engines.node, node),
+        repeat(engines.redline, redline),
+      ]).flat(),
+    );
+    if (node.length > 0 && redline.length > 0 && foreign(node, redline).length === 0) return 'same';
+  }
+  while (usual().length > 0 && node.length < most) {
+    await Promise.all(Array.from({ length: AT_MOST_ONCE }, () => repeat(engines.node, node)));
+  }
+  const found = usual();
+  if (found.length > 0) return { program, found, node, redline };
+  return foreign(node, redline).length === 0 ? 'same' : 'rare';
+}

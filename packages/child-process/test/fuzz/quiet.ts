@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * Whether nothing can happen any more to the children of this process group, and of the groups that `leaders` lead,
+ * unless somebody does something to them: none of them runs, none sleeps for a time, and no thread of this process
+ * runs but the one that asks. How long that takes depends on the machine, so a fixed time would not tell.
+ */
+export function isQuiet(leaders: readonly number[]): boolean {
+  const own = stat('self');
+  const groups = new Set([own?.group, ...leaders]);
+  const threads = readdirSync('/proc/self/task').filter((id) => Number(id) !== process.pid);
+  if (threads.some((id) => isBusy(stat(`self/task/${id}`)))) return false;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(stat)
+    .every((process) => !groups.has(process?.group) || !isBusy(process));
+}
+
+interface Stat {
+  readonly program: string;
+  readonly state: string;
+  readonly group: number;
+}
+
+function stat(name: string): Stat | undefined {
+  let line: string;
+  try {
+    line = readFileSync(`/proc/${name}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  const end = line.lastIndexOf(')');
+  const [state, , group] = line.slice(end + 2).split(' ');
+  return { program: line.slice(line.indexOf('(') + 1, end), state: state!, group: Number(group) };
+}
+
+function isBusy(process: Stat | undefined): boolean {
+  return process !== undefined && (/[RD]/.test(process.state) || process.program === 'sleep');
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { short, type Log } from './log.ts';
+
+/** Of each stream: what came out of it, whoever read it. Where one chunk ends and the next begins is chance. */
+const bytes = new WeakMap<Readable, Buffer[]>();
+/** Streams whose every chunk a 'data' listener sees. */
+const watched = new WeakSet<Readable>();
+
+export function streamLog(log: Log, name: string, index: number): unknown[] {
+  return (log[`${name} fd ${index}`] ??= []);
+}
+
+export function read(
+  stream: Readable | null,
+  index: number,
+  name: string,
+  log: Log,
+  hasExited = false,
+): void {
+  if (stream === null) return;
+  const events = streamLog(log, name, index);
+  const chunks = bytesOf(stream, events);
+  if (!watched.has(stream)) {
+    watched.add(stream);
+    stream.on('data', (chunk: Buffer | string) => chunks.push(toBuffer(chunk)));
+  }
+  // Whether the end of what has ended by now, or ends at this moment, is still to be seen is chance.
+  if (hasExited || stream.destroyed) return;
+  stream.on('end', () => events.push('end'));
+  stream.on('close', () => events.push('close'));
+}
+
+export function readByHand(stream: Readable, events: unknown[]): void {
+  const chunks = bytesOf(stream, events);
+  stream.on('readable', () => {
+    let chunk: Buffer | string | null;
+    while ((chunk = stream.read() as Buffer | string | null) !== null) {
+      if (!watched.has(stream)) chunks.push(toBuffer(chunk));
+    }
+  });
+}
+
+export async function iterate(stream: Readable, events: unknown[]): Promise<void> {
+  const chunks = bytesOf(stream, events);
+  try {
+    for await (const chunk of stream) {
+      if (!watched.has(stream)) chunks.push(toBuffer(chunk as Buffer | string));
+    }
+    events.push('iterated');
+  } catch (error) {
+    events.push(['iterated', short(error)]);
+  }
+}
+
+/** Short output as it is, long output as its digest. */
+export function digest(output: unknown): string {
+  const all = Buffer.from(output as string);
+  if (all.length < 100) return all.toString('latin1');
+  return `${all.length} bytes, ${createHash('md5').update(all).digest('hex')}`;
+}
+
+/** Shown by their digest when the log is written. */
+function bytesOf(stream: Readable, events: unknown[]): Buffer[] {
+  const known = bytes.get(stream);
+  if (known) return known;
+  const chunks: Buffer[] = [];
+  bytes.set(stream, chunks);
+  events.push({
+    toJSON: () => (isCutShort(stream, chunks) ? 'many bytes' : digest(Buffer.concat(chunks))),
+  });
+  return chunks;
+}
+
+/** How much has come by the time that somebody destroys a stream is chance, if it is much. */
+function isCutShort(stream: Readable, chunks: readonly Buffer[]): boolean {
+  return !stream.readableEnded && chunks.reduce((sum, { length }) => sum + length, 0) > 1000;
+}
+
+function toBuffer(chunk: Buffer | string): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk;
+}

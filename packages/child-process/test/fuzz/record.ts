@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Recording } from './compare.ts';
+import type { Program } from './program.ts';
+
+/** Time for the start of a process and for each program, on a machine that is busy with other things. */
+const START_MS = 20_000;
+const PROGRAM_MS = 35_000;
+
+/** Recordings by seed: none of a program whose process ended without one, `null` of one that time was too short for. */
+export type Recordings = Map<number, Recording | null>;
+
+/** Runs programs on the module `engine`: one process for all of them, and one for each that runs alone. */
+export async function record(
+  engine: string,
+  programs: readonly Program[],
+  folder: string,
+): Promise<Recordings> {
+  const together = programs.filter(({ isAlone }) => !isAlone);
+  const groups = [together, ...programs.filter(({ isAlone }) => isAlone).map((one) => [one])];
+  const found: Recordings = new Map();
+  for (const group of groups.filter(({ length }) => length > 0)) {
+    for (const [seed, recording] of await perform(engine, group, folder)) {
+      found.set(seed, recording);
+    }
+  }
+  return found;
+}
+
+async function perform(
+  engine: string,
+  programs: readonly Program[],
+  folder: string,
+): Promise<Recordings> {
+  // A process group of its own: by that it knows its children from those of others.
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', join(import.meta.dirname, 'perform.ts'), engine, folder],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+      timeout: START_MS + PROGRAM_MS * programs.length,
+      killSignal: 'SIGKILL',
+    },
+  );
+  child.stdin.on('error', () => {});
+  child.stdin.end(JSON.stringify(programs));
+  const exited = once(child, 'exit');
+  const output = await text(child.stdout);
+  await exited;
+  killGroup(child.pid);
+  return new Map(
+    output
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => {
+        const [seed, recording] = JSON.parse(line) as [number, Recording?];
+        return [seed, recording ?? null];
+      }),
+  );
+}
+
+/** What the programs have left behind. */
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nothing.
+  }
+}

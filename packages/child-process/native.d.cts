@@ -57,6 +57,8 @@ export declare class Port {
   hasEnded(id: number): boolean;
   /** 0, or a negative error number. */
   kill(id: number, signal: number): number;
+  /** Whether a stream ended without a byte, and nobody has read from it. */
+  isAtEnd(id: number, stream: number): boolean;
   /** Reads a stream, 256 KiB from now on. */
   flow(id: number, stream: number): void;
   uncollect(id: number, stream: number): { ended: boolean; bytes: Buffer };

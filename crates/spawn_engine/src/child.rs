@@ -240,6 +240,13 @@ impl Child {
         }
     }
 
+    /// Whether nothing is in a stream that nobody has read from, and nothing more can come.
+    pub fn is_at_end(&self, index: u16) -> bool {
+        let state = lock(&self.state);
+        let stream = state.streams.get(usize::from(index));
+        stream.is_some_and(Stream::is_at_end)
+    }
+
     /// After the exit: closes stdin and empties the streams nobody touched. Those that have not ended are returned, and
     /// report their end.
     pub fn drain(&self, epoll: &Epoll) -> Vec<u32> {
@@ -323,6 +330,11 @@ impl Child {
                 if !more {
                     break;
                 }
+            }
+            // What the child printed comes before its exit, as from a loop that looks at signals last.
+            if matches!(state.streams[index].mode, Mode::Flow { credit } if credit > 0) {
+                let found = state.streams[index].look(epoll, scratch);
+                self.report(index as u16, found);
             }
         }
         match status {

@@ -182,6 +182,14 @@ impl Port {
         Taken { fd, bytes }
     }
 
+    /// Whether a stream ended without a byte, and nobody has read from it.
+    #[must_use]
+    pub fn is_at_end(&self, id: u64, stream: u16) -> bool {
+        self.engine
+            .find(id)
+            .is_some_and(|child| child.is_at_end(stream))
+    }
+
     /// Closes a stream.
     pub fn close_stream(&self, id: u64, stream: u16) {
         self.with(id, |child| child.close(stream, &self.engine.epoll));

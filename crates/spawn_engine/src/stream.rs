@@ -73,6 +73,11 @@ impl Stream {
         self.fd.is_none() && !self.is_due
     }
 
+    /// Whether it ended without a byte, and nobody has seen that.
+    pub fn is_at_end(&self) -> bool {
+        matches!(self.mode, Mode::Idle) && self.fd.as_ref().is_some_and(sys::is_at_end)
+    }
+
     /// Whether it was never made; it never will be then.
     pub fn cancel(&mut self) -> bool {
         std::mem::take(&mut self.is_due)

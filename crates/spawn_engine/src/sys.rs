@@ -66,6 +66,14 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut Vec<u8>, most: usize) -> Result<u
     }
 }
 
+/// Whether everything was read from a socket that nobody can write to any more.
+pub(crate) fn is_at_end(fd: &OwnedFd) -> bool {
+    let mut next = 0_u8;
+    let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+    // SAFETY: the kernel writes at most one byte, into a local that outlives the call.
+    unsafe { libc::recv(fd.as_raw_fd(), (&raw mut next).cast(), 1, flags) == 0 }
+}
+
 /// Writes as much as goes without blocking. A reader that is gone is EPIPE, not a signal.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     loop {

@@ -216,6 +216,13 @@ impl Port {
         }
     }
 
+    /// Whether a stream ended without a byte, and nobody has read from it.
+    #[napi]
+    pub fn is_at_end(&self, id: f64, stream: u16) -> bool {
+        self.port()
+            .is_some_and(|port| port.is_at_end(id as u64, stream))
+    }
+
     /// Closes a stream.
     #[napi]
     pub fn close_stream(&self, id: f64, stream: u16) {

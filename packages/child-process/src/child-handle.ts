@@ -169,7 +169,7 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#isOver = true;
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
-    this.#pipes?.closeInput();
+    this.#pipes?.closeInput(code >= 0);
     this.#letGo();
     child._handle = null;
     if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs));

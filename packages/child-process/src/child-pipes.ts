@@ -20,10 +20,15 @@ export class ChildPipes {
   readonly #collection: Collection | undefined;
   readonly #onClosed: () => void;
   readonly #sockets: (Socket | undefined)[] = [];
+  /** Outputs that ended without a socket, and whether anything came out of them. */
+  readonly #ended = new Map<number, boolean>();
   /** Outputs without a socket that have not ended. */
   #untouched: number;
   #isInputClosed = false;
+  #hasExited = false;
   #isFlushed = false;
+  /** Whether the loop has looked for output at least once. */
+  #isOld = false;
   /** Of those, after the flush: each keeps the loop alive. */
   #draining = new Set<number>();
   readonly #resumed: boolean[] = [];
@@ -39,6 +44,7 @@ export class ChildPipes {
     this.#collection = collection;
     this.#onClosed = onClosed;
     this.#untouched = this.outputs;
+    if (collection !== undefined) setImmediate(setImmediate, () => (this.#isOld = true)).unref();
   }
 
   /** How many pipes the child's "close" waits for. */
@@ -52,7 +58,7 @@ export class ChildPipes {
   get resources(): string[] {
     const open = this.#codes.filter((_, index) => {
       const socket = this.#sockets[index];
-      if (!this.#isPipe(index)) return false;
+      if (!this.#isPipe(index) || this.#ended.has(index)) return false;
       if (socket === undefined) return !this.#isFlushed || this.#draining.has(index);
       return socket instanceof OutputStream && socket.isReading;
     });
@@ -95,16 +101,17 @@ export class ChildPipes {
       return;
     }
     this.#collection?.onCollected(index, bytes);
-    this.#endUntouched(index);
+    this.#endUntouched(index, bytes !== undefined && bytes.length > 0);
   }
 
   onOverflowed(index: number, bytes: Buffer): void {
     this.#collection?.onOverflowed(index, bytes);
   }
 
-  /** The process is gone: nobody reads stdin. */
-  closeInput(): void {
+  /** The process is gone, if it ever was: nobody reads stdin. */
+  closeInput(hasExited: boolean): void {
     this.#isInputClosed = true;
+    this.#hasExited = hasExited;
     this.#sockets[0]?.destroy();
   }
 
@@ -126,7 +133,7 @@ export class ChildPipes {
     const open = port().drain(this.#id);
     let ended = 0;
     for (let index = 1; index < this.#codes.length; index++) {
-      if (!this.#isPipe(index) || this.#sockets[index] !== undefined) continue;
+      if (!this.#isPipe(index) || this.#isSettled(index)) continue;
       if (this.#codes[index] === PIPE && !open.includes(index)) {
         ended++;
         continue;
@@ -142,7 +149,7 @@ export class ChildPipes {
   discard(): void {
     const open: number[] = [];
     for (let index = 1; index < this.#codes.length; index++) {
-      if (this.#codes[index] !== COLLECT || this.#sockets[index] !== undefined) continue;
+      if (this.#codes[index] !== COLLECT || this.#isSettled(index)) continue;
       if (this.#isFlushed && !this.#draining.has(index)) continue;
       const { ended, bytes } = port().uncollect(this.#id, index);
       this.#collection?.onCollected(index, bytes);
@@ -169,6 +176,11 @@ export class ChildPipes {
     return this.#codes[index] === PIPE || this.#codes[index] === COLLECT;
   }
 
+  /** Whether it has a socket, or needs none. */
+  #isSettled(index: number): boolean {
+    return this.#sockets[index] !== undefined || this.#ended.has(index);
+  }
+
   #makeInput(): Socket {
     if (this.#isInputClosed) {
       port().closeStream(this.#id, 0);
@@ -180,7 +192,9 @@ export class ChildPipes {
   }
 
   #makeOutput(index: number): Socket {
+    if (this.#ended.has(index)) return this.#makeEnded(index);
     if (this.#isFlushed && !this.#draining.has(index)) return closedSocket();
+    if (this.#hasExited && port().isAtEnd(this.#id, index)) return this.#endUnseen(index);
     const stream = new OutputStream(this.#id, index);
     this.#sockets[index] = stream;
     this.#touch(index);
@@ -193,16 +207,39 @@ export class ChildPipes {
     this.#collection!.attach(index, stream);
     const { ended, bytes } = port().uncollect(this.#id, index);
     if (bytes.length > 0) stream.onData(bytes);
-    if (ended) stream.onEnded(0);
+    // Of Node's socket the collector has read that by now: who pauses it does not hold it back.
+    if (this.#isOld || this.#hasExited) stream.read();
+    // The engine is ahead of the loop: what came before the end is still on its way, until the loop has looked.
+    if (ended) setImmediate(setImmediate, () => stream.onEnded(0));
     else stream.start();
     return stream;
   }
 
-  #endUntouched(index: number): void {
-    if (this.#sockets[index] !== undefined) return;
-    this.#sockets[index] = closedSocket();
+  #endUntouched(index: number, hadBytes: boolean): void {
+    if (this.#isSettled(index)) return;
+    this.#ended.set(index, hadBytes);
     this.#touch(index);
     this.#onClosed();
+  }
+
+  /**
+   * A socket for an output that ended before anybody looked. A socket of Node's looks for its end after the bytes, which
+   * is after the exit; what ends without a byte has ended before.
+   */
+  #makeEnded(index: number): Socket {
+    if (this.#isFlushed || !this.#ended.get(index)) return closedSocket();
+    const stream = new OutputStream(this.#id, index);
+    stream.onEnded(0);
+    return stream;
+  }
+
+  /** The same for one whose end the engine has not seen either. */
+  #endUnseen(index: number): Socket {
+    port().closeStream(this.#id, index);
+    const socket = closedSocket();
+    this.#sockets[index] = socket;
+    this.#touch(index);
+    return socket.on('close', this.#onClosed);
   }
 
   /** It is no longer one that nobody has looked at. */

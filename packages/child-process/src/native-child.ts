@@ -84,7 +84,7 @@ export class NativeChild extends EventEmitter implements HandledChild {
   /** An output has closed. The end of a channel is in libuv's hands by now, and comes first. */
   countOutput(): void {
     this._handle?.awaitExit();
-    if (this.channel) setImmediate(() => this.countClose());
+    if (this.channel) setImmediate(setImmediate, () => this.countClose());
     else this.countClose();
   }
 

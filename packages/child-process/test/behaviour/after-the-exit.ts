@@ -20,6 +20,32 @@ export const afterTheExit: Behaviours = {
     const facts = [child.stdout.readable, child.stdout.readableFlowing, child.stdio.length];
     return [facts, await closed];
   },
+  'a listener in the listener of the exit, of an output that ended without a byte': async (cp) => {
+    const child = cp.spawn('sh', ['-c', 'exec >&-; sleep 0.1']);
+    const events: unknown[] = [];
+    child.on('exit', () => {
+      events.push(child.stdout.destroyed, child.stdout.readable);
+      child.stdout.on('end', () => events.push('end'));
+    });
+    await once(child, 'close');
+    await moment(50);
+    return events;
+  },
+  'a listener in the listener of the exit, of collected output': async (cp) => {
+    const child = cp.execFile('sh', ['-c', 'sleep 0.1; echo out']);
+    const closed = new Promise((resolve) =>
+      child.on('exit', () => child.stdout!.on('close', () => resolve('closed'))),
+    );
+    return await closed;
+  },
+  'collected output that is paused after the exit, while somebody else holds it': async (cp) => {
+    const child = cp.execFile('sh', ['-c', 'echo out; (sleep 0.4; echo later >&2) & exit 0']);
+    const closed = once(child, 'close');
+    await once(child, 'exit');
+    await moment(100);
+    child.stdout!.pause();
+    return await closed;
+  },
   'a listener long after the exit': async (cp) => {
     const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later) & exit 0']);
     const events: unknown[] = [];

@@ -20,9 +20,18 @@ export type {
 export { PinoLogger } from './logger/pino-logger.ts';
 export { DEFAULT_REDACTED_PATHS, type Redaction } from './logger/redaction.ts';
 export * from './response-cache/index.ts';
-export { CacheError, memoryStore, redisStore } from '@redline/response-cache';
+export {
+  CacheError,
+  compressed,
+  memoryStore,
+  observeCaches,
+  prometheusMetrics,
+  redisStore,
+  tieredStore,
+} from '@redline/response-cache';
 export type {
   CacheErrorCode,
+  CacheMeter,
   CacheLogger,
   JsonCacheStats,
   CachePolicy,
@@ -35,6 +44,7 @@ export type {
   RedisStoreOptions,
   SetOptions,
   TagVersions,
+  TieredStoreOptions,
 } from '@redline/response-cache';
 export * from './platform/index.ts';
 export * from './defer/index.ts';

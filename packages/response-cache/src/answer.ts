@@ -24,8 +24,10 @@ export class Answer implements AnswerFacts {
   readonly versions: readonly number[];
   /** `'made'` where its producer has run for this caller or one it waited with, otherwise what the store had. */
   readonly source: 'made' | 'fresh' | 'stale';
+  /** The end of the stored value, which is that of no other; empty for one that is not stored. */
+  readonly seal: string;
 
-  constructor(json: string, facts: AnswerFacts, source: Answer['source']) {
+  constructor(json: string, facts: AnswerFacts, source: Answer['source'], seal = '') {
     this.json = json;
     this.head = facts.head;
     this.madeAt = facts.madeAt;
@@ -34,6 +36,7 @@ export class Answer implements AnswerFacts {
     this.tags = facts.tags;
     this.versions = facts.versions;
     this.source = source;
+    this.seal = seal;
   }
 }
 

@@ -1,12 +1,11 @@
 import { Answer } from './answer.ts';
-import { tell, type CacheEvent } from './events.ts';
 import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
 import { useOf } from './freshness.ts';
 import type { Found, JsonStore } from './json-store.ts';
 import { Lookup } from './lookup.ts';
 import type { Productions } from './productions.ts';
 import { unseal } from './seal.ts';
-import type { Counters } from './stats.ts';
+import type { Count, Counters } from './stats.ts';
 import type { StoreHealth } from './store-health.ts';
 import type { Versions } from './tag-versions.ts';
 
@@ -15,24 +14,25 @@ const foreignValue = '';
 
 /** Looks into the store, and decides what becomes of what is found there. */
 export class Answers {
-  readonly #name: string;
+  readonly #count: Count;
   readonly #store: JsonStore;
   readonly #health: StoreHealth;
   readonly #counters: Counters;
   readonly #productions: Productions;
 
   constructor(
-    name: string,
     store: JsonStore,
     health: StoreHealth,
     counters: Counters,
+    count: Count,
     productions: Productions,
   ) {
-    this.#name = name;
+    this.#count = count;
     this.#store = store;
     this.#health = health;
     this.#counters = counters;
     this.#productions = productions;
+    productions.lookAgain = (key, produce, options) => this.answer(key, produce, options);
   }
 
   /** What the store has under `key`, or else what `produce` makes. */
@@ -96,14 +96,19 @@ export class Answers {
       if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options);
       this.#counters.invalid += 1;
     }
-    return this.#miss(key, produce, options);
+    return this.#miss(key, produce, options, typeof found === 'string' ? undefined : '');
   }
 
-  #miss(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
+  /** @param outdated the end of what was found and does not count; undefined where that is not ours */
+  #miss(
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+    outdated: string | undefined,
+  ): Promise<Outcome> {
     const running = this.#productions.running(key);
     if (running !== undefined) return this.#productions.join(running, produce, options);
-    this.#count('misses', key);
-    return this.#productions.start(key, produce, options);
+    return this.#productions.start(key, produce, options, 'misses', outdated);
   }
 
   #takeAnswer(
@@ -114,10 +119,12 @@ export class Answers {
   ): Kept | Promise<Outcome> {
     const isCurrent = this.#isCurrent(found, key);
     if (isCurrent === true) return this.#use(found, key, produce, options);
-    if (isCurrent === false) return this.#miss(key, produce, options);
+    if (isCurrent === false) return this.#miss(key, produce, options, found.seal);
     return isCurrent.then(
       (isIt) =>
-        isIt ? this.#use(found, key, produce, options) : this.#miss(key, produce, options),
+        isIt
+          ? this.#use(found, key, produce, options)
+          : this.#miss(key, produce, options, found.seal),
       (error: unknown) => {
         this.#health.fail(key, error);
         return this.#bypass(key, produce, options);
@@ -132,12 +139,12 @@ export class Answers {
     options: AnswerOptions,
   ): Kept | Promise<Outcome> {
     const use = useOf(found, options);
-    if (use === 'not at all') return this.#miss(key, produce, options);
+    if (use === 'not at all') return this.#miss(key, produce, options, found.seal);
     if (use === 'as it is') {
       this.#count('hits', key);
       return found;
     }
-    const old = use === 'renew' ? new Answer(found.json, found, 'stale') : found;
+    const old = use === 'renew' ? new Answer(found.json, found, 'stale', found.seal) : found;
     if (this.#productions.running(key) === undefined)
       return this.#productions.renew(key, produce, options, old);
     this.#count(use === 'renew' ? 'stale' : 'hits', key);
@@ -186,12 +193,6 @@ export class Answers {
   #bypass(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
     const running = this.#productions.running(key);
     if (running !== undefined) return this.#productions.join(running, produce, options);
-    this.#count('bypasses', key);
-    return this.#productions.start(key, produce, options);
-  }
-
-  #count(what: CacheEvent & keyof Counters, key: string): void {
-    this.#counters[what] += 1;
-    tell(what, this.#name, key);
+    return this.#productions.start(key, produce, options, 'bypasses', '');
   }
 }

@@ -63,17 +63,30 @@ export class Flight {
   readonly key: string;
   readonly startedAt: number = performance.now();
   readonly options: AnswerOptions;
+  /** What it is to take the place of. */
+  readonly renews: Answer | undefined;
+  /** The end of what is in the store and does not count; empty where there is nothing, undefined where that is not ours. */
+  readonly outdated: string | undefined;
   /** True once its key was deleted, or it took too long: what it makes is for those who asked before, and is not stored. */
   isOutdated = false;
   /** True once a tag of what it has made turns out to be invalidated since it began: only its own caller surely asked before. */
   isSuperseded = false;
+  /** True where another process has made it meanwhile: those who wait look again. */
+  isMadeElsewhere = false;
   readonly promise: Promise<Outcome>;
   resolve!: (outcome: Outcome) => void;
   reject!: (error: unknown) => void;
 
-  constructor(key: string, options: AnswerOptions) {
+  constructor(
+    key: string,
+    options: AnswerOptions,
+    outdated: string | undefined,
+    renews: Answer | undefined,
+  ) {
     this.key = key;
     this.options = options;
+    this.outdated = outdated;
+    this.renews = renews;
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;

@@ -4,10 +4,11 @@ import { CacheError } from './errors.ts';
 import { tell } from './events.ts';
 import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
 import type { JsonStore } from './json-store.ts';
+import { Keeper } from './keeper.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from './positive-integer.ts';
 import { Productions } from './productions.ts';
-import { zeroCounters, type Counters, type JsonCacheStats } from './stats.ts';
+import { zeroCounters, type Count, type Counters, type JsonCacheStats } from './stats.ts';
 import { seal } from './seal.ts';
 import { StoreHealth } from './store-health.ts';
 import { Unshared } from './unshared.ts';
@@ -53,8 +54,14 @@ export class JsonCache {
     this.#ttl = ttl;
     this.#keyPrefix = keyPrefix;
     this.#health = new StoreHealth(store, timeoutMs, logger, name);
-    this.#productions = new Productions(store, this.#health, this.#counters, { ttl, keyPrefix });
-    this.#answers = new Answers(name, store, this.#health, this.#counters, this.#productions);
+    const count: Count = (what, key) => {
+      this.#counters[what] += 1;
+      tell(what, name, key);
+    };
+    const [health, counters] = [this.#health, this.#counters];
+    const keeper = new Keeper(store, health, counters);
+    this.#productions = new Productions(keeper, health, counters, count, { ttl, keyPrefix });
+    this.#answers = new Answers(store, health, counters, count, this.#productions);
   }
 
   /** Counters that go on counting: copy them to compare. */
@@ -195,9 +202,10 @@ export class JsonCache {
     tell('drop', this.name, `${this.#keyPrefix}*`);
   }
 
-  /** Ends the watch over the store. The store's client stays open: who made it closes it. */
+  /** Ends the watch over the store, and what the store itself has opened. Its client stays open: who made it closes it. */
   close(): void {
     this.#health.close();
+    this.#store.close?.();
   }
 
   /** Has the store do what must not be lost. */

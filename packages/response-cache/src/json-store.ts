@@ -1,3 +1,4 @@
+import type { Lease } from './lease.ts';
 import type { TagVersions } from './tag-versions.ts';
 
 /**
@@ -22,6 +23,18 @@ export interface JsonStore {
 
   /** The tags of the values. Without it, the cache has no tags. */
   readonly tags?: TagVersions;
+
+  /**
+   * Where several processes share the store: resolves once this one is to make the value under `key`, or somebody else has
+   * made it. A value that ends in `outdated` does not count. Where it rejects, what is made is not stored.
+   */
+  lease?(key: string, outdated?: string): Promise<Lease | 'made'>;
+
+  /** Keeps `raw` in place of the value that ends in `old`; false where that is not there any longer. */
+  replace?(key: string, old: string, raw: string, ttl: number): Promise<boolean>;
+
+  /** Ends what the store itself has opened. */
+  close?(): void;
 
   /** True when `error`, which `get` rejected with, says that the key holds something other than text. The cache then writes over it. */
   holdsForeignValue?(error: unknown): boolean;

@@ -1,6 +1,7 @@
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { positiveInteger } from './positive-integer.ts';
+import { Shelf } from './shelf.ts';
 import { MemoryTagVersions, type TagVersions } from './tag-versions.ts';
 
 export interface MemoryStoreOptions {
@@ -15,13 +16,6 @@ export interface MemoryStoreOptions {
    * @default 64 Mi
    */
   maxLength?: number;
-}
-
-interface Entry {
-  readonly raw: string;
-  readonly expiresAt: number;
-  readonly length: number;
-  wasRead: boolean;
 }
 
 /**
@@ -39,71 +33,35 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 export class MemoryStore implements JsonStore {
   readonly tags: TagVersions = new MemoryTagVersions();
-  readonly #entries = new Map<string, Entry>();
-  readonly #maxEntries: number;
-  readonly #maxLength: number;
-  #length = 0;
+  readonly #shelf: Shelf;
 
   constructor(options: MemoryStoreOptions) {
     refuseUnknown('memoryStore', options, ['maxEntries', 'maxLength']);
     const { maxEntries = 10_000, maxLength = 64 * 1024 * 1024 } = options;
-    this.#maxEntries = positiveInteger('maxEntries', maxEntries);
-    this.#maxLength = positiveInteger('maxLength', maxLength);
+    this.#shelf = new Shelf({
+      maxEntries: positiveInteger('maxEntries', maxEntries),
+      maxSize: positiveInteger('maxLength', maxLength),
+    });
   }
 
   /** How many values are kept now, those whose time is up among them until they are met. */
   get size(): number {
-    return this.#entries.size;
+    return this.#shelf.count;
   }
 
   get(key: string): string | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    if (entry.expiresAt <= performance.now()) {
-      this.#remove(key, entry);
-      return undefined;
-    }
-    entry.wasRead = true;
-    return entry.raw;
+    return this.#shelf.get(key);
   }
 
   set(key: string, raw: string, ttl: number): void {
-    this.delete(key);
-    const length = key.length + raw.length;
-    if (length > this.#maxLength) return;
-    while (this.#entries.size >= this.#maxEntries || this.#length + length > this.#maxLength)
-      this.#evict();
-    this.#entries.set(key, { raw, expiresAt: performance.now() + ttl, length, wasRead: false });
-    this.#length += length;
+    this.#shelf.put(key, raw, ttl, key.length + raw.length);
   }
 
   delete(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry !== undefined) this.#remove(key, entry);
+    this.#shelf.delete(key);
   }
 
   clear(keyPrefix: string): void {
-    for (const [key, entry] of this.#entries)
-      if (key.startsWith(keyPrefix)) this.#remove(key, entry);
-  }
-
-  /*
-   * Second chance over the Map's own order: a hit sets a flag, where an LRU list would move the entry, which
-   * in a Map is a delete and a set.
-   */
-  #evict(): void {
-    const now = performance.now();
-    for (const [key, entry] of this.#entries) {
-      const hasSecondChance = entry.wasRead && entry.expiresAt > now;
-      if (!hasSecondChance) return this.#remove(key, entry);
-      entry.wasRead = false;
-      this.#entries.delete(key);
-      this.#entries.set(key, entry);
-    }
-  }
-
-  #remove(key: string, entry: Entry): void {
-    this.#entries.delete(key);
-    this.#length -= entry.length;
+    this.#shelf.clear(keyPrefix);
   }
 }

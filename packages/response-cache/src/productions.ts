@@ -1,37 +1,38 @@
 import { Answer, Shared } from './answer.ts';
-import { CacheError } from './errors.ts';
 import { Flight, type AnswerOptions, type Kept, type Outcome, type Producer } from './flight.ts';
-import type { JsonStore } from './json-store.ts';
+import type { Claim, Keeper } from './keeper.ts';
 import { positiveInteger } from './positive-integer.ts';
-import { seal } from './seal.ts';
-import type { Counters } from './stats.ts';
+import type { Count, Counters } from './stats.ts';
 import type { StoreHealth } from './store-health.ts';
 import { toJson } from './to-json.ts';
 import { Unshared } from './unshared.ts';
 
 /* A producer that never settles would otherwise take its key with it. */
 const flightLifetimeMs = 30_000;
-/* Earlier than any version of a tag: what was made without a ticket is not stored. */
-const noTicket = -1;
 
 /** Makes answers, each once for all who wait for it, and has them stored. */
 export class Productions {
-  readonly #store: JsonStore;
+  readonly #keeper: Keeper;
   readonly #health: StoreHealth;
   readonly #counters: Counters;
+  readonly #count: Count;
   readonly #ttl: number;
   readonly #tagPrefix: string;
   readonly #flights = new Map<string, Flight>();
+  /** Asks the store once more, for what another process has made. */
+  lookAgain!: (key: string, produce: Producer, options: AnswerOptions) => Kept | Promise<Outcome>;
 
   constructor(
-    store: JsonStore,
+    keeper: Keeper,
     health: StoreHealth,
     counters: Counters,
+    count: Count,
     defaults: { ttl: number; keyPrefix: string },
   ) {
-    this.#store = store;
+    this.#keeper = keeper;
     this.#health = health;
     this.#counters = counters;
+    this.#count = count;
     this.#ttl = defaults.ttl;
     this.#tagPrefix = defaults.keyPrefix;
   }
@@ -56,6 +57,7 @@ export class Productions {
   ): Promise<Outcome> {
     return flight.promise.then(
       (outcome) => {
+        if (flight.isMadeElsewhere) return this.lookAgain(flight.key, produce, options);
         const isNotForAll = outcome instanceof Unshared || (flight.isSuperseded && isLast);
         if (isNotForAll) return this.#produceAlone(flight.key, produce, options);
         if (flight.isSuperseded) return this.#joinNext(flight.key, produce, options);
@@ -79,36 +81,51 @@ export class Productions {
   ): Promise<Outcome> {
     const running = this.running(key);
     if (running !== undefined) return this.join(running, produce, options, isLast);
-    if (this.#health.isDown) this.#counters.bypasses += 1;
-    else this.#counters.misses += 1;
-    return this.start(key, produce, options);
+    return this.start(key, produce, options, this.#health.isDown ? 'bypasses' : 'misses', '');
   }
 
-  start(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    return this.#fly(key, produce, options).promise;
+  /** @param outdated the end of what is in the store and does not count; undefined where that is not ours */
+  start(
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+    as: 'misses' | 'bypasses',
+    outdated: string | undefined,
+  ): Promise<Outcome> {
+    const flight = this.#fly(key, produce, options, as, outdated);
+    return flight.promise.then((outcome) =>
+      flight.isMadeElsewhere ? this.lookAgain(key, produce, options) : outcome,
+    );
   }
 
   /** Makes what takes the place of `old`, which stands in where that fails. */
   renew(key: string, produce: Producer, options: AnswerOptions, old: Answer): Promise<Outcome> {
-    const flight = this.#fly(key, produce, options);
+    const flight = this.#fly(key, produce, options, undefined, '', old);
     return flight.promise.then(
       (outcome) => {
-        this.#counters.misses += 1;
+        this.#count('misses', key);
         return outcome;
       },
       (error: unknown) => {
         const standsIn = !flight.isOutdated && options.staleOnError?.(error) !== false;
-        this.#counters[standsIn ? 'stale' : 'misses'] += 1;
+        this.#count(standsIn ? 'stale' : 'misses', key);
         if (standsIn) return old;
         throw error;
       },
     );
   }
 
-  #fly(key: string, produce: Producer, options: AnswerOptions): Flight {
-    const flight = new Flight(key, options);
+  #fly(
+    key: string,
+    produce: Producer,
+    options: AnswerOptions,
+    as: 'misses' | 'bypasses' | undefined,
+    outdated: string | undefined,
+    renews?: Answer,
+  ): Flight {
+    const flight = new Flight(key, options, outdated, renews);
     this.#flights.set(key, flight);
-    void this.#produce(flight, produce);
+    void this.#produce(flight, produce, as);
     return flight;
   }
 
@@ -127,15 +144,29 @@ export class Productions {
     for (const flight of this.#flights.values()) this.#ground(flight);
   }
 
-  async #produce(flight: Flight, produce: Producer): Promise<void> {
+  async #produce(
+    flight: Flight,
+    produce: Producer,
+    as: 'misses' | 'bypasses' | undefined,
+  ): Promise<void> {
     const { key, options } = flight;
+    let claim: Claim | 'made' | undefined;
     try {
       const ttl = positiveInteger('ttl', options.ttl ?? this.#ttl);
-      const ticket = options.tags === undefined ? noTicket : await this.#takeTicket(key);
+      const claiming = this.#keeper.claim(flight);
+      claim = claiming instanceof Promise ? await claiming : claiming;
+      if (claim === 'made') {
+        flight.isMadeElsewhere = true;
+        this.#land(flight);
+        flight.resolve('');
+        return;
+      }
+      if (as !== undefined) this.#count(as, key);
       const startedAt = performance.now();
       const value = await produce();
       if (value instanceof Unshared) {
         this.#counters.unshared += 1;
+        void claim.lease?.release().catch(() => {});
         this.#land(flight);
         flight.resolve(value);
         return;
@@ -143,16 +174,17 @@ export class Productions {
       const ownTtl = (value instanceof Shared ? value.details.ttl : undefined) ?? ttl;
       if (ownTtl !== 0) positiveInteger('ttl', ownTtl);
       const made = this.#toAnswer(key, value, options, ownTtl, performance.now() - startedAt);
-      const isTagged = typeof made !== 'string' && made.tags.length > 0;
-      const answer = isTagged ? await this.#withVersions(flight, made, ticket) : made;
-      const isKept = answer !== undefined && ownTtl !== 0 && !flight.isOutdated;
-      const kept = isKept ? this.#keep(key, answer, ownTtl + (options.stale ?? 0)) : undefined;
+      const lifetimeMs = ownTtl === 0 ? 0 : ownTtl + (options.stale ?? 0);
+      const kept = this.#keeper.keep(flight, made, lifetimeMs, claim);
+      if (kept !== undefined && 'before' in kept) await kept.before;
       // Lookups sent before the answer was stored are answered before it was: whoever finds nothing even then must
       // still find the flight. So it lands when the store has taken the answer.
-      if (kept === undefined) this.#land(flight);
+      const isDone = kept === undefined || 'before' in kept;
+      if (isDone) this.#land(flight);
       flight.resolve(made);
-      await kept;
+      if (!isDone) await kept.after;
     } catch (error) {
+      if (typeof claim === 'object') void claim.lease?.release().catch(() => {});
       // Before anybody hears of it: they look for the next one.
       this.#land(flight);
       flight.reject(error);
@@ -162,7 +194,7 @@ export class Productions {
 
   /* Not stored: it is no flight, so delete() could not stop it from storing what is outdated by then. */
   async #produceAlone(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
-    this.#counters.misses += 1;
+    this.#count('misses', key);
     const startedAt = performance.now();
     const value = await produce();
     if (!(value instanceof Unshared))
@@ -192,58 +224,6 @@ export class Productions {
     if (isPlain && !options.stale && !options.early) return json;
     const facts = { head, madeAt: Date.now(), freshMs, costMs: Math.round(costMs), tags };
     return new Answer(json, { ...facts, versions: [] }, 'made');
-  }
-
-  /**
-   * The time of the tags before what an answer is made of is read: whatever is invalidated from then on keeps it out.
-   * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no tags.
-   */
-  #takeTicket(key: string): number | Promise<number> {
-    const { tags } = this.#store;
-    if (tags === undefined) {
-      throw new CacheError(
-        'ERR_REDLINE_CACHE_OPTION',
-        'The store of the cache has no tags: use memoryStore or redisStore, or give your JsonStore its tags.',
-      );
-    }
-    if (this.#health.isDown) return noTicket;
-    try {
-      const ticket = tags.ticket();
-      if (typeof ticket === 'number') return ticket;
-      return this.#health.withinDeadline(key, ticket).catch(() => noTicket);
-    } catch {
-      return noTicket;
-    }
-  }
-
-  /** Undefined where a tag was invalidated since the ticket was taken, or nobody knows. */
-  async #withVersions(flight: Flight, made: Answer, ticket: number): Promise<Answer | undefined> {
-    if (ticket === noTicket || this.#health.isDown) return undefined;
-    try {
-      const opened = Promise.resolve(this.#store.tags!.open(made.tags));
-      const versions = await this.#health.withinDeadline(flight.key, opened);
-      flight.isSuperseded = versions.some((version) => version > ticket);
-      return flight.isSuperseded ? undefined : new Answer(made.json, { ...made, versions }, 'made');
-    } catch {
-      this.#counters.storeErrors += 1;
-      return undefined;
-    }
-  }
-
-  /** Undefined when it is done at once. */
-  #keep(key: string, answer: Kept, ttl: number): Promise<void> | undefined {
-    if (this.#health.isDown) return undefined;
-    const taken = (): void => void (this.#counters.stores += 1);
-    const refused = (): void => void (this.#counters.storeErrors += 1);
-    try {
-      const kept = this.#store.set(key, seal(answer), ttl);
-      if (kept instanceof Object)
-        return this.#health.withinDeadline(key, kept).then(taken, refused);
-      taken();
-    } catch {
-      refused();
-    }
-    return undefined;
   }
 
   #land(flight: Flight): void {

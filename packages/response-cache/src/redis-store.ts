@@ -3,7 +3,6 @@ import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
-import type { TagVersions } from './tag-versions.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -30,7 +29,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 export class RedisStore implements JsonStore {
-  readonly tags: TagVersions;
+  readonly tags: RedisTagVersions;
   readonly #client: RedisCommands;
   readonly #keyPrefix: string;
 
@@ -43,17 +42,22 @@ export class RedisStore implements JsonStore {
 
   get(key: string): Promise<string | null> {
     this.#client.requireReady();
-    return this.#client.get(this.#keyPrefix + distinct(key));
+    return this.#client.get(this.keyOf(key));
   }
 
   set(key: string, raw: string, ttl: number): Promise<unknown> {
     this.#client.requireReady();
-    return this.#client.set(this.#keyPrefix + distinct(key), raw, ttl);
+    return this.#client.set(this.keyOf(key), raw, ttl);
   }
 
   delete(key: string): Promise<unknown> {
     this.#client.requireReady();
-    return this.#client.del(this.#keyPrefix + distinct(key));
+    return this.#client.del(this.keyOf(key));
+  }
+
+  /** The key in Redis. */
+  keyOf(key: string): string {
+    return this.#keyPrefix + distinct(key);
   }
 
   async clear(keyPrefix: string): Promise<void> {

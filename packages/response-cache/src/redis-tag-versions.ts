@@ -16,8 +16,13 @@ local now = string.format('%.0f', clock)
 local versions = { now }
 for i = 2, #KEYS do
   local version = ARGV[1] == 'open' and redis.call('GET', KEYS[i])
-  if version then redis.call('PEXPIRE', KEYS[i], ARGV[2])
-  else version = now; redis.call('SET', KEYS[i], now, 'PX', ARGV[2]) end
+  if version then
+    -- Not each time: to whoever tracks the key that is a change.
+    if redis.call('PTTL', KEYS[i]) < ARGV[2] / 2 then redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
+  else
+    version = now
+    redis.call('SET', KEYS[i], now, 'PX', ARGV[2])
+  end
   versions[i] = version
 end
 return versions`;

@@ -17,11 +17,6 @@ export function seal(answer: string | Answer): string {
   return `${json}\n${details}\n${nonce()}.${details.length.toString(36)}${factsMark}`;
 }
 
-/** The last characters of a sealed value with facts, which tell it from any other that was under its key. */
-export function sealOf(raw: string): string {
-  return raw.slice(raw.lastIndexOf('\n'));
-}
-
 /**
  * The answer in a stored value; undefined when it holds none.
  * The seal spares a hit the parse. A value without it was written by someone else or cut short, and is parsed to be sure.
@@ -44,7 +39,7 @@ function unsealFacts(raw: string): Answer | undefined {
   if (!(start > 0)) return undefined;
   const factsEnd = raw.indexOf('\n', start);
   const facts = toFacts(raw.slice(start, factsEnd), raw.slice(factsEnd + 1, end));
-  return facts && new Answer(raw.slice(0, start - 1), facts, 'fresh');
+  return facts && new Answer(raw.slice(0, start - 1), facts, 'fresh', raw.slice(end));
 }
 
 function toFacts(line: string, head: string): AnswerFacts | undefined {

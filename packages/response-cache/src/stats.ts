@@ -1,3 +1,5 @@
+import type { CacheEvent } from './events.ts';
+
 /** Counters since the cache was made. Each answer counts once in `hits`, `stale`, `misses`, `bypasses` or `shared`. */
 export interface JsonCacheStats {
   /** Answers out of the store. */
@@ -23,6 +25,9 @@ export interface JsonCacheStats {
 }
 
 export type Counters = { -readonly [name in keyof JsonCacheStats]: number };
+
+/** Counts what became of one question, and tells who listens. */
+export type Count = (what: CacheEvent & keyof Counters, key: string) => void;
 
 export function zeroCounters(): Counters {
   return {

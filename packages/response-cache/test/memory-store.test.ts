@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { memoryStore } from '../src/memory-store.ts';
-import { storeContract } from './store-contract.ts';
+import { storeContract } from '../src/testing/store-contract.ts';
 
 describe('memoryStore', () => {
   const store = memoryStore();

@@ -11,7 +11,7 @@ import { appName } from '../src/app-name.ts';
 import { JsonCache } from '../src/json-cache.ts';
 import type { RedisClient } from '../src/redis-client.ts';
 import { redisStore } from '../src/redis-store.ts';
-import { storeContract } from './store-contract.ts';
+import { storeContract } from '../src/testing/store-contract.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

@@ -4,7 +4,7 @@ import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
 import { JsonCache } from '../src/json-cache.ts';
 import { redisStore } from '../src/redis-store.ts';
-import { storeContract } from './store-contract.ts';
+import { storeContract } from '../src/testing/store-contract.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

@@ -75,6 +75,11 @@ export class JsonCacheService implements OnApplicationShutdown {
     return new JsonCacheService(this.#caches, this.#routes, this.#options, name);
   }
 
+  /** The cache without a name and the `caches`, for `prometheusMetrics` and `observeCaches`. */
+  get caches(): readonly JsonCache[] {
+    return this.#caches.all();
+  }
+
   /** The value that `set` or `wrap` has kept under `key`; undefined where there is none. */
   get<T>(key: string): Promise<T | undefined> {
     return this.#cache.get<T>(valueKey(key));

@@ -1,0 +1,139 @@
+import { Answer } from './answer.ts';
+import { CacheError } from './errors.ts';
+import type { Flight, Kept } from './flight.ts';
+import type { JsonStore } from './json-store.ts';
+import type { Lease } from './lease.ts';
+import { seal } from './seal.ts';
+import type { Counters } from './stats.ts';
+import type { StoreHealth } from './store-health.ts';
+
+/* Earlier than any version of a tag: what was made without a ticket is not stored. */
+const noTicket = -1;
+
+/** What a production has before it begins, so that the store can tell whether what it makes is still true. */
+export interface Claim {
+  readonly ticket: number;
+  readonly lease: Lease | undefined;
+  /** False where the store has leases, and none could be had: what is made may be overtaken unseen. */
+  readonly mayKeep: boolean;
+}
+
+const noClaim: Claim = { ticket: noTicket, lease: undefined, mayKeep: true };
+
+/** Has the store take what was made, unless it was overtaken by a change. */
+export class Keeper {
+  readonly #store: JsonStore;
+  readonly #health: StoreHealth;
+  readonly #counters: Counters;
+
+  constructor(store: JsonStore, health: StoreHealth, counters: Counters) {
+    this.#store = store;
+    this.#health = health;
+    this.#counters = counters;
+  }
+
+  /**
+   * `'made'` where another process has made the value meanwhile.
+   * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no tags.
+   */
+  claim(flight: Flight): Claim | Promise<Claim | 'made'> {
+    const isTagged = flight.options.tags !== undefined;
+    if (isTagged && this.#store.tags === undefined) {
+      throw new CacheError(
+        'ERR_REDLINE_CACHE_OPTION',
+        'The store of the cache has no tags: use memoryStore or redisStore, or give your JsonStore its tags.',
+      );
+    }
+    const isOrdinary = flight.renews === undefined && flight.outdated !== undefined;
+    const takesLease = this.#store.lease !== undefined && isOrdinary;
+    // It may be up again by the time there is something to keep.
+    if (this.#health.isDown) return { ...noClaim, mayKeep: !takesLease };
+    if (!isTagged && !takesLease) return noClaim;
+    return this.#claim(flight, takesLease, isTagged);
+  }
+
+  /** Undefined when it is done at once; otherwise nobody is to be given `made` before. */
+  keep(
+    flight: Flight,
+    made: Kept,
+    ttl: number,
+    claim: Claim,
+  ): { readonly before: Promise<void> } | { readonly after: Promise<void> } | undefined {
+    const isTagged = typeof made !== 'string' && made.tags.length > 0;
+    const mayBeRefused =
+      isTagged || !claim.mayKeep || claim.lease !== undefined || flight.renews !== undefined;
+    if (mayBeRefused) return { before: this.#keepIfTrue(flight, made, ttl, claim) };
+    if (ttl === 0 || flight.isOutdated || this.#health.isDown) return undefined;
+    try {
+      const kept = this.#store.set(flight.key, seal(made), ttl);
+      if (kept instanceof Object) {
+        const after = this.#health.withinDeadline(flight.key, kept);
+        return { after: after.then(this.#taken, this.#refused) };
+      }
+      this.#taken();
+    } catch {
+      this.#refused();
+    }
+    return undefined;
+  }
+
+  async #claim(flight: Flight, takesLease: boolean, isTagged: boolean): Promise<Claim | 'made'> {
+    let lease: Lease | undefined;
+    let ticket = noTicket;
+    try {
+      // For as long as another process takes, which is not the fault of the store.
+      if (takesLease) {
+        const taken = await this.#store.lease!(flight.key, flight.outdated);
+        if (taken === 'made') return taken;
+        lease = taken;
+      }
+      if (isTagged) {
+        const taken = Promise.resolve(this.#store.tags!.ticket());
+        ticket = await this.#health.withinDeadline(flight.key, taken);
+      }
+    } catch {
+      // The producer runs nevertheless; what it makes is not stored.
+    }
+    return { lease, ticket, mayKeep: !takesLease || lease !== undefined };
+  }
+
+  async #keepIfTrue(flight: Flight, made: Kept, ttl: number, claim: Claim): Promise<void> {
+    const { lease, ticket, mayKeep } = claim;
+    try {
+      const answer = mayKeep ? await this.#withVersions(flight, made, ticket) : undefined;
+      if (answer === undefined || ttl === 0 || flight.isOutdated || this.#health.isDown) {
+        await lease?.release();
+        return;
+      }
+      const kept = this.#put(flight, seal(answer), ttl, lease);
+      const isKept = await this.#health.withinDeadline(flight.key, Promise.resolve(kept));
+      // Somebody has deleted what it was to take the place of.
+      if (isKept === false) flight.isSuperseded = true;
+      else this.#taken();
+    } catch {
+      // Perhaps it was taken away: nobody knows.
+      flight.isSuperseded = true;
+      this.#refused();
+    }
+  }
+
+  #put({ key, renews }: Flight, raw: string, ttl: number, lease: Lease | undefined): unknown {
+    if (lease !== undefined) return lease.keep(raw, ttl);
+    if (renews !== undefined && this.#store.replace !== undefined)
+      return this.#store.replace(key, renews.seal, raw, ttl);
+    return this.#store.set(key, raw, ttl);
+  }
+
+  /** Undefined where a tag was invalidated since the ticket was taken, or nobody knows. */
+  async #withVersions(flight: Flight, made: Kept, ticket: number): Promise<Kept | undefined> {
+    if (typeof made === 'string' || made.tags.length === 0) return made;
+    if (ticket === noTicket || this.#health.isDown) return undefined;
+    const opened = Promise.resolve(this.#store.tags!.open(made.tags));
+    const versions = await this.#health.withinDeadline(flight.key, opened);
+    flight.isSuperseded = versions.some((version) => version > ticket);
+    return flight.isSuperseded ? undefined : new Answer(made.json, { ...made, versions }, 'made');
+  }
+
+  readonly #taken = (): void => void (this.#counters.stores += 1);
+  readonly #refused = (): void => void (this.#counters.storeErrors += 1);
+}

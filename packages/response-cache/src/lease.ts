@@ -1,0 +1,75 @@
+/**
+ * The right of one process to make the value under a key. Whoever deletes the key takes it away: what was made of older data
+ * is then not kept.
+ */
+export interface Lease {
+  /** Keeps `raw` for `ttl` milliseconds; false where the lease was taken away or has run out. */
+  keep(raw: string, ttl: number): Promise<boolean>;
+  /** Lets the next one make the value. */
+  release(): Promise<unknown>;
+}
+
+/* A process that is killed holds up the others this long. */
+export const leaseMs = 1_000;
+const renewEveryMs = 300;
+/* Nor does one whose producer never settles. */
+const maxRenewals = 100;
+const leaseMark = '\u0001lease:';
+
+export const isLease = (raw: string): boolean => raw.startsWith(leaseMark);
+export const leaseToken = (): string => leaseMark + crypto.randomUUID();
+
+/*
+ * KEYS: the key. ARGV: what to do, the end of what must be there, then a value and its time. A seal or a token is the end
+ * of exactly one value, so the text itself need not be sent.
+ */
+export const leaseScript = `
+local now = redis.pcall('GET', KEYS[1])
+-- A list or the like, which is no value to us.
+if type(now) == 'table' then now = false end
+local isThere = now and string.sub(now, -#ARGV[2]) == ARGV[2]
+if ARGV[1] == 'take' then
+  if not now or now == '' or (ARGV[2] ~= '' and isThere) then redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4]) end
+  return 1
+end
+if not isThere then return 0 end
+if ARGV[1] == 'keep' then redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
+elseif ARGV[1] == 'renew' then redis.call('PEXPIRE', KEYS[1], ARGV[4])
+else redis.call('DEL', KEYS[1]) end
+return 1`;
+
+/** Runs {@link leaseScript} on one key. */
+export type RunOnKey = (
+  what: 'keep' | 'renew' | 'release',
+  token: string,
+  raw: string,
+  ttl: number,
+) => Promise<boolean>;
+
+/** A lease that lives as long as this process and its Redis do. */
+export class HeldLease implements Lease {
+  readonly #token: string;
+  readonly #run: RunOnKey;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(token: string, run: RunOnKey) {
+    this.#token = token;
+    this.#run = run;
+    let left = maxRenewals;
+    this.#timer = setInterval(() => {
+      if ((left -= 1) === 0) clearInterval(this.#timer);
+      this.#run('renew', token, '', leaseMs).catch(() => {});
+    }, renewEveryMs);
+    this.#timer.unref();
+  }
+
+  keep(raw: string, ttl: number): Promise<boolean> {
+    clearInterval(this.#timer);
+    return this.#run('keep', this.#token, raw, ttl);
+  }
+
+  release(): Promise<unknown> {
+    clearInterval(this.#timer);
+    return this.#run('release', this.#token, '', 1);
+  }
+}

@@ -1,0 +1,36 @@
+/** A read that is under way. It is a ticket: once it is void, what it brings was overtaken by a change. */
+export interface NearRead {
+  readonly found: Promise<string | null>;
+  isVoid: boolean;
+}
+
+/** The reads of Redis that are to fill the shelf, one for all who want a key. */
+export class NearReads {
+  readonly #reads = new Map<string, NearRead>();
+
+  of(key: string): NearRead | undefined {
+    return this.#reads.get(key);
+  }
+
+  /** `fetch` is told when its read may not fill the shelf. */
+  start(key: string, fetch: (read: NearRead) => Promise<string | null>): NearRead {
+    const read: { found?: Promise<string | null>; isVoid: boolean } = { isVoid: false };
+    read.found = fetch(read as NearRead).finally(() => {
+      if (this.#reads.get(key) === read) this.#reads.delete(key);
+    });
+    this.#reads.set(key, read as NearRead);
+    return read as NearRead;
+  }
+
+  void(key: string): void {
+    const read = this.#reads.get(key);
+    if (read === undefined) return;
+    read.isVoid = true;
+    // Who asks from now on starts another.
+    this.#reads.delete(key);
+  }
+
+  voidAll(): void {
+    for (const key of this.#reads.keys()) this.void(key);
+  }
+}

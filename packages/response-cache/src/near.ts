@@ -1,0 +1,116 @@
+import { isLease } from './lease.ts';
+import { NearReads } from './near-reads.ts';
+import type { Shelf } from './shelf.ts';
+import type { ServerAddress } from './wire/server-address.ts';
+import { Wire } from './wire/wire.ts';
+
+/* What a value costs beside its characters: its entry, and that of the Map. */
+const overheadBytes = 160;
+
+/**
+ * What this process has of Redis: only what a tracked read has brought, and only until Redis says that it changed. While the
+ * connection that says so is lost, nothing.
+ */
+export class Near {
+  readonly #shelf: Shelf;
+  readonly #reads = new NearReads();
+  readonly #wire: Wire;
+  readonly #waiters = new Map<string, Set<() => void>>();
+
+  constructor(shelf: Shelf, address: ServerAddress, silenceMs: number) {
+    this.#shelf = shelf;
+    this.#wire = new Wire(address, silenceMs, {
+      onInvalidated: (keys) => {
+        if (keys === undefined) this.dropAll();
+        else for (const key of keys) this.drop(key);
+      },
+      onLost: () => this.dropAll(),
+    });
+  }
+
+  get isReady(): boolean {
+    return this.#wire.isReady;
+  }
+
+  get(key: string): string | undefined {
+    return this.#shelf.get(key);
+  }
+
+  /** The value in Redis, which is kept here from then on. A lease counts as none. */
+  async fetch(key: string): Promise<string | null> {
+    const read = this.#reads.of(key) ?? this.#reads.start(key, (own) => this.#load(key, own));
+    const raw = await read.found;
+    return raw === null || isLease(raw) ? null : raw;
+  }
+
+  /** What is in Redis after `script` ran on `key`, and how long it is good for. */
+  async runAndRead(
+    key: string,
+    script: string,
+    args: readonly string[],
+  ): Promise<{ raw: string | null; leftMs: number }> {
+    const [, raw, leftMs] = await Promise.all([
+      this.#wire.send('EVAL', script, '1', key, ...args),
+      this.#wire.send('GET', key),
+      this.#wire.send('PTTL', key),
+    ]);
+    return { raw: raw as string | null, leftMs: leftMs as number };
+  }
+
+  /** Forgets `key`, and what is being read of it. */
+  drop(key: string): void {
+    this.#shelf.delete(key);
+    this.#reads.void(key);
+    const waiters = this.#waiters.get(key);
+    if (waiters === undefined) return;
+    this.#waiters.delete(key);
+    for (const wake of waiters) wake();
+  }
+
+  dropAll(): void {
+    this.#shelf.clear();
+    this.#reads.voidAll();
+    for (const key of this.#waiters.keys()) this.drop(key);
+  }
+
+  /** Listens from the call on; `within` waits until `key` was dropped or `ms` are over. */
+  watch(key: string): { within(ms: number): Promise<void>; stop(): void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiters = this.#waiters.get(key) ?? new Set();
+    this.#waiters.set(key, waiters.add(resolve));
+    const stop = (): void => {
+      waiters.delete(resolve);
+      if (waiters.size === 0 && this.#waiters.get(key) === waiters) this.#waiters.delete(key);
+    };
+    return {
+      stop,
+      async within(ms) {
+        const timer = setTimeout(resolve, ms);
+        await promise;
+        clearTimeout(timer);
+        stop();
+      },
+    };
+  }
+
+  close(): void {
+    this.#wire.close();
+    this.dropAll();
+  }
+
+  async #load(key: string, read: { readonly isVoid: boolean }): Promise<string | null> {
+    const [raw, leftMs] = (await Promise.all([
+      this.#wire.send('GET', key),
+      this.#wire.send('PTTL', key),
+    ])) as [string | null, number];
+    if (raw === null || isLease(raw) || read.isVoid || leftMs <= 0) return raw;
+    this.#shelf.put(key, raw, leftMs, bytesOf(key) + bytesOf(raw) + overheadBytes);
+    return raw;
+  }
+}
+
+/* V8 keeps a text in one byte for each character where all of them are Latin-1. */
+function bytesOf(text: string): number {
+  // oxlint-disable-next-line no-control-regex
+  return /^[\0-\xff]*$/.test(text) ? text.length : text.length * 2;
+}

@@ -1,0 +1,82 @@
+interface Entry {
+  readonly raw: string;
+  readonly expiresAt: number;
+  readonly size: number;
+  wasRead: boolean;
+}
+
+export interface ShelfBounds {
+  readonly maxEntries: number;
+  /** The sum of the `size` of what is put there. */
+  readonly maxSize: number;
+}
+
+/** Texts of this process, within bounds: what was not read lately goes first. */
+export class Shelf {
+  readonly #entries = new Map<string, Entry>();
+  readonly #bounds: ShelfBounds;
+  #size = 0;
+
+  constructor(bounds: ShelfBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** How many there are now, those whose time is up among them until they are met. */
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: string): string | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAt <= performance.now()) {
+      this.#remove(key, entry);
+      return undefined;
+    }
+    entry.wasRead = true;
+    return entry.raw;
+  }
+
+  put(key: string, raw: string, ttl: number, size: number): void {
+    this.delete(key);
+    const { maxEntries, maxSize } = this.#bounds;
+    if (size > maxSize) return;
+    while (this.#entries.size >= maxEntries || this.#size + size > maxSize) this.#evict();
+    this.#entries.set(key, { raw, expiresAt: performance.now() + ttl, size, wasRead: false });
+    this.#size += size;
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#remove(key, entry);
+  }
+
+  clear(keyPrefix = ''): void {
+    for (const [key, entry] of this.#entries)
+      if (key.startsWith(keyPrefix)) this.#remove(key, entry);
+  }
+
+  /*
+   * Second chance over the Map's own order: a hit sets a flag, where an LRU list would move the entry, which
+   * in a Map is a delete and a set.
+   */
+  #evict(): void {
+    const now = performance.now();
+    for (const [key, entry] of this.#entries) {
+      const hasSecondChance = entry.wasRead && entry.expiresAt > now;
+      if (!hasSecondChance) return this.#remove(key, entry);
+      entry.wasRead = false;
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
+    }
+  }
+
+  #remove(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#size -= entry.size;
+  }
+}

@@ -1,0 +1,179 @@
+import type { Found, JsonStore } from './json-store.ts';
+import { refuseUnknown } from './known-options.ts';
+import { HeldLease, isLease, leaseMs, leaseScript, leaseToken, type Lease } from './lease.ts';
+import { Near } from './near.ts';
+import { positiveInteger } from './positive-integer.ts';
+import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
+import { redisStore, type RedisStore, type RedisStoreOptions } from './redis-store.ts';
+import { Shelf } from './shelf.ts';
+import type { TagVersions } from './tag-versions.ts';
+import { TieredTagVersions } from './tiered-tag-versions.ts';
+import { addressOf } from './wire/server-address.ts';
+import { LostWire } from './wire/wire.ts';
+
+/* Where a lease is waited for without the connection for invalidations. */
+const pollEveryMs = 50;
+
+export interface TieredStoreOptions extends RedisStoreOptions {
+  /**
+   * The most bytes kept in this process, keys, values and what they take beside them.
+   * @default 64 Mi
+   */
+  maxBytes?: number;
+  /**
+   * How long the connection for invalidations may be silent, in milliseconds, before it counts as lost. That is the longest
+   * that an answer may be given out after another process has changed it.
+   * @default 1_000
+   */
+  maxSilenceMs?: number;
+}
+
+/**
+ * Keeps values in the memory of this process, in front of Redis, which says when they change: a hit asks nobody, and an
+ * invalidation by any process reaches all of them. For misses, one process at a time makes a value.
+ *
+ * Reads go over a connection of the store's own, opened with the options of `client`; `JsonCache.close()` ends it. `client`
+ * is a client of one server, and stays yours. While the connection is lost, this is `redisStore`.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ * @example
+ * ```ts
+ * const cache = new JsonCache({ store: tieredStore(client, { maxBytes: 128 * 1024 * 1024 }) });
+ * ```
+ */
+export function tieredStore(client: RedisClient, options: TieredStoreOptions = {}): TieredStore {
+  return new TieredStore(client, options);
+}
+
+export class TieredStore implements JsonStore {
+  readonly tags: TagVersions;
+  readonly #client: RedisCommands;
+  readonly #redis: RedisStore;
+  readonly #shelf: Shelf;
+  readonly #near: Near;
+
+  constructor(client: RedisClient, options: TieredStoreOptions) {
+    refuseUnknown('tieredStore', options, ['keyPrefix', 'maxBytes', 'maxSilenceMs']);
+    const { maxBytes = 64 * 1024 * 1024, maxSilenceMs = 1_000, ...others } = options;
+    this.#client = commandsOf(client);
+    this.#redis = redisStore(client, others);
+    this.#shelf = new Shelf({
+      maxEntries: Infinity,
+      maxSize: positiveInteger('maxBytes', maxBytes),
+    });
+    const silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
+    this.#near = new Near(this.#shelf, addressOf(client), silenceMs);
+    this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
+  }
+
+  /** How many bytes are kept in this process now. */
+  get bytes(): number {
+    return this.#shelf.size;
+  }
+
+  /** True while Redis tells this process what changes; otherwise nothing is kept in it. */
+  get isCoherent(): boolean {
+    return this.#near.isReady;
+  }
+
+  get(key: string): Found | Promise<Found> {
+    const full = this.#redis.keyOf(key);
+    const near = this.#near.get(full);
+    if (near !== undefined) return near;
+    if (!this.#near.isReady) return this.#getFromRedis(key);
+    return this.#near.fetch(full).catch((error: unknown) => {
+      if (error instanceof LostWire) return this.#getFromRedis(key);
+      throw error;
+    });
+  }
+
+  async set(key: string, raw: string, ttl: number): Promise<void> {
+    await this.#change(key, () => this.#redis.set(key, raw, ttl));
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#change(key, () => this.#redis.delete(key));
+  }
+
+  async clear(keyPrefix: string): Promise<void> {
+    this.#near.dropAll();
+    await this.#redis.clear(keyPrefix);
+    this.#near.dropAll();
+  }
+
+  /**
+   * Resolves once this process is to make the value, or somebody has made it meanwhile.
+   *
+   * @param outdated the end of a value that is there and does not count
+   */
+  async lease(key: string, outdated = ''): Promise<Lease | 'made'> {
+    const full = this.#redis.keyOf(key);
+    const token = leaseToken();
+    for (;;) {
+      // Before anything is sent: the next change may come in one piece with the reply.
+      const change = this.#near.watch(full);
+      const args = ['take', outdated, token, String(leaseMs)];
+      const { raw, leftMs } = this.#near.isReady
+        ? await this.#near.runAndRead(full, leaseScript, args)
+        : await this.#takeFromRedis(full, args);
+      if (raw !== null && raw !== token && isLease(raw)) {
+        await change.within(Math.max(leftMs, 1));
+        continue;
+      }
+      change.stop();
+      if (raw === token) return new HeldLease(token, (...run) => this.#runOn(key, ...run));
+      // An empty text is no value to anybody.
+      if (raw !== null && raw !== '') return 'made';
+    }
+  }
+
+  /** Keeps `raw` in place of the value that ends in `old`, where that is still there. */
+  replace(key: string, old: string, raw: string, ttl: number): Promise<boolean> {
+    return this.#runOn(key, 'keep', old, raw, ttl);
+  }
+
+  holdsForeignValue(error: unknown): boolean {
+    return this.#redis.holdsForeignValue(error);
+  }
+
+  /** Ends the connection for invalidations. */
+  close(): void {
+    this.#near.close();
+  }
+
+  /* Nobody tells when it changes, so look again soon. */
+  async #takeFromRedis(
+    full: string,
+    args: string[],
+  ): Promise<{ raw: string | null; leftMs: number }> {
+    this.#client.requireReady();
+    await this.#client.script(leaseScript, [full], args);
+    return { raw: await this.#client.get(full), leftMs: pollEveryMs };
+  }
+
+  async #getFromRedis(key: string): Promise<Found> {
+    const raw = await this.#redis.get(key);
+    return raw !== null && isLease(raw) ? null : raw;
+  }
+
+  async #runOn(
+    key: string,
+    what: 'keep' | 'renew' | 'release',
+    end: string,
+    raw: string,
+    ttl: number,
+  ): Promise<boolean> {
+    this.#client.requireReady();
+    const args = [what, end, raw, String(ttl)];
+    const done = await this.#client.script(leaseScript, [this.#redis.keyOf(key)], args);
+    return done === 1;
+  }
+
+  /* Before, so that nobody is given what was there once the change has begun; after, since a read may have come between. */
+  async #change(key: string, change: () => Promise<unknown>): Promise<void> {
+    const full = this.#redis.keyOf(key);
+    this.#near.drop(full);
+    await change();
+    this.#near.drop(full);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Near } from './near.ts';
+import type { RedisTagVersions } from './redis-tag-versions.ts';
+import { LostWire } from './wire/wire.ts';
+import type { TagVersions, Versions } from './tag-versions.ts';
+
+/** The versions of Redis, those in use kept in this process: a hit asks nobody. */
+export class TieredTagVersions implements TagVersions {
+  readonly #redis: RedisTagVersions;
+  readonly #near: Near;
+
+  constructor(redis: RedisTagVersions, near: Near) {
+    this.#redis = redis;
+    this.#near = near;
+  }
+
+  ticket(): Promise<number> {
+    return this.#redis.ticket();
+  }
+
+  read(tags: readonly string[]): Versions | Promise<Versions> {
+    const versions: number[] = [];
+    for (const tag of tags) {
+      const version = this.#near.get(this.#redis.keyOf(tag));
+      if (version === undefined) return this.#fetch(tags);
+      versions.push(Number(version));
+    }
+    return versions;
+  }
+
+  open(tags: readonly string[]): Promise<readonly number[]> {
+    return this.#redis.open(tags);
+  }
+
+  async invalidate(tags: readonly string[]): Promise<void> {
+    const keys = tags.map((tag) => this.#redis.keyOf(tag));
+    for (const key of keys) this.#near.drop(key);
+    await this.#redis.invalidate(tags);
+    for (const key of keys) this.#near.drop(key);
+  }
+
+  async #fetch(tags: readonly string[]): Promise<Versions> {
+    if (!this.#near.isReady) return this.#redis.read(tags);
+    try {
+      const fetched = tags.map((tag) => this.#near.fetch(this.#redis.keyOf(tag)));
+      const versions = await Promise.all(fetched);
+      return versions.map((version) => (version === null ? undefined : Number(version)));
+    } catch (error) {
+      if (error instanceof LostWire) return this.#redis.read(tags);
+      throw error;
+    }
+  }
+}

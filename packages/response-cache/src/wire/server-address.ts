@@ -1,0 +1,90 @@
+import type { ConnectionOptions } from 'node:tls';
+import { CacheError } from '../errors.ts';
+
+/** Where a Redis is, and how it lets us in. */
+export interface ServerAddress {
+  readonly socket: {
+    readonly host?: string;
+    readonly port: number;
+    readonly path?: string;
+    readonly tls?: ConnectionOptions;
+  };
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly database: number;
+}
+
+interface IoredisOptions {
+  host?: string;
+  port?: number;
+  path?: string;
+  username?: string | null;
+  password?: string | null;
+  db?: number;
+  tls?: ConnectionOptions;
+  sentinels?: unknown;
+}
+
+interface NodeRedisOptions {
+  url?: string;
+  socket?: { host?: string; port?: number; path?: string; tls?: boolean } & ConnectionOptions;
+  username?: string;
+  password?: string;
+  database?: number;
+}
+
+/**
+ * The server that a client of ioredis, iovalkey or node-redis is connected to, as its options say.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is a Cluster, a Sentinel, or says nothing.
+ */
+export function addressOf(client: object): ServerAddress {
+  const { options, status } = client as { options?: object; status?: unknown };
+  const isSeveral = 'nodes' in client || (options as IoredisOptions)?.sentinels != null;
+  if (options === undefined || isSeveral || 'masters' in client) {
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      'tieredStore takes a client of one Redis server: it listens for invalidations there. With a Cluster or Sentinel, use redisStore.',
+    );
+  }
+  return typeof status === 'string' ? ofIoredis(options) : ofNodeRedis(options);
+}
+
+function ofIoredis({
+  host,
+  port,
+  path,
+  username,
+  password,
+  db,
+  tls,
+}: IoredisOptions): ServerAddress {
+  const address = { host: host ?? '127.0.0.1', port: port ?? 6379 };
+  return {
+    socket: { ...address, ...(path == null ? {} : { path }), ...(tls == null ? {} : { tls }) },
+    username: username || undefined,
+    password: password || undefined,
+    database: db ?? 0,
+  };
+}
+
+function ofNodeRedis(options: NodeRedisOptions): ServerAddress {
+  const { host = '127.0.0.1', port = 6379, path, tls, ...rest } = options.socket ?? {};
+  const url = options.url === undefined ? undefined : new URL(options.url);
+  const isTls = tls === true || url?.protocol === 'rediss:';
+  return {
+    socket: {
+      host: url?.hostname || host,
+      port: Number(url?.port || port),
+      ...(path === undefined ? {} : { path }),
+      ...(isTls ? { tls: rest } : {}),
+    },
+    username: options.username || decode(url?.username),
+    password: options.password || decode(url?.password),
+    database: options.database ?? Number(url?.pathname.slice(1) || 0),
+  };
+}
+
+function decode(part: string | undefined): string | undefined {
+  return part === undefined || part === '' ? undefined : decodeURIComponent(part);
+}

@@ -1,0 +1,187 @@
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { CacheError } from '../errors.ts';
+import { RedisError, RespReader, type RespValue } from './resp-reader.ts';
+import type { ServerAddress } from './server-address.ts';
+
+export interface WireListener {
+  /** Keys that changed; undefined for all of them. */
+  onInvalidated(keys: readonly string[] | undefined): void;
+  /** From now on invalidations are missed. Called once for each `onReady`. */
+  onLost(): void;
+}
+
+interface Pending {
+  resolve(value: RespValue): void;
+  reject(error: Error): void;
+}
+
+const checkEveryMs = 250;
+const retryAfterMs = [50, 100, 250, 500, 1_000, 2_000];
+
+/**
+ * A connection of our own to one Redis, which tells which of the keys it has read have changed (client-side caching). Reads and
+ * invalidations share it, so that they have one order: after a reply, all that was invalidated before is known.
+ */
+export class Wire {
+  isReady = false;
+
+  readonly #address: ServerAddress;
+  readonly #silenceMs: number;
+  readonly #listener: WireListener;
+  #socket: Socket | undefined;
+  #pending: Pending[] = [];
+  #out = '';
+  #heardAt = 0;
+  #isAsking = false;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** A connection that is silent for `silenceMs`, although it was asked, counts as lost. */
+  constructor(address: ServerAddress, silenceMs: number, listener: WireListener) {
+    this.#address = address;
+    this.#silenceMs = silenceMs;
+    this.#listener = listener;
+    this.#connect();
+  }
+
+  /**
+   * What Redis replies. Calls of one turn of the event loop are sent together.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_NOT_READY
+   */
+  send(...command: string[]): Promise<RespValue> {
+    if (!this.isReady) return Promise.reject(lost());
+    return this.#write(command);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#socket?.destroy();
+  }
+
+  #connect(): void {
+    const { tls, ...where } = this.#address.socket;
+    const socket = tls === undefined ? connectPlain(where) : connectTls({ ...where, ...tls });
+    this.#socket = socket;
+    const reader = new RespReader({
+      onReply: (value) => this.#reply(value),
+      onPush: (message) => this.#push(message),
+    });
+    socket.setNoDelay(true);
+    // Who made the client keeps the process alive, not we.
+    socket.unref();
+    socket.on('data', (piece: Buffer) => {
+      this.#heardAt = performance.now();
+      try {
+        reader.read(piece);
+      } catch {
+        socket.destroy();
+      }
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => this.#lose());
+    socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
+      this.#greet().then(
+        () => this.#start(socket),
+        () => socket.destroy(),
+      );
+    });
+    this.#heardAt = performance.now();
+    this.#watch();
+  }
+
+  async #greet(): Promise<void> {
+    const { username, password, database } = this.#address;
+    const auth = password === undefined ? [] : ['AUTH', username ?? 'default', password];
+    const greetings = [this.#write(['HELLO', '3', ...auth])];
+    if (database !== 0) greetings.push(this.#write(['SELECT', String(database)]));
+    // Not NOLOOP: it takes a key that we change ourselves from the tracking table without a word.
+    greetings.push(this.#write(['CLIENT', 'TRACKING', 'ON']));
+    await Promise.all(greetings);
+  }
+
+  #start(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.isReady = true;
+    this.#failures = 0;
+  }
+
+  #write(command: readonly string[]): Promise<RespValue> {
+    if (this.#out === '') setImmediate(() => this.#flush());
+    this.#out += encode(command);
+    return new Promise((resolve, reject) => void this.#pending.push({ resolve, reject }));
+  }
+
+  #flush(): void {
+    const out = this.#out;
+    this.#out = '';
+    if (out !== '') this.#socket?.write(out);
+  }
+
+  #reply(value: RespValue): void {
+    const pending = this.#pending.shift();
+    if (value instanceof RedisError) pending?.reject(value);
+    else pending?.resolve(value);
+  }
+
+  #push([kind, keys]: RespValue[]): void {
+    if (kind === 'invalidate')
+      this.#listener.onInvalidated(keys === null ? undefined : (keys as string[]));
+  }
+
+  /* A half-open connection says nothing of what changes: it is asked before it is believed. */
+  #watch(): void {
+    this.#timer = setTimeout(
+      () => {
+        const silentMs = performance.now() - this.#heardAt;
+        if (silentMs >= this.#silenceMs) {
+          this.#socket?.destroy();
+          return;
+        }
+        if (this.isReady && silentMs >= this.#silenceMs / 2 && !this.#isAsking) {
+          this.#isAsking = true;
+          const answered = (): void => void (this.#isAsking = false);
+          this.#write(['PING']).then(answered, answered);
+        }
+        this.#watch();
+      },
+      Math.min(checkEveryMs, this.#silenceMs / 4),
+    );
+    this.#timer.unref();
+  }
+
+  #lose(): void {
+    clearTimeout(this.#timer);
+    const wasReady = this.isReady;
+    this.isReady = false;
+    this.#out = '';
+    const pending = this.#pending;
+    this.#pending = [];
+    if (wasReady) this.#listener.onLost();
+    for (const { reject } of pending) reject(lost());
+    if (this.#isClosed) return;
+    const delayMs = retryAfterMs[Math.min(this.#failures, retryAfterMs.length - 1)]!;
+    this.#failures += 1;
+    this.#timer = setTimeout(() => this.#connect(), delayMs);
+    this.#timer.unref();
+  }
+}
+
+function encode(command: readonly string[]): string {
+  let encoded = `*${command.length}\r\n`;
+  for (const part of command) encoded += `$${Buffer.byteLength(part)}\r\n${part}\r\n`;
+  return encoded;
+}
+
+/** Says nothing of Redis. */
+export class LostWire extends CacheError {}
+
+function lost(): LostWire {
+  return new LostWire(
+    'ERR_REDLINE_CACHE_STORE_NOT_READY',
+    'The connection for invalidations is lost.',
+  );
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { startRedis } from '@redline/services';
+import { race, type RaceResult } from './race.ts';
+
+const server = await startRedis();
+const skip = server === undefined && 'there is no redis-server on PATH';
+after(() => server?.stop());
+
+/* On a crowded machine a message between processes takes as long as it takes: this is for what stays stale. */
+const boundMs = 1_000;
+
+describe('Three processes with tieredStore on one Redis', { skip }, () => {
+  it('give nothing out that was invalidated before it was asked for', async () => {
+    const { reads, writes, stale } = await race({ seconds: 3, boundMs });
+    assert.ok(reads > 100 && writes > 10, `${reads} reads, ${writes} writes`);
+    assert.deepEqual(stale, []);
+  });
+
+  for (const without of ['tickets', 'leases'] as const)
+    it(`do so without the ${without}, so this can fail`, async () => {
+      let result: RaceResult | undefined;
+      for (let tries = 0; tries < 5 && !result?.stale.length; tries++)
+        result = await race({ seconds: 3, boundMs, without });
+      assert.notEqual(result?.stale.length, 0);
+    });
+});

@@ -1,0 +1,102 @@
+// One process of the race: it reads and writes at random, and says at the end what it has seen.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { Answer } from '../../src/answer.ts';
+import { JsonCache } from '../../src/json-cache.ts';
+import { NearReads } from '../../src/near-reads.ts';
+import { RedisTagVersions } from '../../src/redis-tag-versions.ts';
+import { TieredStore, tieredStore } from '../../src/tiered-store.ts';
+
+export interface Seen {
+  /** The last time each version of each key was asked for and given. */
+  readonly reads: Record<string, number>;
+  /** When the invalidation behind each version of each key was acknowledged. */
+  readonly writes: Record<string, number>;
+  readonly readCount: number;
+}
+
+const [url, secondsText, without] = process.argv.slice(2) as [string, string, string];
+const keyCount = 60;
+const readers = 24;
+/* A key is left alone for a while after most writes, so that what is stale stays visible. */
+const writePauseMs = 12;
+
+if (without === 'tickets') {
+  NearReads.prototype.void = () => {};
+  NearReads.prototype.voidAll = () => {};
+  RedisTagVersions.prototype.ticket = async () => Number.MAX_SAFE_INTEGER;
+}
+if (without === 'leases') {
+  (TieredStore.prototype as { lease?: unknown }).lease = undefined;
+}
+
+const client = new Redis(url, { enableAutoPipelining: true });
+const database = new Redis(url, { db: 1 });
+for (const each of [client, database]) each.on('error', () => {});
+const store = tieredStore(client, { keyPrefix: 'race:' });
+const cache = new JsonCache({ store, ttl: 600_000, logger: false, timeoutMs: 5_000 });
+
+const reads: Record<string, number> = {};
+const writes: Record<string, number> = {};
+let readCount = 0;
+/* The same for all processes of the machine. */
+const now = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
+const endsAt = now() + Number(secondsText) * 1_000;
+const anyKey = (): string => `k${Math.floor(Math.random() * keyCount)}`;
+const tagOf = (key: string): string[] => (Number(key.slice(1)) % 2 === 0 ? [] : [`tag:${key}`]);
+
+/*
+ * On a crowded machine a process stands still for longer than a message travels. So a read counts from the last time its
+ * process has looked at its sockets, which is when it could know.
+ */
+let lookedAt = now();
+setInterval(() => {
+  const at = now();
+  setImmediate(() => (lookedAt = at));
+}, 1).unref();
+
+async function read(): Promise<void> {
+  while (now() < endsAt) {
+    const key = anyKey();
+    const askedAt = lookedAt;
+    const tags = tagOf(key);
+    const answer = await cache.answer(
+      key,
+      async () => {
+        const version = Number((await database.get(key)) ?? 0);
+        if (Math.random() < 0.5) await sleep(Math.random() * 25);
+        return version;
+      },
+      tags.length === 0 ? {} : { tags },
+    );
+    const version = answer instanceof Answer ? answer.json : String(answer);
+    const what = `${key} ${version}`;
+    reads[what] = Math.max(reads[what] ?? 0, askedAt);
+    readCount += 1;
+    if (readCount % 4 === 0) await sleep(1);
+  }
+}
+
+async function write(): Promise<void> {
+  let key = anyKey();
+  while (now() < endsAt - 1_500) {
+    // Often once more, while what the first one has undone is being made.
+    if (Math.random() < 0.4) key = anyKey();
+    try {
+      const version = await database.incr(key);
+      const tags = tagOf(key);
+      if (tags.length === 0) await cache.delete(key);
+      else await cache.invalidate(tags);
+      writes[`${key} ${version}`] = now();
+    } catch {
+      // Not acknowledged.
+    }
+    await sleep(Math.random() * writePauseMs * 2);
+  }
+}
+
+await Promise.all([write(), ...Array.from({ length: readers }, read)]);
+cache.close();
+client.disconnect();
+database.disconnect();
+process.send!({ reads, writes, readCount } satisfies Seen, () => process.disconnect());

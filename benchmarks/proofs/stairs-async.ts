@@ -102,7 +102,7 @@ function measure(app: string, injected: Record<string, number>): Run {
       '--out', folder, '--', 'node', join(import.meta.dirname, `async-${app}-app.mjs`)],
     { env: { ...process.env, SPIN: JSON.stringify(injected) }, stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const result = JSON.parse(readFileSync(file, 'utf8')) as Run & {
+  const result = JSON.parse(readFileSync(file, 'utf8')) as Pick<Run, 'stages'> & {
     machine: object;
     leftOut: { name: string }[];
   };

@@ -1,6 +1,7 @@
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { DeferContext, Delivery, JobSpans } from '../sink.ts';
+import { messageOf, typeOf } from '../thrown.ts';
 
 /** As many as SDKs keep of one span. */
 const mostLinks = 128;
@@ -63,7 +64,7 @@ function within<T>(span: Span, work: () => T, failureOf: (outcome: Awaited<T>) =
     span.setAttribute('error.type', typeOf(error));
     span.setStatus({
       code: SpanStatusCode.ERROR,
-      message: error instanceof Error ? error.message : String(error),
+      message: messageOf(error),
     });
     span.end();
   };
@@ -82,10 +83,4 @@ function within<T>(span: Span, work: () => T, failureOf: (outcome: Awaited<T>) =
   if (outcome instanceof Promise) outcome.then(end, fail);
   else end(outcome as Awaited<T>);
   return outcome;
-}
-
-function typeOf(error: unknown): string {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  if (typeof code === 'string') return code;
-  return typeof name === 'string' ? name : '_OTHER';
 }

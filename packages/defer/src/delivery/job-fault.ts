@@ -1,4 +1,5 @@
 import type { Delivery } from '../sink.ts';
+import { messageOf } from '../thrown.ts';
 
 /** Where one job is at fault, and the sink is well: what the app's own function threw for it, say. */
 export class JobFault extends Error {}
@@ -13,7 +14,8 @@ export function choose(
   try {
     return given(delivery);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new JobFault(`The option ${option} threw for "${delivery.job}": ${reason}`, { cause });
+    throw new JobFault(`The option ${option} threw for "${delivery.job}": ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }

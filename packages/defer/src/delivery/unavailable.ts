@@ -1,16 +1,27 @@
+import { messageOf } from '../thrown.ts';
+
 /**
  * What a handler works with is away, and the job itself has not failed: no attempt is counted. `cause` is what its
  * client said.
  */
 export class Unavailable extends Error {
   constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(messageOf(cause), { cause });
     this.name = 'Unavailable';
   }
 
   /** As it is when the server has answered with it, else as what it is. */
   static rethrow(this: void, error: unknown): never {
     throw isAnswer(error) ? error : new Unavailable(error);
+  }
+}
+
+/** Also of what throws when it is asked. */
+export function isUnavailable(thrown: unknown): thrown is Unavailable {
+  try {
+    return thrown instanceof Unavailable;
+  } catch {
+    return false;
   }
 }
 

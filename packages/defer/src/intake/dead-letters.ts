@@ -1,10 +1,6 @@
-import {
-  MemoryDeadLetters,
-  reasonOf,
-  type DeadLetter,
-  type DeadLetterBox,
-} from '../journal/dead-letters.ts';
+import { MemoryDeadLetters, type DeadLetter, type DeadLetterBox } from '../journal/dead-letters.ts';
 import type { JobRecord } from '../journal/job-record.ts';
+import { reasonOf } from '../thrown.ts';
 
 export interface DeadLetterHost {
   readonly maxLetters: number;

@@ -1,3 +1,5 @@
+import { messageOf } from '../thrown.ts';
+
 /** Names a sink keeps account of. A job's name is code; where it is made of data, the rest counts as one. */
 const mostNames = 200;
 /** What jobs of further names are counted as. */
@@ -54,8 +56,7 @@ export class JobCounts {
   }
 
   failed(error: unknown, atMs: number): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.lastFailure = { message: message.slice(0, mostMessageLength), atMs };
+    this.lastFailure = { message: messageOf(error).slice(0, mostMessageLength), atMs };
   }
 }
 

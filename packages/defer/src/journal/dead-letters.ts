@@ -159,8 +159,3 @@ function decodeLetter(text: string): DeadLetter {
   const { diedAtMs, reason } = JSON.parse(text.slice(0, lineEnd)) as DeadLetter;
   return { record: decodeJobRecord(text.slice(lineEnd + 1)), reason, diedAtMs };
 }
-
-export function reasonOf(error: unknown): string {
-  if (error instanceof Error) return error.stack ?? `${error.name}: ${error.message}`;
-  return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
-}

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
+import { messageOf } from '../thrown.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface LaneState {
@@ -28,7 +29,7 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
   }
   if (breaker.isFailing) {
     const breakerMs = breaker.waitMs(now);
-    const sentence = `The last send failed: ${messageOf(breaker.lastError)}.`;
+    const sentence = `The last send failed: ${messageOf(breaker.lastError).replace(/\.$/, '')}.`;
     return { reason: 'outage', sentence, ...(breakerMs !== undefined && until(breakerMs)) };
   }
   if (state.awaitsOrphans && gathering.isEmpty) {
@@ -75,8 +76,4 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
     return { reason: 'unreadable', sentence };
   }
   return undefined;
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }

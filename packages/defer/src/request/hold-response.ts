@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { DeferError } from '../errors.ts';
+import { messageOf } from '../thrown.ts';
 import type { HeldReply, Scope } from './scope.ts';
 
 type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';
@@ -122,7 +123,7 @@ function refuse(
   const { code, message, statusCode } =
     error instanceof DeferError
       ? error
-      : new DeferError('ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED', String(error));
+      : new DeferError('ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED', messageOf(error));
   const body = JSON.stringify({ statusCode, code, error: 'Service Unavailable', message });
   response.statusCode = statusCode;
   response.setHeader('content-type', 'application/json; charset=utf-8');

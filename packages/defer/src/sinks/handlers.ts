@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { runHere } from '../delivery/run-here.ts';
 import { Shifts } from '../delivery/shifts.ts';
-import { Unavailable } from '../delivery/unavailable.ts';
+import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
 import { DeferError } from '../errors.ts';
 import {
   dead,
@@ -14,6 +14,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { isFinal } from '../thrown.ts';
 
 /**
  * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
@@ -170,7 +171,7 @@ class HandlersSink implements Sink {
       if (work !== undefined) await work;
       return undefined;
     } catch (error) {
-      if (!(error instanceof Unavailable)) return verdict(error);
+      if (!isUnavailable(error)) return verdict(error);
       this.#tellOutage(delivery, error);
       return untried(error, askAgainMs);
     }
@@ -229,6 +230,5 @@ function isUndefined(result: unknown): boolean {
 }
 
 function verdict(error: unknown): DeliveryResult {
-  const isFinal = (error as { retryable?: unknown } | undefined)?.retryable === false;
-  return isFinal ? dead(error) : retry(error);
+  return isFinal(error) ? dead(error) : retry(error);
 }

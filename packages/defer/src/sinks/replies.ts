@@ -8,6 +8,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { messageOf } from '../thrown.ts';
 import { handlers, type Handler } from './handlers.ts';
 
 export interface RepliesOptions {
@@ -141,9 +142,7 @@ class RepliesSink implements Replies {
         const failure = failed.get(delivery.id);
         if (failure?.kind === 'retry') return failure;
         if (failure?.kind === 'dead') {
-          const error =
-            failure.error instanceof Error ? failure.error.message : String(failure.error);
-          this.#keep(delivery, { error });
+          this.#keep(delivery, { error: messageOf(failure.error) });
         }
         return (await this.#hand(delivery)) ?? failure;
       }),

@@ -193,6 +193,8 @@ export const programs: Record<string, string> = {
       child.on('close', (code) => { console.log(code, heard); clearInterval(busy) });
     };
     require('node:fs').writeFileSync(folder + '/program.cjs', '(' + program + ')()');
+    // Not each of them: the kernel signals one process of the group after the other, and a crowded machine may pause it there.
+    let heardFirst = 0;
     const round = (left) => {
       const child = spawn(process.execPath, ['--no-warnings', folder + '/program.cjs', engine], { detached: true });
       let text = '';
@@ -200,9 +202,14 @@ export const programs: Record<string, string> = {
         text += chunk;
         if (text === 'READY\\n') process.kill(-child.pid, 'SIGINT');
       });
-      child.on('close', () => { console.log(JSON.stringify(text)); if (left > 1) round(left - 1) });
+      child.on('close', () => {
+        if (text === 'READY\\n9 1\\n') heardFirst++;
+        else if (text !== 'READY\\n9 0\\n') console.log(JSON.stringify(text));
+        if (left > 1) round(left - 1);
+        else console.log('heard first', heardFirst >= 5);
+      });
     };
-    round(2);`,
+    round(7);`,
   'tools that were there before the engine': `
     const { Worker } = require('node:worker_threads');
     const tool = () => {

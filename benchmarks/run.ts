@@ -5,16 +5,29 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const [scenarios, proofs] = ['scenarios', 'proofs'].map(namesIn) as [string[], string[]];
-/** Of those that take more than a few minutes alone. */
-const durations =
-  'defer takes two hours, and 20 minutes with --quick; http takes 50, and 6 with --quick --restarts 1; frameworks takes 17, and 5 with --quick; logger takes 7, and logger-loss 6; verdicts takes 10.';
 const [name, ...options] = process.argv.slice(2);
+const usage = `Usage: npm run bench -- SCENARIO [--quick] [--json FILE]
 
+Scenarios  ${scenarios.join(', ')}
+Proofs     ${proofs.join(', ')}
+
+A scenario takes every option of \`redline bench\`. Those that take long:
+  defer         2 hours; 20 minutes with --quick
+  http          50 minutes; 6 with --quick --restarts 1
+  frameworks    17 minutes; 5 with --quick
+  spawn         20 minutes with --quick --restarts 4
+  verdicts      10 minutes
+  logger        7 minutes
+  logger-loss   6 minutes
+`;
+
+if (name === '--help' || name === '-h') {
+  process.stdout.write(usage);
+  process.exit(0);
+}
 if (name === undefined || ![...scenarios, ...proofs].includes(name)) {
-  const asked = name === undefined ? '' : `There is no scenario "${name}". `;
-  process.stderr.write(
-    `${asked}Usage: npm run bench -- SCENARIO [--quick] [--json FILE]\nScenarios: ${scenarios.join(', ')}\nProofs: ${proofs.join(', ')}\n${durations}\n`,
-  );
+  const asked = name === undefined ? '' : `Unknown scenario "${name}". `;
+  process.stderr.write(`${asked}${usage}`);
   process.exit(2);
 }
 

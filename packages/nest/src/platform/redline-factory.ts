@@ -1,3 +1,5 @@
+import type { Server } from 'node:net';
+
 import { type INestApplication, Logger } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -11,7 +13,7 @@ import type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
 export const RedlineFactory = {
   /**
    * Creates an application as `NestFactory.create` does, whose HTTP server is the engine's. Where the engine cannot
-   * load, node:http serves it; the log says so with the reason when the app is made, and so does `engine()`.
+   * serve, Node does; once the app listens the log says which it is and why, and so does `engine(app.getHttpServer())`.
    *
    * @throws {PlatformError} ERR_REDLINE_PLATFORM_OPTION, ERR_REDLINE_PLATFORM_MISSING
    * @example
@@ -22,42 +24,58 @@ export const RedlineFactory = {
     module: Parameters<typeof NestFactory.create>[0],
     options: RedlineApplicationOptions = {},
   ): Promise<Application> {
-    if (isAdapter(options) || isAdapter(options.adapter)) throw notItsOwn();
-    const { adapter = 'fastify', fastify = {}, ...nest } = options;
+    const given = asAdapter(options) ?? asAdapter(options.adapter);
+    if (given !== undefined) throw madeAlready(given);
+    const { adapter = 'fastify', fastify, ...nest } = options;
     const made = await createAdapter(adapter, fastify);
     const app = await NestFactory.create<Application>(module, made, nest);
-    new Logger('RedlineFactory').log(whoServes(options));
+    const server = app.getHttpServer() as Server;
+    // Not before: in a worker of node:cluster an engine that has loaded does not serve.
+    server.once('listening', () => new Logger('RedlineFactory').log(whoServes(server)));
     return app;
   },
 } as const;
 
-function whoServes({ fastify, httpsOptions }: RedlineApplicationOptions): string {
-  const { https, http2 } = (fastify ?? {}) as { https?: unknown; http2?: unknown };
-  if (https || http2 || httpsOptions) return 'HTTP is served by Node: TLS and HTTP/2 are its own.';
-  const serving = engine();
+function whoServes(server: Server): string {
+  const serving = engine(server);
   return serving.name === 'native'
     ? 'HTTP is served by the native engine.'
-    : `HTTP is served by node:http: ${serving.reason}.`;
+    : `HTTP is served by Node: ${serving.reason}.`;
 }
 
-function isAdapter(value: unknown): boolean {
-  return typeof (value as Partial<AbstractHttpAdapter> | undefined)?.initHttpServer === 'function';
+function asAdapter(value: unknown): AbstractHttpAdapter | undefined {
+  const adapter = value as AbstractHttpAdapter | undefined;
+  return typeof adapter?.initHttpServer === 'function' ? adapter : undefined;
 }
 
-function notItsOwn(): PlatformError {
+function madeAlready(adapter: AbstractHttpAdapter): PlatformError {
+  const { name } = adapter.constructor;
+  const instead =
+    adapter.getType() === 'express'
+      ? "give RedlineFactory { adapter: 'express' }. To keep an adapter of your own, use NestFactory and start with: node --import @redline/http/register"
+      : "give RedlineFactory { adapter: 'fastify', fastify: options }. To keep an adapter of your own, use NestFactory with new FastifyAdapter({ serverFactory }), serverFactory from @redline/http";
   return new PlatformError(
     'ERR_REDLINE_PLATFORM_OPTION',
-    "RedlineFactory makes the adapter itself: give it { adapter: 'fastify', fastify: options } in place of an adapter. For an adapter of your own, use NestFactory with new FastifyAdapter({ serverFactory }), serverFactory from @redline/http.",
+    `RedlineFactory makes the adapter itself and was given a ${name}: ${instead}.`,
   );
 }
 
-async function createAdapter(name: unknown, options: FastifyOptions): Promise<AbstractHttpAdapter> {
+async function createAdapter(
+  name: unknown,
+  options: FastifyOptions | undefined,
+): Promise<AbstractHttpAdapter> {
   switch (name) {
     case 'fastify': {
       const { FastifyAdapter } = await load(() => import('@nestjs/platform-fastify'), name);
       return new FastifyAdapter({ ...options, serverFactory } as never) as never;
     }
     case 'express': {
+      if (options !== undefined) {
+        throw new PlatformError(
+          'ERR_REDLINE_PLATFORM_OPTION',
+          "The option fastify is for adapter: 'fastify', and the adapter is 'express': leave one of them out.",
+        );
+      }
       const { ExpressAdapter } = await load(() => import('@nestjs/platform-express'), name);
       return onEngine(ExpressAdapter as never);
     }

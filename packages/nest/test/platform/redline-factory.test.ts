@@ -16,6 +16,7 @@ import {
   StreamableFile,
 } from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
 import { serverFactory } from '@redline/http';
@@ -234,30 +235,43 @@ describe('RedlineFactory.create', () => {
     });
   }
 
-  it('says once which engine serves, and why', async (t) => {
+  it('says that TLS and HTTP/2 are Node’s', async (t) => {
     const lines: unknown[] = [];
     t.mock.method(Logger.prototype, 'log', (line: unknown) => void lines.push(line));
-    const app = await RedlineFactory.create(ThingModule, { logger: ['log'] });
+    const app = await RedlineFactory.create(ThingModule, { fastify: { http2: true } as never });
+    await app.listen(0, '127.0.0.1');
     await app.close();
-    const serving = engine();
+    const reason =
+      engine().name === 'native' ? 'HTTP/2 is Node’s own' : Reflect.get(engine(), 'reason');
     assert.deepEqual(
       lines.filter((line) => String(line).startsWith('HTTP is served')),
-      [
-        serving.name === 'native'
-          ? 'HTTP is served by the native engine.'
-          : `HTTP is served by node:http: ${serving.reason}.`,
-      ],
+      [`HTTP is served by Node: ${reason}.`],
     );
   });
 
   it('refuses an adapter that is made already, and says what to do', async () => {
-    for (const given of [new FastifyAdapter(), { adapter: new FastifyAdapter() }]) {
-      await assert.rejects(RedlineFactory.create(ThingModule, given as never), {
-        code: 'ERR_REDLINE_PLATFORM_OPTION',
-        message:
-          /^RedlineFactory makes the adapter itself: give it \{ adapter: 'fastify', fastify: options \}/,
-      });
+    const adapters = [
+      [new FastifyAdapter(), "FastifyAdapter: give RedlineFactory { adapter: 'fastify', fastify: "],
+      [new ExpressAdapter(), "ExpressAdapter: give RedlineFactory { adapter: 'express' }."],
+    ] as const;
+    for (const [adapter, says] of adapters) {
+      for (const given of [adapter, { adapter }]) {
+        await assert.rejects(
+          RedlineFactory.create(ThingModule, given as never),
+          (error: unknown) =>
+            error instanceof PlatformError &&
+            error.code === 'ERR_REDLINE_PLATFORM_OPTION' &&
+            error.message.includes(says),
+        );
+      }
     }
+  });
+
+  it('refuses options of Fastify beside adapter: express', async () => {
+    await assert.rejects(
+      RedlineFactory.create(ThingModule, { adapter: 'express', fastify: { bodyLimit: 1 } }),
+      { code: 'ERR_REDLINE_PLATFORM_OPTION', message: /The option fastify is for adapter/ },
+    );
   });
 
   it('refuses an adapter it does not know', async () => {

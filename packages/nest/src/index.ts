@@ -1,11 +1,7 @@
 export { LoggerError, type LoggerErrorCode } from './logger/errors.ts';
 export { getLoggerToken, InjectLogger } from './logger/inject-logger.ts';
 export { LoggerModule, type LoggerModuleAsyncOptions } from './logger/logger-module.ts';
-export {
-  NativeLogger,
-  nativeLoggerOptions,
-  type NativeLoggerOptions,
-} from './logger/native-logger.ts';
+export { NativeLogger, nativeLoggerOptions } from './logger/native-logger.ts';
 export type { RunInContextOptions } from './logger/logger-core.ts';
 export { NestLogger } from './logger/nest-logger.ts';
 export type { CustomLines } from './logger/custom-lines.ts';
@@ -14,6 +10,7 @@ export type { LineFields, ShapeOptions } from './logger/resolve-shape.ts';
 export type {
   LoggedRoutes,
   LoggerModuleOptions,
+  NativeLoggerOptions,
   RequestIdOptions,
   RequestLines,
 } from './logger/options.ts';

@@ -1,12 +1,6 @@
 import type { Case } from './case.ts';
 import type { Contestant, Transcript } from './contestant.ts';
-import { explain } from './explained.ts';
-
-export interface Difference {
-  case: Case;
-  node: Transcript;
-  redline: Transcript;
-}
+import { explain, type Difference } from './explained.ts';
 
 export interface Contestants {
   node: Contestant;

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Step } from './case.ts';
-import type { Difference } from './compare.ts';
+import type { Case, Step } from './case.ts';
 import type { Transcript } from './contestant.ts';
+
+export interface Difference {
+  case: Case;
+  node: Transcript;
+  redline: Transcript;
+}
 
 /** Differences that are meant, or that nobody can build on. Each has its reason, and covers as little as it can. */
 const explained: { reason: string; covers: (difference: Difference) => boolean }[] = [

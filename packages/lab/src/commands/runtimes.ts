@@ -11,7 +11,7 @@ import { PhaseLine } from '../report/phase-line.ts';
 import { type CommandContext, measurePlans } from './bench.ts';
 import { type Asked, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
-import type { ReportOptions } from './write-reports.ts';
+import type { ReportOptions } from './write-files.ts';
 import { addTarget, type RequestOptions } from './target-options.ts';
 
 interface RuntimesOptions extends Overrides, ReportOptions, RequestOptions {

@@ -2,9 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { usesColour, usesUnicode } from '../report/colour.ts';
 import type { TerminalOptions } from '../report/terminal.ts';
-import type { ReportOptions } from './write-reports.ts';
 
-export type { ReportOptions } from './write-reports.ts';
+export interface ReportOptions {
+  json?: string;
+  html?: string;
+  /** Markdown, for a pull request. */
+  md?: string;
+  out: string;
+}
 
 /** Writes JSON (as given when it is a text) and HTML, then prints the terminal report, whose last lines name them. */
 export async function writeFiles(

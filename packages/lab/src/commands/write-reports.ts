@@ -1,20 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, format, join, parse } from 'node:path';
-import { shownPath } from './write-files.ts';
+import { shownPath, type ReportOptions } from './write-files.ts';
 import { benchMarkdown } from '../report/bench-markdown.ts';
 import { renderHtml } from '../report/html.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { usesColour, usesUnicode } from '../report/colour.ts';
 import { splitGroups } from '../run/groups.ts';
 import type { BenchResult } from '../result.ts';
-
-export interface ReportOptions {
-  json?: string;
-  html?: string;
-  /** Markdown, for a pull request. */
-  md?: string;
-  out: string;
-}
 
 /** Writes the files, then prints the terminal report, whose last lines name them. Groups get a report each. */
 export async function writeReports(result: BenchResult, options: ReportOptions): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RunDelivery } from '@redline/defer';
 import { DeferModuleError } from './errors.ts';
 import { deliveryAt } from './inject-delivery.ts';
 import type { AfterResponseOptions } from './options.ts';
@@ -80,4 +81,19 @@ export function AfterResponse<Arguments extends any[]>(
     Object.defineProperty(deferred, 'name', { value: original.name, configurable: true });
     descriptor.value = deferred as unknown as typeof descriptor.value;
   };
+}
+
+/** Calls the method as its caller did, with the delivery in its place. */
+export function run(
+  { original, deliveryAt: at }: DeferredMethod,
+  instance: object,
+  given: readonly unknown[],
+  delivery: RunDelivery,
+): unknown {
+  const args = [...given];
+  if (at !== undefined) {
+    while (args.length < at) args.push(undefined);
+    args[at] = delivery;
+  }
+  return original.apply(instance, args);
 }

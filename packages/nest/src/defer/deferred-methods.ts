@@ -10,7 +10,7 @@ import {
 } from './after-response.ts';
 import { deferrerToken } from './defer-service.ts';
 import { DeferModuleError } from './errors.ts';
-import { run } from './inject-delivery.ts';
+import { run } from './after-response.ts';
 import { MethodCalls } from './method-calls.ts';
 
 /** Finds the methods with `@AfterResponse`, and takes their calls to the deferrer. */

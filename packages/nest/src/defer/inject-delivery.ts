@@ -1,6 +1,3 @@
-import type { RunDelivery } from '@redline/defer';
-import type { DeferredMethod } from './after-response.ts';
-
 const deliveryMetadata = Symbol('InjectDelivery');
 
 /**
@@ -27,19 +24,4 @@ export function InjectDelivery(): ParameterDecorator {
 /** Parameters are decorated before their method is. */
 export function deliveryAt(target: object, name: string | symbol): number | undefined {
   return Reflect.getOwnMetadata(deliveryMetadata, target, name) as number | undefined;
-}
-
-/** Calls the method as its caller did, with the delivery in its place. */
-export function run(
-  { original, deliveryAt: at }: DeferredMethod,
-  instance: object,
-  given: readonly unknown[],
-  delivery: RunDelivery,
-): unknown {
-  const args = [...given];
-  if (at !== undefined) {
-    while (args.length < at) args.push(undefined);
-    args[at] = delivery;
-  }
-  return original.apply(instance, args);
 }

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryResult, Sink, SinkHost } from '@redline/defer';
 import { handlers, type Handler, type HandlersOptions } from '@redline/defer/sinks/handlers';
 import type { DeferredMethod } from './after-response.ts';
-import { run } from './inject-delivery.ts';
+import { run } from './after-response.ts';
 
 /** The sink of calls above level memory: runs each on the instance that has the method. */
 export class MethodCalls implements Sink {

@@ -1,4 +1,4 @@
-import { announceOf } from './customise.ts';
+import { announceOf } from './announce.ts';
 import { twiceError } from './errors.ts';
 import {
   ExpressRequestLog,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { announceOf } from './customise.ts';
+import { announceOf } from './announce.ts';
 import { requestIdError, twiceError } from './errors.ts';
 import { FastifyRequestLog } from './fastify-request-log.ts';
 import type { LoggerCore } from './logger-core.ts';

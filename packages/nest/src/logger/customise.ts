@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { CustomLines } from './custom-lines.ts';
 import type { LineKeys, LineShape } from './line-shape.ts';
-import type { LoggerCore } from './logger-core.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** Node's messages as pino-http leaves them: with the request's id and logger. */
@@ -90,32 +89,6 @@ function statusLevel(log: RequestLog, aborted: boolean): string {
   const { statusCode } = log.rawReply;
   if (statusCode >= 500) return 'error';
   return statusCode >= 400 ? 'warn' : 'info';
-}
-
-/**
- * Writes the line of a request that comes, if the user's options ask for one; where routes are chosen, only Nest's
- * middleware (`chosen`) knows which have one.
- */
-export function announceOf(
-  { options: { custom, routes, requests, ignore }, pino }: LoggerCore,
-  chosen: boolean = false,
-): ((log: RequestLog) => void) | undefined {
-  const { customReceivedMessage, customReceivedObject, customLogLevel } = custom;
-  if (customReceivedMessage === undefined && customReceivedObject === undefined) return undefined;
-  const isChoosing = routes.exclude !== undefined || routes.forRoutes !== undefined;
-  if (requests === 'off' || isChoosing !== chosen) return undefined;
-  const titles = createTitles(custom, pino.levels.values);
-  return (log) => {
-    const level = customLogLevel === undefined ? 'info' : titles.levelOf(log, false);
-    if (ignore !== undefined && attempt(log, () => ignore(log)) === true) return;
-    if (level === 'silent' || !log.isLevelEnabled(level)) return;
-    const messages = messagesOf(log);
-    const fields = customReceivedObject?.(...messages) ?? {};
-    Reflect.apply(Reflect.get(log.pino, level), log.pino, [
-      fields,
-      customReceivedMessage?.(...messages),
-    ]);
-  };
 }
 
 /** Thrown in a "close" listener, an error would end the process; it is reported on the line instead. */

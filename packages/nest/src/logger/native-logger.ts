@@ -17,14 +17,6 @@ const NEST_WORDS: Readonly<Record<string, string>> = { trace: 'verbose', info: '
 
 type JsonOptions = Parameters<ConsoleLogger['getJsonLogObject']>[1];
 
-/** Options of Nest's `ConsoleLogger` that shape its JSON. */
-export interface NativeLoggerOptions {
-  /** Whether plain objects after the message are one field `params`. @default that of the installed Nest */
-  structuredParams?: boolean;
-  /** Whether they are fields of the line itself. @default false */
-  flattenParams?: boolean;
-}
-
 /**
  * Nest's logger on pino, with the fields of Nest's own `ConsoleLogger({ json: true })`: it is that class, and writes to
  * pino. For the names of the fields pino adds, see `nativeLoggerOptions`.

@@ -8,9 +8,16 @@ import { CUSTOM_LINES, type CustomLines } from './custom-lines.ts';
 import { optionError, unknownOptionError } from './errors.ts';
 import { resolveShape, type ShapeOptions } from './resolve-shape.ts';
 import type { LineShape } from './line-shape.ts';
-import type { NativeLoggerOptions } from './native-logger.ts';
 import { mergeRedaction, type Redaction } from './redaction.ts';
 import type { RequestLog } from './request-log.ts';
+
+/** Options of Nest's `ConsoleLogger` that shape its JSON. */
+export interface NativeLoggerOptions {
+  /** Whether plain objects after the message are one field `params`. @default that of the installed Nest */
+  structuredParams?: boolean;
+  /** Whether they are fields of the line itself. @default false */
+  flattenParams?: boolean;
+}
 
 /** Which responses get a line. */
 export type RequestLines = 'all' | 'errors' | 'off' | { sample: number };

@@ -4,7 +4,7 @@ import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
 import type { DestinationStream, LevelWithSilent, Logger, LoggerOptions } from 'pino';
 
 import type { CustomLines } from '../logger/custom-lines.ts';
-import type { NativeLoggerOptions } from '../logger/native-logger.ts';
+import type { NativeLoggerOptions } from '../logger/options.ts';
 import type { LoggedRoutes } from '../logger/options.ts';
 import type { ShapeOptions } from '../logger/resolve-shape.ts';
 

@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type NestInterceptor,
+  type OnModuleInit,
+} from '@nestjs/common';
 import {
   DiscoveryService,
   MetadataScanner,
@@ -8,7 +14,6 @@ import {
 } from '@nestjs/core';
 import { CacheError } from '@redline/response-cache';
 import { JsonCacheError } from './errors.ts';
-import type { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 import { JsonCaches } from './json-caches.ts';
 import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 import {
@@ -60,7 +65,7 @@ export class JsonCacheRoutes implements OnModuleInit {
   }
 
   /** Called before Nest makes its routes. */
-  prepare(interceptor: JsonCacheInterceptor): void {
+  prepare(interceptor: NestInterceptor): void {
     const config = this.#config;
     const methods = this.#cachedMethods(this.#discovery.getControllers());
     if (config !== undefined) {

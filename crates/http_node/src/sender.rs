@@ -56,18 +56,18 @@ fn run(engine: &Mutex<Engine>, is_over: &AtomicBool) {
         if now.waits() && last.waits() && flushes == 0 {
             lock(engine).flush_beside();
         } else if !now.waits() && flushes < BUSY {
-            rest(&outstanding);
+            rest(&outstanding, is_over);
             now = outstanding.look();
         }
         last = now;
     }
 }
 
-/// Sleeps until the owner has written something.
-fn rest(outstanding: &Outstanding) {
+/// Sleeps until the owner has written something, or the end.
+fn rest(outstanding: &Outstanding, is_over: &AtomicBool) {
     outstanding.set_unwatched(true);
-    // What was written before the owner could see that is not missed.
-    if !outstanding.look().waits() {
+    // What was written before the owner could see that is not missed; nor is the end, whose wake the tick may have taken.
+    if !outstanding.look().waits() && !is_over.load(Ordering::Acquire) {
         thread::park();
     }
     outstanding.set_unwatched(false);

@@ -72,7 +72,7 @@ function tally(model: Model) {
     const judge = (variant: string) =>
       compareSlices(slices, { baseline: 'server', variant, seed: run, resamples: 1_000 });
     const [copy, twin] = [judge('copy'), judge('twin')];
-    if (copy.controlVerdict !== 'same') found.withheld++;
+    if (!copy.isTrusted) found.withheld++;
     else {
       if (copy.verdict === 'changed') found.copyChanged++;
       if (copy.verdict === 'same') found.copySame++;

@@ -53,7 +53,7 @@ for (let run = 0; run < Number(values.runs); run++) {
   const slices = draw(run);
   const say = (variant: string, of: readonly Slice[]) => {
     const said = compareSlices(of, { baseline: 'server', variant, seed: run });
-    return said.controlVerdict === 'same' ? said.verdict : 'withheld';
+    return said.isTrusted ? said.verdict : 'withheld';
   };
   counts.copy[say('copy', slices)]++;
   counts.twin[say('twin', slices)]++;

@@ -8,7 +8,7 @@ export default defineConfig({
   ...ladder,
   name: 'aa',
   title: 'The same server against itself',
-  precision: { restarts: 5, blocks: 10, sliceMs: 200, warmupMs: 3_000, latencyMs: 500 },
+  precision: { restarts: 14, blocks: 2, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
   variants: [
     { ...rung, name: 'a' },
     { ...rung, name: 'a too' },

@@ -91,6 +91,7 @@ export default defineConfig({
   name: 'defer',
   title: 'A job for every request',
   requests: ['/orders'],
+  load: { turns: false },
   // One start of a server differs from the next more than its slices do. With two starts the interval of a ratio spans
   // decades, with four it says something; what is read without an interval has three, or one.
   precision: { restarts: 4, blocks: 3, sliceMs: 500, warmupMs: 2_000, latencyMs: 100 },

@@ -8,7 +8,6 @@ export default defineConfig({
   name: 'five-percent',
   title: 'One server, its copy, and a twin 5 % slower',
   requests: ['/items'],
-  load: { turns: true },
   variants: [
     { name: 'server', command: ['node', file] },
     { name: 'copy', command: ['node', file] },

@@ -34,7 +34,7 @@ export default defineConfig({
   name: 'frameworks',
   title: 'One JSON route in every framework',
   requests: [{ path: '/', headers: browserHeaders }],
-  load: { connections: 64, openLoopRps: 1_000 },
+  load: { connections: 64, openLoopRps: 1_000, turns: false },
   precision: { restarts: 3, blocks: 4, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
   quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
   groups: Object.fromEntries(

@@ -108,7 +108,7 @@ export default defineConfig({
   name: 'http',
   title: 'Answering requests over HTTP/1.1',
   // The sender of the open loop is Node: beyond this it would measure itself.
-  load: { connections: 64, openLoopRps: 3_000 },
+  load: { connections: 64, openLoopRps: 3_000, turns: false },
   precision: { restarts: 5, blocks: 8, sliceMs: 250, warmupMs: 2_000, latencyMs: 800 },
   quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 800 },
   requests: ['/'],

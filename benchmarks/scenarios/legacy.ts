@@ -22,7 +22,7 @@ export default defineConfig({
       headers: { cookie: 'customer=c1029; lang=en; currency=EUR; seen=1; consent=yes' },
     },
   ],
-  load: { connections: 32, turns: true },
+  load: { connections: 32 },
   precision: { restarts: 5, blocks: 3, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   quick: { restarts: 3, blocks: 2, warmupMs: 600, latencyMs: 100 },
   // A ladder, so that each twin is held against the rung below it: its original on the same Node.

@@ -159,7 +159,7 @@ export default defineConfig({
   name: 'spawn',
   title: 'A process for every request',
   // The children run on whatever core is free, as they would: pinned, they would all share the server's.
-  load: { connections: 30, pin: false },
+  load: { connections: 30, pin: false, turns: false },
   // A process per request is a thousand requests a second: V8 needs seconds to see enough of them to compile its code.
   precision: { restarts: 5, blocks: 6, sliceMs: 300, warmupMs: 3_000, latencyMs: 400 },
   quick: { restarts: 4, blocks: 3, sliceMs: 300, warmupMs: 2_000, latencyMs: 200 },

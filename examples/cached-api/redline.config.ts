@@ -28,8 +28,8 @@ export default defineConfig({
   name: 'cached-api',
   title: 'Cached Nest API, GET /cached',
   requests: ['/cached'],
-  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 3_000, latencyMs: 400 },
-  quick: { restarts: 4, blocks: 2, warmupMs: 1_000, latencyMs: 300 },
+  precision: { restarts: 7, blocks: 1, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
+  quick: { restarts: 4, blocks: 1, warmupMs: 1_000, latencyMs: 200 },
   variants: rungs.map((rung) => ({
     command: ['node', `dist/${rung.name}.js`],
     ...rung,

@@ -15,8 +15,8 @@ export default defineConfig({
     },
   ],
   load: { connections: 32 },
-  precision: { restarts: 5, blocks: 6, sliceMs: 200, warmupMs: 2_000, latencyMs: 300 },
-  quick: { restarts: 2, blocks: 4, warmupMs: 1_000, latencyMs: 200 },
+  precision: { restarts: 7, blocks: 2, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
+  quick: { restarts: 4, blocks: 1, warmupMs: 600, latencyMs: 200 },
   variants: steps.map((file) => ({
     name: file.replace('.js', ''),
     command: ['node', file],

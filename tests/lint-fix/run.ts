@@ -1,8 +1,8 @@
-// `npm run test:lint-fix [package…]`: real packages from npm, whose tarballs hold their tests, before and after `eslint --fix`
+// `npm run test:lint-fix -- [package…]`: real packages from npm, whose tarballs hold their tests, before and after `eslint --fix`
 // with the recommended rules. Every test file that passed before has to pass after. It fetches a few hundred packages and
-// takes a quarter of an hour, so it is no part of `npm test`.
+// takes a quarter of an hour, so it is no part of `npm test`. What it finds is kept in result.json, package by package.
 import { execFile, execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ESLint } from 'eslint';
@@ -44,9 +44,11 @@ const folder = mkdtempSync(join(tmpdir(), 'redline-lint-fix-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 
-let measured = 0;
-let lines = 0;
-let fixes = 0;
+/** What was found, by package: a run of some packages renews those. */
+const resultFile = join(import.meta.dirname, 'result.json');
+const results: Record<string, LintFixResult> = existsSync(resultFile)
+  ? (JSON.parse(readFileSync(resultFile, 'utf8')) as Record<string, LintFixResult>)
+  : {};
 const broken: string[] = [];
 for (const [name, pattern] of chosen) {
   const root = fetch(name);
@@ -62,18 +64,31 @@ for (const [name, pattern] of chosen) {
   const after = await passing(root, before);
   const failed = before.filter((file) => !after.includes(file));
   broken.push(...failed.map((file) => `${name}: ${file}`));
-  measured++;
-  lines += fixed.lines;
-  fixes += fixed.fixes;
+  const result = {
+    ...fixed,
+    testFiles: files.length,
+    passedBefore: before.length,
+    passedAfter: after.length,
+  };
+  results[name] = result;
+  const sorted = Object.entries(results).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(resultFile, `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`);
   process.stdout.write(
-    `${name}: ${fixed.lines} lines, ${fixed.fixes} fixed places; ${before.length} of ${files.length} test files passed before, ${after.length} after\n`,
+    `${name}: ${result.lines} lines, ${result.fixes} fixed places; ${before.length} of ${files.length} test files passed before, ${after.length} after\n`,
   );
 }
-process.stdout.write(
-  `${measured} packages, ${lines} lines, ${fixes} fixed places, ${broken.length} test files broken\n`,
-);
+process.stdout.write(`${broken.length} test files broken\n`);
 for (const each of broken) process.stdout.write(`  ${each}\n`);
 if (broken.length > 0) process.exitCode = 1;
+
+export interface LintFixResult {
+  lines: number;
+  /** Lines that `--fix` rewrote. */
+  fixes: number;
+  testFiles: number;
+  passedBefore: number;
+  passedAfter: number;
+}
 
 function fetch(name: string): string | undefined {
   const quiet = {

@@ -22,7 +22,7 @@ export interface Measurement {
   timer: string;
   /** Time before divided by time after, with its 95 % interval: above 1 the advice pays. */
   ratio: { value: number; low: number; high: number };
-  /** Against ± 30 %: wholly outside, wholly inside, or across an edge. */
+  /** Against ± 30 %: wholly outside; around 1 and wholly inside; neither. */
   verdict: 'changed' | 'same' | 'unresolved';
   /** Nanoseconds a call, median. */
   beforeNanos: number;

@@ -81,6 +81,8 @@ export interface MeasuredVariant {
   rpsRestartsToSettle?: number;
   /** User and system time of all threads of the server, per completed request. */
   cpuMicrosPerRequest: number;
+  /** How well that is known by itself, which is less well than its ratio to the baseline. Absent in files of older versions. */
+  cpuMicrosInterval?: Interval;
   /** Beside it: of processes the server started and that ended, per completed request. Absent when there were none. */
   endedProcessesMicrosPerRequest?: number;
   /** Of which on the main thread. Absent where the system does not tell threads apart. */

@@ -44,12 +44,12 @@ export function addBenchCommand(
     .option('--only <names>', 'measure these variants only, separated by commas', parseNames)
     .option(
       '--restarts <n>',
-      'fresh starts of every server (else those of the config, or 5; 14 with load.turns)',
+      'fresh starts of every server (else those of the config, or 14; 5 without turns)',
       parseCount,
     )
     .option(
       '--blocks <n>',
-      'measurements of each variant per restart (or 10; 3 with load.turns)',
+      'measurements of each variant per restart (or 3; 10 without turns)',
       parseCount,
     )
     .option('--connections <n>', 'connections kept busy', parseCount)

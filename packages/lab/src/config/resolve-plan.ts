@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { canTakeTurns } from '../load/can-take-turns.ts';
 import { defaultMargin } from '../stats/verdict.ts';
 import { parseCommand } from './command-line.ts';
 import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';
@@ -126,11 +127,11 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     pipeline: config.load?.pipeline ?? 1,
     burst: config.load?.burst ?? 1,
     pin: config.load?.pin ?? true,
-    turns: config.load?.turns ?? false,
+    turns: takesTurns(config),
     exactSends: config.load?.exactSends ?? false,
     margin: overrides.margin ?? margin ?? defaultMargin,
     precision: {
-      ...(config.load?.turns ? defaultPrecisionInTurns : defaultPrecision),
+      ...(takesTurns(config) ? defaultPrecisionInTurns : defaultPrecision),
       ...precision,
       ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
@@ -142,8 +143,12 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
   };
 }
 
-function quickOf({ quick, load }: RedlineConfig): PrecisionConfig {
-  return quick ?? (load?.turns ? defaultQuickInTurns : defaultQuick);
+function quickOf(config: RedlineConfig): PrecisionConfig {
+  return config.quick ?? (takesTurns(config) ? defaultQuickInTurns : defaultQuick);
+}
+
+function takesTurns({ load }: RedlineConfig): boolean {
+  return load?.turns ?? (load?.pin !== false && canTakeTurns());
 }
 
 function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant {

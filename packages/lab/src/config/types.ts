@@ -17,7 +17,7 @@ export interface RedlineConfig {
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
   precision?: PrecisionConfig;
-  /** What `--quick` changes in `precision`. @default { restarts: 4, blocks: 3 }; { restarts: 4, blocks: 2 } with `load.turns` */
+  /** What `--quick` changes in `precision`. @default { restarts: 4, blocks: 2 }; { restarts: 4, blocks: 3 } without `load.turns` */
   quick?: PrecisionConfig;
   /** How long a server may take until it answers the first request. @default 30_000 */
   readyTimeoutMs?: number;
@@ -96,8 +96,9 @@ export interface LoadConfig {
   pin?: boolean;
   /**
    * Read CPU per request from slices of their own, in which server and load take turns on one core: half a second
-   * more for each server and block, no cost of waking a load that sleeps, and a fraction of the noise (Linux, wrk).
-   * @default false
+   * more for each server and block, no cost of waking a load that sleeps, and a fraction of the noise. It takes Linux, two
+   * cores, taskset and wrk.
+   * @default true where all of these are there and `pin` is not false
    */
   turns?: boolean;
   /**
@@ -110,15 +111,15 @@ export interface LoadConfig {
 }
 
 export interface PrecisionConfig {
-  /** Fresh starts of every server; the bootstrap's upper level. @default 5; 14 with `load.turns` */
+  /** Fresh starts of every server; the bootstrap's upper level. @default 14; 5 without `load.turns` */
   restarts?: number;
-  /** Times each variant is measured between two restarts, in shuffled order; the lower level. @default 10; 3 with `load.turns` */
+  /** Times each variant is measured between two restarts, in shuffled order; the lower level. @default 3; 10 without `load.turns` */
   blocks?: number;
-  /** Length of one measurement in milliseconds; of turns it is 40. @default 200; 100 with `load.turns` */
+  /** Length of one measurement in milliseconds; of turns it is 40. @default 100; 200 without `load.turns` */
   sliceMs?: number;
   /** Load before the first measurement of a fresh server, in milliseconds. @default 1_000 */
   warmupMs?: number;
-  /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 1_000; 200 with `load.turns` */
+  /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 200; 1_000 without `load.turns` */
   latencyMs?: number;
   /** What `same` is within, as a fraction of the baseline. @default 0.02 */
   margin?: number;

@@ -1,8 +1,7 @@
 import type { Measurement } from '@redline/eslint-plugin';
 import { estimate, ratioInterval } from '../stats/bootstrap.ts';
 import { seededRandom, shuffled } from '../stats/random.ts';
-import type { Verdict } from '../result.ts';
-import { side as sideOf } from '../stats/verdict.ts';
+import { judge } from '../stats/verdict.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { Contestant, type Side } from './contestant.ts';
 import type { Proof } from './proof.ts';
@@ -19,12 +18,6 @@ export interface ProvePrecision {
   warmUpMs: number;
   seed: number;
 }
-
-/** `same`: shown to differ by less than `leastGain`. */
-const verdicts = { outside: 'changed', inside: 'same', across: 'unresolved' } satisfies Record<
-  string,
-  Verdict
->;
 
 /** One timed block of one side. */
 export interface TimedBlock {
@@ -85,7 +78,7 @@ function summarise(slices: readonly TimedBlock[], seed: number): Omit<Timing, 's
   const ratio = ratioInterval(logs, seededRandom(seed));
   return {
     ratio,
-    verdict: verdicts[sideOf(ratio, leastGain)],
+    verdict: judge(ratio, { margin: leastGain, band: leastGain }),
     beforeNanos: estimate(before),
     afterNanos: estimate(after),
   };

@@ -3,7 +3,7 @@ import { type Figures, p99Of } from './figures.ts';
 import { fixed, percent, range } from './format.ts';
 import { join, markup, type Markup } from './markup.ts';
 import { type Reading, trustOf } from './reading.ts';
-import { baseOf, type MeasuredRow, type StepRow } from './rows.ts';
+import { baseOf, type MeasuredRow, savedMicros, type StepRow } from './rows.ts';
 import { marginOf, settleHint, savedWords, spanWords, verdictWord } from './words.ts';
 
 /** More than this on page one and nobody reads the first; the table has them all. */
@@ -91,7 +91,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
   const unresolved = rows.filter((row) => row.cpu.reading === 'unresolved');
   if (unresolved.length > 0) {
     const text = (row: MeasuredRow): Markup =>
-      open(row.name, saving(row, figures), figures.cpuDecimals, settleHint(row.cpu));
+      open(row.name, saving(result, row), figures.cpuDecimals, settleHint(row.cpu));
     items.push(
       finding(
         verdictWord('unresolved'),
@@ -115,7 +115,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
 function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Markup {
   const base = baseOf(result);
   const hint = settleHint(row.cpu);
-  const cpu = savedWords(saving(row, figures), figures.cpuDecimals, 'CPU per request');
+  const cpu = savedWords(saving(result, row), figures.cpuDecimals, 'CPU per request');
   const parts = [
     hint === undefined ? cpu : `${cpu} (${hint} would settle it)`,
     requests(row, figures),
@@ -150,9 +150,14 @@ function open(name: string, saved: Interval, decimals: number, hint: string | un
   return markup`<b>${name}</b> ${spanWords(saved, decimals)}${hint !== undefined && ` (${hint})`}`;
 }
 
-function saving(row: MeasuredRow, { baseMicros }: Figures): Interval {
-  const from = baseMicros ?? row.cpu.value * row.variant.cpuRatio.value;
-  return { value: from - row.cpu.value, low: from - row.cpu.high, high: from - row.cpu.low };
+/** A base that was skipped saved nothing: then there is only the variant's own figure to go by. */
+function saving(result: BenchResult, { variant }: MeasuredRow): Interval {
+  const { cpuRatio, cpuMicrosPerRequest } = variant;
+  const from = baseOf(result) ?? {
+    ...variant,
+    cpuMicrosPerRequest: cpuMicrosPerRequest * cpuRatio.value,
+  };
+  return savedMicros(from, cpuRatio);
 }
 
 function listed<T>(items: readonly T[], text: (item: T) => Markup, separator = '; '): Markup {

@@ -20,7 +20,7 @@ function resolution(result: BenchResult): Markup | undefined {
   return text === undefined ? undefined : markup`<p class="lead resolves">${text}</p>`;
 }
 
-/** Why no verdict can be believed, in one paragraph; nothing when the A/A control read the same. */
+/** Why no verdict can be believed, in one paragraph; nothing when the interval of the A/A control holds 1. */
 export function controlFailureText(
   result: BenchResult,
 ): { headline: string; text: string } | undefined {
@@ -29,18 +29,13 @@ export function controlFailureText(
   if (!isMeasured(control) || (trust.cpu && trust.rps)) return undefined;
   const metric = trust.cpu ? 'requests per second' : 'CPU';
   const ratio = trust.cpu ? control.rpsRatio : control.cpuRatio;
-  const verdict = trust.cpu ? control.rpsVerdict : control.verdict;
   const reads = `The base, measured again under another name, reads ${fixed(ratio.value, 3)} × itself in ${metric} [${fixed(ratio.low, 3)}, ${fixed(ratio.high, 3)}].`;
-  const reason =
-    verdict === 'changed'
-      ? 'The method finds a difference where there is none.'
-      : 'The method cannot tell whether it would find a difference where there is none.';
   const consequence = trust.cpu
     ? 'The verdicts on requests per second are withheld; those on CPU stand.'
-    : 'All verdicts are withheld: quieten the machine, or measure more blocks, and run again.';
+    : 'All verdicts are withheld: quieten the machine, or measure more restarts, and run again.';
   return {
-    headline: `The A/A control is not the same: ${verdict}.`,
-    text: `${reads} ${reason} ${consequence}`,
+    headline: 'The base differs from itself.',
+    text: `${reads} The method finds a difference where there is none. ${consequence}`,
   };
 }
 

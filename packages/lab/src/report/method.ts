@@ -31,7 +31,7 @@ function done(result: BenchResult): string[] {
     'CPU is user plus system time of all threads of the server, divided by the requests it completed; main thread is the part spent where JavaScript runs. RSS is the resident set at the end of a restart’s load, median over restarts.',
     `Latency comes from an open loop of ${fixed(load.openLoopRps)} requests per second, the same for every variant, and is timed from the moment a request was due, so that a server which stalls cannot hide its queue.`,
     `A ratio compares slices that ran side by side; of the restarts the median of the means of all pairs counts. ${intervalText(precision)} Absolute figures are the base’s own, times that ratio.`,
-    `An interval wholly beyond ± ${percent(cpuBand)} in CPU or ± ${percent(rpsBand)} in requests is changed: that is the margin of ${percent(marginOf(result))}, or half the width of the A/A control’s interval if that is more. One that holds 1 and lies wholly within the margin is same, however noisy the run; any other is unresolved. The restarts that would settle it do so in nine of ten runs, should the spread stay as it is. The control itself is same when its interval holds 1.`,
+    `An interval wholly beyond ± ${percent(cpuBand)} in CPU or ± ${percent(rpsBand)} in requests is changed: that is the margin of ${percent(marginOf(result))}, or half the width of the A/A control’s interval if that is more. One that holds 1 and lies wholly within the margin is same, however noisy the run; any other is unresolved. The restarts that would settle it do so in nine of ten runs, should the spread stay as it is. If the interval of the control does not hold 1, every verdict is withheld.`,
   ];
 }
 

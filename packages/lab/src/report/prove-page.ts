@@ -55,7 +55,7 @@ function gains(result: ProveResult, figures: ProveFigures): Section {
   return {
     id: 'gains',
     heading: 'Gain by rule and Node',
-    body: markup`<p class="lead">Time of the code as the rule finds it, divided by the time of the code as the rule would have it: above 1 the advice pays. Shaded: ±\u00a0${percent(result.precision.leastGain)}, which is lost in the rest of any program. An interval wholly outside is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, wholly inside is ${verdictWord('same')}, across an edge is ${verdictWord('unresolved')}.</p>
+    body: markup`<p class="lead">Time of the code as the rule finds it, divided by the time of the code as the rule would have it: above 1 the advice pays. Shaded: ±\u00a0${percent(result.precision.leastGain)}, which is lost in the rest of any program. An interval wholly outside is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly inside is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}.</p>
 <table class="t" role="table"><colgroup><col class="w-name"><col><col class="w-gain"><col class="w-verdict"><col class="w-time"></colgroup>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" class="name">Rule</th><th role="columnheader" class="plot">before / after (log)${axisHeader(axis)}</th><th role="columnheader" class="n">×<small>interval</small></th><th role="columnheader">Verdict</th><th role="columnheader" class="n">before → after<small>one call</small></th></tr></thead>
 <tbody role="rowgroup" data-rove>${body}</tbody></table>`,

@@ -63,10 +63,10 @@ export function renderProveTerminal(
     [
       ...ends(
         `${glyphs.marks.better} ${glyphs.marks.worse} changed: the interval lies wholly outside ± ${percent(precision.leastGain)}`,
-        `${glyphs.marks.same} same: wholly inside`,
+        `${glyphs.marks.same} same: around 1, and wholly inside`,
         width,
       ),
-      `${glyphs.marks.unresolved} unresolved: it crosses an edge.`,
+      `${glyphs.marks.unresolved} unresolved: neither.`,
       ...fileLines({ evidence: options.evidence, ...writtenFiles(options.files) }, width),
     ],
   ];

@@ -1,4 +1,5 @@
 import { type BenchResult, type Interval, isMeasured, type Verdict } from '../result.ts';
+import { holdsOne } from '../stats/verdict.ts';
 
 /** A verdict as it is shown: with its direction, or withheld because the A/A control cannot vouch for it. */
 export type Reading = 'base' | 'better' | 'worse' | 'same' | 'unresolved' | 'withheld';
@@ -27,8 +28,8 @@ export interface Trust {
 export function trustOf(result: BenchResult): Trust {
   const { control } = result;
   if (!isMeasured(control)) return { cpu: true, rps: true };
-  const cpu = isQuiet(control.verdict) && isQuiet(control.cpuVerdict);
-  return { cpu, rps: cpu && isQuiet(control.rpsVerdict) };
+  const cpu = holdsOne(control.cpuRatio);
+  return { cpu, rps: cpu && holdsOne(control.rpsRatio) };
 }
 
 export function readingOf(verdict: Verdict | 'base', ratio: Interval, trusted: boolean): Reading {
@@ -41,10 +42,6 @@ export function readingOf(verdict: Verdict | 'base', ratio: Interval, trusted: b
 /** Edges of the band of no difference, as ratios: as far down as up, the way ratios count. */
 export function bandEdges(halfWidth: number): { low: number; high: number } {
   return { low: 1 / (1 + halfWidth), high: 1 + halfWidth };
-}
-
-function isQuiet(verdict: Verdict | 'base'): boolean {
-  return verdict === 'same' || verdict === 'base';
 }
 
 /** For a reader who does not see the mark. */

@@ -89,7 +89,6 @@ export function stepsOf(result: BenchResult): StepRow[] {
     if (!below) return [];
     const fromMicros = below.cpuMicrosPerRequest;
     const reading = readingOf(cpu.verdict, cpu.ratio, trust.cpu);
-    const saved = (ratio: number): number => fromMicros * (1 - 1 / ratio);
     return [
       {
         name: variant.name,
@@ -97,12 +96,7 @@ export function stepsOf(result: BenchResult): StepRow[] {
         beside: variant.beside === true,
         fromMicros,
         to: { ...micros(fromMicros, cpu.ratio), reading },
-        saved: {
-          value: saved(cpu.ratio.value),
-          low: saved(cpu.ratio.low),
-          high: saved(cpu.ratio.high),
-          reading,
-        },
+        saved: { ...savedMicros(below, cpu.ratio), reading },
         cpu: estimate(cpu, reading),
         rps: estimate(rps, readingOf(rps.verdict, rps.ratio, trust.rps)),
       },
@@ -162,6 +156,24 @@ function toRow(
         ? p99Reading(variant, base)
         : undefined,
     rpsIsLowerBound: variant.serverBusy < BUSY_ENOUGH,
+  };
+}
+
+/**
+ * µs per request that a ratio saves of what `from` takes, which is itself not known exactly: the two errors are put together
+ * as the sides of a right angle, each end with its own (Donner and Zou 2010).
+ */
+export function savedMicros(from: MeasuredVariant, ratio: Interval): Interval {
+  const { cpuMicrosPerRequest: micros, cpuMicrosInterval: own } = from;
+  const saved = (by: number): number => micros * (1 - 1 / by);
+  const value = saved(ratio.value);
+  const share = 1 - 1 / ratio.value;
+  const known = own ?? { low: micros, high: micros };
+  const ofBase = [share * (known.low - micros), share * (known.high - micros)];
+  return {
+    value,
+    low: value - Math.hypot(value - saved(ratio.low), Math.min(...ofBase)),
+    high: value + Math.hypot(saved(ratio.high) - value, Math.max(...ofBase)),
   };
 }
 

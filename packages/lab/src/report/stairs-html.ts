@@ -10,6 +10,7 @@ import { stairsSection } from './stairs-section.ts';
 import { whatIfSentence } from './stairs-words.ts';
 import { stealText } from './facts.ts';
 import { verdictWord } from './words.ts';
+import { defaultMargin } from '../stats/verdict.ts';
 
 /** The report of `redline stairs` as one self-contained file. */
 export function renderStairsHtml(result: StairsResult): string {
@@ -30,7 +31,7 @@ const mostFindings = 3;
 
 function findings(result: StairsResult, figures: StairFigures): Finding[] {
   const found: Finding[] = [];
-  const trusted = result.whole.controlVerdict === 'same';
+  const trusted = result.whole.controlVerdict !== 'changed';
   const top = dearest(figures);
   if (top && trusted) {
     found.push({
@@ -55,7 +56,7 @@ function findings(result: StairsResult, figures: StairFigures): Finding[] {
   if (free.length > 0) {
     found.push({
       word: verdictWord('same'),
-      text: `No cost beyond ${figures.bandText}: ${free.join(', ')}.`,
+      text: `No cost, within ±\u00a0${percent(defaultMargin)} of the request: ${free.join(', ')}.`,
     });
   }
   const open = figures.rows

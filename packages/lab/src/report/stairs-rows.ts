@@ -28,7 +28,7 @@ export function stairFigures(result: StairsResult): StairFigures {
   const { stages, whole, precision } = result;
   const intervals = [...stages.map(({ micros }) => micros), whole.micros];
   const decimals = Math.min(2, Math.max(1, columnDecimals(intervals, 1)));
-  const trusted = whole.controlVerdict === 'same';
+  const trusted = whole.controlVerdict !== 'changed';
   let at = 0;
   const rows = stages.map((stage): StairRow => {
     const fromMicros = at;

@@ -13,6 +13,7 @@ import {
 import { waitText } from './stairs-words.ts';
 import { STACK, stackedTable } from './style.ts';
 import { verdictWord } from './words.ts';
+import { defaultMargin } from '../stats/verdict.ts';
 
 /** How a verdict of a stage looks: a cost is neither better nor worse. */
 const readings = {
@@ -34,8 +35,8 @@ export function stairsSection(result: StairsResult, figures: StairFigures): Sect
 
 function lead({ whole }: StairsResult, { bandText }: StairFigures): Markup {
   const verdicts =
-    whole.controlVerdict === 'same'
-      ? markup`An interval wholly beyond ${bandText} is changed (the stage has a cost), wholly within is ${verdictWord('same')} (none), across an edge is ${verdictWord('unresolved')}.`
+    whole.controlVerdict !== 'changed'
+      ? markup`An interval wholly beyond ${bandText} is changed (the stage has a cost), one around 0 and wholly within ±\u00a0${percent(defaultMargin)} of the request is ${verdictWord('same')} (none), any other is ${verdictWord('unresolved')}.`
       : markup`Verdicts are withheld: the whole request differs from itself.`;
   return markup`<p class="lead">One request, ended at the entry of every stage in turn. A stage runs from its entry to the entry of the next; its cost is the CPU between the two. ${verdicts}</p>`;
 }

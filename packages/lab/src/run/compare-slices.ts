@@ -1,13 +1,13 @@
-import type { Comparison, Interval, Slice, Verdict } from '../result.ts';
+import type { Comparison, Interval, Slice } from '../result.ts';
 import { seededRandom } from '../stats/random.ts';
-import { bandOf, compare, defaultMargin, judgeControl } from '../stats/verdict.ts';
+import { bandOf, compare, defaultMargin, holdsOne } from '../stats/verdict.ts';
 import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
 
 export interface SliceComparison extends Comparison {
   /** `changed` is beyond this, as a fraction. */
   band: number;
-  /** Of the baseline against itself. Unless it is `same`, a report withholds the verdict. */
-  controlVerdict: Verdict;
+  /** Whether the interval of the baseline against itself holds 1. If it does not, a report withholds the verdict. */
+  isTrusted: boolean;
 }
 
 /**
@@ -46,7 +46,7 @@ export function compareSlices(
   return {
     ...compare(ratioOf(variant, [baseline, control]), { margin, band }, restarts),
     band,
-    controlVerdict: judgeControl(controlRatio),
+    isTrusted: holdsOne(controlRatio),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { BenchResult } from '../result.ts';
 import { isMeasured } from '../result.ts';
 import { median } from '../stats/quantile.ts';
+import { holdsOne } from '../stats/verdict.ts';
 import type { Observations } from './run-bench.ts';
 
 /** Below this the server waited for something else, and its rps is what that something allows. */
@@ -23,7 +24,7 @@ export function warningsOf(result: BenchResult, seen: Observations): string[] {
 }
 
 function controlWarning({ control }: BenchResult): string[] {
-  if (!isMeasured(control) || control.verdict === 'same') return [];
+  if (!isMeasured(control) || holdsOne(control.cpuRatio)) return [];
   return [
     'The baseline differs from itself: something disturbed this run, so none of its verdicts can be believed. Run it again with nothing else on the machine.',
   ];

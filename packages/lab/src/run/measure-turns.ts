@@ -9,12 +9,20 @@ import type { Server } from './server.ts';
 
 /** Runs before a slice, for caches to be warm and connections to be open again. */
 const guardMs = 6;
-const sliceMs = 40;
+const leastSliceMs = 40;
+/** Of the slowest server; what takes seconds to answer is not worth as many. */
+const requestsPerSlice = 4;
+const mostSliceMs = 1_000;
+/** What all connections have asked for at once is answered within this. */
+const mostQueueMs = 100;
 /** Of each block. */
 const passes = 8;
 /** A server is done when it has used no CPU for this long and waits for none: on a crowded machine it may not get the core. */
 const quietMs = 3;
 const mostWaitMs = 300;
+const endedKnownMs = 100;
+/** A server that waits, for a database say, is watched for this long after its load has stopped. */
+const watchMs = 150;
 
 /**
  * Reads CPU per request with server and load on one core, taking turns as batch tasks: what an answer costs does not depend
@@ -22,30 +30,40 @@ const mostWaitMs = 300;
  */
 export class Turns {
   readonly #loads: Map<Server, HeldLoad>;
+  readonly #sliceMs: number;
   readonly #signal: AbortSignal;
+  /** How long each server may be idle though it has not answered everything. */
+  readonly #pauses = new Map<Server, number>();
 
-  private constructor(loads: Map<Server, HeldLoad>, signal: AbortSignal) {
+  private constructor(loads: Map<Server, HeldLoad>, sliceMs: number, signal: AbortSignal) {
     this.#loads = loads;
+    this.#sliceMs = sliceMs;
     this.#signal = signal;
   }
 
-  /** Undefined where the plan does not ask for it, nothing is pinned, or the generator cannot be. */
+  /**
+   * Undefined where the plan does not ask for it, nothing is pinned, or the generator cannot be.
+   * @param slowestRps Requests per second of the slowest server. Slices and connections are sized by it, for all alike.
+   */
   static async start(
     servers: readonly Server[],
     plan: Plan,
     generator: LoadGenerator,
+    slowestRps: number | undefined,
     signal: AbortSignal,
   ): Promise<Turns | undefined> {
     if (!plan.turns || !generator.launches || servers.some((each) => each.launcher.length === 0)) {
       return undefined;
     }
-    const turns = new Turns(new Map(), signal);
+    const { sliceMs, connections } = sizesFor(slowestRps, plan.connections);
+    const turns = new Turns(new Map(), sliceMs, signal);
     try {
       // All have come to an end before one that failed ends the run: none may be left behind.
       const starts = await Promise.allSettled(
         servers.map(async (server) => {
           const { port, launcher } = server;
-          turns.#loads.set(server, await HeldLoad.start({ ...plan, port, launcher, signal }));
+          const load = await HeldLoad.start({ ...plan, connections, port, launcher, signal });
+          turns.#loads.set(server, load);
         }),
       );
       const failed = starts.find((start) => start.status === 'rejected');
@@ -63,7 +81,7 @@ export class Turns {
     for (const server of servers) server.setBatch(true);
     for (let pass = 0; pass < passes; pass++) {
       for (const server of shuffled(servers, random)) {
-        const turn = await this.#measureOne(server);
+        const turn = await this.#measureOne(server).catch((error: unknown) => fail(server, error));
         if (turn !== undefined) taken.get(server.name)!.push(turn);
       }
     }
@@ -73,11 +91,12 @@ export class Turns {
 
   async #measureOne(server: Server): Promise<Turn | undefined> {
     const load = this.#loads.get(server)!;
+    if (!this.#pauses.has(server)) this.#pauses.set(server, await this.#longestPause(server));
     await load.run(guardMs, this.#signal);
     await this.#untilDone(server);
     const sentBefore = load.sent;
     const before = readCpu(server.pid);
-    await load.run(sliceMs, this.#signal);
+    await load.run(this.#sliceMs, this.#signal);
     await this.#untilDone(server);
     const { totalMicros, mainThreadMicros } = cpuBetween(before, readCpu(server.pid));
     if (server.hasEnded) throw await server.failure('ended while it was measured');
@@ -93,17 +112,64 @@ export class Turns {
 
   /** The clock of a thread is exact only while the thread sleeps, and what was sent has to be answered. */
   async #untilDone(server: Server): Promise<void> {
-    const deadline = performance.now() + mostWaitMs;
+    const quietFor = quietMs + 1.5 * this.#pauses.get(server)!;
+    const deadline = performance.now() + mostWaitMs + 3 * quietFor;
     let last = -1;
     while (performance.now() < deadline) {
-      await sleep(quietMs, undefined, { signal: this.#signal });
+      await sleep(quietFor, undefined, { signal: this.#signal });
       const { totalMicros } = readCpu(server.pid);
       if (totalMicros === last && !isRunnable(server.pid)) return;
       last = totalMicros;
     }
   }
 
+  /**
+   * The longest time in which the server did nothing while requests were still open: it waited, and is done only when it
+   * has done nothing for longer. A timer of its own takes less than a request and is not counted.
+   */
+  async #longestPause(server: Server): Promise<number> {
+    const load = this.#loads.get(server)!;
+    const sentBefore = load.sent;
+    const start = readCpu(server.pid).totalMicros;
+    await load.run(guardMs, this.#signal);
+    let [used, busyAt] = [readCpu(server.pid).totalMicros, performance.now()];
+    const pauses: { ms: number; micros: number }[] = [];
+    while (performance.now() - busyAt < watchMs) {
+      await sleep(1, undefined, { signal: this.#signal });
+      const now = readCpu(server.pid).totalMicros;
+      if (now === used && !isRunnable(server.pid)) continue;
+      pauses.push({ ms: performance.now() - busyAt, micros: now - used });
+      [used, busyAt] = [now, performance.now()];
+      if (pauses.length > mostWaitMs) break;
+    }
+    const perRequest = (used - start) / Math.max(1, load.sent - sentBefore);
+    return Math.max(
+      0,
+      ...pauses.filter(({ micros }) => micros > perRequest / 4).map(({ ms }) => ms),
+    );
+  }
+
   [Symbol.dispose](): void {
     for (const load of this.#loads.values()) load.stop();
   }
+}
+
+/** A load whose server is gone fails before the exit of the server is known here. */
+async function fail(server: Server, error: unknown): Promise<never> {
+  await server.ended(endedKnownMs);
+  throw server.hasEnded ? await server.failure('ended while it was measured') : error;
+}
+
+/** A route of 50 ms is asked by a few connections for longer, so that it is done with what it was sent. */
+function sizesFor(
+  slowestRps: number | undefined,
+  connections: number,
+): { sliceMs: number; connections: number } {
+  if (slowestRps === undefined) return { sliceMs: leastSliceMs, connections };
+  const wanted = (requestsPerSlice * 1_000) / slowestRps;
+  const answeredInTime = Math.ceil((slowestRps * mostQueueMs) / 1_000);
+  return {
+    sliceMs: Math.min(Math.max(leastSliceMs, wanted), mostSliceMs),
+    connections: Math.min(connections, Math.max(1, answeredInTime)),
+  };
 }

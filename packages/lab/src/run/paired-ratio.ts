@@ -42,6 +42,25 @@ export function pairedRatio(
   return replicateInterval(replicates, random, rounds);
 }
 
+/** µs of all threads for a request over restarts; the centre is not that of `pairedRatio`, which knows the others as well. */
+export function cpuLevel(
+  slices: readonly Slice[],
+  names: readonly string[],
+  random: Random,
+): Interval {
+  const restarts = Map.groupBy(
+    slices.filter(({ variant }) => names.includes(variant)),
+    ({ restart }) => restart,
+  );
+  const levels = [...restarts.values()].map((restart) =>
+    Map.groupBy(restart, ({ variant }) => variant),
+  );
+  const replicates = levels.map((own) =>
+    medianOf([mean([...own.values()].map((each) => Math.log(cpuPerRequest(each))))]),
+  );
+  return replicateInterval(replicates, random);
+}
+
 /** The log ratios of the blocks in which all were measured. */
 function pairedBlocks(
   own: readonly Slice[],

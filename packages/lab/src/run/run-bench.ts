@@ -120,8 +120,12 @@ async function observe(
       signal,
       onStart: (name) => listener.phase('starting', restart, name),
     });
-    await prepare(fleet, plan, observations, pinning, listener, restart, signal);
-    await measureBlocks(fleet, plan, observations, listener, restart, random, signal);
+    const slowestRps = await prepare(fleet, plan, observations, pinning, listener, restart, signal);
+    {
+      const { generator } = observations;
+      using turns = await Turns.start(fleet.servers, plan, generator, slowestRps, signal);
+      await measureBlocks(fleet, plan, turns, observations, listener, restart, random, signal);
+    }
     await measureLatency(fleet, plan, observations, listener, restart, random, signal);
   }
   return observations;
@@ -144,6 +148,7 @@ function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant
   return [...contestants, control];
 }
 
+/** @returns requests per second of the slowest, as far as the warm-up shows them */
 async function prepare(
   fleet: Fleet,
   plan: Plan,
@@ -152,15 +157,16 @@ async function prepare(
   listener: RunListener,
   restart: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   listener.phase('checking answers', restart);
   const baselineFirst = fleet.servers.toSorted(
     (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
   );
   await checkContract(baselineFirst, distinctRequests(plan.requests));
   for (const server of fleet.servers) await verify(server, plan);
-  await warmUp(fleet, plan, observations, pinning, listener, restart, signal);
+  const slowestRps = await warmUp(fleet, plan, observations, pinning, listener, restart, signal);
   for (const server of fleet.servers) server.pin();
+  return slowestRps;
 }
 
 /** On all cores, several at a time: here it matters that the compiler is done, not how fast. */
@@ -172,19 +178,23 @@ async function warmUp(
   listener: RunListener,
   restart: number,
   signal: AbortSignal,
-): Promise<void> {
-  if (plan.precision.warmupMs === 0) return;
+): Promise<number | undefined> {
+  if (plan.precision.warmupMs === 0) return undefined;
+  const rates: number[] = [];
   await inParallel(fleet.servers, pinning.coreCount, async (server) => {
     signal.throwIfAborted();
     listener.phase('warming up', restart, server.name);
-    await generator.run({
+    const { requests, seconds } = await generator.run({
       ...plan,
       port: server.port,
       durationMs: plan.precision.warmupMs,
       signal,
     });
     server.dropOutput();
+    // One that answers nothing is left out later, and says nothing of the others.
+    if (requests > 0) rates.push(requests / seconds);
   });
+  return rates.length === 0 ? undefined : Math.min(...rates);
 }
 
 async function verify(server: Server, plan: Plan): Promise<void> {
@@ -201,13 +211,13 @@ async function verify(server: Server, plan: Plan): Promise<void> {
 async function measureBlocks(
   fleet: Fleet,
   plan: Plan,
+  turns: Turns | undefined,
   observations: Observations,
   listener: RunListener,
   restart: number,
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
-  using turns = await Turns.start(fleet.servers, plan, observations.generator, signal);
   const settling = turns === undefined ? settlingBlocks : settlingBlocksInTurns;
   const uncounted = plan.precision.warmupMs === 0 ? 0 : settling;
   for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {

@@ -12,11 +12,18 @@ import { medianInterval, resamples } from '../stats/bootstrap.ts';
 import { centreOf } from '../stats/centre.ts';
 import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
-import { bandOf, compare, judgeControl } from '../stats/verdict.ts';
+import { bandOf, compare, judge } from '../stats/verdict.ts';
 import { label } from './contract.ts';
 import { warningsOf } from './guards.ts';
 import { medianProbe } from './probe.ts';
-import { cpuMetric, cpuPerRequest, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
+import {
+  cpuLevel,
+  cpuMetric,
+  cpuPerRequest,
+  pairedRatio,
+  rpsMetric,
+  type Metric,
+} from './paired-ratio.ts';
 import { controlName, type Observations } from './run-bench.ts';
 
 export interface RunFacts {
@@ -40,7 +47,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
   const variants = baselineFirst.map(({ name }) => measure(name));
   if (facts.command === 'ladder') addSteps(variants, plan, seen, bands, random);
   const control = measure(controlName(plan.baseline));
-  if (isMeasured(control)) judgeAsControl(control);
+  if (isMeasured(control)) judgeAsControl(control, plan.margin);
   const { runId, startedAt, ...said } = facts;
   const result: BenchResult = {
     schema: 1,
@@ -124,6 +131,7 @@ function summariseVariant(
   const cpu = compare(cpuRatio, { margin, band: bands.cpu }, restarts);
   const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
   const own = slices.filter(({ variant }) => variant === name);
+  const level = cpuLevel(slices, isBase ? others : [name], random);
   const mainShare = median(
     own
       .flatMap(({ turns, ...slice }) => turns ?? slice)
@@ -144,6 +152,11 @@ function summariseVariant(
       ? {}
       : { rpsRestartsToSettle: rps.restartsToSettle }),
     cpuMicrosPerRequest,
+    cpuMicrosInterval: {
+      value: cpuMicrosPerRequest,
+      low: (level.low / level.value) * cpuMicrosPerRequest,
+      high: (level.high / level.value) * cpuMicrosPerRequest,
+    },
     // Over all slices, for the steps of the clock are as long as a child's life is short.
     ...(endedMicros === 0 ? {} : { endedProcessesMicrosPerRequest: endedMicros / requests }),
     ...(Number.isNaN(mainShare)
@@ -163,10 +176,12 @@ function summariseVariant(
   };
 }
 
-function judgeAsControl(control: MeasuredVariant): void {
+/** By the margin alone: the band comes from this very interval. */
+function judgeAsControl(control: MeasuredVariant, margin: number): void {
+  const bounds = { margin, band: margin };
   control.note = 'A/A control';
-  control.rpsVerdict = judgeControl(control.rpsRatio);
-  control.cpuVerdict = judgeControl(control.cpuRatio);
+  control.rpsVerdict = judge(control.rpsRatio, bounds);
+  control.cpuVerdict = judge(control.cpuRatio, bounds);
   control.verdict = control.cpuVerdict;
   delete control.rpsRestartsToSettle;
   delete control.cpuRestartsToSettle;

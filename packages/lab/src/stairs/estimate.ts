@@ -12,6 +12,7 @@ import {
   standardError,
 } from '../stats/location.ts';
 import { normal, type Random } from '../stats/random.ts';
+import { defaultMargin } from '../stats/verdict.ts';
 import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
 /** Fewer requests than this say nothing of what one costs. */
@@ -84,7 +85,7 @@ export function estimateStairs(
   return {
     endings: cuts.map((cut) => leaving.get(cut)!.value),
     floor: intervalOf(levels[0]!),
-    steps: judge(steps, bandMicros),
+    steps: judge(steps, bandMicros, defaultMargin * wholeLevel.value),
     levels: levels.slice(0, -1).map(intervalOf),
     whole: intervalOf(wholeLevel),
     processMicros: quickQuarter(
@@ -93,7 +94,7 @@ export function estimateStairs(
         .map((slice) => slice.cpuMicros / slice.requests),
     ),
     control,
-    controlVerdict: judgeControl(control, wholeLevel.value * controlBand),
+    controlVerdict: judgeControl(control, wholeLevel.value),
     bandMicros,
     voidSlices: all.filter((slice) => !isUsable(slice)).length,
   };
@@ -128,8 +129,15 @@ function filled({ value, resampled }: Level): Level {
   return { value, resampled: resampled.map((each) => (Number.isNaN(each) ? value : each)) };
 }
 
-/** A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. */
-function judge(steps: readonly Level[], band: number): { micros: Interval; verdict: Verdict }[] {
+/**
+ * A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. It costs
+ * nothing when its interval holds 0 and lies within the margin, which no noise widens.
+ */
+function judge(
+  steps: readonly Level[],
+  band: number,
+  margin: number,
+): { micros: Interval; verdict: Verdict }[] {
   const beyond = holm(
     steps.map((step) =>
       // Both sides: a stage whose cut costs more than going on is as much of a finding.
@@ -139,14 +147,21 @@ function judge(steps: readonly Level[], band: number): { micros: Interval; verdi
   return steps.map((step, index) => {
     const micros = intervalOf(step);
     const isOutside = micros.low > band || micros.high < -band;
-    const isInside = micros.low >= -band && micros.high <= band;
-    const verdict = isInside ? 'same' : isOutside && beyond[index] ? 'changed' : 'unresolved';
+    const isNothing = isAroundNothing(micros, margin);
+    const verdict = isNothing ? 'same' : isOutside && beyond[index] ? 'changed' : 'unresolved';
     return { micros, verdict };
   });
 }
 
-function judgeControl(control: Interval, band: number): Verdict {
-  return control.low > band || control.high < -band ? 'changed' : 'same';
+function isAroundNothing({ low, high }: Interval, margin: number): boolean {
+  return low <= 0 && high >= 0 && low >= -margin && high <= margin;
+}
+
+/** `changed` says that something disturbed the run: the difference it shows cannot be there. */
+function judgeControl(control: Interval, request: number): Verdict {
+  const band = controlBand * request;
+  if (control.low > band || control.high < -band) return 'changed';
+  return isAroundNothing(control, defaultMargin * request) ? 'same' : 'unresolved';
 }
 
 /** With an uncertainty that no number of slices takes away. */

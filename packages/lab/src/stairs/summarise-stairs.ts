@@ -135,7 +135,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
 function warningsOf(seen: StairsObservations, estimates: StairsEstimates): string[] {
   const warnings: string[] = [];
   const { steal } = seen.machine;
-  if (estimates.controlVerdict !== 'same') {
+  if (estimates.controlVerdict === 'changed') {
     warnings.push(
       'The whole request differs from itself: something disturbed this run, so none of its verdicts can be believed. Run it again with nothing else on the machine.',
     );

@@ -21,17 +21,15 @@ export function bandOf(control: Interval, margin: number = defaultMargin): numbe
   return Math.max(margin, Math.sqrt(control.high / control.low) - 1);
 }
 
-/** The baseline against itself: `same` unless its interval shows a difference that cannot be there. */
-export function judgeControl(control: Interval): Verdict {
-  if (control.low <= 1 && control.high >= 1) return 'same';
-  return side(control, defaultMargin) === 'outside' ? 'changed' : 'unresolved';
+/** Whether the interval holds 1. Of the baseline against itself that is the truth, and a run without it is void. */
+export function holdsOne({ low, high }: Interval): boolean {
+  return low <= 1 && high >= 1;
 }
 
 /** Wholly outside the band: changed. Wholly within the margin, with 1 in it: same. Otherwise unresolved. */
 export function judge(ratio: Interval, { margin, band }: Bounds): Verdict {
   if (side(ratio, band) === 'outside') return 'changed';
-  const holdsOne = ratio.low <= 1 && ratio.high >= 1;
-  return holdsOne && side(ratio, margin) === 'inside' ? 'same' : 'unresolved';
+  return holdsOne(ratio) && side(ratio, margin) === 'inside' ? 'same' : 'unresolved';
 }
 
 /** Where an interval lies, against a reach to either side of 1: as far down as up, the way ratios count. */

@@ -78,6 +78,46 @@ describe('redline bench', () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
+  test(
+    'a turn is over when a server that waits has answered all it was sent',
+    { skip: needsTurns },
+    async (t) => {
+      const bench = new Workbench(t);
+      bench.writeConfig({
+        variants: [bench.variant('waiting', { WAIT_MS: '20', SPIN_MICROS: '1000' })],
+        load: { connections: 8, turns: true },
+        precision: { restarts: 1, blocks: 2, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
+      });
+      const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+      assert.equal(code, 0, stderr);
+      const micros = bench
+        .result('r.json')
+        .slices.flatMap(({ turns = [] }) =>
+          turns.map(({ cpuMicros, requests }) => cpuMicros / requests),
+        )
+        .toSorted((a, b) => a - b);
+      // Where a turn ends while requests wait, their CPU is missing in it, and it reads as little as half.
+      const middle = micros[Math.floor(micros.length / 2)]!;
+      assert.ok(micros[0]! > 0.75 * middle, micros.map((each) => each.toFixed(0)).join(' '));
+    },
+  );
+
+  test('measures a route that is slow', { skip: needsTurns }, async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('slow', { SPIN_MICROS: '40000' })],
+      load: { connections: 32, turns: true },
+      precision: { restarts: 1, blocks: 1, sliceMs: 300, warmupMs: 300, latencyMs: 100 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { variants } = bench.result('r.json');
+    const [{ cpuMicrosPerRequest }] = variants as [MeasuredVariant];
+    // By the clock, of which not all may be CPU on a crowded machine.
+    assert.ok(cpuMicrosPerRequest > 10_000, String(cpuMicrosPerRequest));
+    assert.ok(cpuMicrosPerRequest < 60_000, String(cpuMicrosPerRequest));
+  });
+
   test('sends on time where it is asked to, and counts every answer', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

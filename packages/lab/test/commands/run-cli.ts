@@ -35,7 +35,7 @@ export class Workbench {
   writeConfig(config: Partial<RedlineConfig> & Pick<RedlineConfig, 'variants'>): void {
     const whole = {
       name: 'test',
-      load: { connections: 8 },
+      load: { connections: 8, turns: false },
       precision: { restarts: 1, blocks: 2, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
       ...config,
     };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resolvePlans } from '../../src/config/resolve-plan.ts';
+import { canTakeTurns } from '../../src/load/can-take-turns.ts';
 import type { RedlineConfig } from '../../src/config/types.ts';
 
 const config: RedlineConfig = { name: 'test', variants: [{ name: 'a', command: 'node a.js' }] };
@@ -10,10 +11,17 @@ describe('precision', () => {
     resolvePlans({ ...config, ...more }, '/', overrides)[0]!.precision;
 
   test('is few starts of many blocks, and in turns many starts of few', () => {
-    const { restarts, blocks } = precisionOf({});
+    const { restarts, blocks } = precisionOf({ load: { turns: false } });
     assert.deepEqual([restarts, blocks], [5, 10]);
     const inTurns = precisionOf({ load: { turns: true } });
     assert.deepEqual([inTurns.restarts, inTurns.blocks], [14, 3]);
+  });
+
+  test('is for turns wherever they can be taken', () => {
+    const { turns } = resolvePlans(config, '/', {})[0]!;
+    assert.equal(turns, canTakeTurns());
+    const unpinned = resolvePlans({ ...config, load: { pin: false } }, '/', {})[0]!;
+    assert.equal(unpinned.turns, false);
   });
 
   test('is what the config says, then --quick, then the command line', () => {

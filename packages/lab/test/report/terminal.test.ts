@@ -159,7 +159,7 @@ describe('the terminal report', () => {
       colour: false,
       unicode: true,
     });
-    assert.match(text, /! The A\/A control is not the same: changed\./);
+    assert.match(text, /! The base differs from itself\./);
     assert.equal(text.match(/▲|▼|○/g)?.length, 1);
   });
 });

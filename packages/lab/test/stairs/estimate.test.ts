@@ -109,6 +109,26 @@ describe('what a stage costs', () => {
     assert.equal(estimateStairs([slices], [0], [], seededRandom(1)).controlVerdict, 'changed');
   });
 
+  test('no noise makes a stage the same, and nothing is that costs something', () => {
+    for (const noise of [0.01, 0.1, 0.3, 0.8]) {
+      for (let seed = 1; seed <= 6; seed++) {
+        const slices = simulate([20, 0, 0.3, 0.6, 5], noise, seed);
+        const { steps, whole: request } = estimateStairs(
+          [slices],
+          [0, 1, 2, 3],
+          [],
+          seededRandom(seed),
+        );
+        const margin = 0.02 * request.value;
+        for (const { micros, verdict } of steps) {
+          if (verdict !== 'same') continue;
+          assert.ok(micros.low <= 0 && micros.high >= 0, JSON.stringify(micros));
+          assert.ok(micros.low >= -margin && micros.high <= margin, JSON.stringify(micros));
+        }
+      }
+    }
+  });
+
   test('of too many stages the cheapest are given up, never the first', () => {
     const slices = simulate([20, 0.1, 0.2, 5, 0.1, 9, 0.3], 0.01, 3);
     assert.deepEqual(chooseStages(slices, [0, 1, 2, 3, 4, 5], 3), [0, 2, 4]);

@@ -64,7 +64,7 @@ for (const [name, pattern] of chosen) {
   const after = await passing(root, before);
   const failed = before.filter((file) => !after.includes(file));
   broken.push(...failed.map((file) => `${name}: ${file}`));
-  const result = {
+  const result: LintFixResult = {
     ...fixed,
     testFiles: files.length,
     passedBefore: before.length,
@@ -134,11 +134,11 @@ async function fix(root: string): Promise<{ lines: number; fixes: number }> {
       { files: ['**/*.cjs', ...(isModule ? [] : ['**/*.js'])], ...script },
     ],
   });
-  const results = await eslint.lintFiles(['.']);
-  await ESLint.outputFixes(results);
-  const sources = results.map(({ filePath }) => readFileSync(filePath, 'utf8'));
+  const linted = await eslint.lintFiles(['.']);
+  await ESLint.outputFixes(linted);
+  const sources = linted.map(({ filePath }) => readFileSync(filePath, 'utf8'));
   // What is left of a fixed file's places is in `messages`; what was fixed is the difference to a run without fixing.
-  const changed = results.filter(({ output }) => output !== undefined);
+  const changed = linted.filter(({ output }) => output !== undefined);
   return {
     lines: sources.reduce((sum, source) => sum + source.split('\n').length - 1, 0),
     fixes: changed.reduce((sum, { source, output }) => sum + differing(source, output!), 0),

@@ -164,12 +164,12 @@ function toRow(
  * as the sides of a right angle, each end with its own (Donner and Zou 2010).
  */
 export function savedMicros(from: MeasuredVariant, ratio: Interval): Interval {
-  const { cpuMicrosPerRequest: micros, cpuMicrosInterval: own } = from;
-  const saved = (by: number): number => micros * (1 - 1 / by);
+  const { cpuMicrosPerRequest: base, cpuMicrosInterval: own } = from;
+  const saved = (by: number): number => base * (1 - 1 / by);
   const value = saved(ratio.value);
   const share = 1 - 1 / ratio.value;
-  const known = own ?? { low: micros, high: micros };
-  const ofBase = [share * (known.low - micros), share * (known.high - micros)];
+  const known = own ?? { low: base, high: base };
+  const ofBase = [share * (known.low - base), share * (known.high - base)];
   return {
     value,
     low: value - Math.hypot(value - saved(ratio.low), Math.min(...ofBase)),

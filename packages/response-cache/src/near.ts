@@ -1,25 +1,25 @@
 import { isLease } from './lease.ts';
 import { NearReads } from './near-reads.ts';
 import type { Shelf } from './shelf.ts';
-import type { ServerAddress } from './wire/server-address.ts';
-import { Wire } from './wire/wire.ts';
+import type { Servers } from './wire/servers.ts';
+import { Wires } from './wire/wires.ts';
 
 /* What a value costs beside its characters: its entry, and that of the Map. */
 const overheadBytes = 160;
 
 /**
- * What this process has of Redis: only what a tracked read has brought, and only until Redis says that it changed. While the
+ * What this process has of Redis: only what a tracked read has brought, and only until Redis says that it changed. Once a
  * connection that says so is lost, nothing.
  */
 export class Near {
   readonly #shelf: Shelf;
   readonly #reads = new NearReads();
-  readonly #wire: Wire;
+  readonly #wires: Wires;
   readonly #waiters = new Map<string, Set<() => void>>();
 
-  constructor(shelf: Shelf, address: ServerAddress, silenceMs: number) {
+  constructor(shelf: Shelf, servers: Servers, silenceMs: number) {
     this.#shelf = shelf;
-    this.#wire = new Wire(address, silenceMs, {
+    this.#wires = new Wires(servers, silenceMs, {
       onInvalidated: (keys) => {
         if (keys === undefined) this.dropAll();
         else for (const key of keys) this.drop(key);
@@ -28,32 +28,38 @@ export class Near {
     });
   }
 
+  /** Whether everything may be kept here. */
   get isReady(): boolean {
-    return this.#wire.isReady;
+    return this.#wires.areReady;
   }
 
   get(key: string): string | undefined {
     return this.#shelf.get(key);
   }
 
-  /** The value in Redis, which is kept here from then on. A lease counts as none. */
+  /**
+   * The value in Redis, which is kept here from then on. A lease counts as none.
+   *
+   * @throws {LostWire} what changes of it would not be known
+   */
   async fetch(key: string): Promise<string | null> {
     const read = this.#reads.of(key) ?? this.#reads.start(key, (own) => this.#load(key, own));
     const raw = await read.found;
     return raw === null || isLease(raw) ? null : raw;
   }
 
-  /** What is in Redis after `script` ran on `key`, and how long it is good for. */
+  /**
+   * What is in Redis after `script` ran on `key`, and how long it is good for.
+   *
+   * @throws {LostWire}
+   */
   async runAndRead(
     key: string,
     script: string,
     args: readonly string[],
   ): Promise<{ raw: string | null; leftMs: number }> {
-    const [, raw, leftMs] = await Promise.all([
-      this.#wire.send('EVAL', script, '1', key, ...args),
-      this.#wire.send('GET', key),
-      this.#wire.send('PTTL', key),
-    ]);
+    const run = ['EVAL', script, '1', key, ...args];
+    const [, raw, leftMs] = await this.#wires.send(key, run, ['GET', key], ['PTTL', key]);
     return { raw: raw as string | null, leftMs: leftMs as number };
   }
 
@@ -94,15 +100,13 @@ export class Near {
   }
 
   close(): void {
-    this.#wire.close();
+    this.#wires.close();
     this.dropAll();
   }
 
   async #load(key: string, read: { readonly isVoid: boolean }): Promise<string | null> {
-    const [raw, leftMs] = (await Promise.all([
-      this.#wire.send('GET', key),
-      this.#wire.send('PTTL', key),
-    ])) as [string | null, number];
+    const sent = this.#wires.send(key, ['GET', key], ['PTTL', key]);
+    const [raw, leftMs] = (await sent) as [string | null, number];
     if (raw === null || isLease(raw) || read.isVoid || leftMs <= 0) return raw;
     this.#shelf.put(key, raw, leftMs, bytesOf(key) + bytesOf(raw) + overheadBytes);
     return raw;

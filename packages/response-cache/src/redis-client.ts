@@ -40,6 +40,8 @@ export type RedisClient = IoredisClient | NodeRedisClient;
 
 /** What every client is to the store. */
 export interface RedisCommands {
+  /** What the client itself puts before every key. */
+  readonly keyPrefix: string;
   /** Throws where a command would be queued until there is a connection, however long that takes. */
   requireReady(): void;
   get(key: string): Promise<string | null>;
@@ -68,6 +70,7 @@ export function commandsOf(client: RedisClient): RedisCommands {
 
 function ofIoredis(client: IoredisClient): RedisCommands {
   return {
+    keyPrefix: prefixOf(client),
     requireReady() {
       const { status } = client;
       if (status === 'ready') return;
@@ -95,6 +98,7 @@ function ofIoredis(client: IoredisClient): RedisCommands {
 
 function ofNodeRedis(client: NodeRedisClient): RedisCommands {
   return {
+    keyPrefix: prefixOf(client),
     requireReady() {
       if (client.isReady ?? client.isOpen) return;
       throw notReady(client.isOpen ? 'it is connecting' : 'call its connect()');
@@ -115,6 +119,16 @@ function ofNodeRedis(client: NodeRedisClient): RedisCommands {
         yield Array.isArray(keys) ? keys : [keys];
     },
   };
+}
+
+/* A cluster of node-redis has it under a name of its own. */
+function prefixOf(client: RedisClient): string {
+  const { options, _keyPrefix } = client as {
+    options?: { keyPrefix?: unknown };
+    _keyPrefix?: unknown;
+  };
+  const prefix = options?.keyPrefix ?? _keyPrefix;
+  return typeof prefix === 'string' ? prefix : '';
 }
 
 function notReady(why: string): CacheError {

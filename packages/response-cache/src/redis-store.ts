@@ -55,18 +55,25 @@ export class RedisStore implements JsonStore {
     return this.#client.del(this.keyOf(key));
   }
 
-  /** The key in Redis. */
+  /** The key as the client is given it. */
   keyOf(key: string): string {
     return this.#keyPrefix + distinct(key);
+  }
+
+  /** The key in Redis. */
+  fullKeyOf(key: string): string {
+    return this.#client.keyPrefix + this.#keyPrefix + distinct(key);
   }
 
   async clear(keyPrefix: string): Promise<void> {
     this.#client.requireReady();
     // In the escaped form of a key, the prefix stands behind a quote.
     for (const prefix of [keyPrefix, JSON.stringify(keyPrefix).slice(0, -1)]) {
-      const pattern = `${escapeGlob(this.#keyPrefix + prefix)}*`;
+      const { keyPrefix: put } = this.#client;
+      // No client puts its prefix before a pattern, nor takes it off what is found.
+      const pattern = `${escapeGlob(put + this.#keyPrefix + prefix)}*`;
       for await (const keys of this.#client.scan(pattern))
-        await Promise.all(keys.map((key) => this.#client.del(key)));
+        await Promise.all(keys.map((key) => this.#client.del(key.slice(put.length))));
     }
   }
 

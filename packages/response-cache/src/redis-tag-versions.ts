@@ -30,16 +30,14 @@ return versions`;
 /* A tag nobody uses this long is forgotten, and what was stored with it. */
 const tagLifetimeMs = '604800000';
 
-type Reads = Pick<RedisCommands, 'requireReady' | 'mget' | 'script'>;
-
 /** One key for each tag, and no lists of what has it: nothing grows, and an invalidation takes one step for each tag. */
 export class RedisTagVersions implements TagVersions {
-  readonly #client: Reads;
+  readonly #client: RedisCommands;
   readonly #prefix: string;
   #wanted: Map<string, number> | undefined;
   #read: Promise<(string | null)[]> | undefined;
 
-  constructor(client: Reads, keyPrefix: string) {
+  constructor(client: RedisCommands, keyPrefix: string) {
     this.#client = client;
     // In one slot of a cluster, for the script; the brace keeps them out of the way of the values.
     this.#prefix = `{${keyPrefix}tags}`;
@@ -74,8 +72,12 @@ export class RedisTagVersions implements TagVersions {
     await this.#run('drop', tags);
   }
 
-  /** The key under which the version of `tag` is. */
-  keyOf(tag: string): string {
+  /** The key in Redis under which the version of `tag` is. */
+  fullKeyOf(tag: string): string {
+    return this.#client.keyPrefix + this.#keyOf(tag);
+  }
+
+  #keyOf(tag: string): string {
     return `${this.#prefix}:${tag}`;
   }
 
@@ -84,12 +86,12 @@ export class RedisTagVersions implements TagVersions {
     this.#wanted = undefined;
     this.#read = undefined;
     this.#client.requireReady();
-    return this.#client.mget(tags.map((tag) => this.keyOf(tag)));
+    return this.#client.mget(tags.map((tag) => this.#keyOf(tag)));
   }
 
   async #run(what: 'open' | 'drop', tags: readonly string[]): Promise<number[]> {
     this.#client.requireReady();
-    const keys = [`${this.#prefix}clock`, ...tags.map((tag) => this.keyOf(tag))];
+    const keys = [`${this.#prefix}clock`, ...tags.map((tag) => this.#keyOf(tag))];
     const versions = await this.#client.script(script, keys, [what, tagLifetimeMs]);
     return (versions as string[]).map(Number);
   }

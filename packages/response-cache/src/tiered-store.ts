@@ -8,8 +8,9 @@ import { redisStore, type RedisStore, type RedisStoreOptions } from './redis-sto
 import { Shelf } from './shelf.ts';
 import type { TagVersions } from './tag-versions.ts';
 import { TieredTagVersions } from './tiered-tag-versions.ts';
-import { addressOf } from './wire/server-address.ts';
+import { serversOf } from './wire/servers.ts';
 import { LostWire } from './wire/wire.ts';
+import { within } from './within.ts';
 
 /* Where a lease is waited for without the connection for invalidations. */
 const pollEveryMs = 50;
@@ -32,8 +33,8 @@ export interface TieredStoreOptions extends RedisStoreOptions {
  * Keeps values in the memory of this process, in front of Redis, which says when they change: a hit asks nobody, and an
  * invalidation by any process reaches all of them. For misses, one process at a time makes a value.
  *
- * Reads go over a connection of the store's own, opened with the options of `client`; `JsonCache.close()` ends it. `client`
- * is a client of one server, and stays yours. While the connection is lost, this is `redisStore`.
+ * Reads go over a connection of the store's own, opened with the options of `client`, to each master of a Cluster;
+ * `JsonCache.close()` ends it. `client` stays yours. While the connection is lost, this is `redisStore`.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -51,6 +52,7 @@ export class TieredStore implements JsonStore {
   readonly #redis: RedisStore;
   readonly #shelf: Shelf;
   readonly #near: Near;
+  readonly #silenceMs: number;
 
   constructor(client: RedisClient, options: TieredStoreOptions) {
     refuseUnknown('tieredStore', options, ['keyPrefix', 'maxBytes', 'maxSilenceMs']);
@@ -61,8 +63,8 @@ export class TieredStore implements JsonStore {
       maxEntries: Infinity,
       maxSize: positiveInteger('maxBytes', maxBytes),
     });
-    const silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
-    this.#near = new Near(this.#shelf, addressOf(client), silenceMs);
+    this.#silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
+    this.#near = new Near(this.#shelf, serversOf(client), this.#silenceMs);
     this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
   }
 
@@ -71,16 +73,15 @@ export class TieredStore implements JsonStore {
     return this.#shelf.size;
   }
 
-  /** True while Redis tells this process what changes; otherwise nothing is kept in it. */
+  /** True while Redis, or each master of the Cluster, tells this process what changes. */
   get isCoherent(): boolean {
     return this.#near.isReady;
   }
 
   get(key: string): Found | Promise<Found> {
-    const full = this.#redis.keyOf(key);
+    const full = this.#redis.fullKeyOf(key);
     const near = this.#near.get(full);
     if (near !== undefined) return near;
-    if (!this.#near.isReady) return this.#getFromRedis(key);
     return this.#near.fetch(full).catch((error: unknown) => {
       if (error instanceof LostWire) return this.#getFromRedis(key);
       throw error;
@@ -107,15 +108,13 @@ export class TieredStore implements JsonStore {
    * @param outdated the end of a value that is there and does not count
    */
   async lease(key: string, outdated = ''): Promise<Lease | 'made'> {
-    const full = this.#redis.keyOf(key);
+    const full = this.#redis.fullKeyOf(key);
     const token = leaseToken();
     for (;;) {
       // Before anything is sent: the next change may come in one piece with the reply.
       const change = this.#near.watch(full);
       const args = ['take', outdated, token, String(leaseMs)];
-      const { raw, leftMs } = this.#near.isReady
-        ? await this.#near.runAndRead(full, leaseScript, args)
-        : await this.#takeFromRedis(full, args);
+      const { raw, leftMs } = await this.#take(key, args, change);
       if (raw !== null && raw !== token && isLease(raw)) {
         await change.within(Math.max(leftMs, 1));
         continue;
@@ -128,8 +127,10 @@ export class TieredStore implements JsonStore {
   }
 
   /** Keeps `raw` in place of the value that ends in `old`, where that is still there. */
-  replace(key: string, old: string, raw: string, ttl: number): Promise<boolean> {
-    return this.#runOn(key, 'keep', old, raw, ttl);
+  async replace(key: string, old: string, raw: string, ttl: number): Promise<boolean> {
+    const isReplaced = await this.#runOn(key, 'keep', old, raw, ttl);
+    this.#near.drop(this.#redis.fullKeyOf(key));
+    return isReplaced;
   }
 
   holdsForeignValue(error: unknown): boolean {
@@ -141,14 +142,33 @@ export class TieredStore implements JsonStore {
     this.#near.close();
   }
 
+  async #take(
+    key: string,
+    args: string[],
+    change: { stop(): void },
+  ): Promise<{ raw: string | null; leftMs: number }> {
+    try {
+      const run = this.#near.runAndRead(this.#redis.fullKeyOf(key), leaseScript, args);
+      return await run.catch((error: unknown) => {
+        if (error instanceof LostWire) return this.#takeFromRedis(key, args);
+        throw error;
+      });
+    } catch (error) {
+      change.stop();
+      throw error;
+    }
+  }
+
   /* Nobody tells when it changes, so look again soon. */
   async #takeFromRedis(
-    full: string,
+    key: string,
     args: string[],
   ): Promise<{ raw: string | null; leftMs: number }> {
     this.#client.requireReady();
-    await this.#client.script(leaseScript, [full], args);
-    return { raw: await this.#client.get(full), leftMs: pollEveryMs };
+    const own = this.#redis.keyOf(key);
+    const read = this.#client.script(leaseScript, [own], args).then(() => this.#client.get(own));
+    // Nobody else holds this to a deadline, and those who wait would hang as the server does.
+    return { raw: await within(this.#silenceMs, read), leftMs: pollEveryMs };
   }
 
   async #getFromRedis(key: string): Promise<Found> {
@@ -171,7 +191,7 @@ export class TieredStore implements JsonStore {
 
   /* Before, so that nobody is given what was there once the change has begun; after, since a read may have come between. */
   async #change(key: string, change: () => Promise<unknown>): Promise<void> {
-    const full = this.#redis.keyOf(key);
+    const full = this.#redis.fullKeyOf(key);
     this.#near.drop(full);
     await change();
     this.#near.drop(full);

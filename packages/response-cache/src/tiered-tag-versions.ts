@@ -20,7 +20,7 @@ export class TieredTagVersions implements TagVersions {
   read(tags: readonly string[]): Versions | Promise<Versions> {
     const versions: number[] = [];
     for (const tag of tags) {
-      const version = this.#near.get(this.#redis.keyOf(tag));
+      const version = this.#near.get(this.#redis.fullKeyOf(tag));
       if (version === undefined) return this.#fetch(tags);
       versions.push(Number(version));
     }
@@ -32,16 +32,15 @@ export class TieredTagVersions implements TagVersions {
   }
 
   async invalidate(tags: readonly string[]): Promise<void> {
-    const keys = tags.map((tag) => this.#redis.keyOf(tag));
+    const keys = tags.map((tag) => this.#redis.fullKeyOf(tag));
     for (const key of keys) this.#near.drop(key);
     await this.#redis.invalidate(tags);
     for (const key of keys) this.#near.drop(key);
   }
 
   async #fetch(tags: readonly string[]): Promise<Versions> {
-    if (!this.#near.isReady) return this.#redis.read(tags);
     try {
-      const fetched = tags.map((tag) => this.#near.fetch(this.#redis.keyOf(tag)));
+      const fetched = tags.map((tag) => this.#near.fetch(this.#redis.fullKeyOf(tag)));
       const versions = await Promise.all(fetched);
       return versions.map((version) => (version === null ? undefined : Number(version)));
     } catch (error) {

@@ -160,6 +160,26 @@ describe('tieredStore', { skip }, () => {
     }
   });
 
+  for (const [name, open] of [
+    ['ioredis', async () => new Redis(redis.url, { keyPrefix: 'app*:' })],
+    ['node-redis', async () => createClient({ url: redis.url, keyPrefix: 'app*:' }).connect()],
+  ] as const)
+    it(`keeps, shares and clears its keys under the prefix that a client of ${name} has of its own`, async () => {
+      const over = await open();
+      const store = await makeStore({}, over);
+      const cache = makeCache(store);
+      await client.set('tiered:b', 'not ours');
+      assert.equal(await cache.answer('a', () => 1), '1');
+      assert.deepEqual((await client.keys('*')).toSorted(), ['app*:tiered:a', 'tiered:b']);
+      await until('a hit at once', () => cache.answer('a', () => assert.fail('lost')) === '1');
+      await client.set('app*:tiered:a', '2');
+      await until('the invalidation', async () => (await cache.answer('a', () => 3)) === '2');
+      await cache.clear();
+      assert.deepEqual(await client.keys('*'), ['tiered:b']);
+      if (over instanceof Redis) over.disconnect();
+      else over.destroy();
+    });
+
   it('logs in with a name, a password and a database', async () => {
     const own = (await startRedis()) as RedisServer;
     const admin = new Redis(own.url);

@@ -15,7 +15,15 @@ function textOf(outcome: unknown): string {
   return outcome instanceof Answer ? outcome.json : String(outcome);
 }
 
-/** What every store owes to the cache. `store` is called within the tests. */
+/**
+ * What every store owes to the cache, as tests of `node:test`. `store` is called within them, and each call may give the same
+ * store. A store without `tags` or `clear` skips what is said of those.
+ *
+ * @example
+ * ```ts
+ * describe('MyStore', () => storeContract(() => new MyStore()));
+ * ```
+ */
 export function storeContract(store: () => JsonStore): void {
   const freshKey = (): string => `/${randomUUID()}`;
 
@@ -166,7 +174,8 @@ export function storeContract(store: () => JsonStore): void {
       }
     });
 
-    it('loses what has a tag that is invalidated, and nothing else', async () => {
+    it('loses what has a tag that is invalidated, and nothing else', async (test) => {
+      if (store().tags === undefined) return test.skip('the store has no tags');
       const cache = patientCache(store());
       const [both, one, none] = [freshKey(), freshKey(), freshKey()];
       const [a, b] = [freshKey(), freshKey()];
@@ -185,7 +194,8 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(textOf(await cache.answer(one, () => assert.fail('not kept'))), '3');
     });
 
-    it('shares its tags with every cache that has the store', async () => {
+    it('shares its tags with every cache that has the store', async (test) => {
+      if (store().tags === undefined) return test.skip('the store has no tags');
       const common = store();
       const [one, other] = [patientCache(common), patientCache(common)];
       const [key, tag] = [freshKey(), freshKey()];
@@ -194,7 +204,8 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(textOf(await one.answer(key, () => 2, { tags: [tag] })), '2');
     });
 
-    it('keeps no answer that was being made when one of its tags was invalidated, by whomever', async () => {
+    it('keeps no answer that was being made when one of its tags was invalidated, by whomever', async (test) => {
+      if (store().tags === undefined) return test.skip('the store has no tags');
       const common = store();
       const [one, other] = [patientCache(common), patientCache(common)];
       const [key, tag] = [freshKey(), freshKey()];
@@ -215,7 +226,8 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(textOf(await one.answer(key, () => 2, { tags: [tag] })), '2');
     });
 
-    it('forgets all of a cache that is cleared, and nothing of another', async () => {
+    it('forgets all of a cache that is cleared, and nothing of another', async (test) => {
+      if (store().clear === undefined) return test.skip('the store has no clear()');
       const prefix = `a*[b]?\\${freshKey()}`;
       const mine = patientCache(store(), `${prefix}1`);
       const another = patientCache(store(), `${prefix}2`);
@@ -224,6 +236,36 @@ export function storeContract(store: () => JsonStore): void {
       await mine.clear();
       assert.deepEqual(await mine.getMany(['a', '\ud800']), [undefined, undefined]);
       assert.equal(await another.get('a'), 1);
+    });
+
+    it('gives a lease to one at a time, and keeps nothing of who has lost his', async (test) => {
+      const common = store();
+      if (common.lease === undefined) return test.skip('the store has no leases');
+      const key = freshKey();
+      const first = await common.lease(key);
+      assert.ok(first !== 'made');
+      assert.equal((await common.get(key)) ?? undefined, undefined);
+      await common.delete(key);
+      const second = await common.lease(key);
+      assert.ok(second !== 'made');
+      const third = common.lease(key);
+      assert.equal(await first.keep('1', 60_000), false);
+      assert.equal(await second.keep('2', 60_000), true);
+      assert.equal(await third, 'made');
+      assert.equal(await common.get(key), '2');
+    });
+
+    it('replaces the value that it is told to, and no other', async (test) => {
+      const common = store();
+      if (common.replace === undefined) return test.skip('the store has no replace()');
+      const key = freshKey();
+      await common.set(key, '{}\nolder', 60_000);
+      assert.equal(await common.replace(key, '\nother', '{}\nnewer', 60_000), false);
+      assert.equal(await common.get(key), '{}\nolder');
+      assert.equal(await common.replace(key, '\nolder', '{}\nnewer', 60_000), true);
+      assert.equal(await common.get(key), '{}\nnewer');
+      await common.delete(key);
+      assert.equal(await common.replace(key, '\nnewer', '{}', 60_000), false);
     });
 
     it('loses a key that the cache deletes', async () => {

@@ -1,5 +1,4 @@
 import type { ConnectionOptions } from 'node:tls';
-import { CacheError } from '../errors.ts';
 
 /** Where a Redis is, and how it lets us in. */
 export interface ServerAddress {
@@ -22,7 +21,6 @@ interface IoredisOptions {
   password?: string | null;
   db?: number;
   tls?: ConnectionOptions;
-  sentinels?: unknown;
 }
 
 interface NodeRedisOptions {
@@ -33,20 +31,9 @@ interface NodeRedisOptions {
   database?: number;
 }
 
-/**
- * The server that a client of ioredis, iovalkey or node-redis is connected to, as its options say.
- *
- * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is a Cluster, a Sentinel, or says nothing.
- */
+/** The server that a client of ioredis, iovalkey or node-redis is connected to, as its options say. */
 export function addressOf(client: object): ServerAddress {
-  const { options, status } = client as { options?: object; status?: unknown };
-  const isSeveral = 'nodes' in client || (options as IoredisOptions)?.sentinels != null;
-  if (options === undefined || isSeveral || 'masters' in client) {
-    throw new CacheError(
-      'ERR_REDLINE_CACHE_OPTION',
-      'tieredStore takes a client of one Redis server: it listens for invalidations there. With a Cluster or Sentinel, use redisStore.',
-    );
-  }
+  const { options = {}, status } = client as { options?: object; status?: unknown };
   return typeof status === 'string' ? ofIoredis(options) : ofNodeRedis(options);
 }
 

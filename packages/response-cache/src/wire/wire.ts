@@ -29,6 +29,7 @@ export class Wire {
   readonly #address: ServerAddress;
   readonly #silenceMs: number;
   readonly #listener: WireListener;
+  readonly #isInCluster: boolean;
   #socket: Socket | undefined;
   #pending: Pending[] = [];
   #out = '';
@@ -39,7 +40,13 @@ export class Wire {
   #isClosed = false;
 
   /** A connection that is silent for `silenceMs`, although it was asked, counts as lost. */
-  constructor(address: ServerAddress, silenceMs: number, listener: WireListener) {
+  constructor(
+    address: ServerAddress,
+    silenceMs: number,
+    listener: WireListener,
+    isInCluster: boolean = false,
+  ) {
+    this.#isInCluster = isInCluster;
     this.#address = address;
     this.#silenceMs = silenceMs;
     this.#listener = listener;
@@ -49,10 +56,10 @@ export class Wire {
   /**
    * What Redis replies. Calls of one turn of the event loop are sent together.
    *
-   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_NOT_READY
+   * @throws {LostWire}
    */
   send(...command: string[]): Promise<RespValue> {
-    if (!this.isReady) return Promise.reject(lost());
+    if (!this.isReady) return Promise.reject(new LostWire());
     return this.#write(command);
   }
 
@@ -141,16 +148,32 @@ export class Wire {
           this.#socket?.destroy();
           return;
         }
-        if (this.isReady && silentMs >= this.#silenceMs / 2 && !this.#isAsking) {
-          this.#isAsking = true;
-          const answered = (): void => void (this.#isAsking = false);
-          this.#write(['PING']).then(answered, answered);
-        }
+        if (this.isReady && !this.#isAsking) this.#ask(silentMs);
         this.#watch();
       },
       Math.min(checkEveryMs, this.#silenceMs / 4),
     );
     this.#timer.unref();
+  }
+
+  #ask(silentMs: number): void {
+    const asked = this.#isInCluster
+      ? this.#askRole()
+      : silentMs >= this.#silenceMs / 2 && this.#write(['PING']);
+    if (asked === false) return;
+    this.#isAsking = true;
+    const answered = (): void => void (this.#isAsking = false);
+    asked.then(answered, answered);
+  }
+
+  /* One that was demoted, or is cut off from the others, answers on, and does not hear what changes. */
+  async #askRole(): Promise<void> {
+    const [role, info] = await Promise.all([
+      this.#write(['ROLE']),
+      this.#write(['CLUSTER', 'INFO']),
+    ]);
+    const isMaster = Array.isArray(role) && role[0] === 'master';
+    if (!isMaster || !String(info).includes('cluster_state:ok')) this.#socket?.destroy();
   }
 
   #lose(): void {
@@ -161,7 +184,7 @@ export class Wire {
     const pending = this.#pending;
     this.#pending = [];
     if (wasReady) this.#listener.onLost();
-    for (const { reject } of pending) reject(lost());
+    for (const { reject } of pending) reject(new LostWire());
     if (this.#isClosed) return;
     const delayMs = retryAfterMs[Math.min(this.#failures, retryAfterMs.length - 1)]!;
     this.#failures += 1;
@@ -177,11 +200,8 @@ function encode(command: readonly string[]): string {
 }
 
 /** Says nothing of Redis. */
-export class LostWire extends CacheError {}
-
-function lost(): LostWire {
-  return new LostWire(
-    'ERR_REDLINE_CACHE_STORE_NOT_READY',
-    'The connection for invalidations is lost.',
-  );
+export class LostWire extends CacheError {
+  constructor() {
+    super('ERR_REDLINE_CACHE_STORE_NOT_READY', 'The connection for invalidations is lost.');
+  }
 }

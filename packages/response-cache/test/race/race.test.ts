@@ -17,6 +17,17 @@ describe('Three processes with tieredStore on one Redis', { skip }, () => {
     assert.deepEqual(stale, []);
   });
 
+  it('nor over a Cluster whose masters change places with their replicas', async () => {
+    const { reads, writes, failovers, stale } = await race({
+      seconds: 6,
+      boundMs,
+      hasFailovers: true,
+    });
+    assert.ok(reads > 100 && writes > 10, `${reads} reads, ${writes} writes`);
+    assert.ok(failovers > 0);
+    assert.deepEqual(stale, []);
+  });
+
   for (const without of ['tickets', 'leases'] as const)
     it(`do so without the ${without}, so this can fail`, async () => {
       let result: RaceResult | undefined;

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRedis } from '@redline/services';
+import { startRedis, startRedisCluster, type RedisCluster } from '@redline/services';
 import { Redis } from 'ioredis';
 import type { Seen } from './worker.ts';
 
@@ -10,6 +10,8 @@ export interface RaceOptions {
   seconds: number;
   /** How old a read may be across processes, in milliseconds. */
   boundMs: number;
+  /** Over a Cluster of three masters, which change places with their replicas, in place of one server. */
+  hasFailovers?: boolean;
   /** What is taken out. */
   without?: 'tickets' | 'leases' | undefined;
 }
@@ -17,6 +19,8 @@ export interface RaceOptions {
 export interface RaceResult {
   readonly reads: number;
   readonly writes: number;
+  /** Masters that changed places with their replicas. */
+  readonly failovers: number;
   /** Reads older than an acknowledged invalidation, by more than the bound. */
   readonly stale: string[];
 }
@@ -25,25 +29,35 @@ const processes = 3;
 
 /** Three processes that read and write the same keys through caches of their own, while connections are killed. */
 export async function race(options: RaceOptions): Promise<RaceResult> {
-  const redis = await startRedis();
-  if (redis === undefined) throw new Error('There is no redis-server on PATH.');
-  const killer = new Redis(redis.url);
+  const database = await startRedis();
+  const cluster = options.hasFailovers === true ? await startRedisCluster() : undefined;
+  if (database === undefined || (options.hasFailovers && cluster === undefined))
+    throw new Error('There is no redis-server of version 7 on PATH.');
+  const ports = cluster?.nodes.map(({ port }) => port) ?? [database.port];
+  const isOver = { value: false };
   try {
-    const seen = Array.from({ length: processes }, () => runWorker(redis.url, options));
-    const isOver = { value: false };
-    const killing = kill(killer, isOver);
-    const all = await Promise.all(seen);
+    const workers = Array.from({ length: processes }, () =>
+      runWorker([database.port, ...(cluster === undefined ? [] : ports)], options),
+    );
+    const killing = ports.map((port) => killConnections(port, isOver));
+    const failingOver = cluster === undefined ? 0 : failOver(cluster, isOver);
+    const all = await Promise.all(workers);
     isOver.value = true;
-    await killing;
-    return judge(all, options.boundMs);
+    const [failovers] = await Promise.all([failingOver, ...killing]);
+    return { ...judge(all, options.boundMs), failovers };
   } finally {
-    killer.disconnect();
-    await redis.stop();
+    isOver.value = true;
+    await cluster?.stop();
+    await database.stop();
   }
 }
 
-async function runWorker(url: string, { seconds, without }: RaceOptions): Promise<Seen> {
-  const worker = fork(join(import.meta.dirname, 'worker.ts'), [url, `${seconds}`, without ?? '']);
+async function runWorker(ports: number[], { seconds, without }: RaceOptions): Promise<Seen> {
+  const worker = fork(join(import.meta.dirname, 'worker.ts'), [
+    ports.join(),
+    `${seconds}`,
+    without ?? '',
+  ]);
   const limit = AbortSignal.timeout(seconds * 1_000 + 60_000);
   const ended = once(worker, 'exit', { signal: limit }).then(([code]) => {
     throw new Error(`A process of the race ended with ${code}.`);
@@ -55,7 +69,9 @@ async function runWorker(url: string, { seconds, without }: RaceOptions): Promis
   return seen;
 }
 
-async function kill(killer: Redis, isOver: { value: boolean }): Promise<void> {
+async function killConnections(port: number, isOver: { value: boolean }): Promise<void> {
+  const killer = new Redis(port);
+  killer.on('error', () => {});
   while (!isOver.value) {
     await sleep(300 + Math.random() * 900);
     const list = (await killer.client('LIST')) as string;
@@ -64,9 +80,22 @@ async function kill(killer: Redis, isOver: { value: boolean }): Promise<void> {
     const id = ids[Math.floor(Math.random() * ids.length)];
     if (id !== undefined) await killer.client('KILL', 'ID', id);
   }
+  killer.disconnect();
 }
 
-function judge(all: readonly Seen[], boundMs: number): RaceResult {
+/** In order, so that no write is lost: Redis replicates after it has answered. */
+async function failOver(cluster: RedisCluster, isOver: { value: boolean }): Promise<number> {
+  let failovers = 0;
+  while (!isOver.value) {
+    await sleep(1_000 + Math.random() * 1_000);
+    const { port } = cluster.nodes[Math.floor(Math.random() * cluster.nodes.length)]!;
+    // A master refuses.
+    if ((await cluster.ask(port, 'CLUSTER FAILOVER')).startsWith('+OK')) failovers += 1;
+  }
+  return failovers;
+}
+
+function judge(all: readonly Seen[], boundMs: number): Omit<RaceResult, 'failovers'> {
   const acknowledged = all.map(({ writes }) => byKey(writes));
   const stale: string[] = [];
   for (const [reader, { reads }] of all.entries()) {

@@ -1,6 +1,6 @@
 // One process of the race: it reads and writes at random, and says at the end what it has seen.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { Answer } from '../../src/answer.ts';
 import { JsonCache } from '../../src/json-cache.ts';
 import { NearReads } from '../../src/near-reads.ts';
@@ -15,7 +15,7 @@ export interface Seen {
   readonly readCount: number;
 }
 
-const [url, secondsText, without] = process.argv.slice(2) as [string, string, string];
+const [portsText, secondsText, without] = process.argv.slice(2) as [string, string, string];
 const keyCount = 60;
 const readers = 24;
 /* A key is left alone for a while after most writes, so that what is stale stays visible. */
@@ -30,8 +30,13 @@ if (without === 'leases') {
   (TieredStore.prototype as { lease?: unknown }).lease = undefined;
 }
 
-const client = new Redis(url, { enableAutoPipelining: true });
-const database = new Redis(url, { db: 1 });
+/* The database, and then the nodes of the Cluster where there is one. */
+const [databasePort, ...nodes] = portsText.split(',').map(Number) as [number, ...number[]];
+const client =
+  nodes.length === 0
+    ? new Redis(databasePort, { enableAutoPipelining: true })
+    : new Cluster(nodes.map((port) => ({ host: '127.0.0.1', port })));
+const database = new Redis(databasePort, { db: 1 });
 for (const each of [client, database]) each.on('error', () => {});
 const store = tieredStore(client, { keyPrefix: 'race:' });
 const cache = new JsonCache({ store, ttl: 600_000, logger: false, timeoutMs: 5_000 });

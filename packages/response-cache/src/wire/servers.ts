@@ -1,0 +1,75 @@
+import { CacheError } from '../errors.ts';
+import { keySlot } from './key-slot.ts';
+import { addressOf, type ServerAddress } from './server-address.ts';
+
+/** The servers behind a client, as it knows them at the moment. */
+export interface Servers {
+  readonly isCluster: boolean;
+  /** Those that take writes, by name. */
+  names(): readonly string[];
+  /** The name of the one that has `key`; undefined while nobody knows. */
+  nameOf(key: string): string | undefined;
+  /** Undefined where the client has not reached it either. */
+  address(name: string): ServerAddress | undefined;
+}
+
+/** Of ioredis and iovalkey. */
+interface IoredisCluster {
+  /** The names of the servers of each slot, its master first. */
+  readonly slots: readonly (readonly string[] | undefined)[];
+  nodes(role: 'master'): { readonly options: { host?: string; port?: number } }[];
+}
+
+interface NodeRedisMaster {
+  readonly address: string;
+  readonly client?: object;
+}
+
+interface NodeRedisCluster {
+  readonly masters: readonly NodeRedisMaster[];
+  readonly slots: readonly ({ readonly master: NodeRedisMaster } | undefined)[];
+}
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is a Sentinel, or does not say where its server is. */
+export function serversOf(client: object): Servers {
+  if ('nodes' in client && 'slots' in client) return ofIoredisCluster(client as IoredisCluster);
+  if ('masters' in client && 'slots' in client)
+    return ofNodeRedisCluster(client as NodeRedisCluster);
+  const { options } = client as { options?: { sentinels?: unknown } };
+  if (options === undefined || options.sentinels != null) {
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      'tieredStore takes a client of one Redis server or of a Cluster: it listens for invalidations there. With a Sentinel, use redisStore.',
+    );
+  }
+  const address = addressOf(client);
+  return { isCluster: false, names: () => [''], nameOf: () => '', address: () => address };
+}
+
+function ofIoredisCluster(client: IoredisCluster): Servers {
+  return {
+    isCluster: true,
+    names: () => client.nodes('master').map(({ options }) => nameOf(options)),
+    nameOf: (key) => client.slots[keySlot(key)]?.[0],
+    address(name) {
+      const node = client.nodes('master').find(({ options }) => nameOf(options) === name);
+      return node && addressOf(node);
+    },
+  };
+}
+
+function nameOf({ host, port }: { host?: string; port?: number }): string {
+  return `${host}:${port}`;
+}
+
+function ofNodeRedisCluster(client: NodeRedisCluster): Servers {
+  return {
+    isCluster: true,
+    names: () => client.masters.map(({ address }) => address),
+    nameOf: (key) => client.slots[keySlot(key)]?.master.address,
+    address(name) {
+      const own = client.masters.find(({ address }) => address === name)?.client;
+      return own && addressOf(own);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import { CacheError } from './errors.ts';
+
+/** Settles as `answer` does, and rejects when that takes longer than `ms`. */
+export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const text = `It did not answer within ${ms} ms.`;
+    reject(new CacheError('ERR_REDLINE_CACHE_STORE_TIMEOUT', text));
+  }, ms);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedisCluster, type RedisCluster } from '@redline/services';
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+import { JsonCache } from '../src/json-cache.ts';
+import { tieredStore, type TieredStore } from '../src/tiered-store.ts';
+import { storeContract } from '../src/testing/store-contract.ts';
+import { keySlot } from '../src/wire/key-slot.ts';
+
+const servers = await startRedisCluster();
+const skip = servers === undefined && 'there is no redis-server of version 7 on PATH';
+after(() => servers?.stop());
+
+async function until(what: string, isSo: () => unknown): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
+    await sleep(5);
+  }
+}
+
+/** A key in each third of the slots. */
+const keys = [0, 1, 2].map((third) => {
+  for (let i = 0; ; i++)
+    if (Math.floor((keySlot(`cluster:k${i}`) * 3) / 16_384) === third) return `k${i}`;
+});
+
+/** What the store has in memory; it reads what it has not. */
+function now(store: TieredStore, key: string): unknown {
+  const found = store.get(key);
+  if (found instanceof Promise) found.catch(() => {});
+  return found;
+}
+
+describe('tieredStore on a Redis Cluster', { skip }, () => {
+  const redis = servers as RedisCluster;
+  const stores: TieredStore[] = [];
+  const clients: Cluster[] = [];
+  const makeStore = async (client: object): Promise<TieredStore> => {
+    const store = tieredStore(client as Cluster, { keyPrefix: 'cluster:' });
+    stores.push(store);
+    await until('coherence', () => store.isCoherent);
+    return store;
+  };
+  const makeClient = async (): Promise<Cluster> => {
+    const client = new Cluster([...redis.nodes]);
+    clients.push(client);
+    client.on('error', () => {});
+    await until('a client', () => client.status === 'ready');
+    return client;
+  };
+  after(() => {
+    for (const store of stores.splice(0)) store.close();
+    for (const client of clients.splice(0)) client.disconnect();
+  });
+
+  for (const [name, connect] of [
+    ['ioredis', makeClient],
+    [
+      'node-redis',
+      async () => {
+        const client = createCluster({
+          rootNodes: redis.nodes.map(({ host, port }) => ({ socket: { host, port } })),
+        });
+        client.on('error', () => {});
+        await client.connect();
+        return Object.assign(client, { disconnect: () => client.destroy() });
+      },
+    ],
+  ] as const)
+    describe(`over ${name}`, () => {
+      let client: Awaited<ReturnType<typeof connect>>;
+      let store: TieredStore;
+      before(async () => {
+        client = await connect();
+        store = tieredStore(client as Cluster, { keyPrefix: 'contract:' });
+        await until('coherence', () => store.isCoherent);
+      });
+      after(() => {
+        store.close();
+        client.disconnect();
+      });
+      if (name === 'ioredis') storeContract(() => store);
+
+      it('keeps keys of every master in memory until another process changes them', async () => {
+        const [mine, another] = [await makeStore(client), await makeStore(await makeClient())];
+        for (const key of keys) await mine.set(key, 'old', 60_000);
+        for (const key of keys) assert.equal(await mine.get(key), 'old');
+        for (const key of keys) assert.equal(mine.get(key), 'old');
+        for (const key of keys) await another.set(key, 'new', 60_000);
+        for (const key of keys)
+          await until('the invalidation', async () => (await mine.get(key)) === 'new');
+      });
+    });
+
+  it('has one process of several make a value, under keys of every master', async () => {
+    const all: JsonCache[] = [];
+    for (let i = 0; i < 3; i++) {
+      const store = await makeStore(await makeClient());
+      all.push(new JsonCache({ store, logger: false, timeoutMs: 30_000 }));
+    }
+    for (const key of keys) {
+      let runs = 0;
+      const asked = Array.from({ length: 30 }, (_, index) =>
+        all[index % 3]!.answer(`lease-${key}`, async () => {
+          await sleep(50);
+          return (runs += 1);
+        }),
+      );
+      assert.deepEqual([...new Set(await Promise.all(asked))], ['1']);
+      assert.equal(runs, 1);
+    }
+    for (const cache of all) cache.close();
+  });
+
+  for (const how of ['demoted', 'killed'] as const)
+    it(`is empty once a master was ${how}, and keeps what its successor has`, async () => {
+      const client = await makeClient();
+      const [mine, another] = [await makeStore(client), await makeStore(await makeClient())];
+      const key = keys[how === 'demoted' ? 1 : 2]!;
+      await mine.set(key, 'old', 600_000);
+      assert.equal(await mine.get(key), 'old');
+      assert.equal(mine.get(key), 'old');
+      const slot = keySlot(`cluster:${key}`);
+      await until('the client knows the replica', () => {
+        client.refreshSlotsCache();
+        return client.slots[slot]?.length === 2;
+      });
+      const [name, replica] = client.slots[slot]!;
+      const [master, successor] = [name, replica].map((each) => Number(each!.split(':')[1]));
+      if (how === 'demoted') await redis.ask(successor!, 'CLUSTER FAILOVER');
+      else await redis.at(master!).kill();
+      await until('the loss', () => mine.bytes === 0);
+      await until('the successor takes writes', async () =>
+        (await redis.ask(successor!, 'ROLE')).includes('master'),
+      );
+      await until('it is written', () =>
+        another.set(key, 'new', 600_000).then(
+          () => true,
+          () => false,
+        ),
+      );
+      await until('it is kept again', () => now(mine, key) === 'new');
+      await another.delete(key);
+      await until('the invalidation by the successor', () => now(mine, key) !== 'new');
+      if (how === 'killed') await redis.at(master!).restart();
+    });
+});

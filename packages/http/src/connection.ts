@@ -5,7 +5,7 @@ import { connectionReset, streamDestroyed, systemError } from './errors.ts';
 import type { EngineConnection, EngineRequest, EngineResponse, ServingServer } from './exchange.ts';
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from './native/index.ts';
-import { kErrored, kWritableFinished } from './node-internals.ts';
+import { kCorked, kErrored, kWritableFinished } from './node-internals.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from './request-body.ts';
 import {
@@ -14,6 +14,7 @@ import {
   heldLength,
   lostError,
   releaseHeld,
+  roughLength,
   settleEnd,
   settleWrites,
 } from './response-output.ts';
@@ -40,6 +41,10 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   /** Responses that wait until the kernel has taken everything, with their own context where they have one. */
   #unsent: Map<EngineResponse, InContext | undefined> | null = null;
   #isPaused = false;
+  /** What was written for responses before their turn. */
+  #waiting = 0;
+  /** No more requests are read: too much of that waits. */
+  #isFull = false;
   /** The socket, until the tick is over. */
   #isCorked = false;
   /** The last response is complete. */
@@ -92,10 +97,20 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     return held + this.native.unsent;
   }
 
-  /** A response takes its place in the line. */
+  /** A response takes its place in the line. As with Node it is the last that is read while much waits for its turn. */
   enqueue(response: EngineResponse): void {
-    if (this.first === null && !this.#isEnding) this.first = response;
-    else this.#later.push(response);
+    if (this.first === null && !this.#isEnding) {
+      this.first = response;
+      return;
+    }
+    this.#later.push(response);
+    if (this.#waiting < this.server.highWaterMark || this.#isFull) return;
+    this.#isFull = true;
+    this.native.pause();
+  }
+
+  countWaiting(length: number): void {
+    this.#waiting += length;
   }
 
   owes(request: EngineRequest): boolean {
@@ -142,6 +157,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     if (this.first !== response) return;
     // As Node's server does: the socket says at "finish" that it ends.
     if (response._last && this.#socket !== null) this.#socket.end();
+    // What was corked behind its end. Node's `end` uncorks the socket a tick later.
+    for (let corks = response[kCorked]; corks > 0; corks--) this.#socket?.uncork();
     publishFinish(response, this);
     releaseRequest(response.req, this);
     if (this.incoming === response.req && response.req.complete) this.incoming = null;
@@ -157,6 +174,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   }
 
   #giveTurn(response: EngineResponse): void {
+    if (response[kDirect]) this.#waiting -= roughLength(response[kHeld]);
     if (!response[kDirect]) {
       const socket = this.socket();
       assignSocket(response, socket);
@@ -172,6 +190,9 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     releaseHeld(response);
     if (response[kDirect]) this.afterTick(response);
     else response._flush();
+    if (!this.#isFull || this.#waiting >= this.server.highWaterMark) return;
+    this.#isFull = false;
+    if (!this.#isPaused) this.native.resume();
   }
 
   /** As with Node, who listens to the socket hears "pause" and "resume". */
@@ -190,7 +211,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   readMore(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.native.resume();
+    if (!this.#isFull) this.native.resume();
   }
 
   readLess(): void {

@@ -76,6 +76,8 @@ export interface EngineConnection {
   isWritable(): boolean;
   /** Bytes that were written for it and that the kernel has not taken. */
   unsent(): number;
+  /** So many more, or fewer, were written for responses before their turn. */
+  countWaiting(length: number): void;
   /** All bytes of the response are with the engine. */
   ended(response: EngineResponse): void;
   /** Whether the response to this request is not finished. */

@@ -91,6 +91,7 @@ function custom(
   response[kTickBytes] = 0;
   response[kWriteCallbacks] = null;
   response[kHeld] = null;
+  response._onPendingData = (length) => connection.countWaiting(length);
   response._keepAliveTimeout = server.keepAliveTimeout;
   response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
   response.shouldKeepAlive = keepAlive;

@@ -82,6 +82,7 @@ export interface OutgoingInternals {
   maxRequestsOnConnectionReached: boolean;
   outputData: unknown[];
   outputSize: number;
+  _onPendingData: (length: number) => void;
   [kOutHeaders]: Record<string, [string, unknown]> | null;
   [kNeedDrain]: boolean;
   [kCorked]: number;

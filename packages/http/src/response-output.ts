@@ -64,9 +64,13 @@ function give(
   encoding: BufferEncoding | undefined,
   flags: number,
 ): void {
-  const { first, native } = response[kConnection];
-  if (first === response) native.write(response[kSequence], data, encoding, flags);
-  else (response[kHeld] ??= []).push(data, encoding, flags);
+  const connection = response[kConnection];
+  if (connection.first === response) {
+    connection.native.write(response[kSequence], data, encoding, flags);
+    return;
+  }
+  (response[kHeld] ??= []).push(data, encoding, flags);
+  connection.countWaiting(data.length);
 }
 
 /** Gives the engine what this tick wrote, or what was written before the response's turn. */
@@ -83,6 +87,14 @@ export function releaseHeld(response: EngineResponse): void {
       held[at + 2] as number,
     );
   }
+}
+
+/** As Node counts what waits for its turn: a letter for a byte. */
+export function roughLength(held: HeldWrites | null): number {
+  if (held === null) return 0;
+  let length = 0;
+  for (let at = 0; at < held.length; at += 3) length += (held[at] as Chunk).length;
+  return length;
 }
 
 /** Bytes of this tick that the engine does not have yet, with what goes around chunks. */
@@ -114,8 +126,10 @@ export function writeBody(
   if (native.destroyed || native.closed) return false;
   expectTick(response);
   const held = (response[kHeld] ??= []);
+  let heldNow = 0;
   if (!response._headerSent) {
     response._headerSent = true;
+    heldNow = response._header!.length;
     const isText = typeof chunk === 'string' && !response.chunkedEncoding;
     held.push(
       response._header!,
@@ -128,8 +142,11 @@ export function writeBody(
   if (chunk.length > 0) {
     held.push(chunk, encoding ?? undefined, response.chunkedEncoding ? CHUNK : 0);
     response[kTickBytes] += lengthOf(chunk, encoding);
+    heldNow += chunk.length;
   }
-  const unsent = connection.first === response ? native.pending : 0;
+  const isFirst = connection.first === response;
+  if (!isFirst) connection.countWaiting(heldNow);
+  const unsent = isFirst ? native.pending : 0;
   const isWelcome = response[kTickBytes] + unsent < connection.server.highWaterMark;
   if (!isWelcome) response[kNeedDrain] = true;
   return isWelcome;
@@ -146,7 +163,8 @@ export function writeUnframed(
     callback = encoding;
     encoding = undefined;
   }
-  const { first, native, server } = response[kConnection];
+  const connection = response[kConnection];
+  const { first, native, server } = connection;
   if (native.destroyed || native.closed) return false;
   if (typeof callback === 'function') {
     expectTick(response);
@@ -154,8 +172,12 @@ export function writeUnframed(
   }
   if (data.length > 0) {
     const held = response[kHeld];
-    if (held === null) give(response, data, encoding, 0);
-    else held.push(data, encoding, 0);
+    if (held === null) {
+      give(response, data, encoding, 0);
+    } else {
+      held.push(data, encoding, 0);
+      if (first !== response) connection.countWaiting(data.length);
+    }
   }
   const unsent = first === response ? native.pending : heldLength(response);
   return unsent < server.highWaterMark;
@@ -203,10 +225,12 @@ export function handOver(response: EngineResponse): void {
   const socket = connection.first === response ? connection.socket() : null;
   defineOwn(response, kOutSocket, socket);
   response.prependListener('finish', () => finishNode(response));
+  if (socket === null) response._onPendingData = (length) => connection.countWaiting(length);
   const held = response[kHeld];
   if (held === null) return;
   response[kHeld] = null;
-  if (socket !== null) connection.corkUntilTick(response[kNeedDrain]);
+  if (socket === null) connection.countWaiting(-roughLength(held));
+  else connection.corkUntilTick(response[kNeedDrain]);
   passOn(response, held, takeCallbacks(response), socket);
 }
 
@@ -224,6 +248,7 @@ function passOn(
     }
     response.outputData.push({ data, encoding, callback: done });
     response.outputSize += data.length;
+    response._onPendingData(data.length);
   };
   const last = held.length - 3;
   for (let at = 0; at <= last; at += 3) {

@@ -126,17 +126,19 @@ export class Port {
     let lastSlot = -1;
     let bodySlot = -1;
     let at = this.#next;
-    this.#endBodies();
+    if (this.#endBodies() && this.#next < words) return;
     while (this.#next < words) {
       at = this.#next;
       const start = records[at]!;
       const kind = start & 0xff;
       const slot = records[at + 1]!;
-      // As with Node ticks and promises run behind a piece of a body, or trailers, before what comes next of its connection,
-      // and from the first trailers on before each request.
+      // As with Node ticks and promises run behind a piece of a body, before and behind trailers, before what comes next of
+      // its connection, and from the first trailers on before each request.
       const known = this.#connections[slot];
       if (slot === bodySlot || known?.endsBody) return;
       if (kind === REQUEST && slot === lastSlot && known?.hadTrailers) return;
+      const hasTrailers = kind === BODY_END && records[at + 6]! > 0;
+      if (hasTrailers && slot === lastSlot) return;
       // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
       if (kind === ERROR && isAnyGood) return;
       this.#next = at + (start >>> 8);
@@ -147,7 +149,7 @@ export class Port {
       } else {
         isAnyGood ||= kind === BODY_END;
         this.#onOther(records, at, kind);
-        if (kind === BODY || (kind === BODY_END && records[at + 6]! > 0)) bodySlot = slot;
+        if (kind === BODY || hasTrailers) bodySlot = slot;
       }
       lastSlot = slot;
       // As with Node nothing runs between the requests of one piece, however long their handlers take.
@@ -161,16 +163,22 @@ export class Port {
     }
   }
 
-  /** Ticks and promises have run behind bodies that came whole: they are complete. */
-  #endBodies(): void {
+  /**
+   * Ticks and promises have run behind bodies that came whole: they are complete.
+   * @returns whether ticks and promises run before the next request too, as one of the connections has had trailers
+   */
+  #endBodies(): boolean {
     const whole = this.#whole;
+    let hadTrailers = false;
     while (whole.length > 0) {
       const connection = whole.shift() as Connection;
       const sequence = whole.shift() as number;
       connection.endsBody = false;
       if (connection.destroyed || connection.closed) continue;
+      hadTrailers ||= connection.hadTrailers;
       connection.server.onBodyEnd(connection, sequence, []);
     }
+    return hadTrailers;
   }
 
   #onRequest(records: Uint32Array, at: number): void {

@@ -97,6 +97,27 @@ export const greed: Behaviours = {
     line.socket.destroy();
     return { isWhole, log };
   },
+  'while much waits behind a response no more requests are read': async (http) => {
+    const asked: string[] = [];
+    let answerFirst: (() => void) | undefined;
+    await using serving = await serve(http, {}, (request, response) => {
+      asked.push(request.url!);
+      if (request.url === '/1') answerFirst = () => response.end('first');
+      else response.end(Buffer.alloc(MEBIBYTE, 'x'));
+    });
+    const line = new Line(connect(serving.port));
+    line.socket.write(get('/1') + get('/2') + get('/3'));
+    while (asked.length < 3) await moment(5);
+    for (let more = 4; more < 40; more++) line.socket.write(get(`/${more}`));
+    await moment(100);
+    const before = asked.length;
+    line.socket.end(get('/40'));
+    answerFirst!();
+    const isWhole = await line.until(/first/);
+    while (asked.length < 40) await moment(5);
+    const isClosed = await line.untilClosed();
+    return { before, isWhole, last: asked.at(-1), isClosed };
+  },
   'a body nobody read does not open the next one': async (http) => {
     const kept: IncomingMessage[] = [];
     await using serving = await serve(http, {}, (request, response) => {

@@ -111,4 +111,17 @@ export const heldWrites: Behaviours = {
         setTimeout(() => socket.end(), 20);
       },
     ),
+  'a response that is corked behind its end holds nobody up': async (http) => {
+    await using serving = await serve(http, {}, (request, response) => {
+      response.end(request.url);
+      if (request.url !== '/1') return;
+      response.cork();
+      request.socket.write('raw');
+    });
+    return await serving.talk(
+      'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n',
+      /\/2$/,
+      'GET /3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+    );
+  },
 };

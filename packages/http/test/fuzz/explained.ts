@@ -57,52 +57,73 @@ const explained: { reason: string; covers: (difference: Difference) => boolean }
     reason:
       'a response that ended before its turn leaves in its turn, also when it was corked behind its end; Node keeps it forever',
     covers: ({ node, redline, case: { programs } }) =>
-      node.end === 'open' &&
-      isCutOff(node, redline) &&
-      programs.slice(1).some((steps) => has(steps, 'end', 'cork')),
+      isCutOff(node, redline) && programs.slice(1).some((steps) => has(steps, 'end', 'cork')),
   },
   {
     reason:
       'a response that ended and was destroyed with an error before its turn gives way to the next; Node never goes on',
     covers: ({ node, redline, case: { programs } }) =>
-      node.end === 'open' &&
-      isCutOff(node, redline) &&
+      (isCutOff(node, redline) || closesOnly(node, redline)) &&
       programs.slice(1).some((steps) => has(steps, 'end', 'destroyError')),
   },
   {
     reason:
-      'a client that ends is noticed while much waits behind the first response; Node reads no further then',
+      'a socket that is resumed and paused in one tick is paused; Node reads on, and hears the end of the client',
     covers: ({ node, redline, case: { ending, programs } }) =>
       ending === 'end' &&
-      node.end === 'open' &&
-      redline.end === 'FIN' &&
+      node.end === 'FIN' &&
+      redline.end === 'open' &&
       node.bytes === redline.bytes &&
-      programs.slice(1, -1).some((steps) => written(steps) > 65_536),
+      programs.some((steps) => has(steps, 'socketResume', 'socketPause')),
   },
   {
     reason:
-      'a request whose framing is refused is not answered as well; Node first misses its Host',
+      'a request whose framing is refused is not answered as well, and no handler runs; Node first misses its Host, or heeds its Expect, or calls the handler',
     covers: ({ node, redline }) => {
       const framing = 'clientError HPE_INVALID_TRANSFER_ENCODING';
-      const missesHost = /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\nDate: now\r\n/;
       const before = redline.bytes.slice(0, -refusal.length);
+      const answersToo =
+        /^HTTP\/1\.1 (?:100 Continue|400 Bad Request\r\nConnection: close\r\nDate: now|417 Expectation Failed)\r\n/;
+      const isAnswered =
+        node.bytes.startsWith(before) && answersToo.test(node.bytes.slice(before.length));
       return (
         node.errors[0] === framing &&
         redline.errors[0] === framing &&
         redline.bytes === before + refusal &&
-        node.bytes.startsWith(before) &&
-        missesHost.test(node.bytes.slice(before.length)) &&
-        sameRequests(node, redline)
+        (isAnswered || isRefusedInTurn(node, redline)) &&
+        startsAlike(redline, node) &&
+        node.requests.length <= redline.requests.length + 1
       );
     },
   },
   {
-    reason: 'a request line without a version is refused; Node takes it for HTTP/0.9',
+    reason:
+      'a request line without a version is refused, in turn; Node takes it for HTTP/0.9, reads on, and may drop the responses that are due',
     covers: ({ node, redline, case: { bytes } }) =>
-      /^(?:GET|HEAD|POST|DELETE) [^ \r\n]*\r?\n/m.test(bytes) &&
+      /(?:GET|HEAD|POST|DELETE) [^ \r\n\t]*(?: (?!HTTP\/)|[\r\n\t]|$)/.test(bytes) &&
       redline.errors[0] === 'clientError HPE_INVALID_CONSTANT' &&
-      redline.bytes.endsWith(refusal) &&
-      node.bytes.startsWith(redline.bytes.slice(0, -refusal.length)),
+      (isRefusedInTurn(node, redline) || readsOn(node, redline)) &&
+      startsAlike(redline, node),
+  },
+  {
+    reason:
+      'a client that has ended is let go with its last response; Node looks a turn later, and what the socket writes until then leaves',
+    covers: ({ node, redline, case: { ending } }) =>
+      ending === 'end' &&
+      redline.end === 'FIN' &&
+      node.bytes.startsWith(redline.bytes) &&
+      /^(?:HTTP\/1\.1 299 Raw\r\n\r\n)+$/.test(node.bytes.slice(redline.bytes.length)) &&
+      sameRequests(node, redline),
+  },
+  {
+    reason:
+      'what follows a request for an upgrade that nobody took is read; Node drops what came in the same packet',
+    covers: ({ node, redline, case: { bytes } }) =>
+      /^upgrade: /im.test(bytes) &&
+      node.errors.length === 0 &&
+      node.end === 'open' &&
+      redline.bytes.startsWith(node.bytes) &&
+      startsAlike(node, redline),
   },
 ];
 const refusal = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
@@ -121,8 +142,34 @@ function isCutOff(node: Transcript, redline: Transcript): boolean {
   );
 }
 
-function written(steps: readonly Step[]): number {
-  return steps.reduce((sum, step) => sum + (step.do === 'write' ? step.bytes : 0), 0);
+/** The engine ends its side behind the same bytes. */
+function closesOnly(node: Transcript, redline: Transcript): boolean {
+  return (
+    node.end === 'open' &&
+    redline.end === 'FIN' &&
+    node.bytes === redline.bytes &&
+    sameRequests(node, redline)
+  );
+}
+
+/** The engine refuses behind what is due; Node sends the begin of that, and may refuse or wait. */
+function isRefusedInTurn(node: Transcript, redline: Transcript): boolean {
+  if (!redline.bytes.endsWith(refusal)) return false;
+  const sent = node.bytes.endsWith(refusal) ? node.bytes.slice(0, -refusal.length) : node.bytes;
+  return redline.bytes.slice(0, -refusal.length).startsWith(sent);
+}
+
+/** Node takes for good what the engine refuses. */
+function readsOn(node: Transcript, redline: Transcript): boolean {
+  return (
+    redline.bytes.endsWith(refusal) &&
+    node.bytes.startsWith(redline.bytes.slice(0, -refusal.length))
+  );
+}
+
+/** All requests that the handlers of the one heard of are the first that those of the other heard of. */
+function startsAlike({ requests }: Transcript, other: Transcript): boolean {
+  return requests.every(({ request }, at) => request[0] === other.requests[at]?.request[0]);
 }
 
 /** The handler does one, and later the other. */

@@ -5,7 +5,7 @@ import { engine } from '@redline/http';
 import { obtainRedis } from '@redline/services';
 
 /** These log errors only; all others a line for every request. */
-const errorsOnly = new Set(['06-errors-only', 'raw-fastify']);
+const errorsOnly = new Set(['06-errors-only', '07-memory-before-redis', 'raw-fastify']);
 
 const rungs = [
   { name: '00-express', note: 'nestjs-pino, CacheInterceptor' },
@@ -21,6 +21,7 @@ const rungs = [
   { name: '04-auto-pipelining', note: 'one trip to Redis per turn' },
   { name: '05-engine', note: 'a native HTTP engine' },
   { name: '06-errors-only', note: 'no line for what went well' },
+  { name: '07-memory-before-redis', note: 'read once, until Redis says it changed' },
   { name: 'raw-fastify', note: 'rung 06 without Nest', beside: true },
 ];
 
@@ -46,11 +47,14 @@ export default defineConfig({
     const redis = await obtainRedis();
     if (redis.url !== undefined) return { env: { REDIS_URL: redis.url }, stop: redis.stop };
     process.stderr.write(`${redis.missing}\nThe ladder runs on the in-process store.\n`);
-    return { env: { REDIS_URL: '' }, skip: { '04-auto-pipelining': 'needs Redis' } };
+    return { env: { REDIS_URL: '' }, skip };
   },
 
   verify: logsEveryRequest,
 });
+
+/** Without Redis they are the rungs below them. */
+const skip = { '04-auto-pipelining': 'needs Redis', '07-memory-before-redis': 'needs Redis' };
 
 const checkedRequests = 20;
 const checkedUrl = '/cached?checked';

@@ -65,12 +65,12 @@ export class ChildPipes {
     return open.map(() => 'PipeWrap');
   }
 
-  /** Whether libuv has one of the outputs. */
+  /** Whether libuv has one of the outputs, or input that is not written yet. */
   get hasNodes(): boolean {
     return this.#sockets.some(
       (socket, index) =>
-        index > 0 &&
         socket !== undefined &&
+        (index > 0 || socket.writableLength > 0) &&
         !socket.destroyed &&
         !(socket instanceof OutputStream && !socket.isAdopted),
     );
@@ -147,13 +147,14 @@ export class ChildPipes {
 
   /** Ends the collecting with what there is, and closes the outputs. */
   discard(): void {
+    const hasStarted = !this.#isInputClosed || this.#hasExited;
     const open: number[] = [];
     for (let index = 1; index < this.#codes.length; index++) {
       if (this.#codes[index] !== COLLECT || this.#isSettled(index)) continue;
       if (this.#isFlushed && !this.#draining.has(index)) continue;
       const { ended, bytes } = port().uncollect(this.#id, index);
       this.#collection?.onCollected(index, bytes);
-      this.#sockets[index] = closedSocket();
+      this.#sockets[index] = closedSocket(ended && hasStarted);
       this.#touch(index);
       process.nextTick(this.#onClosed);
       if (!ended) open.push(index);

@@ -113,14 +113,18 @@ export class Execution implements Collecting, Collection {
   }
 
   #kill(): void {
-    this.#pipes?.discard();
     this.#isKilled = true;
+    let refusal: Error | undefined;
+    // Before the outputs close: who still writes must not end of that.
     try {
       this.#child.kill(this.#limits.killSignal);
     } catch (error) {
-      this.#error = error as Error;
-      this.#onExit();
+      refusal = error as Error;
     }
+    this.#pipes?.discard();
+    if (refusal === undefined) return;
+    this.#error = refusal;
+    this.#onExit();
   }
 
   #onExit(code?: number | null, signal?: NodeJS.Signals | null): void {

@@ -159,14 +159,12 @@ export class OutputStream extends Socket {
       super._destroy(error, done);
       return;
     }
-    const isEarly = !this.#hasEnded;
-    if (isEarly) port().closeStream(this.#id, this.#index);
+    if (!this.#hasEnded) port().closeStream(this.#id, this.#index);
     this.#stopReading();
     if (this.timeout) this.setTimeout(0);
     done(error);
     // A socket without a handle says nothing about errors here.
-    if (isEarly) closeInTurn(native!.Pipe, () => emitClose(this, error !== null));
-    else process.nextTick(emitClose, this, error !== null);
+    closeInTurn(native!.Pipe, () => this.emit('close', error !== null));
   }
 
   #stopReading(): void {
@@ -186,9 +184,14 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
   },
 });
 
-function emitClose(stream: OutputStream, hadError: boolean): void {
-  stream.emit('close', hadError);
-}
+// A socket without a handle is one that waits for its connection, or was destroyed.
+const pending = Object.getOwnPropertyDescriptor(Socket.prototype, 'pending')!.get!;
+Object.defineProperty(OutputStream.prototype, 'pending', {
+  configurable: true,
+  get(this: OutputStream) {
+    return this.isAdopted ? (pending.call(this) as boolean) : this.destroyed;
+  },
+});
 
 function readOn(stream: OutputStream): void {
   // One that has been adopted reads already, unless it is another child's by now.

@@ -88,9 +88,13 @@ export function closeInTurn(Pipe: PipeConstructor, onClosed: () => void): void {
   new Pipe(SOCKET).close(onClosed);
 }
 
-/** What a pipe of an ended child looks like to those who have not looked at it before. */
-export function closedSocket(): Socket {
+/**
+ * What a pipe of an ended child looks like to those who have not looked at it before; without `hasEnded`, one that was
+ * closed before its end was read.
+ */
+export function closedSocket(hasEnded = true): Socket {
   const socket = new Socket();
+  if (!hasEnded) return socket.destroy();
   const { _readableState: state } = socket as unknown as {
     _readableState: { ended: boolean; endEmitted: boolean };
   };

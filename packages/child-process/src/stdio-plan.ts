@@ -33,6 +33,8 @@ export function planStdio(given: unknown): StdioPlan | undefined {
   const codes: number[] = [];
   let isMixed = false;
   for (let index = 0; index < Math.max(given.length, 3); index++) {
+    // Node passes over the gaps of a list, in a way of its own.
+    if (index < given.length && !(index in given)) return undefined;
     const code = codeOf(given[index], index);
     if (code === undefined) return undefined;
     isMixed ||= code === MIXED;

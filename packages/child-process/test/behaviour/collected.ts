@@ -162,6 +162,16 @@ export const collected: Behaviours = {
       const child = cp.exec('cat', (error, stdout) => resolve([describeError(error), stdout]));
       child.stdin!.end('given');
     }),
+  'a stream looked at after the timeout': async (cp) => {
+    const child = cp.execFile('sleep', ['10'], { timeout: 100 }, () => {});
+    await settled(child);
+    try {
+      for await (const _ of child.stdout!);
+      return 'iterated';
+    } catch (error) {
+      return describeError(error);
+    }
+  },
   'a grandchild that holds the output': (cp) => exec(cp, '(sleep 0.2; echo late) & echo early'),
   promises: async (cp) => {
     const run = promisify(cp.exec);

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -72,6 +73,31 @@ export const missingPrograms: Behaviours = {
     const chunks: unknown[] = [];
     for await (const chunk of child.stdout) chunks.push(chunk);
     return chunks;
+  },
+  'collected output that is iterated': async (cp) => {
+    const iterate = async (child: ChildProcess, turn: () => Promise<unknown>) => {
+      await turn();
+      try {
+        for await (const _ of child.stdout!);
+        return 'iterated';
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code;
+      }
+    };
+    return [
+      await iterate(
+        cp.execFile(missing, () => {}),
+        async () => {},
+      ),
+      await iterate(
+        cp.execFile(missing, () => {}),
+        () => new Promise(process.nextTick),
+      ),
+      await iterate(
+        cp.exec('true', { cwd: '/redline-no-such-folder' }, () => {}),
+        () => moment(),
+      ),
+    ];
   },
   'a folder that is missing': async (cp) => {
     const child = cp.spawn('cat', { cwd: '/redline-no-such-folder' });

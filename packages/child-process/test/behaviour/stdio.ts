@@ -1,3 +1,4 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -70,6 +71,12 @@ export const stdio: Behaviours = {
         stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'],
       }),
     ),
+  'gaps in the list are passed over': (cp) => {
+    const gap = ['ignore', 'pipe', 'ignore'] as StdioOptions & string[];
+    gap[4] = 'pipe';
+    const script = 'for fd in 3 4; do [ -e /proc/$$/fd/$fd ] && echo $fd; done';
+    return outcome(cp.spawn('sh', ['-c', script], { stdio: gap }));
+  },
   'a descriptor': async (cp) => {
     const file = fresh();
     const fd = openSync(file, 'w');
@@ -153,6 +160,18 @@ export const stdio: Behaviours = {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return [errors, child.stdin.destroyed, child.stdin.writable];
   },
+  'writing to a child that ends without reading': async (cp) => {
+    const input = Buffer.alloc(2_000_000);
+    const write = async () => {
+      const child = cp.spawn('sleep', ['0.1']);
+      const errors: unknown[] = [];
+      child.stdin.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code));
+      child.stdin.write(input);
+      await settled(child);
+      return errors;
+    };
+    return await Promise.all(Array.from({ length: 10 }, write));
+  },
   'writing to a child that does not exist': async (cp) => {
     const child = cp.spawn('redline-no-such-program');
     const errors: unknown[] = [];
@@ -194,6 +213,9 @@ export const stdio: Behaviours = {
         stream.readableFlowing,
         stream.destroyed,
         stream.allowHalfOpen,
+        stream.pending,
+        stream.connecting,
+        stream.readyState,
       ],
     );
     child.stdin.end();
@@ -203,8 +225,22 @@ export const stdio: Behaviours = {
       stream.destroyed,
       stream.readableEnded,
       stream.bytesRead,
+      stream.pending,
     ]);
     return [facts, after];
+  },
+  'an output with listeners that is iterated too': async (cp) => {
+    const run = async (child: ChildProcess) => {
+      const events: string[] = [];
+      child.stdout!.on('data', () => {});
+      for (const event of ['end', 'close']) child.stdout!.on(event, () => events.push(event));
+      const closed = settled(child);
+      for await (const _ of child.stdout!);
+      events.push('iterated');
+      await closed;
+      return events;
+    };
+    return [await run(cp.spawn('sleep', ['0.1'])), await run(cp.execFile('sleep', ['0.1']))];
   },
   'the same stream each time': async (cp) => {
     const child = cp.spawn('true');

@@ -6,7 +6,7 @@ import { iterate, read, readByHand, streamLog } from './reading.ts';
 
 type Module = typeof import('node:child_process');
 
-/** Does something to a child, and notes in `acts` what came of it. */
+/** Does something to a child, and notes in `acts` what came of it, in `pending` what is yet to come. */
 export function act(
   cp: Module,
   deed: Deed,
@@ -14,6 +14,7 @@ export function act(
   name: string,
   log: Log,
   acts: unknown[],
+  pending: Set<unknown>,
 ): void {
   // Only what the deed is about: when a stream is first looked at is a part of the program.
   const stdin = /stdin|^write( much)?$/.test(deed) ? child.stdin : null;
@@ -130,6 +131,8 @@ export function act(
     case 'pipe on':
       if (stdout) {
         const next = cp.spawn('cat', { stdio: [stdout, 'pipe', 'ignore'] });
+        pending.add(next);
+        next.on('close', () => pending.delete(next));
         read(next.stdout, 9, name, log);
       }
       return;

@@ -35,7 +35,7 @@ let current: Log = {};
 interface Performance {
   readonly pid: () => number | undefined;
   readonly closed: Promise<void>;
-  /** The actions whose time has not come. */
+  /** The actions whose time has not come, and other children they started. */
   readonly pending: Set<unknown>;
   /** Notes how the child and its streams are left. */
   readonly finish: () => void;
@@ -118,7 +118,7 @@ function perform(plan: Child, name: string, log: Log): Performance {
   for (const action of plan.actions) {
     when(action.at, () => {
       try {
-        act(cp, action.do, child, name, log, acts);
+        act(cp, action.do, child, name, log, acts, pending);
       } catch (error) {
         acts.push([action.do, 'threw', short(error)]);
       }

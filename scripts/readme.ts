@@ -13,7 +13,7 @@ import type { LoggerLoss } from '../benchmarks/proofs/logger-loss.ts';
 import { headline } from './headline.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
-import { evidenceText, readEvidence, ruleTable } from './rule-tables.ts';
+import { evidenceText, isRule, mythTable, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 import { table } from './markdown-table.ts';
 
@@ -88,8 +88,10 @@ replaceBlock(
 );
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
+replaceBlock('packages/eslint-plugin/README.md', 'myths', mythTable());
 for (const [rule, evidence] of readEvidence()) {
-  replaceBlock(`packages/eslint-plugin/docs/rules/${rule}.md`, 'evidence', evidenceText(evidence));
+  const [page, block] = isRule(rule) ? [`rules/${rule}`, 'evidence'] : ['myths', rule];
+  replaceBlock(`packages/eslint-plugin/docs/${page}.md`, block, evidenceText(evidence));
 }
 
 if (stale.length > 0) {

@@ -12,32 +12,49 @@ import { table } from './markdown-table.ts';
 
 export { readEvidence };
 
-const order: Status[] = ['on', 'gated', 'refuted'];
+const all = [...readEvidence().values()];
+const order: Status[] = ['on', 'gated'];
 
 /** Every rule with its gain on each measured Node, in the order of their use. */
 export function ruleTable(): string {
-  const all = [...readEvidence().values()];
-  const majors = [...new Set(all.flatMap(({ measurements }) => measurements.map(majorOf)))];
-  majors.sort((a, b) => a - b);
-  const rows = all
-    .toSorted((a, b) => order.indexOf(statusOf(a)) - order.indexOf(statusOf(b)))
-    .map((evidence) => {
-      const gains = majors.map((major) => {
-        const found = evidence.measurements.find((each) => majorOf(each) === major);
-        return found === undefined ? '–' : gainText(found);
-      });
-      return [
-        `[\`${evidence.rule}\`](docs/rules/${evidence.rule}.md)`,
-        statusText(evidence),
-        ...gains,
-        marks(evidence),
-      ];
-    });
-  const head = ['rule', 'status', ...majors.map((major) => `Node ${major}`), ''];
-  return `${table(head, rows)}\n\n${measuredText(all)}`;
+  const rules = all.filter(({ rule }) => isRule(rule));
+  const sorted = rules.toSorted((a, b) => order.indexOf(statusOf(a)) - order.indexOf(statusOf(b)));
+  return gains(sorted, ['rule', 'status'], (evidence) => [
+    `[\`${evidence.rule}\`](docs/rules/${evidence.rule}.md)`,
+    statusText(evidence),
+  ]);
 }
 
-/** The evidence of one rule, for its page. */
+/** What has a proof and no rule. */
+export function mythTable(): string {
+  const myths = all.filter(({ rule }) => !isRule(rule));
+  return gains(myths, ['myth'], ({ rule }) => [`\`${rule}\``]);
+}
+
+export function isRule(name: string): boolean {
+  return plugin.rules[name] !== undefined;
+}
+
+function gains(
+  rows: readonly Evidence[],
+  head: string[],
+  namesOf: (evidence: Evidence) => string[],
+): string {
+  const majors = [...new Set(rows.flatMap(({ measurements }) => measurements.map(majorOf)))];
+  majors.sort((a, b) => a - b);
+  const cells = rows.map((evidence) => [
+    ...namesOf(evidence),
+    ...majors.map((major) => {
+      const found = evidence.measurements.find((each) => majorOf(each) === major);
+      return found === undefined ? '–' : gainText(found);
+    }),
+    marks(evidence),
+  ]);
+  const columns = [...head, ...majors.map((major) => `Node ${major}`), ''];
+  return `${table(columns, cells)}\n\n${measuredText(rows)}`;
+}
+
+/** The evidence of one rule or myth, for its page. */
 export function evidenceText(evidence: Evidence): string {
   const rows = evidence.measurements.map((each) => [
     each.node,
@@ -62,7 +79,7 @@ function statusText(evidence: Evidence): string {
 }
 
 function marks({ rule, changesResult }: Evidence): string {
-  const isFixed = plugin.rules[rule]!.meta!.fixable !== undefined;
+  const isFixed = plugin.rules[rule]?.meta?.fixable !== undefined;
   return [isFixed ? '🔧' : '', changesResult === undefined ? '' : '≠'].join(' ').trim();
 }
 
@@ -83,8 +100,8 @@ function nanos(value: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ns`;
 }
 
-function measuredText(all: readonly Evidence[]): string {
-  const measurements = all.flatMap((each) => each.measurements);
+function measuredText(measured: readonly Evidence[]): string {
+  const measurements = measured.flatMap((each) => each.measurements);
   const days = [...new Set(measurements.map(({ measuredOn }) => measuredOn))].toSorted();
   const machines = [...new Set(measurements.map(({ machine }) => machine))];
   const restarts = measurements.map((each) => each.restarts);

@@ -10,7 +10,7 @@ export function configFor(plugin: ESLint.Plugin, major: number): Linter.Config {
   return configOf(plugin, `node-${major}`, names);
 }
 
-/** Every rule, refuted ones too: for looking at code, not for CI. */
+/** Every rule, also where it pays on other versions only: for looking at code, not for CI. */
 export function configOfAll(plugin: ESLint.Plugin): Linter.Config {
   return configOf(plugin, 'all', Object.keys(plugin.rules!));
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What `redline prove` found out about one rule: a file in `evidence/`. */
+/** What `redline prove` found out about one rule or myth: a file in `evidence/`. */
 export interface Evidence {
   schema: 1;
   rule: string;

@@ -11,7 +11,7 @@ interface RedlinePlugin extends ESLint.Plugin {
   configs: {
     /** What pays on the Node that runs ESLint. */
     recommended: Linter.Config;
-    /** Every rule, refuted ones too. */
+    /** Every rule, also those that pay on other versions only. */
     all: Linter.Config;
   };
 }

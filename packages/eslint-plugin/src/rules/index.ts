@@ -1,12 +1,8 @@
 import type { Rule } from 'eslint';
-import { cacheArrayLength } from './cache-array-length.ts';
 import { hoistRegexpLiteral } from './hoist-regexp-literal.ts';
 import { noArgumentsSlice } from './no-arguments-slice.ts';
 import { noArrayForEach } from './no-array-for-each.ts';
-import { noArrayReduce } from './no-array-reduce.ts';
-import { noBind } from './no-bind.ts';
 import { noBufferConcatInLoop } from './no-buffer-concat-in-loop.ts';
-import { noComputedDispatch } from './no-computed-dispatch.ts';
 import { noConcatInLoop } from './no-concat-in-loop.ts';
 import { noDelete } from './no-delete.ts';
 import { noFilterFirst } from './no-filter-first.ts';
@@ -15,7 +11,6 @@ import { noForInArray } from './no-for-in-array.ts';
 import { noJoinForConcat } from './no-join-for-concat.ts';
 import { noMapDoubleLookup } from './no-map-double-lookup.ts';
 import { noMapFilterChain } from './no-map-filter-chain.ts';
-import { noMixedReturnTypes } from './no-mixed-return-types.ts';
 import { noNewRegexpInFunction } from './no-new-regexp-in-function.ts';
 import { noObjectAssignToLiteral } from './no-object-assign-to-literal.ts';
 import { noObjectEntriesLoop } from './no-object-entries-loop.ts';
@@ -25,29 +20,20 @@ import { noShiftInLoop } from './no-shift-in-loop.ts';
 import { noSortForExtremum } from './no-sort-for-extremum.ts';
 import { noSplitForFirst } from './no-split-for-first.ts';
 import { noSplitForPair } from './no-split-for-pair.ts';
-import { noToFixed } from './no-to-fixed.ts';
 import { noToFixedForNumbers } from './no-to-fixed-for-numbers.ts';
-import { noTryCatch } from './no-try-catch.ts';
 import { preferDateNow } from './prefer-date-now.ts';
 import { preferGeneratedSerializer } from './prefer-generated-serializer.ts';
 import { preferMapForChurnedKeys } from './prefer-map-for-churned-keys.ts';
-import { preferMapForFreshKeys } from './prefer-map-for-fresh-keys.ts';
-import { preferObjectKeys } from './prefer-object-keys.ts';
 import { preferSetHas } from './prefer-set-has.ts';
-import { preferStructuredClone } from './prefer-structured-clone.ts';
 import { preferTestOverMatch } from './prefer-test-over-match.ts';
 import { preferUnaryPlus } from './prefer-unary-plus.ts';
 
 /** All rules by name. */
 export const rules: Record<string, Rule.RuleModule> = {
-  'cache-array-length': cacheArrayLength,
   'hoist-regexp-literal': hoistRegexpLiteral,
   'no-arguments-slice': noArgumentsSlice,
   'no-array-for-each': noArrayForEach,
-  'no-array-reduce': noArrayReduce,
-  'no-bind': noBind,
   'no-buffer-concat-in-loop': noBufferConcatInLoop,
-  'no-computed-dispatch': noComputedDispatch,
   'no-concat-in-loop': noConcatInLoop,
   'no-delete': noDelete,
   'no-filter-first': noFilterFirst,
@@ -56,7 +42,6 @@ export const rules: Record<string, Rule.RuleModule> = {
   'no-join-for-concat': noJoinForConcat,
   'no-map-double-lookup': noMapDoubleLookup,
   'no-map-filter-chain': noMapFilterChain,
-  'no-mixed-return-types': noMixedReturnTypes,
   'no-new-regexp-in-function': noNewRegexpInFunction,
   'no-object-assign-to-literal': noObjectAssignToLiteral,
   'no-object-entries-loop': noObjectEntriesLoop,
@@ -66,16 +51,11 @@ export const rules: Record<string, Rule.RuleModule> = {
   'no-sort-for-extremum': noSortForExtremum,
   'no-split-for-first': noSplitForFirst,
   'no-split-for-pair': noSplitForPair,
-  'no-to-fixed': noToFixed,
   'no-to-fixed-for-numbers': noToFixedForNumbers,
-  'no-try-catch': noTryCatch,
   'prefer-date-now': preferDateNow,
   'prefer-generated-serializer': preferGeneratedSerializer,
   'prefer-map-for-churned-keys': preferMapForChurnedKeys,
-  'prefer-map-for-fresh-keys': preferMapForFreshKeys,
-  'prefer-object-keys': preferObjectKeys,
   'prefer-set-has': preferSetHas,
-  'prefer-structured-clone': preferStructuredClone,
   'prefer-test-over-match': preferTestOverMatch,
   'prefer-unary-plus': preferUnaryPlus,
 };

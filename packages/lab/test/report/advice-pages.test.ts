@@ -24,7 +24,7 @@ const advised: AdviseResult = {
   node: '24.21.0',
   profile: { from: 'app.cpuprofile', samples: 1_000, seconds: 1 },
   leastShare: 0.01,
-  leftOut: [{ rule: 'no-bind', hits: 2, why: 'not shown to gain on Node 24' }],
+  leftOut: [{ rule: 'hoist-regexp-literal', hits: 2, why: 'not shown to gain on Node 24' }],
   unread: [{ url: 'file:///gone.js', why: 'ENOENT' }],
   advice: [2, 130].map((value, index) => ({
     rule: 'no-to-fixed-for-numbers',

@@ -11,6 +11,7 @@ import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { loggerTables } from './logger-table.ts';
 import type { LoggerLoss } from '../benchmarks/proofs/logger-loss.ts';
 import { headline } from './headline.ts';
+import { lintFixText } from './lint-fix-table.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
 import { evidenceText, isRule, mythTable, readEvidence, ruleTable } from './rule-tables.ts';
@@ -89,6 +90,11 @@ replaceBlock(
 
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
 replaceBlock('packages/eslint-plugin/README.md', 'myths', mythTable());
+replaceBlock(
+  'packages/eslint-plugin/README.md',
+  'lint-fix',
+  lintFixText(readJson('tests/lint-fix/result.json')),
+);
 for (const [rule, evidence] of readEvidence()) {
   const [page, block] = isRule(rule) ? [`rules/${rule}`, 'evidence'] : ['myths', rule];
   replaceBlock(`packages/eslint-plugin/docs/${page}.md`, block, evidenceText(evidence));

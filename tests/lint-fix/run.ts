@@ -7,6 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ESLint } from 'eslint';
 import redline from '@redline/eslint-plugin';
+import type { LintFixResult } from './result.ts';
 
 /** Test files, as each package runs them: with `node FILE`. */
 const packages: Record<string, string> = {
@@ -80,15 +81,6 @@ for (const [name, pattern] of chosen) {
 process.stdout.write(`${broken.length} test files broken\n`);
 for (const each of broken) process.stdout.write(`  ${each}\n`);
 if (broken.length > 0) process.exitCode = 1;
-
-export interface LintFixResult {
-  lines: number;
-  /** Lines that `--fix` rewrote. */
-  fixes: number;
-  testFiles: number;
-  passedBefore: number;
-  passedAfter: number;
-}
 
 function fetch(name: string): string | undefined {
   const quiet = {

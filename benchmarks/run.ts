@@ -26,7 +26,7 @@ if (name === '--help' || name === '-h') {
   process.exit(0);
 }
 if (name === undefined || ![...scenarios, ...proofs].includes(name)) {
-  const asked = name === undefined ? '' : `Unknown scenario "${name}". `;
+  const asked = name === undefined ? '' : `Unknown scenario "${name}".\n\n`;
   process.stderr.write(`${asked}${usage}`);
   process.exit(2);
 }

@@ -1,7 +1,7 @@
 // `npm run bench -- stairs-injection`: is a cost of known size found, in the stage it was put into?
 // Runs `redline stairs` again and again on a chain of functions, three of which have a busy loop that makes the request 2, 5
-// and 20 µs dearer; in every run other ones. All others do next to nothing, so whatever they are said to cost is false.
-// A loop that runs for 20 µs makes a request half a µs dearer than that: how long each has to be is found first, by
+// and 20 µs more expensive; in every run other ones. All others do next to nothing, so whatever they are said to cost is false.
+// A loop that runs for 20 µs costs a request half a µs more than that: how long each has to be is found first, by
 // switching loops on and off, without any cut (`npm run bench -- loop-cost`).
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -80,7 +80,7 @@ try {
 }
 process.stdout.write(`\n${verdicts()}`);
 
-/** How long a loop runs that makes the request so much dearer. */
+/** How long a loop runs that makes the request cost so much more. */
 function loopLengths(): Record<string, number> {
   const file = join(folder, 'loop-cost.json');
   execFileSync(

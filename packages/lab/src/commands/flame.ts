@@ -217,7 +217,7 @@ const helpText = `
 Examples:
   redline flame                                   the baseline of redline.config.ts
   redline flame --variant candidate --seconds 30
-  redline flame --diff base candidate             what became cheaper, what dearer
+  redline flame --diff base candidate             what got cheaper and what more expensive
   redline flame --diff redline-out/a.json redline-out/b.json
 
 The .cpuprofile beside the report opens in Chrome DevTools and speedscope.

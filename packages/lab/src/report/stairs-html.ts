@@ -5,7 +5,7 @@ import { markup } from './markup.ts';
 import { renderPage } from './page.ts';
 import { budgetSection } from './stairs-budget.ts';
 import { stairsMethod } from './stairs-method.ts';
-import { dearest, stairFigures, type StairFigures } from './stairs-rows.ts';
+import { costliest, stairFigures, type StairFigures } from './stairs-rows.ts';
 import { stairsSection } from './stairs-section.ts';
 import { whatIfSentence } from './stairs-words.ts';
 import { stealText } from './facts.ts';
@@ -32,10 +32,10 @@ const mostFindings = 3;
 function findings(result: StairsResult, figures: StairFigures): Finding[] {
   const found: Finding[] = [];
   const trusted = result.whole.controlVerdict !== 'changed';
-  const top = dearest(figures);
+  const top = costliest(figures);
   if (top && trusted) {
     found.push({
-      word: verdictWord('base', 'dearest'),
+      word: verdictWord('base', 'most expensive'),
       text: markup`<b>${top.stage.name}</b>: ${top.micros} µs ${top.range} of ${figures.whole.micros} (${percent(top.stage.share)}). Without it the request would cost ${fixed(result.whole.micros.value - top.stage.micros.value, 1)} µs.`,
     });
   }

@@ -58,8 +58,8 @@ export function unattributed(result: StairsResult, { decimals }: StairFigures): 
   return `The stages sum to ${fixed(result.sumMicros, decimals)} µs; ${fixed(rest, decimals)} µs is unattributed, ${isInside ? 'inside' : 'outside'} the interval of the whole.`;
 }
 
-/** The dearest stage of the app: HTTP itself is nobody's to change here. */
-export function dearest({ rows }: StairFigures): StairRow | undefined {
+/** The most expensive stage of the app, without HTTP itself, which the app cannot change. */
+export function costliest({ rows }: StairFigures): StairRow | undefined {
   const own = rows.slice(1).filter(({ stage }) => stage.verdict === 'changed');
   return own.toSorted((a, b) => b.stage.micros.value - a.stage.micros.value)[0];
 }

@@ -5,7 +5,7 @@ import { cut, ends, left, right, widest, wrap } from './columns.ts';
 import { fixed, percent, plural, range } from './format.ts';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
 import {
-  dearest,
+  costliest,
   stairFigures,
   type StairFigures,
   type StairRow,
@@ -159,7 +159,7 @@ function verdict({ reading }: StairRow, { marks }: Glyphs): string {
 }
 
 function notes(result: StairsResult, figures: StairFigures, width: number): string[] {
-  const top = dearest(figures);
+  const top = costliest(figures);
   const included = result.stages.filter(({ includes }) => includes.length > 0);
   const texts = [
     unattributed(result, figures),

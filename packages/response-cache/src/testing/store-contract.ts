@@ -204,7 +204,7 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(textOf(await one.answer(key, () => 2, { tags: [tag] })), '2');
     });
 
-    it('keeps no answer that was being made when one of its tags was invalidated, by whomever', async (test) => {
+    it('keeps no answer that was being made when one of its tags was invalidated by anybody', async (test) => {
       if (store().tags === undefined) return test.skip('the store has no tags');
       const common = store();
       const [one, other] = [patientCache(common), patientCache(common)];

@@ -152,13 +152,17 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     if (response.finished && response[kDirect]) finish(response);
   }
 
+  /** What was corked behind the end of the response leaves. Node's `end` uncorks the socket a tick later. */
+  uncorkEnded(response: EngineResponse): void {
+    for (let corks = response[kCorked]; corks > 0; corks--) this.#socket?.uncork();
+  }
+
   /** The first response is complete: the request is let go, the next response has its turn. */
   finished(response: EngineResponse): void {
     if (this.first !== response) return;
     // As Node's server does: the socket says at "finish" that it ends.
     if (response._last && this.#socket !== null) this.#socket.end();
-    // What was corked behind its end. Node's `end` uncorks the socket a tick later.
-    for (let corks = response[kCorked]; corks > 0; corks--) this.#socket?.uncork();
+    this.uncorkEnded(response);
     publishFinish(response, this);
     releaseRequest(response.req, this);
     if (this.incoming === response.req && response.req.complete) this.incoming = null;

@@ -72,6 +72,8 @@ export interface EngineConnection {
   corkUntilTick(needsDrain: boolean): void;
   /** Emits "drain" on the first response once all that was written is sent. */
   passDrain(): void;
+  /** Uncorks the socket of what was corked behind the end of this response. */
+  uncorkEnded(response: EngineResponse): void;
   /** Nobody has ended or destroyed the socket. */
   isWritable(): boolean;
   /** Bytes that were written for it and that the kernel has not taken. */

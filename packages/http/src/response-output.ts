@@ -279,6 +279,7 @@ function takeCallbacks(response: EngineResponse): Callback | undefined {
 export function finishNode(response: EngineResponse): void {
   const connection = response[kConnection];
   const flags = response._last ? END | CLOSE : END;
+  connection.uncorkEnded(response);
   connection.native.write(response[kSequence], '', 'latin1', flags);
   nextTick(emitClose, response);
   connection.finished(response);

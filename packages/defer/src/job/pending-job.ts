@@ -61,6 +61,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   isHeldBack = false;
   /** Given back to the journal for want of room in memory. */
   isSpilled = false;
+  /** The journal alone has its data. */
+  isStripped = false;
   /** Came out of an outbox, which keeps it until it is delivered. */
   isRelayed = false;
   #waiter: Acknowledgement | undefined = undefined;
@@ -105,6 +107,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
 
   /** Lets go of what the journal has too. */
   strip(): void {
+    this.isStripped = true;
     this.json = '';
     this.context = undefined;
     this.options = undefined;
@@ -113,6 +116,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
 
   /** Has it again. */
   refill({ json, context, options }: JobRecord): void {
+    this.isStripped = false;
     this.json = json;
     this.context = context;
     this.options = options;

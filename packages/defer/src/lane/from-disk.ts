@@ -124,25 +124,36 @@ export class FromDisk {
   }
 
   #unpark(now: number): void {
-    const { parking, room, host, gathering, options } = this.#parts;
+    const { parking, room, options } = this.#parts;
     const { nextDueAtMs } = parking;
-    if (nextDueAtMs === undefined || nextDueAtMs > now || room.isFull) return;
-    void parking
-      .take(
-        now,
-        () => !room.isFull,
-        (job) => {
-          job.restore = host.restoreFrom(job.context);
-          job.counts!.readBack(job.deferredAtMs);
-          room.load(job);
-          gathering.push(job, host.clock);
-        },
-        (job, error) => {
-          this.#parts.lost(job);
-          host.logger.warn(`defer, sink ${options.name}: a job cannot be read back.`, error);
-        },
-      )
-      .then(() => this.#parts.schedule());
+    if (nextDueAtMs === undefined || nextDueAtMs > now) return;
+    // The other half of what is free is for those that have not been tried: there may always be some that are due.
+    const freeJobs = options.maxPending / 2 - room.loaded;
+    const freeLength = options.maxPendingBytes / 2 - room.loadedLength;
+    if ((freeJobs <= 0 || freeLength <= 0) && room.loaded > 0) return;
+    void this.#takeParked(now, Math.max(1, Math.floor(freeJobs / 2)), freeLength);
+  }
+
+  async #takeParked(now: number, mostJobs: number, mostLength: number): Promise<void> {
+    const { parking, room, host, gathering, options } = this.#parts;
+    const { jobs, lost, cause, trouble } = await parking.take(now, mostJobs, mostLength);
+    if (this.#parts.isClosed()) return;
+    for (const job of jobs) {
+      job.restore = host.restoreFrom(job.context);
+      job.counts!.readBack(job.deferredAtMs);
+      room.load(job);
+      gathering.push(job, host.clock);
+    }
+    if (lost.length > 0) {
+      const sentence = `${lost.length} jobs cannot be read back from the journal.`;
+      host.logger.warn(`defer, sink ${options.name}: ${sentence}`, cause ?? notWhatWasWritten());
+    }
+    for (const job of lost) {
+      this.#parts.lost(job);
+      gathering.release(job);
+    }
+    if (trouble !== undefined) this.#tell(trouble);
+    this.#parts.schedule();
   }
 
   #lose(jobs: number, cause: unknown): void {

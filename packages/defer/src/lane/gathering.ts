@@ -6,6 +6,14 @@ import { KeyOrder } from './key-order.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import { RateLimit } from './rate-limit.ts';
 
+/** What is done with jobs that wait for another of their key. */
+export interface BehindKeys {
+  /** The job waits from now on. */
+  waits(job: PendingJob): void;
+  /** Its turn has come. True where it comes by itself. */
+  comes(job: PendingJob): boolean;
+}
+
 /** The jobs of a lane that wait, and how they become batches: by count, bytes, time, rate, and in order. */
 export class Gathering {
   readonly #options: ResolvedLane;
@@ -13,6 +21,7 @@ export class Gathering {
   readonly #retrying = new DueHeap<PendingJob>();
   readonly #keys = new KeyOrder<PendingJob>();
   readonly #rate: RateLimit | undefined;
+  readonly #behindKeys: BehindKeys;
   /** Characters of the jobs in the queue. */
   #queuedLength = 0;
   #gatheringSinceMs: number | undefined;
@@ -23,8 +32,9 @@ export class Gathering {
   /** Above 0, no batch waits to be full. */
   draining = 0;
 
-  constructor(options: ResolvedLane, now: number) {
+  constructor(options: ResolvedLane, now: number, behindKeys: BehindKeys) {
     this.#options = options;
+    this.#behindKeys = behindKeys;
     const { rate } = options;
     this.#rate = rate && new RateLimit(rate.jobs, rate.perMs, now);
   }
@@ -102,7 +112,7 @@ export class Gathering {
   release(job: PendingJob): void {
     if (this.#options.ordered !== 'key') return;
     const next = this.#keys.leave(job);
-    if (next !== undefined) this.#unshift(next);
+    if (next !== undefined && !this.#behindKeys.comes(next)) this.#unshift(next);
   }
 
   /** The oldest job, taken away for good. */
@@ -157,7 +167,10 @@ export class Gathering {
       if (batch.length > 0 && length + job.length > batchBytes) break;
       this.#queue.shift();
       this.#queuedLength -= job.length;
-      if (ordered === 'key' && !this.#keys.enter(job)) continue;
+      if (ordered === 'key' && !this.#keys.enter(job)) {
+        this.#behindKeys.waits(job);
+        continue;
+      }
       batch.push(job);
       length += job.length;
     }

@@ -56,7 +56,10 @@ export class Lane {
     this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
     const outside = captureAsyncContext();
     this.#pumpOutside = () => outside(() => this.#pump());
-    this.#gathering = new Gathering(options, host.clock.now());
+    this.#gathering = new Gathering(options, host.clock.now(), {
+      waits: (behind) => this.#results.waits(behind),
+      comes: (next) => this.#results.comes(next),
+    });
     this.#drops = new Repeated(host.clock, (count) => {
       host.logger.warn(`defer, sink ${this.name}: ${count} more jobs were dropped.`);
     });
@@ -126,7 +129,7 @@ export class Lane {
       batches: this.#onTheirWay.size,
       isAlone: this.#suspects.isAlone,
       awaitsOrphans: this.#awaitsOrphans,
-      parked: this.#parking.length,
+      parked: this.#parking.retrying,
       stuck: this.#backlogs.stuck,
     });
   }

@@ -1,17 +1,44 @@
-import { readRecord } from '../journal/read-back.ts';
+import type { ReadBackJob } from '../journal/read-back.ts';
+import { readPlaces } from '../journal/read-places.ts';
+import { jobStates } from '../journal/segment.ts';
+import type { DeferError } from '../errors.ts';
 import type { PendingJob } from '../job/pending-job.ts';
 import { DueHeap } from './due-heap.ts';
 
 const mostReadAtOnce = 100;
+const readAgainMs = 1_000;
+const lookAgainMs = 10;
 
-/** Jobs that wait for their next try on disk: there may be many, and they must not take the room of those that work. */
+/** What was read of those that were due. */
+export interface Unparked {
+  readonly jobs: readonly PendingJob[];
+  /** Cannot be read any more, for this reason. */
+  readonly lost: readonly PendingJob[];
+  readonly cause: unknown;
+  /** Why some cannot be read for now; they are tried again. */
+  readonly trouble: DeferError | undefined;
+}
+
+/** Jobs that wait on disk, for their next try or for another of their key: there may be many, and they must not take
+ * the room of those that work. */
 export class Parking {
   readonly #heap = new DueHeap<PendingJob>();
   /** Being read. */
   #leaving = 0;
+  #behind = 0;
 
   get length(): number {
+    return this.retrying + this.#behind;
+  }
+
+  /** Those that wait for their next try. */
+  get retrying(): number {
     return this.#heap.length + this.#leaving;
+  }
+
+  /** Those that wait for another of their key. */
+  get behind(): number {
+    return this.#behind;
   }
 
   /** When the next one is due. */
@@ -19,6 +46,7 @@ export class Parking {
     return this.#leaving > 0 ? undefined : this.#heap.peek()?.dueAtMs;
   }
 
+  /** Those that wait for their next try: whoever keeps the order of the keys has the others. */
   [Symbol.iterator](): Iterator<PendingJob> {
     return this.#heap[Symbol.iterator]();
   }
@@ -29,31 +57,56 @@ export class Parking {
     this.#heap.push(job);
   }
 
-  /** Reads those that are due, while there is room. */
-  async take(
-    now: number,
-    hasRoom: () => boolean,
-    came: (job: PendingJob) => void,
-    failed: (job: PendingJob, error: unknown) => void,
-  ): Promise<void> {
-    if (this.#leaving > 0) return;
-    const due: PendingJob[] = [];
-    while (due.length < mostReadAtOnce && (this.#heap.peek()?.dueAtMs ?? Infinity) <= now) {
-      due.push(this.#heap.pop()!);
-    }
-    this.#leaving = due.length;
-    for (const job of due) {
-      if (hasRoom()) {
-        try {
-          job.refill(await readRecord(job.place!));
-          came(job);
-        } catch (error) {
-          failed(job, error);
-        }
-      } else {
-        this.#heap.push(job);
-      }
-      this.#leaving--;
-    }
+  /** The same for one whose turn comes by `callUp`. */
+  parkBehind(job: PendingJob): void {
+    job.strip();
+    this.#behind++;
   }
+
+  /** False for a job that was not parked. */
+  callUp(job: PendingJob): boolean {
+    if (!job.isStripped) return false;
+    this.#behind--;
+    this.#heap.push(job);
+    return true;
+  }
+
+  /** Reads those that are due, as far as there is room. */
+  async take(now: number, mostJobs: number, mostLength: number): Promise<Unparked> {
+    const due = new Map<unknown, PendingJob>();
+    const lost: PendingJob[] = [];
+    const most = Math.min(mostReadAtOnce, mostJobs);
+    while (due.size < most && (this.#heap.peek()?.dueAtMs ?? Infinity) <= now) {
+      const job = this.#heap.pop()!;
+      if (isThere(job)) due.set(job.place, job);
+      else lost.push(job);
+    }
+    this.#leaving = due.size;
+    const read = await readPlaces(
+      [...due.values()].map(({ place }) => place!),
+      mostLength,
+    );
+    this.#leaving = 0;
+    const jobs = read.jobs.map(({ place, record }: ReadBackJob) => {
+      const job = due.get(place)!;
+      due.delete(place);
+      job.refill(record);
+      return job;
+    });
+    // The first of those is not written yet, or there is no room for more: both are over soon.
+    const againMs = read.trouble === undefined ? lookAgainMs : readAgainMs;
+    for (const place of read.unread) {
+      const job = due.get(place)!;
+      due.delete(place);
+      job.dueAtMs = now + againMs;
+      this.#heap.push(job);
+    }
+    lost.push(...due.values());
+    return { jobs, lost, cause: read.cause, trouble: read.trouble };
+  }
+}
+
+/* What could not be written is not. */
+function isThere({ place }: PendingJob): boolean {
+  return place !== undefined && place.segment.stateOf(place.number) === jobStates.loaded;
 }

@@ -9,6 +9,9 @@ import type { LaneStats } from './lane-stats.ts';
 import type { Parking } from './parking.ts';
 import type { Room } from './room.ts';
 
+/** Jobs behind others of their keys that are on disk alone: some 40 MB. */
+const mostBehind = 100_000;
+
 /** What a batch's results do to its jobs: each is at its sink, tried again, or a dead letter. */
 export class Results {
   readonly #options: ResolvedLane;
@@ -19,6 +22,8 @@ export class Results {
   readonly #backlogs: Backlogs;
   readonly #parking: Parking;
   readonly #buried: () => void;
+  /** Jobs in memory that wait for another of their key. */
+  readonly #behind = new Set<PendingJob>();
   #burying = 0;
 
   /** `buried` is called when a job lies with the dead letters, or could not be put there. */
@@ -50,17 +55,18 @@ export class Results {
   /** The sink has answered; without results, all jobs are through. */
   settle(batch: readonly PendingJob[], results: readonly DeliveryResult[] | undefined): void {
     const { clock, random } = this.#host;
-    const { ordered, attempts, retry } = this.#options;
+    const { ordered, attempts, retry, sink } = this.#options;
     const wallMs = clock.wall();
     const now = clock.now();
     const again: PendingJob[] = [];
+    const runsHere = sink.runsHere === true;
     for (let at = 0; at < batch.length; at++) {
       const job = batch[at]!;
       const result = results?.[at];
       if (result === undefined) this.#delivered(job, wallMs);
       else if (result.kind === 'dead') this.die(job, result.error);
       else if (ordered === true && again.length > 0) again.push(job);
-      else if (result.isUntried === true) {
+      else if (result.isUntried === true && !(runsHere && !this.#hasRoomFor(job))) {
         job.dueAtMs = now + (result.afterMs ?? retry.minMs);
         again.push(job);
       } else if (job.attempt >= attempts || !this.#hasRoomFor(job)) this.die(job, result.error);
@@ -76,7 +82,10 @@ export class Results {
         again.push(job);
       }
     }
-    if (again.length > 0) this.#gathering.retry(again.filter((job) => !this.#park(job)));
+    this.#parkBehind();
+    const inMemory: PendingJob[] = [];
+    for (const job of again) if (!this.#park(job, inMemory.length)) inMemory.push(job);
+    if (inMemory.length > 0) this.#gathering.retry(inMemory);
   }
 
   /** The sink is not there: its jobs come first again, in their order. */
@@ -98,19 +107,50 @@ export class Results {
 
   /* A kind of job that fails must not take all the room: of a lane's jobs in memory, a quarter may wait for another try.
      The others wait on disk, and where there is none, half may. */
-  #park(job: PendingJob): boolean {
+  #park(job: PendingJob, more: number): boolean {
     const { ordered, maxPending } = this.#options;
-    if (ordered !== false || this.#gathering.retrying < maxPending / 4) return false;
+    if (ordered === true || this.#gathering.retrying + more < maxPending / 4) return false;
+    if (!this.#putOnDisk(job)) return false;
+    this.#parking.park(job);
+    return true;
+  }
+
+  /** The job waits for another of its key. */
+  waits(job: PendingJob): void {
+    this.#behind.add(job);
+  }
+
+  /** Its turn has come. True where it is read back first. */
+  comes(job: PendingJob): boolean {
+    this.#behind.delete(job);
+    return this.#parking.callUp(job);
+  }
+
+  /* A key may fail for long, and what waits for it must not take the room of others either. */
+  #parkBehind(): void {
+    const { maxPending } = this.#options;
+    for (const job of this.#behind) {
+      // Each takes a little memory on disk, too.
+      if (this.#parking.behind >= mostBehind) return;
+      if (this.#behind.size <= maxPending / 8 || !this.#putOnDisk(job)) return;
+      this.#behind.delete(job);
+      this.#parking.parkBehind(job);
+    }
+  }
+
+  /* Not while its write, which may fail, is still to come. */
+  #putOnDisk(job: PendingJob): boolean {
+    const { place } = job;
+    if (place !== undefined && place.offset >= place.segment.bytes) return false;
     if (!this.#host.desk.shelve(job)) return false;
     this.#room.unload(job);
-    this.#parking.park(job);
     job.counts!.spilled(1, job.deferredAtMs);
     return true;
   }
 
   #hasRoomFor(job: PendingJob): boolean {
     const { ordered, maxPending } = this.#options;
-    if (ordered !== false || this.#gathering.retrying < maxPending / 2) return true;
+    if (ordered === true || this.#gathering.retrying < maxPending / 2) return true;
     return this.#host.desk.shelve(job);
   }
 

@@ -1,7 +1,8 @@
 import { systemClock } from '../clock.ts';
+import { Hanging } from '../delivery/hanging.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { runHere } from '../delivery/run-here.ts';
-import { Shifts } from '../delivery/shifts.ts';
+import { Shifts, type Shift } from '../delivery/shifts.ts';
 import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
 import { DeferError } from '../errors.ts';
 import {
@@ -92,7 +93,9 @@ class HandlersSink implements Sink {
   #host: Pick<SinkHost, 'name' | 'spans' | 'warn'> = { name: 'handlers', warn: () => {} };
   #shifts = new Shifts(systemClock, 30_000, () => tooLong(30_000));
   #clock = systemClock;
+  #hanging = new Hanging(systemClock);
   #tellAtMs = 0;
+  #tellHangingAtMs = 0;
 
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
@@ -111,6 +114,7 @@ class HandlersSink implements Sink {
     const { ordered, clock, sendTimeoutMs } = host;
     this.#ordered = ordered === true;
     this.#clock = clock;
+    this.#hanging = new Hanging(clock);
     this.#shifts = new Shifts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
   }
 
@@ -146,7 +150,7 @@ class HandlersSink implements Sink {
       ...Array.from({ length: lanes }, runNext),
       ...[...groups].map(async ([handler, indexes]) => {
         const own = indexes.map((index) => batch[index]!);
-        const outcome = await attemptTogether(handler, own, this.#shifts, this.#host);
+        const outcome = await this.#attemptTogether(handler, own);
         for (const [place, index] of indexes.entries()) results[index] = outcome[place];
       }),
     ]);
@@ -157,14 +161,14 @@ class HandlersSink implements Sink {
     const handler = this.#table.get(delivery.job);
     if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
     if (closing.aborted) return untried(closing.reason);
+    if (batchHandlers.has(handler)) {
+      return (await this.#attemptTogether(handler as unknown as BatchHandler, [delivery]))[0];
+    }
+    const { job } = delivery;
+    const waitMs = this.#waitMs(job);
+    if (waitMs > 0) return untried(hangs(job), waitMs);
+    const { signal, inTime } = this.#shifts.current();
     try {
-      if (batchHandlers.has(handler)) {
-        const one = [delivery];
-        return (
-          await attemptTogether(handler as unknown as BatchHandler, one, this.#shifts, this.#host)
-        )[0];
-      }
-      const { signal, inTime } = this.#shifts.current();
       const work = runHere(this.#host, delivery, inTime, () =>
         handler(JSON.parse(delivery.json), delivery, signal),
       );
@@ -174,7 +178,37 @@ class HandlersSink implements Sink {
       if (!isUnavailable(error)) return verdict(error);
       this.#tellOutage(delivery, error);
       return untried(error, askAgainMs);
+    } finally {
+      this.#ended(job, !signal.aborted);
     }
+  }
+
+  async #attemptTogether(
+    handler: BatchHandler,
+    deliveries: readonly Delivery[],
+  ): Promise<readonly DeliveryResult[]> {
+    const { job } = deliveries[0]!;
+    const waitMs = this.#waitMs(job);
+    if (waitMs > 0) return deliveries.map(() => untried(hangs(job), waitMs));
+    const shift = this.#shifts.current();
+    const results = await attemptTogether(handler, deliveries, shift, this.#host);
+    this.#ended(job, !shift.signal.aborted);
+    return results;
+  }
+
+  /* Where order counts, the others wait for the first one whatever it does. */
+  #waitMs(job: string): number {
+    return this.#ordered ? 0 : this.#hanging.waitMs(job);
+  }
+
+  #ended(job: string, inTime: boolean): void {
+    const isNews = this.#hanging.ended(job, inTime);
+    const now = this.#clock.now();
+    if (inTime || !isNews || this.#ordered || now < this.#tellHangingAtMs) return;
+    this.#tellHangingAtMs = now + tellEveryMs;
+    this.#host.warn(
+      `the handler of "${job}" did not end in time (sendTimeoutMs); until it does again, one of its jobs at a time is tried.`,
+    );
   }
 
   #tellOutage({ job }: Delivery, error: Unavailable): void {
@@ -191,11 +225,12 @@ class HandlersSink implements Sink {
 async function attemptTogether(
   handler: BatchHandler,
   deliveries: readonly Delivery[],
-  shifts: Shifts,
+  { signal, inTime }: Shift,
   { name, spans }: Pick<SinkHost, 'name' | 'spans'>,
 ): Promise<readonly DeliveryResult[]> {
-  const { signal, inTime } = shifts.current();
   try {
+    // Each of them begins: what ends the process now is one of these.
+    for (const delivery of deliveries) delivery.run(() => {});
     const data = deliveries.map(({ json }): unknown => JSON.parse(json));
     const run = (): Promise<unknown> =>
       inTime.race(Promise.resolve().then(() => handler(data, deliveries, signal)));
@@ -212,6 +247,13 @@ async function attemptTogether(
   } catch (error) {
     return deliveries.map(() => verdict(error));
   }
+}
+
+function hangs(job: string): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_TIMEOUT',
+    `The handler of "${job}" does not end in time; one of its jobs at a time is tried.`,
+  );
 }
 
 function tooLong(sendTimeoutMs: number): DeferError {

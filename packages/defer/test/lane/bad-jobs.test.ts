@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
 import { defineJob } from '../../src/job/job.ts';
 import type { JournalOptions } from '../../src/options.ts';
@@ -97,31 +97,57 @@ test('the attempts of a job are counted across lives', async (t) => {
   assert.equal(second.sink.batches[0]![0]!.attempt, attempt);
 });
 
-test('a job that ends its process three times is a dead letter, and all others are done', async (t) => {
+const ends = {
+  'a throw behind its promise': `
+      setImmediate(() => { throw new Error('a bug behind the promise'); });
+      return new Promise(() => {});`,
+  'kill -9': `process.kill(process.pid, 'SIGKILL'); return new Promise(() => {});`,
+};
+
+for (const [how, end] of Object.entries(ends)) {
+  for (const together of [false, true]) {
+    const what = together ? 'a job of a batched handler' : 'a job';
+    test(`${what} that ends its process three times by ${how} is a dead letter, and all others are done`, async (t) => {
+      await endThreeTimes(t, end, together);
+    });
+  }
+}
+
+async function endThreeTimes(t: TestContext, end: string, together: boolean): Promise<void> {
   const directory = temporaryFolder(t);
   const log = join(directory, 'done');
+  const source = (file: string): string =>
+    JSON.stringify(join(import.meta.dirname, '../../src', file));
   const program = `
-    const [{ createDefer, defineJob }, { handlers }, { appendFileSync }] = await Promise.all([
-      import(${JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))}),
-      import(${JSON.stringify(join(import.meta.dirname, '../../src/sinks/handlers.ts'))}),
+    const [{ createDefer, defer, defineJob }, { batched, handlers }, { fastifyDefer }, { fastify }, { appendFileSync }] = await Promise.all([
+      import(${source('index.ts')}),
+      import(${source('sinks/handlers.ts')}),
+      import(${source('adapters/fastify.ts')}),
+      import('fastify'),
       import('node:fs'),
     ]);
-    const sink = handlers({
-      poison: () => {
-        appendFileSync(${JSON.stringify(log)}, 'poison\\n');
-        setImmediate(() => { throw new Error('a bug behind the promise'); });
-        return new Promise(() => {});
-      },
-      good: (n) => appendFileSync(${JSON.stringify(log)}, 'good ' + n + '\\n'),
-    });
+    const write = (line) => appendFileSync(${JSON.stringify(log)}, line + '\\n');
+    const poison = () => {
+      write('poison');
+      ${end}
+    };
+    const sink = handlers({ poison: ${together ? 'batched(poison)' : 'poison'}, good: (n) => write('good ' + n) });
     const deferrer = createDefer({ sinks: { sink }, level: 'process', journal: { directory: ${JSON.stringify(join(directory, 'journal'))} }, logger: false });
+    const app = fastify();
+    await app.register(fastifyDefer, { deferrer });
+    const bad = defineJob('poison');
+    const good = defineJob('good');
+    app.post('/', () => {
+      defer(bad, 0);
+      for (let n = 0; n < 50; n++) defer(good, n);
+      return {};
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
     if (process.argv[1] === 'first') {
-      deferrer.defer(defineJob('poison'), 0);
-      for (let n = 0; n < 50; n++) deferrer.defer(defineJob('good'), n);
+      await fetch('http://127.0.0.1:' + app.server.address().port, { method: 'POST' });
     }
-    await deferrer.ready();
     while (deferrer.lanes.get('sink').depth > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    await deferrer.close();
+    await app.close();
     console.log('letters', deferrer.deadLetters.size);
   `;
   let output = '';
@@ -130,14 +156,15 @@ test('a job that ends its process three times is a dead letter, and all others a
     const which = life === 0 ? 'first' : 'again';
     const child = spawn(process.execPath, ['--input-type=module', '-e', program, which], {
       stdio: ['ignore', 'pipe', 'ignore'],
+      cwd: import.meta.dirname,
     });
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const [code] = await once(child, 'close');
-    if (code === 1) crashes++;
+    const [code, signal] = await once(child, 'close');
+    if (code === 1 || signal === 'SIGKILL') crashes++;
   }
   assert.equal(crashes, 3);
   assert.match(output, /letters 1/);
   const lines = readFileSync(log, 'utf8').trim().split('\n');
   assert.equal(lines.filter((line) => line === 'poison').length, 3);
   assert.equal(new Set(lines.filter((line) => line !== 'poison')).size, 50);
-});
+}

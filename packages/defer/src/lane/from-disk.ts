@@ -28,6 +28,8 @@ export interface LaneParts {
   readonly suspects: Suspects;
   readonly alarm: Alarm;
   isClosed(): boolean;
+  /** Nothing is on its way, or could go. */
+  isIdle(): boolean;
   /** Has it looked at what came. */
   schedule(): void;
   /** The job is lost. */
@@ -130,7 +132,8 @@ export class FromDisk {
     // The other half of what is free is for those that have not been tried: there may always be some that are due.
     const freeJobs = options.maxPending / 2 - room.loaded;
     const freeLength = options.maxPendingBytes / 2 - room.loadedLength;
-    if ((freeJobs <= 0 || freeLength <= 0) && room.loaded > 0) return;
+    // What is in memory may all wait for one of these.
+    if ((freeJobs <= 0 || freeLength <= 0) && !this.#parts.isIdle()) return;
     void this.#takeParked(now, Math.max(1, Math.floor(freeJobs / 2)), freeLength);
   }
 

@@ -88,6 +88,7 @@ export class Lane {
       suspects: this.#suspects,
       alarm: this.#alarm,
       isClosed: () => this.#isClosed,
+      isIdle: () => this.#gathering.isEmpty && this.#onTheirWay.size === 0,
       schedule: () => this.#schedule(),
       lost: (job) => this.drop(job, 'unreadable'),
     });
@@ -395,6 +396,7 @@ export class Lane {
       const batch = gathering.take(now);
       if (batch.length > 0) void this.#send(batch);
     }
+    this.#results.parkBehind();
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
     if (!this.#awaitsOrphans) this.#fromDisk.readMore();

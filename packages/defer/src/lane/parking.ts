@@ -10,7 +10,7 @@ const readAgainMs = 1_000;
 const lookAgainMs = 10;
 
 /** What was read of those that were due. */
-export interface Unparked {
+export interface ParkedJobs {
   readonly jobs: readonly PendingJob[];
   /** Cannot be read any more, for this reason. */
   readonly lost: readonly PendingJob[];
@@ -72,7 +72,7 @@ export class Parking {
   }
 
   /** Reads those that are due, as far as there is room. */
-  async take(now: number, mostJobs: number, mostLength: number): Promise<Unparked> {
+  async take(now: number, mostJobs: number, mostLength: number): Promise<ParkedJobs> {
     const due = new Map<unknown, PendingJob>();
     const lost: PendingJob[] = [];
     const most = Math.min(mostReadAtOnce, mostJobs);

@@ -82,7 +82,6 @@ export class Results {
         again.push(job);
       }
     }
-    this.#parkBehind();
     const inMemory: PendingJob[] = [];
     for (const job of again) if (!this.#park(job, inMemory.length)) inMemory.push(job);
     if (inMemory.length > 0) this.#gathering.retry(inMemory);
@@ -126,9 +125,10 @@ export class Results {
     return this.#parking.callUp(job);
   }
 
-  /* A key may fail for long, and what waits for it must not take the room of others either. */
-  #parkBehind(): void {
+  /** A key may fail for long, and what waits for it must not take the room of others either. */
+  parkBehind(): void {
     const { maxPending } = this.#options;
+    if (this.#behind.size === 0) return;
     for (const job of this.#behind) {
       // Each takes a little memory on disk, too.
       if (this.#parking.behind >= mostBehind) return;

@@ -49,8 +49,16 @@ export interface Listen {
   writableAll?: boolean;
 }
 
+/** @throws What `require` says where the addon does not load. */
+export declare function loadAddon(): Addon;
+
+export interface Addon {
+  readonly tables: typeof tables;
+  readonly Port: typeof Port;
+}
+
 /** What the two sides have to agree on: lists by the number that crosses. */
-export declare function tables(): {
+declare function tables(): {
   methods: string[];
   names: string[];
   codes: string[];
@@ -58,7 +66,7 @@ export declare function tables(): {
 };
 
 /** The engine of this environment. A connection is its slot and its generation. */
-export declare class Port {
+declare class Port {
   /** With `threaded` the engine has a thread of its own. */
   constructor(memory: Memory, threaded: boolean, onBatch: (from: number, words: number) => number);
   /** The server's number, or a negative error number. */
@@ -103,3 +111,5 @@ export declare class Port {
   /** Makes an uncaught exception of `error`, at once. */
   report(error: unknown): void;
 }
+
+export type { Port, tables };

@@ -4,9 +4,9 @@ type Http = typeof import('node:http');
 
 /**
  * `node:http`, required: `import` would evaluate every getter of it, and behind one of them is a second HTTP client. That is
- * 2.5 MiB in a process that did not ask for it.
+ * 2.5 MiB in a process that did not ask for it. (Whose `require` it is makes no difference here.)
  */
-export const http: Http = createRequire(import.meta.url)('node:http') as Http;
+export const http: Http = createRequire(process.execPath)('node:http') as Http;
 
 /** Where a `http.Server` that this package put in place keeps Node's own. Every copy of the package knows it. */
 export const kNodeServer: unique symbol = Symbol.for('redline.http.NodeServer') as never;

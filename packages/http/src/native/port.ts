@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
 import { performance } from 'node:perf_hooks';
-import type { Port as AddonPort } from '../../native.cjs';
+import { loadAddon, type Addon, type Port as AddonPort } from '../../native.cjs';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { BODY_COMPLETE } from './flags.ts';
 import { Inbox } from './inbox.ts';
@@ -13,8 +12,6 @@ import type { ListenOptions, ServerSettings, SocketAddress } from './types.ts';
 
 // Tests replace the clocks of a process.
 const now = performance.now.bind(performance);
-
-type Addon = typeof import('../../native.cjs');
 
 const DEFAULT_BACKLOG = 511;
 
@@ -49,10 +46,6 @@ let threaded: Port | undefined;
 export function openPort(isThreaded = false): Port {
   if (isThreaded) return (threaded ??= new Port(loadAddon(), true));
   return (inLoop ??= new Port(loadAddon(), false));
-}
-
-function loadAddon(): Addon {
-  return createRequire(import.meta.url)('../../native.cjs') as Addon;
 }
 
 /** Servers and connections of one engine, and the reader of its batches. */

@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import { MessageChannel, Worker } from 'node:worker_threads';
 
 /** How a thread came to its end. */
@@ -17,35 +16,36 @@ export interface RunningThread {
   terminate(): void;
 }
 
-const main = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
-
 export function startThread(entry: URL, workerData: unknown): RunningThread {
   const began = performance.now();
   const { port1, port2 } = new MessageChannel();
-  const worker = new Worker(main, { workerData });
-  // Not by workerData: that is the application's.
-  worker.postMessage({ entry: entry.href, port: port2 }, [port2]);
-
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<Ended>();
   let error: Error | undefined;
   port1.once('message', () => started.resolve());
-  worker.once('error', (thrown) => {
-    error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const worker = import('./thread-main-url.ts').then(({ threadMain }) => {
+    const made = new Worker(threadMain, { workerData });
+    // Not by workerData: that is the application's.
+    made.postMessage({ entry: entry.href, port: port2 }, [port2]);
+    made.once('error', (thrown) => {
+      error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    });
+    made.once('exit', (exitCode) => {
+      port1.close();
+      started.reject(error ?? new Error(`The thread exited with ${exitCode}`));
+      ended.resolve({ exitCode, error, livedMs: performance.now() - began });
+    });
+    return made;
   });
-  worker.once('exit', (exitCode) => {
-    port1.close();
-    started.reject(error ?? new Error(`The thread exited with ${exitCode}`));
-    ended.resolve({ exitCode, error, livedMs: performance.now() - began });
-  });
+  const terminate = (): void => void worker.then((made) => made.terminate());
   return {
     started: started.promise,
     ended: ended.promise,
     stop(timeoutMs) {
       port1.postMessage('stop');
-      const force = setTimeout(() => void worker.terminate(), timeoutMs);
+      const force = setTimeout(terminate, timeoutMs);
       void ended.promise.then(() => clearTimeout(force));
     },
-    terminate: () => void worker.terminate(),
+    terminate,
   };
 }

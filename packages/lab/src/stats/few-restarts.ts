@@ -1,6 +1,7 @@
 import { normalTail } from './normal.ts';
 
-const z = 1.959964;
+/** The 97.5 % quantile of the normal distribution. */
+export const z = 1.959964;
 
 /**
  * Share of resamples below the lower end of a 95 % interval, and above the upper one. It would be 2.5 % if there were many

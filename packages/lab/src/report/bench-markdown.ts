@@ -1,7 +1,8 @@
-import { type BenchResult, isMeasured } from '../result.ts';
+import type { BenchResult } from '../result.ts';
 import { fixed, plural } from './format.ts';
 import { isMeasuredRow, rowsOf } from './rows.ts';
 import { WORDS } from './reading.ts';
+import { resolutionText } from './resolution.ts';
 
 /** The table for a pull request or an agent: the rows of the terminal, each ratio with its interval. */
 export function benchMarkdown(result: BenchResult): string {
@@ -29,14 +30,9 @@ export function benchMarkdown(result: BenchResult): string {
     line(['---', '--:', '--:', '--:', '--:', '---']),
     ...rows.map((cells) => line(cells)),
     '',
-    `${noise(result)} ${plural(result.precision.restarts, 'restart')}, ${fixed(result.durationSeconds / 60, 1)} minutes, ${escaped(result.load.requests.join(', '))}.`,
+    `${resolutionText(result) ?? 'Without an A/A control.'} ${plural(result.precision.restarts, 'restart')}, ${fixed(result.durationSeconds / 60, 1)} minutes, ${escaped(result.load.requests.join(', '))}.`,
     '',
   ].join('\n');
-}
-
-function noise({ control }: BenchResult): string {
-  if (!isMeasured(control)) return 'Without an A/A control.';
-  return `The base against itself: ${interval(control.cpuRatio)} in CPU.`;
 }
 
 function interval({ value, low, high }: { value: number; low: number; high: number }): string {

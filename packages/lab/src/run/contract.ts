@@ -102,7 +102,7 @@ function describeDifference(
   if (request.compare === 'status' || answer.body.equals(expected.body)) return undefined;
   const at = firstDifference(expected.body, answer.body);
   const sizes = `${answer.body.length} bytes, not ${expected.body.length}`;
-  return `${sizes}; from byte ${at} on ${excerpt(answer.body, at)}, not ${excerpt(expected.body, at)}.`;
+  return `${sizes}; from byte ${at} on ${excerpt(answer.body, at)}, not ${excerpt(expected.body, at)}. Where that is meant, a config says so: requests: [{ path: '${maskSecrets(request.path)}', compare: 'status' }].`;
 }
 
 function firstDifference(a: Buffer, b: Buffer): number {

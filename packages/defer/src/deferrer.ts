@@ -318,6 +318,7 @@ export class Deferrer implements LaneHost {
   }
 
   #stop(): void {
+    this.desk.leaveScopes();
     this.#state = 'closed';
     for (const callback of this.#onClosed) callback();
     let lost = 0;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deferrer } from '../deferrer.ts';
 import { holdResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
-import { watchEnd } from '../request/watch-end.ts';
+import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
 
 export interface ExpressDeferOptions {
@@ -41,6 +41,10 @@ class ResponseHost implements ScopeHost {
 
   watch(scope: Scope): void {
     watchEnd(this.#response, scope);
+  }
+
+  repliedWith(): number | undefined {
+    return repliedWith(this.#response);
   }
 
   guard(scope: Scope): void {

@@ -8,7 +8,7 @@ import type {
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
 import { factsOf } from '../request/request-facts.ts';
-import { watchEnd } from '../request/watch-end.ts';
+import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import {
   Scope,
   scopes,
@@ -51,6 +51,10 @@ class FastifyHost implements ScopeHost {
 
   watch(scope: Scope): void {
     watchEnd(this.#reply.raw, scope);
+  }
+
+  repliedWith(): number | undefined {
+    return repliedWith(this.#reply.raw);
   }
 
   guard(): void {

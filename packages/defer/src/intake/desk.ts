@@ -32,6 +32,8 @@ export class Desk implements ScopeDesk, LaneReports {
   readonly #host: DeskHost;
   readonly #limit: AcknowledgeLimit<PendingJob>;
   readonly #blocked: Blocked;
+  /** Requests that have jobs, and have not ended. */
+  readonly #scopes = new Set<Scope>();
 
   constructor(host: DeskHost) {
     this.#host = host;
@@ -87,6 +89,19 @@ export class Desk implements ScopeDesk, LaneReports {
     // Neither memory nor the journal has room for it, and it may wait for some.
     if (this.#blocked.has(job) && lane.isFull) job.isHeldBack = true;
     else if (!lane.enqueue(job)) this.#drop(job, lane, 'overflow');
+  }
+
+  opened(scope: Scope): void {
+    this.#scopes.add(scope);
+  }
+
+  closed(scope: Scope): void {
+    this.#scopes.delete(scope);
+  }
+
+  /** The lanes close: of the requests that have not ended, what is certain goes before they do. */
+  leaveScopes(): void {
+    for (const scope of this.#scopes) scope.leave();
   }
 
   secure(job: PendingJob): void {

@@ -14,7 +14,7 @@ th,td{padding:4px 8px;text-align:left;font-weight:400;vertical-align:top}
 thead th{color:var(--ink2);font-size:12px;border-bottom:1px solid var(--mark);vertical-align:bottom}
 tbody th{font-weight:600;overflow-wrap:anywhere}tbody tr{border-bottom:1px solid var(--grid)}
 .n{text-align:right;white-space:nowrap}
-td{overflow-wrap:anywhere}
+td{overflow-wrap:anywhere;min-width:4.5em}tbody th{min-width:9em}
 pre{font:12px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:8px;margin-top:4px}
 summary{cursor:pointer;color:var(--link)}
 form{display:inline-block;margin:0 8px 4px 0}

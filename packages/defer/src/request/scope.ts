@@ -16,6 +16,9 @@ export type RequestFacts = {
 
 /** What a request does with its jobs. */
 export interface ScopeDesk {
+  /** The request has jobs whose turn has not come; `closed` when it has ended. */
+  opened(scope: Scope): void;
+  closed(scope: Scope): void;
   /** The reply claims the job: it must be as safe as its level says before the reply leaves. */
   secure(job: PendingJob): void;
   /** The request has the outcome the job was meant for. */
@@ -37,6 +40,8 @@ export interface ScopeHost {
   facts(): RequestFacts;
   /** The request has a job now: `scope.end` must be called at its end. Called once. */
   watch(scope: Scope): void;
+  /** The status of a reply that has been written as a whole, on its way as it may be. */
+  repliedWith(): number | undefined;
   /** The reply has something to wait for: `scope.hold` must be called before any of it leaves. Called once. */
   guard(scope: Scope): void;
 }
@@ -99,7 +104,7 @@ export class Scope implements Acknowledgement {
     this.#watch();
     // The first look may show that the reply is long gone.
     if (this.hasEnded) return this.#decide(job);
-    this.#jobs.push(job);
+    if (this.#jobs.push(job) === 1) this.deferrer.desk.opened(this);
     if (job.when === 'success' && job.level !== 'memory') this.#guard();
   }
 
@@ -146,8 +151,19 @@ export class Scope implements Acknowledgement {
     if (!isComplete) this.#outcome = 'aborted';
     else this.#outcome = status < 400 ? 'success' : 'failure';
     const jobs = this.#jobs;
+    if (jobs.length === 0) return;
     this.#jobs = [];
+    this.deferrer.desk.closed(this);
     for (const job of jobs) this.#decide(job);
+  }
+
+  /** The deferrer closes: what is certain by now goes before it does. */
+  leave(): void {
+    const status = this.#host.repliedWith();
+    if (status !== undefined) return this.end(status, true);
+    const certain = this.#jobs.filter(({ when }) => when === 'always');
+    this.#jobs = this.#jobs.filter(({ when }) => when !== 'always');
+    for (const job of certain) this.deferrer.desk.dispatch(job);
   }
 
   #decide(job: PendingJob): void {

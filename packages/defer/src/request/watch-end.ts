@@ -10,6 +10,11 @@ export function watchEnd(response: ServerResponse, scope: Scope): void {
   response.on('close', end);
 }
 
+/** The status of a response that was written as a whole. */
+export function repliedWith(response: ServerResponse): number | undefined {
+  return response.writableEnded ? response.statusCode : undefined;
+}
+
 /* Over HTTP/2 a response counts as finished when its stream is gone, whoever ended it. */
 function isComplete(response: ServerResponse): boolean {
   const { stream } = response as { stream?: ServerHttp2Stream };

@@ -1,3 +1,5 @@
+import cluster from 'node:cluster';
+
 import type { DestinationStream } from 'pino';
 
 import { LineWriter } from './line-writer.ts';
@@ -16,7 +18,13 @@ interface MaybeFlushable {
 export function openDestination(options: ResolvedOptions): LogDestination {
   const { destination } = options;
   if (typeof destination === 'object') return wrapStream(destination);
+  if (destination === 1 && isPm2Worker()) return wrapStream(process.stdout);
   return new LineWriter(destination, options.bufferLength, options.flushIntervalMs);
+}
+
+/* In its cluster mode PM2 takes over process.stdout.write, and reads nothing of what is written to the descriptor. */
+function isPm2Worker(): boolean {
+  return cluster.isWorker && process.env['pm_id'] !== undefined;
 }
 
 /** A user's own stream or a pino transport: asked to flush, never ended. */

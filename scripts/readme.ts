@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import { byHandTable } from './by-hand-table.ts';
 import { httpTables } from './http-tables.ts';
 import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
 import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
@@ -41,6 +42,10 @@ replaceBlock(
 );
 replaceBlock('README.md', 'ladder', describeRun(ladder));
 replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
+const byHand = readResult('by-hand');
+if (byHand !== undefined) {
+  replaceBlock('examples/cached-api/README.md', 'by-hand', byHandTable(byHand));
+}
 // Measured on its own, half an hour long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const spawn: BenchResult = readJson('benchmarks/results/spawn.json');

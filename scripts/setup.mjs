@@ -25,6 +25,16 @@ const tools = [
     brew: 'wrk',
     without: 'autocannon makes the load, and saturates sooner',
   },
+  ...(forTests || process.argv.includes('--haproxy')
+    ? [
+        {
+          programs: ['haproxy'],
+          debian: 'haproxy',
+          brew: 'haproxy',
+          without: 'a round robin of our own stands in front of the replicas',
+        },
+      ]
+    : []),
   ...(forTests
     ? [
         {

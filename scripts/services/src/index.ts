@@ -2,6 +2,7 @@ export type { Daemon } from './daemon.ts';
 export { startElasticMq, type ElasticMqServer } from './elasticmq-server.ts';
 export { findOnPath } from './find-on-path.ts';
 export { freePort } from './free-port.ts';
+export { startHaproxy } from './haproxy.ts';
 export { obtainJavaProgram, type JavaProgram } from './java.ts';
 export { startKafka, type KafkaServer } from './kafka-server.ts';
 export { startNats, type NatsServer } from './nats-server.ts';

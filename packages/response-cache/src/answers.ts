@@ -4,10 +4,10 @@ import { useOf } from './freshness.ts';
 import type { Found, JsonStore } from './json-store.ts';
 import { Lookup } from './lookup.ts';
 import type { Productions } from './productions.ts';
-import { unseal } from './seal.ts';
 import type { Count, Counters } from './stats.ts';
 import type { StoreHealth } from './store-health.ts';
 import type { Versions } from './tag-versions.ts';
+import { Unsealed } from './unsealed.ts';
 
 /* Stands for a value that is no text at all. */
 const foreignValue = '';
@@ -19,6 +19,7 @@ export class Answers {
   readonly #health: StoreHealth;
   readonly #counters: Counters;
   readonly #productions: Productions;
+  readonly #unsealed = new Unsealed();
 
   constructor(
     store: JsonStore,
@@ -88,7 +89,7 @@ export class Answers {
     options: AnswerOptions,
   ): Kept | Promise<Outcome> {
     if (typeof found === 'string') {
-      const kept = unseal(found);
+      const kept = this.#unsealed.of(key, found);
       if (typeof kept === 'string') {
         this.#count('hits', key);
         return kept;
@@ -180,7 +181,7 @@ export class Answers {
     try {
       const got = this.#store.get(key);
       const found = got instanceof Object ? await this.#health.withinDeadline(key, got) : got;
-      const kept = typeof found === 'string' ? unseal(found) : undefined;
+      const kept = typeof found === 'string' ? this.#unsealed.of(key, found) : undefined;
       if (!(kept instanceof Answer)) return kept;
       const isFresh = Date.now() < kept.madeAt + kept.freshMs;
       return isFresh && (await this.#isCurrent(kept, key)) ? kept : undefined;

@@ -28,7 +28,7 @@ static ENGINE: OnceLock<Result<Engine, Errno>> = OnceLock::new();
 /// Whether this kernel and this process can run the engine, which is started by asking.
 ///
 /// # Errors
-/// ENOSYS on a kernel that cannot wait for pidfds, or what kept the threads from starting.
+/// ENOSYS on a kernel that cannot signal pidfds and wait for them, or what kept the threads from starting.
 pub fn supported() -> Result<(), Errno> {
     Engine::get().map(drop)
 }
@@ -44,7 +44,7 @@ impl Engine {
     }
 
     fn new() -> Result<Self, Errno> {
-        if !sys::can_wait_for_pidfds() {
+        if !sys::can_use_pidfds() {
             return Err(libc::ENOSYS);
         }
         Ok(Self {

@@ -190,12 +190,16 @@ pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
     unsafe { libc::poll(&mut entry, 1, 0) > 0 }
 }
 
-/// Whether the kernel can wait for a pidfd (5.4; gVisor cannot).
-pub(crate) fn can_wait_for_pidfds() -> bool {
+/// Whether a pidfd can be signalled and waited for (5.4; gVisor cannot, seccomp may forbid it).
+pub(crate) fn can_use_pidfds() -> bool {
     // SAFETY: no memory is passed.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) };
+    if fd < 0 {
+        return false;
+    }
+    let pidfd = own(fd as RawFd);
     // We are not our own child: ECHILD says the kernel understood the question.
-    fd >= 0 && reap(&own(fd as RawFd), false) == Err(libc::ECHILD)
+    send_signal(&pidfd, 0).is_ok() && reap(&pidfd, false) == Err(libc::ECHILD)
 }
 
 /// The calling thread's id.

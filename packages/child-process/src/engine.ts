@@ -40,6 +40,7 @@ function find(): Native | string {
   if (versions['bun'] !== undefined) return 'Bun starts processes itself';
   if (versions['deno'] !== undefined) return 'Deno starts processes itself';
   if (platform !== 'linux') return 'the native engine is for Linux';
+  if (Number.parseInt(versions.node, 10) < 22) return 'the native engine is for Node 22 or newer';
   // Its checks are inside Node's own functions.
   if (process.permission !== undefined) return "Node's permission model is on";
   return load();

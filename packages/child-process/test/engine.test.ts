@@ -7,14 +7,33 @@ import * as redline from '../src/index.ts';
 
 const source = join(import.meta.dirname, '../src/index.ts');
 
-function engineOf(env: NodeJS.ProcessEnv, flags: string[] = []): unknown {
+function engineOf(env: NodeJS.ProcessEnv, flags: string[] = [], launcher: string[] = []): unknown {
   const code = `import(${JSON.stringify(source)}).then((m) => console.log(JSON.stringify([m.engine(), m.spawn === require('node:child_process').spawn])))`;
-  const answer = node.execFileSync(process.execPath, ['--no-warnings', ...flags, '-e', code], {
+  const [program, ...args] = [...launcher, process.execPath, '--no-warnings', ...flags, '-e', code];
+  const answer = node.execFileSync(program!, args, {
     env: { ...process.env, ...env },
     encoding: 'utf8',
   });
   return JSON.parse(answer);
 }
+
+const PIDFD_SEND_SIGNAL = 424;
+const PIDFD_OPEN = 434;
+
+/** Starts a program in which a system call fails with EPERM, as under the seccomp profile of an old container runtime. */
+const without = (call: number): string[] => [
+  'perl',
+  '-e',
+  `my ($load, $equal, $return) = (0x20, 0x15, 0x06);
+  my $filter = pack('(SCCL)4',
+    $load, 0, 0, 0, $equal, 0, 1, ${call}, $return, 0, 0, 0x00050001, $return, 0, 0, 0x7fff0000);
+  my $program = pack('S x![P] P', 4, $filter);
+  my $prctl = ${process.arch === 'arm64' ? 167 : 157};
+  syscall($prctl, 38, 1, 0, 0, 0) == 0 or die "no_new_privs: $!";
+  syscall($prctl, 22, 2, $program, 0, 0) == 0 or die "seccomp: $!";
+  exec @ARGV;`,
+];
+const hasPerl = node.spawnSync('perl', ['-v']).status === 0;
 
 describe('the engine', () => {
   test('exports everything that node:child_process does', () => {
@@ -44,6 +63,16 @@ describe('the engine', () => {
       true,
     ]);
   });
+
+  const skip = redline.engine().name === 'node' || !hasPerl;
+  for (const [name, call] of Object.entries({ PIDFD_OPEN, PIDFD_SEND_SIGNAL })) {
+    test(`is Node's module where ${name.toLowerCase()}() is forbidden`, { skip }, () => {
+      assert.deepEqual(engineOf({}, [], without(call)), [
+        { name: 'node', reason: 'the kernel does not offer what it takes: ENOSYS' },
+        true,
+      ]);
+    });
+  }
 
   test('names itself', () => {
     const { name } = redline.engine();

@@ -126,11 +126,14 @@ const moments: readonly Moment[] = [
 export function generate(seed: number): Program {
   const random = new Random(seed);
   const count = random.chance(0.6) ? 1 : 1 + random.below(3);
-  return {
-    seed,
-    isAlone: seed % 4 === 0,
-    children: Array.from({ length: count }, () => child(random)),
-  };
+  const children = Array.from({ length: count }, () => child(random));
+  return { seed, isAlone: seed % 4 === 0 && !children.some(endsUnseen), children };
+}
+
+/** Whether Node's loop may be gone before the exit: the end of the last output and the exit race for it. */
+function endsUnseen({ how, actions }: Child): boolean {
+  const isCollected = how === 'execFile' || how === 'exec';
+  return isCollected && actions.some((action) => action.do.startsWith('unref'));
 }
 
 function child(random: Random): Child {

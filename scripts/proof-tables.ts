@@ -55,6 +55,40 @@ export interface VerdictsModel {
   }[];
 }
 
+export interface StairsAsync {
+  summary: Record<
+    string,
+    {
+      injections: number;
+      inTheRightStage: number;
+      read: Record<string, [number, number]>;
+      otherStages: number;
+      falselyBlamed: number;
+    }
+  >;
+}
+
+/** What docs/guide/stairs.md says of costs put into asynchronous code. */
+export function stairsAsyncText({ summary }: StairsAsync): string {
+  const apps = Object.entries(summary);
+  const amounts = Object.keys(apps[0]![1].read);
+  const rows = apps.map(([app, found]) => [
+    app === 'nest' ? 'Nest' : 'Express',
+    ...amounts.map((amount) => found.read[amount]!.map((each) => each.toFixed(0)).join(' to ')),
+    `${found.inTheRightStage} of ${found.injections}`,
+    `${found.falselyBlamed} of ${found.otherStages}`,
+  ]);
+  const head = [
+    'app',
+    ...amounts.map((amount) => `${amount} were read as`),
+    'in the right stage, within 15 %',
+    'other stages blamed',
+  ];
+  return `${table(head, rows)}
+
+Raw data: [benchmarks/results/stairs-async.json](../../benchmarks/results/stairs-async.json).`;
+}
+
 export function verdictsText(proof: Verdicts): string {
   const words = ['changed', 'same', 'unresolved', 'withheld'] as const;
   const row = (name: string, counts: Words): string[] => [

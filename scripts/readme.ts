@@ -14,7 +14,7 @@ import type { LoggerLoss } from '../benchmarks/proofs/logger-loss.ts';
 import { headline } from './headline.ts';
 import { lintFixText } from './lint-fix-table.ts';
 import { legacyTable } from './legacy-table.ts';
-import { injectionText, verdictsModelText, verdictsText } from './proof-tables.ts';
+import { injectionText, stairsAsyncText, verdictsModelText, verdictsText } from './proof-tables.ts';
 import { evidenceText, isRule, mythTable, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 import { table } from './markdown-table.ts';
@@ -79,6 +79,10 @@ if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
 if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
   const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
   replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
+}
+const stairsAsync = 'benchmarks/results/stairs-async.json';
+if (existsSync(join(root, stairsAsync))) {
+  replaceBlock('docs/guide/stairs.md', 'stairs-async', stairsAsyncText(readJson(stairsAsync)));
 }
 const statistics = 'docs/guide/statistics.md';
 replaceBlock(

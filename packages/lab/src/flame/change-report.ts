@@ -1,5 +1,5 @@
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
-import { commandHeader, type CommandFacts } from '../report/command-header.ts';
+import { commandHeader, type CommandFacts, factList } from '../report/command-header.ts';
 import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
 import { paint } from '../report/colour.ts';
 import { fixed, percent, plural, signed } from '../report/format.ts';
@@ -57,8 +57,13 @@ export function renderChangeHtml(diff: FlameDiff): string {
   ]);
   return renderPage({
     title: diff.title,
-    header: commandHeader(diff, findings, facts),
-    sections: [graph(diff), table(change), method()],
+    header: commandHeader(diff, findings, []),
+    sections: [
+      graph(diff),
+      { id: 'facts', heading: 'Measured on', body: factList(facts) },
+      table(change),
+      method(),
+    ],
   });
 }
 

@@ -1,5 +1,5 @@
 import { percent } from '../report/format.ts';
-import { commandHeader, type Finding } from '../report/command-header.ts';
+import { commandHeader, factList, type Finding } from '../report/command-header.ts';
 import { markup } from '../report/markup.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
@@ -12,9 +12,14 @@ import { factsOf, hottest, unoptimised } from './words.ts';
 export function renderFlameHtml(result: FlameResult): string {
   return renderPage({
     title: `${result.title}, flamegraph`,
-    header: commandHeader(result, findings(result), factsOf(result)),
-    sections: [graphSection(result), hotSection(result), method(result)],
+    header: commandHeader(result, findings(result), []),
+    sections: [graphSection(result), facts(result), hotSection(result), method(result)],
   });
+}
+
+/** Below the graph: whoever opens the page came for that. */
+function facts(result: FlameResult): Section {
+  return { id: 'facts', heading: 'Measured on', body: factList(factsOf(result)) };
 }
 
 function findings(result: FlameResult): Finding[] {

@@ -10,15 +10,21 @@ export interface CommandFacts {
   warnings: readonly string[];
 }
 
-/** Page one of a command that compares nothing: what was run, what a reader must know, what was found, on what machine. */
+/**
+ * Page one of a command that compares nothing: what was run, what a reader must know, what was found, on what machine.
+ * @param resolution What is too small to be told, where that was measured.
+ */
 export function commandHeader(
   { redlineVersion, startedAt, runId, title, invocation, warnings }: CommandFacts,
   findings: readonly Finding[],
   entries: readonly [name: string, value: string][],
+  resolution?: string,
 ): Markup {
+  const lead =
+    resolution === undefined ? undefined : markup`<p class="lead resolves">${resolution}</p>`;
   return markup`<div class="top"><p class="brand">redline <span>${redlineVersion} · ${dateOf(startedAt)} · run ${runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
 <h1>${title}</h1><p class="cmd"><code>${invocation}</code></p>
-${warningList(warnings)}${findingList(findings)}${factList(entries)}`;
+${lead}${warningList(warnings)}${findingList(findings)}${entries.length > 0 && factList(entries)}`;
 }
 
 /** A word in the margin, and a sentence. */
@@ -37,6 +43,7 @@ function warningList(warnings: readonly string[]): Markup | undefined {
   return markup`<ul class="find warn" aria-label="Warnings">${warnings.map((warning) => markup`<li><span>warning</span><span>${warning}</span></li>`)}</ul>`;
 }
 
-function factList(entries: readonly [name: string, value: string][]): Markup {
+/** The machine and the load: what the figures hang on. */
+export function factList(entries: readonly [name: string, value: string][]): Markup {
   return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

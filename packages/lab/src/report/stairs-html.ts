@@ -7,7 +7,7 @@ import { budgetSection } from './stairs-budget.ts';
 import { stairsMethod } from './stairs-method.ts';
 import { costliest, stairFigures, type StairFigures } from './stairs-rows.ts';
 import { stairsSection } from './stairs-section.ts';
-import { whatIfSentence } from './stairs-words.ts';
+import { stairsResolution, whatIfSentence } from './stairs-words.ts';
 import { stealText } from './facts.ts';
 import { verdictWord } from './words.ts';
 import { defaultMargin } from '../stats/verdict.ts';
@@ -17,7 +17,12 @@ export function renderStairsHtml(result: StairsResult): string {
   const figures = stairFigures(result);
   return renderPage({
     title: result.title,
-    header: commandHeader(result, findings(result, figures), factsOf(result)),
+    header: commandHeader(
+      result,
+      findings(result, figures),
+      factsOf(result),
+      stairsResolution(result),
+    ),
     sections: [
       stairsSection(result, figures),
       ...(result.budget ? [budgetSection(result.budget)] : []),

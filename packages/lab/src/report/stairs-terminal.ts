@@ -12,7 +12,7 @@ import {
   unattributed,
 } from './stairs-rows.ts';
 import type { TerminalOptions } from './terminal.ts';
-import { waitText, whatIfSentence } from './stairs-words.ts';
+import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
 
 const leastWidth = 72;
 const mostName = 28;
@@ -53,9 +53,10 @@ function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] 
       width,
     ),
     ...wrap(
-      `${machine.pinning} · ${plural(load.connections, 'connection')} · slices of ${fixed(precision.guardMs + precision.countedMs)} ms · A/A noise ± ${fixed(noise, 2)} µs`,
+      `${machine.pinning} · ${plural(load.connections, 'connection')} · slices of ${fixed(precision.guardMs + precision.countedMs)} ms`,
       width,
     ),
+    ...wrap(`${stairsResolution(result)} A/A noise ± ${fixed(noise, 2)} µs`, width),
   ];
 }
 

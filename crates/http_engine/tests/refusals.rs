@@ -75,6 +75,7 @@ const REFUSED: &[(&[u8], &str, usize)] = &[
     (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -3\r\n\r\n", "Invalid character in Content-Length", 42),
     (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\n", "Invalid character in Content-Length", 42),
     (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n\r\n", "Empty Content-Length", 43),
+    (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\nA: b\r\n\r\n", "Missing expected CR after header value", 43),
     (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3 4\r\n\r\n", "Invalid character in Content-Length", 44),
     (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3,3\r\n\r\nabc", "Invalid character in Content-Length", 43),
     (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 18446744073709551616\r\n\r\n", "Content-Length overflow", 62),

@@ -124,7 +124,7 @@ impl Reader<'_> {
             self.skip();
         }
         self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
-        if self.peek()? != b'\r' {
+        if !matches!(self.peek()?, b'\r' | b'\n') {
             return self.fail(What::LengthChar);
         }
         self.at = start;

@@ -41,6 +41,7 @@ const problems: string[] = [];
 
 say(`three replicas behind ${balancer.name}, on six Redis servers: three masters, three replicas`);
 await showInvalidation();
+await showMisses();
 say(`${readers} clients read ${productCount} products, one renames them`);
 const load = Promise.all([...Array.from({ length: readers }, read), write()]);
 await sleep(actMs);
@@ -84,6 +85,21 @@ async function showInvalidation(): Promise<void> {
       return product?.revision === revision;
     });
   say(`renamed through one: all three answer with the new name ${since(startedAt)} ms later`);
+}
+
+/** A lease has one process of all make what is missing. */
+async function showMisses(): Promise<void> {
+  const runs = async (): Promise<number> => {
+    const all = await Promise.all(replicas.map(memoryOf));
+    return all.reduce((sum, { handlerRuns }) => sum + handlerRuns, 0);
+  };
+  const before = await runs();
+  const asked = Array.from({ length: 200 }, () => find(balancer.port, 'missing'));
+  const all = await Promise.all(asked);
+  if (all.some(({ status }) => status !== 200)) problems.push('A miss failed.');
+  say(
+    `200 requests at once for what no cache has; handler runs in all: ${(await runs()) - before}`,
+  );
 }
 
 async function killMaster(): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { PlannedVariant } from '../config/resolve-plan.ts';
@@ -27,10 +28,28 @@ export async function choosePorts(variants: readonly PlannedVariant[]): Promise<
   return ports;
 }
 
+/** Below those the kernel gives to outgoing connections, which could take it before the server listens. */
+const firstPort = 20_000;
+const endOfPorts = 32_000;
+const attempts = 100;
+
 async function hold(): Promise<Server> {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  return holder;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const holder = await listen(randomInt(firstPort, endOfPorts));
+    if (holder !== undefined) return holder;
+  }
+  return (await listen(0))!;
+}
+
+async function listen(port: number): Promise<Server | undefined> {
+  const holder = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(holder, 'listening');
+    return holder;
+  } catch (error) {
+    if (port === 0) throw error;
+    return undefined;
+  }
 }
 
 async function release(holder: Server): Promise<void> {

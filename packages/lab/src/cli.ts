@@ -72,6 +72,7 @@ try {
     process.exit(exitCodeOfSignal(interruptedBy));
   }
   if (!(error instanceof LabError)) throw error;
-  process.stderr.write(`redline: ${error.message}\n`);
+  // At the end of the first line: the last lines of a server may follow.
+  process.stderr.write(`redline: ${error.message.replace(/\n|$/, ` (${error.code})$&`)}\n`);
   process.exit(exitCodeOf(error));
 }

@@ -317,7 +317,10 @@ describe('redline, when something is wrong,', () => {
     });
     const { code, stderr } = await bench.run(['bench']);
     assert.equal(code, 1);
-    assert.match(stderr, /redline: "b" did not come up: it ended with exit code 3\./);
+    assert.match(
+      stderr,
+      /redline: "b" did not come up: it ended with exit code 3\..* \(ERR_REDLINE_SERVER\)\n/,
+    );
     assert.match(stderr, /no database at db\.internal:5432/);
     assert.deepEqual(bench.survivors(), []);
   });
@@ -375,8 +378,11 @@ describe('redline, when something is wrong,', () => {
     const bench = new Workbench(t);
     bench.writeConfig({ variants: [bench.variant('a')], lod: {} } as never);
     const cases: [args: string[], message: RegExp][] = [
-      [['bench'], /^redline: redline\.config\.mjs: unknown key "lod"\.\n$/],
-      [['bench', 'nowhere.ts'], /^redline: There is no config at .*nowhere\.ts\.\n$/],
+      [['bench'], /^redline: redline\.config\.mjs: unknown key "lod"\. \(ERR_REDLINE_CONFIG\)\n$/],
+      [
+        ['bench', 'nowhere.ts'],
+        /^redline: There is no config at .*nowhere\.ts\. \(ERR_REDLINE_CONFIG_FILE\)\n$/,
+      ],
       [['bench', '--blocks', 'ten'], /'ten' is invalid/],
       [['climb'], /unknown command 'climb'/],
     ];

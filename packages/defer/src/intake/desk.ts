@@ -6,6 +6,7 @@ import type { LaneReports } from '../lane/lane-host.ts';
 import type { DropReason } from '../lane/lane-stats.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { DeferLogger } from '../options.ts';
+import { OpenScopes } from '../request/open-scopes.ts';
 import type { Scope, ScopeDesk } from '../request/scope.ts';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
 import { Blocked } from './blocked.ts';
@@ -33,7 +34,7 @@ export class Desk implements ScopeDesk, LaneReports {
   readonly #limit: AcknowledgeLimit<PendingJob>;
   readonly #blocked: Blocked;
   /** Requests that have jobs, and have not ended. */
-  readonly #scopes = new Set<Scope>();
+  readonly #scopes = new OpenScopes<Scope>();
 
   constructor(host: DeskHost) {
     this.#host = host;
@@ -96,12 +97,12 @@ export class Desk implements ScopeDesk, LaneReports {
   }
 
   closed(scope: Scope): void {
-    this.#scopes.delete(scope);
+    this.#scopes.remove(scope);
   }
 
   /** The lanes close: of the requests that have not ended, what is certain goes before they do. */
   leaveScopes(): void {
-    for (const scope of this.#scopes) scope.leave();
+    for (const scope of this.#scopes.all()) scope.leave();
   }
 
   secure(job: PendingJob): void {

@@ -6,6 +6,7 @@ import type { DeferCallOptions, AfterOptions } from '../job/call-options.ts';
 import type { JobDefinition } from '../job/job.ts';
 import type { RunDelivery } from '../sink.ts';
 import type { Acknowledgement, Deferred, PendingJob } from '../job/pending-job.ts';
+import type { Linked } from './open-scopes.ts';
 
 /** What of a request its jobs take along. */
 export type RequestFacts = {
@@ -57,8 +58,10 @@ export interface HeldReply {
 }
 
 /** A request, as far as its jobs go: from its arrival to the end of its reply. */
-export class Scope implements Acknowledgement {
+export class Scope implements Acknowledgement, Linked<Scope> {
   readonly deferrer: ScopeDeferrer;
+  before: Scope | undefined;
+  after: Scope | undefined;
   readonly #host: ScopeHost;
   /** Not yet decided on: the request's outcome is theirs. */
   #jobs: PendingJob[] = [];
@@ -162,7 +165,9 @@ export class Scope implements Acknowledgement {
     const status = this.#host.repliedWith();
     if (status !== undefined) return this.end(status, true);
     const certain = this.#jobs.filter(({ when }) => when === 'always');
+    if (certain.length === 0) return;
     this.#jobs = this.#jobs.filter(({ when }) => when !== 'always');
+    if (this.#jobs.length === 0) this.deferrer.desk.closed(this);
     for (const job of certain) this.deferrer.desk.dispatch(job);
   }
 

@@ -96,9 +96,10 @@ describe('redline bench', () => {
           turns.map(({ cpuMicros, requests }) => cpuMicros / requests),
         )
         .toSorted((a, b) => a - b);
-      // Where a turn ends while requests wait, their CPU is missing in it, and it reads as little as half.
-      const middle = micros[Math.floor(micros.length / 2)]!;
-      assert.ok(micros[0]! > 0.75 * middle, micros.map((each) => each.toFixed(0)).join(' '));
+      // Where turns end while requests wait, their CPU is missing in them, and they read as little as half. A crowded machine
+      // may keep the server from a turn for longer than it was seen to wait, so one in ten may.
+      const [tenth, middle] = [0.1, 0.5].map((share) => micros[Math.floor(micros.length * share)]!);
+      assert.ok(tenth! > 0.75 * middle!, micros.map((each) => each.toFixed(0)).join(' '));
     },
   );
 

@@ -1,8 +1,18 @@
+/** @throws What `require` says where the addon does not load. */
+export declare function loadAddon(): Addon;
+
+export interface Addon {
+  readonly supported: typeof supported;
+  readonly realEnvironmentVariable: typeof realEnvironmentVariable;
+  readonly run: typeof run;
+  readonly Port: typeof Port;
+}
+
 /** 0 when the engine runs here, otherwise the error number that says why not. */
-export declare function supported(): number;
+declare function supported(): number;
 
 /** A variable of the process's own environment, whatever `process.env` has been replaced with. */
-export declare function realEnvironmentVariable(name: string): string | null;
+declare function realEnvironmentVariable(name: string): string | null;
 
 /** How a process that was waited for ended. */
 export interface Ran {
@@ -19,7 +29,7 @@ export interface Ran {
 }
 
 /** Runs a process to its end on this thread; a timeout or limit of 0 is none. */
-export declare function run(
+declare function run(
   file: string,
   args: string,
   env: string | null,
@@ -35,7 +45,7 @@ export declare function run(
 ): Ran;
 
 /** Starts processes and reports on them; one per environment. `stream` is an index in the child's stdio. */
-export declare class Port {
+declare class Port {
   constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);
   /** The child's id, a negative error number, or -(id * 4096 + error number) for one that has failed already. */
   spawn(
@@ -70,3 +80,5 @@ export declare class Port {
   flush(): void;
   setReferenced(referenced: boolean): void;
 }
+
+export type { Port };

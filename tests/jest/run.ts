@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const packages = ['nest', 'http', 'response-cache', 'defer'];
+const packages = ['nest', 'http', 'child-process', 'response-cache', 'defer'];
 const installed =
   '@nestjs/common@11 @nestjs/core@11 @nestjs/platform-express@11 @nestjs/platform-fastify@11 @nestjs/testing@11 fastify@5 pino@10 reflect-metadata@0.2 rxjs@7 jest@30 ts-jest@29 @types/jest@30 @types/node@22 typescript@5';
 

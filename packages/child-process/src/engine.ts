@@ -1,9 +1,7 @@
-import { createRequire } from 'node:module';
 import { getSystemErrorName } from 'node:util';
+import { loadAddon, type Addon } from '../native.cjs';
 import { nodeChildProcess } from './node-child-process.ts';
 import { findPipe, type PipeConstructor } from './pipe.ts';
-
-type Addon = typeof import('../native.cjs');
 
 /** Which implementation serves the calls. */
 export type Engine =
@@ -49,7 +47,7 @@ function find(): Native | string {
 function load(): Native | string {
   let addon: Addon;
   try {
-    addon = createRequire(import.meta.url)('../native.cjs') as Addon;
+    addon = loadAddon();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'MODULE_NOT_FOUND') {

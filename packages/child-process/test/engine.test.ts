@@ -64,6 +64,15 @@ describe('the engine', () => {
     ]);
   });
 
+  test("is Node's module before Node 22", () => {
+    const versions = "{ ...process.versions, node: '21.9.0' }";
+    const preload = `data:text/javascript,Object.defineProperty(process, 'versions', { value: ${versions} })`;
+    assert.deepEqual(engineOf({}, ['--import', preload]), [
+      { name: 'node', reason: 'the native engine is for Node 22 or newer' },
+      true,
+    ]);
+  });
+
   const skip = redline.engine().name === 'node' || !hasPerl;
   for (const [name, call] of Object.entries({ PIDFD_OPEN, PIDFD_SEND_SIGNAL })) {
     test(`is Node's module where ${name.toLowerCase()}() is forbidden`, { skip }, () => {

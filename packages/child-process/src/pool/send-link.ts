@@ -1,16 +1,16 @@
-import { fileURLToPath } from 'node:url';
 import { nodeChildProcess } from '../node-child-process.ts';
 import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
 import { Outbox } from './outbox.ts';
 import { ownEngine, type Runtime } from './runtime.ts';
-import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
+import { workerFile } from './worker-file.cts';
+import type { LinkListener, WorkerLink } from './worker-link.ts';
 
 /** 'disconnect' follows 'exit' at once; should a runtime forget it, the children must not wait for ever. */
 const disconnectGraceMs = 1_000;
 
 export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLink {
   const serialization: Serialization = runtime.engine === ownEngine ? 'advanced' : 'json';
-  const child = nodeChildProcess.fork(fileURLToPath(workerFile()), {
+  const child = nodeChildProcess.fork(workerFile, {
     execPath: runtime.path,
     execArgv: [],
     serialization,

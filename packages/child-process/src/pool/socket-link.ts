@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { nodeChildProcess } from '../node-child-process.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
 import { kind, type Message } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import type { Runtime } from './runtime.ts';
-import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
+import { workerFile } from './worker-file.cts';
+import type { LinkListener, WorkerLink } from './worker-link.ts';
 
 /** What the first frame holds: the secret, as JSON. */
 const greetingBytes = 256;
@@ -84,7 +84,7 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
     child.kill('SIGKILL');
     down(error);
   });
-  const child = nodeChildProcess.spawn(runtime.path, [fileURLToPath(workerFile())], {
+  const child = nodeChildProcess.spawn(runtime.path, [workerFile], {
     stdio: 'inherit',
     detached: true,
     env: {

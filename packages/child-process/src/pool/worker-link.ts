@@ -16,8 +16,3 @@ export interface LinkListener {
   /** Nothing will come any more. Called once, after the last message. */
   onDown(cause?: Error): void;
 }
-
-/** From source on Node's type stripping, or built: the worker lies beside this file, with the same ending. */
-export function workerFile(): URL {
-  return new URL(`./worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
-}

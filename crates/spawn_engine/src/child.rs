@@ -212,11 +212,16 @@ impl Child {
         (bytes, stream.has_ended())
     }
 
-    /// Gives a stream away: its descriptor unless it has ended, and the bytes read but not seen yet.
+    /// Gives a stream away: its descriptor unless it has ended, and the bytes read but not seen yet. The end of a child
+    /// that failed is not the caller's to know yet: there is a descriptor that is at its end, to be handed on.
     pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
         let mut state = lock(&self.state);
         let mut bytes = Vec::new();
-        let fd = state.make(index).and_then(|stream| stream.take(epoll));
+        let has_failed = matches!(state.phase, Phase::Failed(_));
+        let mut fd = state.make(index).and_then(|stream| stream.take(epoll));
+        if fd.is_none() && has_failed {
+            fd = sys::socket_pair().ok().map(|(near, _far)| near);
+        }
         self.append_unseen(index, &mut bytes);
         (fd, bytes)
     }

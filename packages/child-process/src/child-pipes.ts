@@ -211,7 +211,7 @@ export class ChildPipes {
     // Of Node's socket the collector has read that by now: who pauses it does not hold it back.
     if (this.#isOld || this.#hasExited) stream.read();
     // The engine is ahead of the loop: what came before the end is still on its way, until the loop has looked.
-    if (ended) setImmediate(setImmediate, () => stream.onEnded(0));
+    if (ended) setImmediate(setImmediate, () => stream.isAdopted || stream.onEnded(0));
     else stream.start();
     return stream;
   }

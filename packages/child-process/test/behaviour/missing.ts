@@ -48,6 +48,14 @@ export const missingPrograms: Behaviours = {
       return (error as NodeJS.ErrnoException).code;
     }
   },
+  'an output of execFile, handed to another child': async (cp) => {
+    const child = cp.execFile(missing, () => {});
+    const handed = settled(child);
+    const next = cp.spawn('cat', { stdio: [child.stdout, 'pipe', 'inherit'] as never });
+    const read = await outcome(next);
+    await handed;
+    return [read, child.stdout!.readableEnded, child.stdout!.destroyed];
+  },
   'on the next tick': async (cp) => {
     const order: string[] = [];
     const child = cp.spawn(missing);

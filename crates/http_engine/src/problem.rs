@@ -44,6 +44,7 @@ problems! {
     UrlQuery "HPE_INVALID_URL" "Invalid char in url query",
     UrlFragment "HPE_INVALID_URL" "Invalid char in url fragment",
     UrlSpace "HPE_INVALID_URL" "Invalid characters in url",
+    UrlCr "HPE_INVALID_URL" "Expected CRLF",
     Protocol "HPE_INVALID_CONSTANT" "Expected HTTP/, RTSP/ or ICE/",
     VersionMajor "HPE_INVALID_VERSION" "Invalid major version",
     VersionDot "HPE_INVALID_VERSION" "Expected dot",

@@ -14,6 +14,10 @@ impl Reader<'_> {
         self.take_while(|byte| byte == b' ')?;
         let connect = method == METHODS[usize::from(CONNECT)];
         self.target(connect)?;
+        self.skip();
+        if matches!(self.peek()?, b'\t' | 0x0c) {
+            return self.fail_behind(What::UrlSpace);
+        }
         self.take_while(|byte| byte == b' ')?;
         for expected in b"HTTP" {
             self.expect(*expected, What::Protocol)?;
@@ -108,8 +112,20 @@ impl Reader<'_> {
         match self.peek()? {
             b'/' | b'?' => self.rest_of_target(start, What::UrlPath),
             b' ' => self.end_target(start),
+            byte @ (b'\r' | b'\n') => self.no_version(byte),
             _ => self.fail(What::UrlServer),
         }
+    }
+
+    /// The line ends behind its target. Node takes that for HTTP/0.9, which the engine does not speak.
+    fn no_version(&mut self, byte: u8) -> Step {
+        let end = self.at;
+        if byte == b'\r' {
+            self.skip();
+            self.expect(b'\n', What::UrlCr)?;
+            self.at = end;
+        }
+        self.fail(What::Protocol)
     }
 
     fn rest_of_target(&mut self, start: usize, mut part: What) -> Step {
@@ -121,10 +137,7 @@ impl Reader<'_> {
                 (b'\t' | 0x0c, _) => {
                     return self.fail_behind(What::UrlSpace);
                 }
-                // Node would take these for HTTP/0.9. The engine does not speak it.
-                (b'\r' | b'\n', _) => {
-                    return self.fail(What::Protocol);
-                }
+                (b'\r' | b'\n', _) => return self.no_version(byte),
                 (b'?', What::UrlPath) => What::UrlQuery,
                 (b'#', _) => What::UrlFragment,
                 (byte, part) if !is_url_char(byte) => {

@@ -8,7 +8,7 @@ use spawn_engine::{Event, recycle};
 
 /// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer, and never holds a block
 /// of the engine that is mostly empty.
-pub(crate) const COPIED: usize = 64 * 1024;
+const COPIED: usize = 64 * 1024;
 
 const STARTED: i32 = 0;
 const FAILED: i32 = 1;

@@ -7,7 +7,6 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use spawn_engine::Limits;
 
-use crate::delivery::COPIED;
 use crate::port::request;
 
 /// How a process that was waited for ended.
@@ -66,7 +65,12 @@ pub fn run(
     let outputs: Result<_> = outcome
         .outputs
         .into_iter()
-        .map(|bytes| bytes.map(|bytes| buffer(env, bytes)).transpose())
+        // Copied: memory that is handed over is freed on a turn of the loop, and a program that only runs Sync functions has none.
+        .map(|bytes| {
+            bytes
+                .map(|bytes| BufferSlice::copy_from(env, bytes))
+                .transpose()
+        })
         .collect();
     Ok(Ran {
         error: -outcome.error,
@@ -75,12 +79,4 @@ pub fn run(
         signal,
         outputs: Some(outputs?),
     })
-}
-
-fn buffer(env: &Env, bytes: Vec<u8>) -> Result<BufferSlice<'_>> {
-    if bytes.len() < COPIED {
-        BufferSlice::copy_from(env, bytes)
-    } else {
-        BufferSlice::from_data(env, bytes)
-    }
 }

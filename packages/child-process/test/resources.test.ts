@@ -27,6 +27,19 @@ describe('the native engine', { skip, timeout: 300_000 }, () => {
     assert.ok(after.resident <= before.resident + 10, JSON.stringify({ before, after }));
   });
 
+  test('keeps nothing of what Sync functions returned, though no turn of the loop comes', async () => {
+    const entry = new URL('../src/index.ts', import.meta.url).href;
+    const program = `
+      import { spawnSync } from ${JSON.stringify(entry)};
+      const before = process.memoryUsage.rss();
+      for (let i = 0; i < 1_500; i++) spawnSync('head', ['-c', '200000', '/dev/zero']);
+      console.log((process.memoryUsage.rss() - before) / 2 ** 20);`;
+    const args = ['--no-warnings', '--input-type=module', '--eval', program];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    // Of 290 MiB; V8 collects at some 60.
+    assert.ok(Number(stdout) < 150, stdout);
+  });
+
   test('survives 500 children at once that are killed at random', async () => {
     const before = descriptors();
     const ends = Array.from({ length: 500 }, async (_, index) => {

@@ -130,10 +130,17 @@ export function generate(seed: number): Program {
   return { seed, isAlone: seed % 4 === 0 && !children.some(endsUnseen), children };
 }
 
-/** Whether Node's loop may be gone before the exit: the end of the last output and the exit race for it. */
-function endsUnseen({ how, actions }: Child): boolean {
-  const isCollected = how === 'execFile' || how === 'exec';
-  return isCollected && actions.some((action) => action.do.startsWith('unref'));
+/**
+ * Whether Node's loop may be gone before the exit: where the last open output of an unreferenced child ends alone, that
+ * end and the exit race for it.
+ */
+function endsUnseen({ how, stdio: entries, script, actions }: Child): boolean {
+  const isUnreferenced = actions.some((action) => action.do.startsWith('unref'));
+  const endsAlone =
+    entries !== undefined ||
+    script.some((line) => line.endsWith('>&-')) ||
+    actions.some((action) => /^(destroy|unref all)/.test(action.do));
+  return isUnreferenced && (endsAlone || how === 'execFile' || how === 'exec');
 }
 
 function child(random: Random): Child {

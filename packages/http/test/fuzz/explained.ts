@@ -76,7 +76,8 @@ const explained: { reason: string; covers: (difference: Difference) => boolean }
     reason:
       'a response that ended and was destroyed with an error before its turn gives way to the next; Node never goes on',
     covers: ({ node, redline, case: { programs } }) =>
-      (sendsMore(node, redline) &&
+      (sendsMore(withoutRaw(node), withoutRaw(redline)) &&
+        rawOf(node).length === rawOf(redline).length &&
         startsAlike(node, redline) &&
         programs.slice(1).some(endsInError)) ||
       (closesOnly(node, redline) && endsInError(programs[node.requests.length - 1] ?? [])),
@@ -100,7 +101,20 @@ const explained: { reason: string; covers: (difference: Difference) => boolean }
       redline.end === 'open' &&
       node.bytes === redline.bytes &&
       sameRequests(node, redline) &&
-      programs.some((steps, at) => pauses(steps) && programs.slice(0, at).some(needsDrain)),
+      programs.some((steps, at) => pauses(steps) && programs.slice(0, at + 1).some(needsDrain)),
+  },
+  {
+    reason:
+      'a client that ends behind its last request is noticed; Node reads no further if that came before the first response had left, and what waits behind it was written in one piece',
+    covers: ({ node, redline, case: { ending, programs } }) => {
+      const heard = programs.slice(0, node.requests.length);
+      return (
+        ending === 'end' &&
+        closesOnly(node, redline) &&
+        heard.slice(0, -1).some(needsDrain) &&
+        needsDrain(heard.at(-1) ?? [])
+      );
+    },
   },
   {
     reason:
@@ -204,10 +218,20 @@ function sendsMore(node: Transcript, redline: Transcript): boolean {
   );
 }
 
-/** What a step `socketWrite` writes. */
+/** What steps `socketWrite` wrote, and nothing else. */
 function isRaw(bytes: string): boolean {
-  return /^(?:HTTP\/1\.1 299 Raw\r\n\r\n)+$/.test(bytes);
+  return bytes !== '' && bytes.replaceAll(raw, '') === '';
 }
+
+/** Sockets take it when it is written, whoever's turn it is. */
+function withoutRaw(transcript: Transcript): Transcript {
+  return { ...transcript, bytes: transcript.bytes.replaceAll(raw, '') };
+}
+
+function rawOf({ bytes }: Transcript): unknown[] {
+  return bytes.match(new RegExp(raw, 'g')) ?? [];
+}
+const raw = 'HTTP/1.1 299 Raw\r\n\r\n';
 
 /** No handler has answered more than once: 400 and 417 are the server's own. */
 function answersOnce({ bytes, requests }: Transcript): boolean {

@@ -2,8 +2,7 @@ import { nodeChildProcess } from '../node-child-process.ts';
 import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
 import { Outbox } from './outbox.ts';
 import { ownEngine, type Runtime } from './runtime.ts';
-import { workerFile } from './worker-file.cts';
-import type { LinkListener, WorkerLink } from './worker-link.ts';
+import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
 
 /** 'disconnect' follows 'exit' at once; should a runtime forget it, the children must not wait for ever. */
 const disconnectGraceMs = 1_000;

@@ -8,8 +8,7 @@ import { encodeFrames, FrameDecoder } from './frames.ts';
 import { kind, type Message } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import type { Runtime } from './runtime.ts';
-import { workerFile } from './worker-file.cts';
-import type { LinkListener, WorkerLink } from './worker-link.ts';
+import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
 
 /** What the first frame holds: the secret, as JSON. */
 const greetingBytes = 256;

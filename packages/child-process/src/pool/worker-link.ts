@@ -1,5 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Kind, Post, Value } from './messages.ts';
+// All of it: Node does not see the names that a .cts exports when it is required.
+// oxlint-disable-next-line import/default
+import besideThis from './worker-file.cts';
+
+// oxlint-disable-next-line import/no-named-as-default-member
+export const workerFile: string = besideThis.workerFile;
 
 /** A worker process and the way to talk to it, whatever the transport. */
 export interface WorkerLink {

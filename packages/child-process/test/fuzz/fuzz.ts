@@ -1,4 +1,4 @@
-// `npm run test:fuzz:child-process -- [--seconds N] [--seed N]`: small random programs on node:child_process and on the
+// `npm run test:fuzz:child-process -- [--seconds N] [--first N | --seed N]`: small random programs on node:child_process and on the
 // engine. What the engine does must be something that Node does.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -127,10 +127,16 @@ function show({ program, found, node, redline }: Difference): void {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } },
+    options: {
+      seconds: { type: 'string', default: '60' },
+      /** Where seeds begin, otherwise anywhere. */
+      first: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
+      /** One program again. */
+      seed: { type: 'string' },
+    },
   });
   const end = performance.now() + Number(values.seconds) * 1000;
-  const first = Math.trunc(Math.random() * 2 ** 31);
+  const first = Number(values.first);
   const result =
     values.seed === undefined
       ? await fuzz(from(first), { enough: () => performance.now() > end, onFound: announce })

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { findOnPath } from '@redline/services';
 import type { MeasuredVariant } from '../../src/result.ts';
-import { finished, Workbench } from './run-cli.ts';
+import { finished, freePort, Workbench } from './run-cli.ts';
 
 const needsWrk = findOnPath('wrk') === undefined ? 'there is no wrk on PATH' : false;
 
@@ -96,10 +96,10 @@ describe('redline bench', () => {
           turns.map(({ cpuMicros, requests }) => cpuMicros / requests),
         )
         .toSorted((a, b) => a - b);
-      // Where turns end while requests wait, their CPU is missing in them, and they read as little as half. A crowded machine
-      // may keep the server from a turn for longer than it was seen to wait, so one in ten may.
-      const [tenth, middle] = [0.1, 0.5].map((share) => micros[Math.floor(micros.length * share)]!);
-      assert.ok(tenth! > 0.75 * middle!, micros.map((each) => each.toFixed(0)).join(' '));
+      // Each request spins for 1,000 µs of CPU. Where turns end while requests wait, their CPU is missing in them, and they read
+      // as little as half. A crowded machine may keep the server from a turn for longer than it was seen to wait: one in ten may.
+      const tenth = micros[Math.floor(micros.length / 10)]!;
+      assert.ok(tenth > 950, micros.map((each) => each.toFixed(0)).join(' '));
     },
   );
 
@@ -200,10 +200,7 @@ describe('redline bench', () => {
   });
 
   test('measures a baseline on a fixed port, and says that it cannot run beside itself', async (t) => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const bench = new Workbench(t);
     bench.writeConfig({ variants: [{ ...bench.variant('fixed'), port }, bench.variant('other')] });
     const { code, stderr, stdout } = await bench.run(['bench', '--json', 'r.json']);

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { FlameResult } from '../../src/flame/result.ts';
 import { checkCpuProfile } from '../../src/profile/cpu-profile.ts';
 import { launch, skip as noChromium } from '../report/chromium.ts';
-import { Workbench } from './run-cli.ts';
+import { freePort, Workbench } from './run-cli.ts';
 
 const short = ['--seconds', '1', '--warmup', '0.5'];
 const files = ['--json', 'flame.json', '--html', 'flame.html', '--out', '.'];
@@ -21,13 +19,8 @@ function withServer(t: TestContext, env: Record<string, string>): Workbench {
 describe('redline flame', () => {
   test('takes a URL and what starts the app there', async (t) => {
     const workbench = new Workbench(t);
-    const holder = createServer().listen(0, '127.0.0.1');
-    await once(holder, 'listening');
-    const { port } = holder.address() as AddressInfo;
-    holder.close();
-    await once(holder, 'close');
     const [program, file] = workbench.variant('x').command as [string, string];
-    const url = `http://127.0.0.1:${port}/feed`;
+    const url = `http://127.0.0.1:${await freePort()}/feed`;
     const command = ['-H', 'x-one: 1', '--', `MODE=calm '${program}' '${file}'`];
     const { code, stdout, stderr } = await workbench.run([
       'flame',

@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, test, type TestContext } from 'node:test';
 import type { StairsResult } from '../../src/stairs/result.ts';
-import { type Finished, Workbench } from './run-cli.ts';
+import { type Finished, freePort, Workbench } from './run-cli.ts';
 
 const appFile = (name: string): string =>
   fileURLToPath(new URL(`../stairs/apps/${name}`, import.meta.url));
-
-async function freePort(): Promise<number> {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => holder.once('listening', resolve));
-  const { port } = holder.address() as AddressInfo;
-  await new Promise((resolve) => holder.close(resolve));
-  return port;
-}
 
 /** `redline stairs` on an app of the tests, with the least measuring there is. */
 async function stairs(

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import { ConsoleLogger, Inject, Injectable, type LogLevel } from '@nestjs/common';
 import { type LoggerOptions, symbols } from 'pino';
 
@@ -53,6 +55,8 @@ export class NativeLogger extends ConsoleLogger {
     };
     const level = LEVELS[options.logLevel];
     if (typeof text === 'string') current[level](line, text);
+    // Nest 11 leaves it to its writer to make a text of an error.
+    else if (text instanceof Error) current[level](line, inspect(text, this.inspectOptions));
     else current[level]({ ...line, [messageKeyOf(pino)]: text });
   }
 }

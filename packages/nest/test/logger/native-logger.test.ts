@@ -16,7 +16,8 @@ function nests(call: Call): unknown[] {
       message: unknown,
       options: Parameters<ConsoleLogger['getJsonLogObject']>[1],
     ): void {
-      written.push(JSON.parse(JSON.stringify(this.getJsonLogObject(message, options))));
+      const replacer = this.stringifyReplacer.bind(this);
+      written.push(JSON.parse(JSON.stringify(this.getJsonLogObject(message, options), replacer)));
     }
   }
   call(new Collecting({ json: true }));

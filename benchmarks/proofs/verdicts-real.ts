@@ -65,7 +65,8 @@ for (let count = 0; count < Number(values.runs); count++) {
 
 function runOf(result: BenchResult, loadBefore: number): Run {
   const { control, variants, startedAt, durationSeconds, precision } = result;
-  if (!isMeasured(control)) throw new Error('There was no control.');
+  if (!isMeasured(control))
+    throw new Error('The run has no A/A control: its baseline cannot run beside itself.');
   const rowOf = ({ cpuRatio, cpuVerdict }: typeof control): Row => ({
     ratio: cpuRatio,
     verdict: cpuVerdict,

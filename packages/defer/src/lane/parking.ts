@@ -93,7 +93,7 @@ export class Parking {
       job.refill(record);
       return job;
     });
-    // The first of those is not written yet, or there is no room for more: both are over soon.
+    // Either the first record is still being written, or memory is full. Both pass quickly.
     const againMs = read.trouble === undefined ? lookAgainMs : readAgainMs;
     for (const place of read.unread) {
       const job = due.get(place)!;

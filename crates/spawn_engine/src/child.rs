@@ -1,6 +1,8 @@
-//! One child, from the request to the last closed pipe.
+//! One child, from the request to its exit; its pipes are in `streams`.
 //!
 //! Every event is pushed while the child's lock is held, so a port sees them in the order they happened.
+
+mod streams;
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,8 +11,10 @@ use crate::command::Ends;
 use crate::event::Event;
 use crate::inbox::Inbox;
 use crate::launch::Launched;
-use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
+use crate::stream::{Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
+
+use streams::close_all;
 
 /// The stream number that stands for the process itself in an epoll token.
 pub(crate) const PROCESS: u16 = u16::MAX;
@@ -63,18 +67,6 @@ impl Child {
         }
     }
 
-    /// Makes the pipes that have not been made, and hands out the child's ends.
-    pub fn open_pipes(&self, far_ends: &mut [Option<OwnedFd>]) -> Result<(), Errno> {
-        let mut state = lock(&self.state);
-        for (stream, far_end) in state.streams.iter_mut().zip(far_ends) {
-            stream.make()?;
-            if let Some(far) = stream.far.take() {
-                *far_end = Some(far);
-            }
-        }
-        Ok(())
-    }
-
     /// The spawner's report. `far_ends` of a child that failed stay open until its port has dealt with that: what is
     /// written to its stdin until then must not meet a closed pipe.
     pub fn settle(&self, result: Result<Launched, Errno>, far_ends: Ends, epoll: &Epoll) {
@@ -117,21 +109,6 @@ impl Child {
         if told {
             self.inbox.wake();
         }
-    }
-
-    /// Has a stream of a settled child watched. Whether the port must be woken.
-    fn arm(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
-        let stream = &mut state.streams[usize::from(index)];
-        // The child never was: its pipe has no other end.
-        let found = if stream.wants_reading() && stream.cancel() {
-            Found::End {
-                bytes: Vec::new(),
-                error: 0,
-            }
-        } else {
-            stream.arm(epoll, token(self.id, index))
-        };
-        self.report(index, found)
     }
 
     fn lose(&self, state: &mut State, pid: i32, error: Errno) {
@@ -179,132 +156,6 @@ impl Child {
             (None, Phase::Exited(_)) => Ok(()),
             (None, _) => Err(libc::ESRCH),
         }
-    }
-
-    /// Lets a stream run up to [`FLOW_CREDIT`] bytes ahead of its reader, counted from now.
-    pub fn flow(&self, index: u16, epoll: &Epoll) {
-        let mut state = lock(&self.state);
-        let started = state.phase != Phase::Starting;
-        let Some(stream) = state.streams.get_mut(usize::from(index)) else {
-            return;
-        };
-        stream.mode = Mode::Flow {
-            credit: FLOW_CREDIT,
-        };
-        if started && self.arm(&mut state, index, epoll) {
-            drop(state);
-            self.inbox.wake();
-        }
-    }
-
-    /// Stops collecting: what there is so far, and whether that is all there will be.
-    pub fn uncollect(&self, index: u16, epoll: &Epoll) -> (Vec<u8>, bool) {
-        let mut state = lock(&self.state);
-        let Some(stream) = state.streams.get_mut(usize::from(index)) else {
-            return (Vec::new(), true);
-        };
-        stream.disarm(epoll);
-        let mut bytes = match std::mem::replace(&mut stream.mode, Mode::Idle) {
-            Mode::Collect { bytes, .. } => bytes,
-            _ => Vec::new(),
-        };
-        self.append_unseen(index, &mut bytes);
-        (bytes, stream.has_ended())
-    }
-
-    /// Gives a stream away: its descriptor unless it has ended, and the bytes read but not seen yet. The end of a child
-    /// that failed is not the caller's to know yet: there is a descriptor that is at its end, to be handed on.
-    pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
-        let mut state = lock(&self.state);
-        let mut bytes = Vec::new();
-        let has_failed = matches!(state.phase, Phase::Failed(_));
-        let mut fd = state.make(index).and_then(|stream| stream.take(epoll));
-        if fd.is_none() && has_failed {
-            fd = sys::socket_pair().ok().map(|(near, _far)| near);
-        }
-        self.append_unseen(index, &mut bytes);
-        (fd, bytes)
-    }
-
-    fn append_unseen(&self, index: u16, into: &mut Vec<u8>) {
-        for event in self.inbox.take_of(self.id, index) {
-            if let Event::Data { bytes, .. }
-            | Event::Ended { bytes, .. }
-            | Event::Overflowed { bytes, .. } = event
-            {
-                into.extend_from_slice(&bytes);
-            }
-        }
-    }
-
-    /// Closes a stream nobody reads any more.
-    pub fn close(&self, index: u16, epoll: &Epoll) {
-        let mut state = lock(&self.state);
-        if let Some(stream) = state.make(index) {
-            drop(stream.take(epoll));
-        }
-    }
-
-    /// Whether nothing is in a stream that nobody has read from, and nothing more can come.
-    pub fn is_at_end(&self, index: u16) -> bool {
-        let state = lock(&self.state);
-        let stream = state.streams.get(usize::from(index));
-        stream.is_some_and(Stream::is_at_end)
-    }
-
-    /// After the exit: closes stdin and empties the streams nobody touched. Those that have not ended are returned, and
-    /// report their end.
-    pub fn drain(&self, epoll: &Epoll) -> Vec<u32> {
-        let mut state = lock(&self.state);
-        let mut open = Vec::new();
-        let mut scratch = Vec::with_capacity(4096);
-        for (index, stream) in state.streams.iter_mut().enumerate() {
-            if stream.cancel() || stream.fd.is_none() || !matches!(stream.mode, Mode::Idle) {
-                continue;
-            }
-            if index == 0 {
-                drop(stream.take(epoll));
-                continue;
-            }
-            stream.mode = Mode::Drain;
-            if matches!(stream.look(epoll, &mut scratch), Found::End { .. })
-                || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
-            {
-                continue;
-            }
-            open.push(index as u32);
-        }
-        open
-    }
-
-    /// The reactor saw something on a stream. Whether the port must be woken.
-    pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
-        let mut state = lock(&self.state);
-        let running = matches!(state.phase, Phase::Running(_));
-        let Some(stream) = state.streams.get_mut(usize::from(index)) else {
-            return false;
-        };
-        let collected = matches!(stream.mode, Mode::Collect { .. });
-        let found = stream.look(epoll, scratch);
-        // What was collected is of no use before the exit, which is about to come.
-        let silent = collected && running && matches!(found, Found::End { .. });
-        self.report(index, found) && !silent
-    }
-
-    fn report(&self, stream: u16, found: Found) -> bool {
-        let id = self.id;
-        self.inbox.push(match found {
-            Found::Nothing => return false,
-            Found::Data(bytes) => Event::Data { id, stream, bytes },
-            Found::Overflow(bytes) => Event::Overflowed { id, stream, bytes },
-            Found::End { bytes, error } => Event::Ended {
-                id,
-                stream,
-                bytes,
-                error,
-            },
-        });
-        true
     }
 
     /// The reactor saw the process end. Whether it did.
@@ -389,48 +240,9 @@ impl Child {
     }
 }
 
-impl State {
-    /// A stream whose pipe is there if it can be.
-    fn make(&mut self, index: u16) -> Option<&mut Stream> {
-        let stream = self.streams.get_mut(usize::from(index))?;
-        if stream.make().is_err() {
-            stream.cancel();
-        }
-        if self.is_cut_off {
-            stream.far = None;
-        }
-        Some(stream)
-    }
-
-    fn cut_off(&mut self) {
-        if !matches!(self.phase, Phase::Failed(_)) {
-            return;
-        }
-        self.is_cut_off = true;
-        for stream in &mut self.streams {
-            stream.far = None;
-        }
-    }
-}
-
 fn collected_bytes(stream: &Stream) -> usize {
     match &stream.mode {
         Mode::Collect { bytes, .. } => bytes.len(),
         _ => 0,
-    }
-}
-
-fn close_all(state: &mut State, epoll: &Epoll) {
-    state.is_known = true;
-    // One that has yet to be started gets its pipes, closed at this end.
-    let is_starting = state.phase == Phase::Starting;
-    for index in 0..state.streams.len() {
-        if is_starting {
-            state.make(index as u16);
-        } else {
-            state.streams[index].cancel();
-            state.streams[index].far = None;
-        }
-        drop(state.streams[index].take(epoll));
     }
 }

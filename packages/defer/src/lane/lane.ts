@@ -6,17 +6,16 @@ import { Repeated } from '../repeated.ts';
 import { Alarm } from './alarm.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
 import { FromDisk } from './from-disk.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
 import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
+import { OnTheirWay } from './on-their-way.ts';
 import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
 import { Suspects } from './suspects.ts';
-import { sendBatch, type BatchOutcome } from './send-batch.ts';
 import { jobStatsOf, type JobStats } from './job-stats.ts';
 import { whyWaiting } from './why-waiting.ts';
 import type { Waiting } from './waiting.ts';
@@ -28,13 +27,11 @@ export class Lane {
   readonly #host: LaneHost;
   readonly #gathering: Gathering;
   readonly #results: Results;
-  readonly #onTheirWay = new Set<readonly PendingJob[]>();
+  readonly #onTheirWay: OnTheirWay;
   readonly #backlogs: Backlogs;
   readonly #fromDisk: FromDisk;
   readonly #room: Room;
   readonly #alarm: Alarm;
-  readonly #breaker: CircuitBreaker;
-  readonly #aborts = new Set<AbortController>();
   /* Not in the context of the request that happened to wake the lane: a batch belongs to nobody, and what its sink
      opens on the way would keep that request in memory. */
   readonly #pumpOutside: () => void;
@@ -53,7 +50,7 @@ export class Lane {
   constructor(options: ResolvedLane, host: LaneHost) {
     this.options = options;
     this.#host = host;
-    this.#breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
+    this.#onTheirWay = new OnTheirWay(options, host);
     const outside = captureAsyncContext();
     this.#pumpOutside = () => outside(() => this.#pump());
     this.#gathering = new Gathering(options, host.clock.now(), {
@@ -117,14 +114,14 @@ export class Lane {
   }
 
   get isBreakerOpen(): boolean {
-    return this.#breaker.isOpen;
+    return this.#onTheirWay.breaker.isOpen;
   }
 
   /** Why its jobs wait. Undefined where they do not, or their batch gathers. */
   get waiting(): Waiting | undefined {
     if (this.depth === this.#room.reserved) return undefined;
     return whyWaiting(this.#host.clock, {
-      breaker: this.#breaker,
+      breaker: this.#onTheirWay.breaker,
       gathering: this.#gathering,
       options: this.options,
       batches: this.#onTheirWay.size,
@@ -140,11 +137,7 @@ export class Lane {
     const { byName } = this.stats;
     const { waiting, stuck } = this.#backlogs;
     if (waiting + stuck + this.#parking.length === 0) byName.nothingOnDisk();
-    return jobStatsOf(byName, [
-      ...this.#gathering,
-      ...this.#suspects,
-      ...[...this.#onTheirWay].flat(),
-    ]);
+    return jobStatsOf(byName, [...this.#gathering, ...this.#suspects, ...this.#onTheirWay.jobs]);
   }
 
   /** Wall clock of the oldest job that is not at the sink yet. */
@@ -153,7 +146,7 @@ export class Lane {
     const compare = (atMs: number | undefined): void => {
       if (atMs !== undefined && (oldest === undefined || atMs < oldest)) oldest = atMs;
     };
-    for (const batch of this.#onTheirWay) compare(batch[0]?.waitsSinceMs);
+    for (const job of this.#onTheirWay.firsts()) compare(job?.waitsSinceMs);
     for (const { oldestAtMs } of this.#backlogs) compare(oldestAtMs);
     return oldest;
   }
@@ -306,7 +299,7 @@ export class Lane {
       clock,
       generation: (id) => this.#backlogs.seeGeneration(id, clock.now()),
       available: (isAvailable) => {
-        this.#breaker.setAvailable(isAvailable);
+        this.#onTheirWay.breaker.setAvailable(isAvailable);
         if (isAvailable) this.#schedule();
       },
       warn: (message, error) => logger.warn(`defer, sink ${name}: ${message}`, error),
@@ -337,17 +330,13 @@ export class Lane {
     this.#alarm.cancel();
     this.#delayed.stop();
     const waiting = [...this.#suspects, ...this.#gathering, ...this.#parking, ...this.#delayed];
-    const left = [...[...this.#onTheirWay].flat(), ...waiting];
-    for (const abort of this.#aborts) abort.abort();
+    const left = [...this.#onTheirWay.jobs, ...waiting];
+    this.#onTheirWay.abort();
     return left;
   }
 
   async close(): Promise<void> {
     await this.options.sink.close?.();
-  }
-
-  get #hasFreeSend(): boolean {
-    return this.#onTheirWay.size < this.options.inFlight;
   }
 
   #isEmpty(): boolean {
@@ -383,8 +372,8 @@ export class Lane {
     this.#fromDisk.takeDue(now);
     const suspect = this.#suspects.next(this.#onTheirWay.size === 0);
     if (suspect !== undefined) void this.#send([suspect]);
-    while (!this.#suspects.isAlone && !gathering.isEmpty && this.#hasFreeSend) {
-      const breakerMs = this.#breaker.waitMs(now);
+    while (!this.#suspects.isAlone && !gathering.isEmpty && this.#onTheirWay.hasRoom) {
+      const breakerMs = this.#onTheirWay.breaker.waitMs(now);
       if (breakerMs === undefined) break;
       const pauseMs = Math.max(breakerMs, gathering.pauseMs(now));
       const waitMs = pauseMs > 0 ? pauseMs : gathering.gatherMs(now);
@@ -408,25 +397,20 @@ export class Lane {
   }
 
   async #send(batch: readonly PendingJob[]): Promise<void> {
-    this.#onTheirWay.add(batch);
-    this.#breaker.began();
     this.stats.batches++;
-    const abort = new AbortController();
-    this.#aborts.add(abort);
-    const outcome = await this.#sent(batch, abort);
-    this.#aborts.delete(abort);
+    const outcome = await this.#onTheirWay.send(batch);
     // Whoever stopped the lane has taken the jobs.
     if (this.#isClosed) return;
-    this.#onTheirWay.delete(batch);
+    this.#onTheirWay.arrived(batch);
     this.#suspects.isAlone = false;
     const { logger, clock } = this.#host;
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
-      if (this.#breaker.succeeded()) logger.log(`defer, sink ${this.name}: it is back.`);
+      if (this.#onTheirWay.breaker.succeeded()) logger.log(`defer, sink ${this.name}: it is back.`);
       this.#results.settle(batch, outcome.results);
     } else {
       this.#results.putBack(batch);
-      if (this.#breaker.failed(clock.now(), outcome.failure.error)) {
+      if (this.#onTheirWay.breaker.failed(clock.now(), outcome.failure.error)) {
         logger.warn(
           `defer, sink ${this.name}: it is not there; its jobs wait, and it is asked now and then.`,
           outcome.failure.error,
@@ -434,15 +418,6 @@ export class Lane {
       }
     }
     this.#schedule();
-  }
-
-  /* What runs here has a span for each job, or none. */
-  #sent(batch: readonly PendingJob[], abort: AbortController): Promise<BatchOutcome> {
-    const { options } = this;
-    const { spans, clock } = this.#host;
-    const send = (): Promise<BatchOutcome> => sendBatch(options, batch, clock, abort);
-    if (spans === undefined || options.sink.runsHere === true) return send();
-    return spans.send(this.name, options.sink.kind, batch, send);
   }
 
   #replayed(jobs: number): void {

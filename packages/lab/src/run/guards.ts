@@ -9,6 +9,8 @@ const busyEnough = 0.95;
 /** Above this the generator may be what is measured. */
 const generatorTooBusy = 0.8;
 const noticeableSteal = 0.02;
+/** From here on what was kept is disturbed as well: no more than a third of the time is waited out. */
+const mostDisturbed = 0.3;
 
 /** What a reader must know before believing the figures, worst first. */
 export function warningsOf(result: BenchResult, seen: Observations): string[] {
@@ -75,6 +77,11 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
   const warnings: string[] = [];
   if ((machine.steal ?? 0) > noticeableSteal) {
     warnings.push(`The hypervisor took ${percent(machine.steal!)} of the CPU time during the run.`);
+  }
+  if (seen.disturbedShare > mostDisturbed) {
+    warnings.push(
+      `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: not all of it was waited out.`,
+    );
   }
   if (seen.throttledTimes > 0) {
     warnings.push(`The CPU was throttled ${seen.throttledTimes} times during the run.`);

@@ -7,6 +7,7 @@ import { runOpenLoop, type OpenLoopOutcome } from '../load/open-loop.ts';
 import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts, Slice } from '../result.ts';
 import { seededRandom, shuffled, type Random } from '../stats/random.ts';
+import { Canary } from './canary.ts';
 import { checkContract } from './contract.ts';
 import { readRssMiB } from './cpu-clock.ts';
 import { distinctRequests } from './distinct-requests.ts';
@@ -14,9 +15,10 @@ import { Fleet, type Contestant } from './fleet.ts';
 import { readInterference, readMachine } from './machine.ts';
 import { inParallel } from './in-parallel.ts';
 import { measureSlice } from './measure-slice.ts';
-import { pinSelf, type Pinning } from './pinning.ts';
+import { onServerCore, pinSelf, type Pinning } from './pinning.ts';
 import type { Server } from './server.ts';
 import { Turns } from './measure-turns.ts';
+import { Undisturbed } from './undisturbed.ts';
 
 /** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
 const mostGeneratorThreads = 4;
@@ -26,8 +28,8 @@ const mostGeneratorThreads = 4;
  * the first slices pay for growing it again.
  */
 const settlingBlocks = 2;
-/** A block of turns is longer. */
-const settlingBlocksInTurns = 1;
+/** Turns settle a server sooner, and the lowest quarter of them takes no notice of the first few. */
+const settlingPasses = 2;
 
 /** What was seen, before any statistics. */
 export interface Observations {
@@ -44,6 +46,8 @@ export interface Observations {
   openLoopRps: number;
   machine: MachineFacts;
   throttledTimes: number;
+  /** Of the measuring time, what was waited out or measured again because something outside slowed the server's core down. */
+  disturbedShare: number;
 }
 
 export interface RunListener {
@@ -110,7 +114,10 @@ async function observe(
     openLoopRps: plan.openLoopRps ?? 0,
     machine: readMachine(pinning.description),
     throttledTimes: 0,
+    disturbedShare: 0,
   };
+  using canary = await startCanary(plan, pinning);
+  const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
   for (let restart = 1; restart <= plan.precision.restarts; restart++) {
     signal.throwIfAborted();
     const running = observations.contestants.filter(({ name }) => !skipped.has(name));
@@ -124,11 +131,28 @@ async function observe(
     {
       const { generator } = observations;
       using turns = await Turns.start(fleet.servers, plan, generator, slowestRps, signal);
-      await measureBlocks(fleet, plan, turns, observations, listener, restart, random, signal);
+      const instruments = { turns, undisturbed };
+      await measureBlocks(
+        fleet,
+        plan,
+        instruments,
+        observations,
+        listener,
+        restart,
+        random,
+        signal,
+      );
     }
     await measureLatency(fleet, plan, observations, listener, restart, random, signal);
   }
+  observations.disturbedShare = undisturbed?.lostShare ?? 0;
   return observations;
+}
+
+/** Only where servers have a core that it can share with them. */
+async function startCanary({ turns }: Plan, pinning: Pinning): Promise<Canary | undefined> {
+  const launcher = onServerCore(pinning);
+  return turns && launcher.length > 0 ? Canary.start(launcher) : undefined;
 }
 
 function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant[] {
@@ -163,7 +187,7 @@ async function prepare(
     (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
   );
   await checkContract(baselineFirst, distinctRequests(plan.requests));
-  for (const server of fleet.servers) await verify(server, plan);
+  if (restart === 1) for (const server of fleet.servers) await verify(server, plan);
   const slowestRps = await warmUp(fleet, plan, observations, pinning, listener, restart, signal);
   for (const server of fleet.servers) server.pin();
   return slowestRps;
@@ -211,35 +235,38 @@ async function verify(server: Server, plan: Plan): Promise<void> {
 async function measureBlocks(
   fleet: Fleet,
   plan: Plan,
-  turns: Turns | undefined,
+  { turns, undisturbed }: { turns: Turns | undefined; undisturbed: Undisturbed | undefined },
   observations: Observations,
   listener: RunListener,
   restart: number,
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
-  const settling = turns === undefined ? settlingBlocks : settlingBlocksInTurns;
-  const uncounted = plan.precision.warmupMs === 0 ? 0 : settling;
+  const measured = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    undisturbed === undefined ? work() : undisturbed.measure(work);
+  const isWarmedUp = plan.precision.warmupMs > 0;
+  const uncounted = isWarmedUp && turns === undefined ? settlingBlocks : 0;
+  if (isWarmedUp) await turns?.measure(fleet.servers, random, measured, settlingPasses);
   for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
     const running = fleet.servers.filter(({ name }) => !observations.skipped.has(name));
-    const taken = await turns?.measure(running, random);
-    // Turns alone settle a server, in a third of the time.
-    if (block < 1 && taken !== undefined) continue;
+    const taken = await turns?.measure(running, random, measured);
     for (const server of shuffled(running, random)) {
       if (observations.skipped.has(server.name)) continue;
       signal.throwIfAborted();
       const own = taken?.get(server.name);
-      const measured = await measureSlice(server, plan, observations.generator, signal);
-      if (measured !== 'void' && 'fault' in measured) {
-        disqualify(server, measured.fault, plan, observations);
+      const slice = await measured(() =>
+        measureSlice(server, plan, observations.generator, signal),
+      );
+      if (slice !== 'void' && 'fault' in slice) {
+        disqualify(server, slice.fault, plan, observations);
       } else if (block < 1) {
         continue;
-      } else if (measured === 'void' || own?.length === 0) {
+      } else if (slice === 'void' || own?.length === 0) {
         observations.voidSlices.push({ restart, block, variant: server.name });
       } else {
         const { name: variant } = server;
         const more = own === undefined ? {} : { turns: own };
-        observations.slices.push({ restart, block, variant, ...measured, ...more });
+        observations.slices.push({ restart, block, variant, ...slice, ...more });
         listener.measured(observations.slices, restart, block);
       }
     }

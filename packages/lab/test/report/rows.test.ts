@@ -49,6 +49,7 @@ function observed(costs: Record<string, [number, number]>): Observations {
     openLoopRps: 1,
     machine,
     throttledTimes: 0,
+    disturbedShare: 0,
   };
 }
 

@@ -1,22 +1,12 @@
-import { captureAsyncContext, type Restore } from './job/async-context.ts';
-import {
-  checkAfter,
-  checkCall,
-  noOptions,
-  serialise,
-  type AfterOptions,
-  type DeferCallOptions,
-  type StandIn,
-} from './job/call-options.ts';
-import { captureContext } from './request/capture-context.ts';
+import type { Restore } from './job/async-context.ts';
+import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
 import { closureLane } from './intake/closures.ts';
 import { DeadLetters } from './intake/dead-letters.ts';
 import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
 import { Desk } from './intake/desk.ts';
 import { Ids } from './job/ids.ts';
-import { isJob, type JobDefinition } from './job/job.ts';
-import { runAtMsOf } from './job/run-at.ts';
-import type { JobRecord } from './journal/job-record.ts';
+import { JobMaker } from './intake/job-maker.ts';
+import type { JobDefinition } from './job/job.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
 import { tellDamage } from './journal/tell-damage.ts';
@@ -25,14 +15,13 @@ import { resolveLane } from './lane/lane-options.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
 import { sinkStatsOf, type SinkStats } from './lane/sink-stats.ts';
-import type { Level, When } from './job/level.ts';
 import type { SinkLife } from './outbox.ts';
-import { checkLevel, defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
+import { defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
 import { Orphans } from './intake/orphans.ts';
-import { PendingJob, type Deferred } from './job/pending-job.ts';
+import type { Deferred, PendingJob } from './job/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
-import { closedError, closureAbove, refused, unknownJob, unknownSink } from './intake/refusals.ts';
-import { scopes, type Scope } from './request/scope.ts';
+import { closedError, unknownSink } from './intake/refusals.ts';
+import { scopes } from './request/scope.ts';
 import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext, JobSpans, RunDelivery } from './sink.ts';
@@ -63,7 +52,7 @@ export class Deferrer implements LaneHost {
   readonly #root: JournalRoot<PendingJob> | undefined;
   readonly #redelivery: Redelivery;
   readonly #deaths: Repeated;
-  readonly #ids: Ids;
+  readonly #maker: JobMaker;
   readonly #ready: Promise<void>;
   #state: 'open' | 'draining' | 'closed' = 'open';
   #closing: Promise<void> | undefined;
@@ -115,7 +104,6 @@ export class Deferrer implements LaneHost {
       restoreFrom: (context) => this.restoreFrom(context),
     });
     this.#redelivery = redelivery;
-    this.#ids = new Ids(this.#root?.own.id ?? makeJournalId(this.clock.wall()));
     this.deadLetters = new DeadLetters(this.#root?.deadLetters, {
       maxLetters: options.maxDeadLetters,
       requeue: (record) => redelivery.requeue(record),
@@ -125,6 +113,11 @@ export class Deferrer implements LaneHost {
     });
     for (const lane of options.lanes.values()) this.#addLane(new Lane(lane, this));
     this.#after = new Lane(resolveLane('after', closureLane(options.after), false), this);
+    this.#maker = new JobMaker(options, this.#after.name, {
+      ids: new Ids(this.#root?.own.id ?? makeJournalId(this.clock.wall())),
+      laneFor: (name) => this.#laneFor(name),
+      restoreFrom: (context) => this.restoreFrom(context),
+    });
     this.#ready = this.#open();
     // Who waits for it hears of a failure; nobody else has to.
     this.#ready.catch(() => {});
@@ -165,44 +158,12 @@ export class Deferrer implements LaneHost {
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE, _REFUSED, _LEVEL,
    * _FULL, _JOURNAL, _CLOSED, _OPTION: nothing was kept then
    */
-  defer<Data>(
-    definition: JobDefinition<Data>,
-    data: Data,
-    options: DeferCallOptions = noOptions,
-  ): Deferred {
+  defer<Data>(definition: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred {
     if (this.#state === 'closed') throw closedError();
-    if (!isJob(definition)) throw unknownJob(definition);
-    if (options !== noOptions) checkCall(options);
-    const lane = this.#laneFor(options.sink ?? definition.sink ?? this.options.sink);
-    const level = options.level ?? definition.level ?? this.options.level;
-    const when = options.when ?? definition.when ?? 'always';
-    const deferredAtMs = this.clock.wall();
-    const runAtMs = runAtMsOf(options, level, deferredAtMs);
-    const json = serialise(definition.name, data, lane.options, this.options.maxJobBytes);
-    const refusal = lane.options.sink.refuses?.(definition.name, options.options);
-    if (refusal !== undefined) {
-      throw refused(definition.name, lane.name, refusal);
-    }
     const scope = scopes.getStore();
-    const record: JobRecord = {
-      id: this.#ids.next(),
-      sink: lane.name,
-      job: definition.name,
-      key: options.key,
-      json,
-      deferredAtMs,
-      attempt: 1,
-      context: captureContext(scope, this.options.context),
-      options: options.options,
-      runAtMs,
-    };
-    const restore = lane.options.sink.runsHere ? this.#restoreOf(record) : undefined;
-    const job = new PendingJob(record, level, when, restore);
-    if (level === 'outbox') {
-      return enqueueInOutbox(this.options.outbox, job, options.transaction, this.desk);
-    }
-    if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
-    return this.desk.accept(job, scope);
+    const job = this.#maker.make(definition, data, options, scope);
+    if (job.level !== 'outbox') return this.desk.accept(job, scope);
+    return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.desk);
   }
 
   /**
@@ -215,40 +176,14 @@ export class Deferrer implements LaneHost {
    */
   after(work: (delivery: RunDelivery) => unknown, options: AfterOptions = {}): void {
     if (this.#state === 'closed') throw closedError();
-    if (typeof work !== 'function') throw unknownJob(work);
-    checkAfter(options);
-    const { level = 'memory', when = 'always' } = options as { level?: Level; when?: When };
-    if (level !== 'memory') {
-      throw closureAbove(level);
-    }
-    const record: JobRecord = {
-      id: this.#ids.next(),
-      sink: this.#after.name,
-      job: work.name === '' ? 'closure' : work.name,
-      key: options.standIn?.key,
-      json: 'null',
-      deferredAtMs: this.clock.wall(),
-      attempt: 1,
-      context: undefined,
-      options: undefined,
-    };
-    const job = new PendingJob(record, 'memory', when, captureAsyncContext());
-    job.work = work;
-    if (options.standIn !== undefined && this.#root !== undefined) {
-      job.standIn = this.#standIn(options.standIn, record, scopes.getStore());
-    }
-    this.desk.accept(job, scopes.getStore());
+    const scope = scopes.getStore();
+    this.desk.accept(this.#maker.makeClosure(work, options, scope), scope);
   }
 
   restoreFrom(context: DeferContext | undefined): Restore | undefined {
     const { restore } = this.options.context;
     if (restore === undefined || context === undefined) return undefined;
     return (work) => restore(context, work);
-  }
-
-  /* A job that runs later does not keep its request in memory until then. */
-  #restoreOf({ runAtMs, context }: JobRecord): Restore | undefined {
-    return runAtMs === undefined ? captureAsyncContext() : this.restoreFrom(context);
   }
 
   /** Sends what is there without waiting for full batches, and goes on taking jobs. */
@@ -353,27 +288,6 @@ export class Deferrer implements LaneHost {
     const life = this.#lanes.get(sink)?.life;
     if (life === undefined || windowMs === 0) return undefined;
     return { generation: life.generation, seenMsAgo: this.clock.now() - life.seenAtMs, windowMs };
-  }
-
-  /* Its data becomes JSON when it is needed, which is seldom. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
-  #standIn(
-    { job, data, sink }: StandIn,
-    { id, key, deferredAtMs }: JobRecord,
-    scope: Scope | undefined,
-  ): () => JobRecord {
-    const lane = this.#laneFor(sink ?? job.sink ?? this.options.sink);
-    const context = captureContext(scope, this.options.context);
-    return () => ({
-      id,
-      sink: lane.name,
-      job: job.name,
-      key,
-      json: serialise(job.name, data, lane.options, this.options.maxJobBytes),
-      deferredAtMs,
-      attempt: 1,
-      context,
-      options: undefined,
-    });
   }
 
   /* @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */

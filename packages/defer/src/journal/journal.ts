@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import type { CommitTarget } from './commit-target.ts';
-import { encodeSegmentHeader, frameKinds, segmentHeaderBytes, segmentSalt } from './frame.ts';
-import { GroupCommit } from './group-commit.ts';
-import { close, remove, type JournalFs } from './journal-fs.ts';
+import { Appending } from './appending.ts';
+import { frameKinds } from './frame.ts';
+import { remove, type JournalFs } from './journal-fs.ts';
 import type { KindCount } from './kinds.ts';
 import { Marks } from './marks.ts';
 import { Removal } from './removal.ts';
-import { dropReserve } from './reserve.ts';
 import { Tries, type TryMark } from './tries.ts';
 import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
 
@@ -34,15 +32,7 @@ export interface JobPlace {
   readonly offset: number;
 }
 
-interface OpenSegment extends CommitTarget {
-  readonly segment: Segment;
-}
-
-const distrustEveryMs = 1_000;
-/** Time enough to keep small what a replay sends again, and files few. */
-const windowsPerSegment = 2;
-
-/** One folder of segments: this process's own, or one it has adopted. Appends, keeps account, forgets what is done. */
+/** One folder of segments: this process's own, or one it has adopted. Knows where each job stands, and forgets what is done. */
 export class Journal<Waiter = unknown> {
   readonly id: string;
   folder: string;
@@ -56,16 +46,10 @@ export class Journal<Waiter = unknown> {
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
-  readonly #commit: GroupCommit<Waiter>;
-  #open: (OpenSegment & { bytes: number }) | undefined;
+  readonly #appending: Appending<Waiter>;
   #nextJob: number;
-  #nextSegment: number;
   #unwrittenJobs: { segment: Segment; first: number; last: number } | undefined;
   readonly #marks = new Marks();
-  #inTrouble = false;
-  #openIsBroken = false;
-  #isSyncFailing = false;
-  #distrustedAtMs = -Infinity;
   readonly #removal: Removal;
   /** When the server of a sink was last seen alive, in the life that `generations` names. */
   readonly #seenAlive = new Map<string, number>();
@@ -97,20 +81,16 @@ export class Journal<Waiter = unknown> {
     this.tries = found?.tries ?? new Tries();
     this.found = found?.kinds ?? [];
     this.#nextJob = found?.nextJob ?? 1;
-    this.#nextSegment = found?.nextSegment ?? 1;
-    this.#commit = new GroupCommit<Waiter>(settings.fs, {
-      now: () => settings.clock.now(),
-      target: () => this.#target(),
-      beforeWrite: () => this.#marks.addTo(this.#commit, this.sinks, this.generations),
-      writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
-      syncFailed: (error) => this.#syncFailed(error),
-      worked: () => this.#worked(),
-      synced: () => this.#synced(),
-      committed: (waiters, error) => settings.committed(waiters, error),
+    this.#appending = new Appending<Waiter>(this, found?.nextSegment ?? 1, {
+      beforeWrite: (commit) => this.#marks.addTo(commit, this.sinks, this.generations),
+      written: () => {
+        this.#unwrittenJobs = undefined;
+      },
+      lost: () => this.#forgetUnwritten(),
     });
-    this.#removal = new Removal(this, (error) =>
-      this.#trouble(`The journal ${this.folder} has no new checkpoint`, error),
-    );
+    this.#removal = new Removal(this, (error) => {
+      this.#appending.trouble(`The journal ${this.folder} has no new checkpoint`, error);
+    });
   }
 
   /** Bytes of its segments. Those that are finished do not count: they are about to go. */
@@ -128,12 +108,12 @@ export class Journal<Waiter = unknown> {
   }
 
   get hasUnwritten(): boolean {
-    return this.#commit.hasUnwritten;
+    return this.#appending.hasUnwritten;
   }
 
   /** The one that is appended to, once there is one. */
   get openSegment(): Segment | undefined {
-    return this.#open?.segment;
+    return this.#appending.segment;
   }
 
   /** Nothing of it is touched any more. */
@@ -160,8 +140,8 @@ export class Journal<Waiter = unknown> {
   append(sink: string, record: string): JobPlace {
     const index = this.sinkIndex(sink);
     const number = this.#nextJob;
-    const offset = this.#commit.add(frameKinds.job, number, record);
-    const { segment } = this.#open!;
+    const offset = this.#appending.add(frameKinds.job, number, record);
+    const segment = this.#appending.segment!;
     this.#nextJob++;
     segment.add(number, index, jobStates.loaded);
     // One buffer goes to one segment.
@@ -172,7 +152,7 @@ export class Journal<Waiter = unknown> {
 
   /** Has `settings.committed` called for `waiter` when what was appended last is as safe as `level` says. */
   wait(level: 'process' | 'disk', waiter: Waiter): void {
-    this.#commit.wait(level, waiter);
+    this.#appending.wait(level, waiter);
   }
 
   /** The job's lane has no room for it: it is read back later. */
@@ -194,7 +174,7 @@ export class Journal<Waiter = unknown> {
     segment.set(number, jobStates.done);
     this.tries.forget(number);
     this.#marks.done(number);
-    this.#commit.schedule();
+    this.#appending.schedule();
   }
 
   /** A try of the job failed. */
@@ -205,7 +185,7 @@ export class Journal<Waiter = unknown> {
   /** A try begins that may end the process: it is written on the spot, and counts until the try has an end. */
   begin({ number }: JobPlace): void {
     this.#try('begun', number);
-    this.#commit.flush();
+    this.#appending.flush();
   }
 
   /** The process ends, and no job is to blame. */
@@ -219,7 +199,7 @@ export class Journal<Waiter = unknown> {
     segment.set(number, jobStates.sent);
     segment.lastSentAtMs = this.settings.clock.now();
     this.#marks.sent(segment.sinkOf(number), number);
-    this.#commit.schedule();
+    this.#appending.schedule();
   }
 
   /** The sink's server has a new life: what it acknowledged within the window waits again. Returns how much that is. */
@@ -232,13 +212,13 @@ export class Journal<Waiter = unknown> {
     }
     if (replayed === 0) return 0;
     this.#marks.replayed(index);
-    this.#commit.schedule();
+    this.#appending.schedule();
     return replayed;
   }
 
   /** Nobody waits longer than `limitMs` for a disk that does not sync. */
   giveUpOnSync(limitMs: number): void {
-    this.#commit.giveUpOnSync(limitMs);
+    this.#appending.giveUpOnSync(limitMs);
   }
 
   /** The sink has a lane here: what it was sent is kept until its server has been seen alive a window later. */
@@ -295,13 +275,12 @@ export class Journal<Waiter = unknown> {
   /** Its folder is not there any more. What it held is another's; what comes now begins a new file. */
   abandon(): void {
     this.segments.length = 0;
-    this.#openIsBroken = true;
-    this.#commit.folderGone();
+    this.#appending.folderGone();
   }
 
   /** Resolves when everything so far is written and synced, or has failed. */
   settled(): Promise<void> {
-    return this.#commit.settled();
+    return this.#appending.settled();
   }
 
   /** True when nothing of the journal is needed any more. */
@@ -318,15 +297,13 @@ export class Journal<Waiter = unknown> {
     this.#isReleased = true;
     const { fs } = this.settings;
     if (this.isFinished) {
-      this.#commit.close();
-      this.#closeOpen();
+      this.#appending.close();
       for (const segment of this.segments) remove(fs, this.pathOf(segment));
       for (const name of ['checkpoint', 'checkpoint.new']) remove(fs, join(this.folder, name));
       return true;
     }
-    this.#commit.flushSync();
-    this.#commit.close();
-    this.#closeOpen();
+    this.#appending.flushSync();
+    this.#appending.close();
     return false;
   }
 
@@ -337,126 +314,16 @@ export class Journal<Waiter = unknown> {
   #try(mark: TryMark, number: number): void {
     this.tries.add(mark, number);
     this.#marks.tried(mark, number);
-    this.#commit.schedule();
+    this.#appending.schedule();
   }
 
-  #target(): OpenSegment {
-    const { clock, segmentBytes, replayWindowMs } = this.settings;
-    const open = this.#open;
-    if (open !== undefined && !this.#openIsBroken) {
-      const isFull = open.bytes >= segmentBytes;
-      const isOld =
-        replayWindowMs > 0 &&
-        open.segment.length > 0 &&
-        clock.now() - open.segment.openedAtMs >= replayWindowMs / windowsPerSegment;
-      if (!isFull && !isOld) return open;
-    }
-    return this.#rotate();
-  }
-
-  #rotate(): OpenSegment {
-    const { fs, clock, segmentBytes } = this.settings;
-    const number = this.#nextSegment;
-    const segment = new Segment(number, segmentSalt(this.id, number), clock.now());
-    const header = encodeSegmentHeader();
-    const path = this.pathOf(segment);
-    let fd: number | undefined;
-    try {
-      fd = fs.openSync(path, 'wx');
-      // Never again the same: a file that could not be removed must not be in the way forever.
-      this.#nextSegment++;
-      for (let at = 0; at < header.length;) {
-        at += fs.writeSync(fd, header, at, header.length - at, at);
-      }
-    } catch (error) {
-      if (fd !== undefined) {
-        close(fs, fd);
-        remove(fs, path);
-      } else if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-        this.#nextSegment++;
-      }
-      throw this.#trouble(`The segment ${path} cannot be opened`, error);
-    }
-    const before = this.#open;
-    segment.bytes = segmentHeaderBytes;
-    this.segments.push(segment);
-    this.#open = {
-      fd,
-      salt: segment.salt,
-      segment,
-      get bytes() {
-        return segment.bytes;
-      },
-      set bytes(bytes) {
-        segment.bytes = bytes;
-      },
-      reserved: 0,
-      maxBytes: segmentBytes,
-    };
-    this.#openIsBroken = false;
-    if (before !== undefined) {
-      dropReserve(fs, before);
-      this.#commit.retire(before.fd);
-    }
-    this.#commit.use(fd);
-    this.#commit.folderChanged(this.folder);
-    return this.#open;
-  }
-
-  #writeFailed(error: unknown, segmentIsBroken: boolean): DeferError {
-    this.#openIsBroken ||= segmentIsBroken;
+  #forgetUnwritten(): void {
     const lost = this.#unwrittenJobs;
     this.#unwrittenJobs = undefined;
-    if (lost !== undefined) {
-      for (let job = lost.first; job <= lost.last; job++) {
-        if (lost.segment.stateOf(job) !== jobStates.absent) lost.segment.set(job, jobStates.absent);
-      }
+    if (lost === undefined) return;
+    const { segment, first, last } = lost;
+    for (let job = first; job <= last; job++) {
+      if (segment.stateOf(job) !== jobStates.absent) segment.set(job, jobStates.absent);
     }
-    return this.#trouble(`The journal ${this.folder} cannot be written`, error);
-  }
-
-  /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
-     is written behind them: a new segment begins, and who waited is told that the level was not reached. On a disk
-     that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
-  #syncFailed(error: unknown): DeferError {
-    const now = this.settings.clock.now();
-    if (now - this.#distrustedAtMs >= distrustEveryMs) {
-      this.#distrustedAtMs = now;
-      this.#openIsBroken = true;
-    }
-    this.#isSyncFailing = true;
-    return this.#trouble(`The journal ${this.folder} cannot be synced`, error);
-  }
-
-  #worked(): void {
-    this.#unwrittenJobs = undefined;
-    if (!this.#openIsBroken && !this.#isSyncFailing) this.#recovered();
-  }
-
-  #synced(): void {
-    this.#isSyncFailing = false;
-    if (!this.#openIsBroken) this.#recovered();
-  }
-
-  #recovered(): void {
-    if (!this.#inTrouble) return;
-    this.#inTrouble = false;
-    this.settings.recovered();
-  }
-
-  #trouble(sentence: string, cause: unknown): DeferError {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const error = new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause });
-    if (!this.#inTrouble) this.settings.trouble(error);
-    this.#inTrouble = true;
-    return error;
-  }
-
-  #closeOpen(): void {
-    if (this.#open !== undefined) {
-      dropReserve(this.settings.fs, this.#open);
-      close(this.settings.fs, this.#open.fd);
-    }
-    this.#open = undefined;
   }
 }

@@ -1,0 +1,140 @@
+import { captureAsyncContext, type Restore } from '../job/async-context.ts';
+import {
+  checkAfter,
+  checkCall,
+  noOptions,
+  serialise,
+  type AfterOptions,
+  type DeferCallOptions,
+  type StandIn,
+} from '../job/call-options.ts';
+import type { Ids } from '../job/ids.ts';
+import { isJob, type JobDefinition } from '../job/job.ts';
+import type { Level, When } from '../job/level.ts';
+import { PendingJob } from '../job/pending-job.ts';
+import { runAtMsOf } from '../job/run-at.ts';
+import type { JobRecord } from '../journal/job-record.ts';
+import type { Lane } from '../lane/lane.ts';
+import { checkLevel, type ResolvedOptions } from '../options.ts';
+import { captureContext } from '../request/capture-context.ts';
+import type { Scope } from '../request/scope.ts';
+import type { DeferContext, RunDelivery } from '../sink.ts';
+import { closureAbove, refused, unknownJob } from './refusals.ts';
+
+export interface JobMakerHost {
+  readonly ids: Ids;
+  /** @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
+  laneFor(name: string | undefined): Lane;
+  restoreFrom(context: DeferContext | undefined): Restore | undefined;
+}
+
+/** Makes jobs of calls: what was given is checked and becomes a record. Nothing is kept of a call that is refused. */
+export class JobMaker {
+  readonly #options: ResolvedOptions;
+  /** Name of the lane of the closures. */
+  readonly #after: string;
+  readonly #host: JobMakerHost;
+
+  constructor(options: ResolvedOptions, after: string, host: JobMakerHost) {
+    this.#options = options;
+    this.#after = after;
+    this.#host = host;
+  }
+
+  /**
+   * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE, _REFUSED, _LEVEL,
+   * _OPTION
+   */
+  make<Data>(
+    definition: JobDefinition<Data>,
+    data: Data,
+    call: DeferCallOptions = noOptions,
+    scope: Scope | undefined,
+  ): PendingJob {
+    if (!isJob(definition)) throw unknownJob(definition);
+    if (call !== noOptions) checkCall(call);
+    const options = this.#options;
+    const lane = this.#host.laneFor(call.sink ?? definition.sink ?? options.sink);
+    const level = call.level ?? definition.level ?? options.level;
+    const when = call.when ?? definition.when ?? 'always';
+    const deferredAtMs = options.clock.wall();
+    const runAtMs = runAtMsOf(call, level, deferredAtMs);
+    const json = serialise(definition.name, data, lane.options, options.maxJobBytes);
+    const refusal = lane.options.sink.refuses?.(definition.name, call.options);
+    if (refusal !== undefined) throw refused(definition.name, lane.name, refusal);
+    // The level outbox has a check of its own, of the transaction as well.
+    if (level !== 'memory' && level !== 'outbox') {
+      checkLevel(level, options.journal !== undefined, true);
+    }
+    const record: JobRecord = {
+      id: this.#host.ids.next(),
+      sink: lane.name,
+      job: definition.name,
+      key: call.key,
+      json,
+      deferredAtMs,
+      attempt: 1,
+      context: captureContext(scope, options.context),
+      options: call.options,
+      runAtMs,
+    };
+    const restore = lane.options.sink.runsHere ? this.#restoreOf(record) : undefined;
+    return new PendingJob(record, level, when, restore);
+  }
+
+  /** @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _LEVEL, _OPTION */
+  makeClosure(
+    work: (delivery: RunDelivery) => unknown,
+    call: AfterOptions,
+    scope: Scope | undefined,
+  ): PendingJob {
+    if (typeof work !== 'function') throw unknownJob(work);
+    checkAfter(call);
+    const { level = 'memory', when = 'always' } = call as { level?: Level; when?: When };
+    if (level !== 'memory') throw closureAbove(level);
+    const record: JobRecord = {
+      id: this.#host.ids.next(),
+      sink: this.#after,
+      job: work.name === '' ? 'closure' : work.name,
+      key: call.standIn?.key,
+      json: 'null',
+      deferredAtMs: this.#options.clock.wall(),
+      attempt: 1,
+      context: undefined,
+      options: undefined,
+    };
+    const job = new PendingJob(record, 'memory', when, captureAsyncContext());
+    job.work = work;
+    if (call.standIn !== undefined && this.#options.journal !== undefined) {
+      job.standIn = this.#standIn(call.standIn, record, scope);
+    }
+    return job;
+  }
+
+  /* A job that runs later does not keep its request in memory until then. */
+  #restoreOf({ runAtMs, context }: JobRecord): Restore | undefined {
+    return runAtMs === undefined ? captureAsyncContext() : this.#host.restoreFrom(context);
+  }
+
+  /* Its data becomes JSON when it is needed, which is seldom. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
+  #standIn(
+    { job, data, sink }: StandIn,
+    { id, key, deferredAtMs }: JobRecord,
+    scope: Scope | undefined,
+  ): () => JobRecord {
+    const options = this.#options;
+    const lane = this.#host.laneFor(sink ?? job.sink ?? options.sink);
+    const context = captureContext(scope, options.context);
+    return () => ({
+      id,
+      sink: lane.name,
+      job: job.name,
+      key,
+      json: serialise(job.name, data, lane.options, options.maxJobBytes),
+      deferredAtMs,
+      attempt: 1,
+      context,
+      options: undefined,
+    });
+  }
+}

@@ -1,0 +1,252 @@
+import type { Clock } from '../clock.ts';
+import { DeferError } from '../errors.ts';
+import type { CommitTarget } from './commit-target.ts';
+import { encodeSegmentHeader, segmentHeaderBytes, segmentSalt, type FrameKind } from './frame.ts';
+import { GroupCommit } from './group-commit.ts';
+import { close, remove, type JournalFs } from './journal-fs.ts';
+import { dropReserve } from './reserve.ts';
+import { Segment } from './segment.ts';
+
+/** What appending needs to know of the journal. */
+export interface AppendingHost<Waiter> {
+  readonly id: string;
+  readonly folder: string;
+  /** In the order they were begun: a new one goes to the end. */
+  readonly segments: Segment[];
+  readonly settings: {
+    readonly fs: JournalFs;
+    readonly clock: Clock;
+    readonly segmentBytes: number;
+    readonly replayWindowMs: number;
+    trouble(error: DeferError): void;
+    recovered(): void;
+    committed(waiters: readonly Waiter[], error: unknown): void;
+  };
+  pathOf(segment: Segment): string;
+}
+
+/** What it tells of a buffer, in which all frames are that were added since the one before. */
+export interface AppendingEvents<Waiter> {
+  /** The last chance to add to it. */
+  beforeWrite(commit: GroupCommit<Waiter>): void;
+  written(): void;
+  /** Nothing of it is in the segment, nor will be. */
+  lost(): void;
+}
+
+interface OpenSegment extends CommitTarget {
+  readonly segment: Segment;
+}
+
+const distrustEveryMs = 1_000;
+/** Time enough to keep small what a replay sends again, and files few. */
+const windowsPerSegment = 2;
+
+/**
+ * Appends to the last segment of a journal, and begins a new one when that is full, old, or not to be trusted. Says
+ * once that it cannot, and once that it can again.
+ */
+export class Appending<Waiter = unknown> {
+  readonly #journal: AppendingHost<Waiter>;
+  readonly #events: AppendingEvents<Waiter>;
+  readonly #commit: GroupCommit<Waiter>;
+  #open: OpenSegment | undefined;
+  #nextSegment: number;
+  #openIsBroken = false;
+  #isSyncFailing = false;
+  #distrustedAtMs = -Infinity;
+  #inTrouble = false;
+
+  constructor(
+    journal: AppendingHost<Waiter>,
+    nextSegment: number,
+    events: AppendingEvents<Waiter>,
+  ) {
+    this.#journal = journal;
+    this.#nextSegment = nextSegment;
+    this.#events = events;
+    const { settings } = journal;
+    const { fs, clock } = settings;
+    this.#commit = new GroupCommit<Waiter>(fs, {
+      now: () => clock.now(),
+      target: () => this.#target(),
+      beforeWrite: () => events.beforeWrite(this.#commit),
+      writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
+      syncFailed: (error) => this.#syncFailed(error),
+      worked: () => this.#worked(),
+      synced: () => this.#synced(),
+      committed: (waiters, error) => settings.committed(waiters, error),
+    });
+  }
+
+  /** The one that is appended to, once there is one. */
+  get segment(): Segment | undefined {
+    return this.#open?.segment;
+  }
+
+  get hasUnwritten(): boolean {
+    return this.#commit.hasUnwritten;
+  }
+
+  /**
+   * Adds one frame to `segment`, and returns where in it the frame begins.
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
+   */
+  add(kind: FrameKind, number: number, payload: string): number {
+    return this.#commit.add(kind, number, payload);
+  }
+
+  /** Has `settings.committed` called for `waiter` when what was added last is as safe as `level` says. */
+  wait(level: 'process' | 'disk', waiter: Waiter): void {
+    this.#commit.wait(level, waiter);
+  }
+
+  /** Has `beforeWrite` called at the end of this turn. */
+  schedule(): void {
+    this.#commit.schedule();
+  }
+
+  /** Writes on the spot. */
+  flush(): void {
+    this.#commit.flush();
+  }
+
+  /** Nobody waits longer than `limitMs` for a disk that does not sync. */
+  giveUpOnSync(limitMs: number): void {
+    this.#commit.giveUpOnSync(limitMs);
+  }
+
+  /** Resolves when everything so far is written and synced, or has failed. */
+  settled(): Promise<void> {
+    return this.#commit.settled();
+  }
+
+  /** The folder is not there any more: what comes now begins a new file. */
+  folderGone(): void {
+    this.#openIsBroken = true;
+    this.#commit.folderGone();
+  }
+
+  /** Writes and syncs on the spot: for the exit of the process. */
+  flushSync(): void {
+    this.#commit.flushSync();
+  }
+
+  close(): void {
+    this.#commit.close();
+    if (this.#open === undefined) return;
+    const { fs } = this.#journal.settings;
+    dropReserve(fs, this.#open);
+    close(fs, this.#open.fd);
+    this.#open = undefined;
+  }
+
+  /** Tells the first of a row of failures. Returns it as an error. */
+  trouble(sentence: string, cause: unknown): DeferError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const error = new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause });
+    if (!this.#inTrouble) this.#journal.settings.trouble(error);
+    this.#inTrouble = true;
+    return error;
+  }
+
+  #target(): OpenSegment {
+    const { clock, segmentBytes, replayWindowMs } = this.#journal.settings;
+    const open = this.#open;
+    if (open !== undefined && !this.#openIsBroken) {
+      const isFull = open.bytes >= segmentBytes;
+      const isOld =
+        replayWindowMs > 0 &&
+        open.segment.length > 0 &&
+        clock.now() - open.segment.openedAtMs >= replayWindowMs / windowsPerSegment;
+      if (!isFull && !isOld) return open;
+    }
+    return this.#rotate();
+  }
+
+  #rotate(): OpenSegment {
+    const { id, segments, settings } = this.#journal;
+    const { fs, clock, segmentBytes } = settings;
+    const number = this.#nextSegment;
+    const segment = new Segment(number, segmentSalt(id, number), clock.now());
+    const header = encodeSegmentHeader();
+    const path = this.#journal.pathOf(segment);
+    let fd: number | undefined;
+    try {
+      fd = fs.openSync(path, 'wx');
+      // Never again the same: a file that could not be removed must not be in the way forever.
+      this.#nextSegment++;
+      for (let at = 0; at < header.length;) {
+        at += fs.writeSync(fd, header, at, header.length - at, at);
+      }
+    } catch (error) {
+      if (fd !== undefined) {
+        close(fs, fd);
+        remove(fs, path);
+      } else if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        this.#nextSegment++;
+      }
+      throw this.trouble(`The segment ${path} cannot be opened`, error);
+    }
+    const before = this.#open;
+    segment.bytes = segmentHeaderBytes;
+    segments.push(segment);
+    this.#open = {
+      fd,
+      salt: segment.salt,
+      segment,
+      get bytes() {
+        return segment.bytes;
+      },
+      set bytes(bytes) {
+        segment.bytes = bytes;
+      },
+      reserved: 0,
+      maxBytes: segmentBytes,
+    };
+    this.#openIsBroken = false;
+    if (before !== undefined) {
+      dropReserve(fs, before);
+      this.#commit.retire(before.fd);
+    }
+    this.#commit.use(fd);
+    this.#commit.folderChanged(this.#journal.folder);
+    return this.#open;
+  }
+
+  #writeFailed(error: unknown, segmentIsBroken: boolean): DeferError {
+    this.#openIsBroken ||= segmentIsBroken;
+    this.#events.lost();
+    return this.trouble(`The journal ${this.#journal.folder} cannot be written`, error);
+  }
+
+  /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
+     is written behind them: a new segment begins, and who waited is told that the level was not reached. On a disk
+     that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
+  #syncFailed(error: unknown): DeferError {
+    const { folder, settings } = this.#journal;
+    const now = settings.clock.now();
+    if (now - this.#distrustedAtMs >= distrustEveryMs) {
+      this.#distrustedAtMs = now;
+      this.#openIsBroken = true;
+    }
+    this.#isSyncFailing = true;
+    return this.trouble(`The journal ${folder} cannot be synced`, error);
+  }
+
+  #worked(): void {
+    this.#events.written();
+    if (!this.#openIsBroken && !this.#isSyncFailing) this.#recovered();
+  }
+
+  #synced(): void {
+    this.#isSyncFailing = false;
+    if (!this.#openIsBroken) this.#recovered();
+  }
+
+  #recovered(): void {
+    if (!this.#inTrouble) return;
+    this.#inTrouble = false;
+    this.#journal.settings.recovered();
+  }
+}

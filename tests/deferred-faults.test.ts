@@ -166,6 +166,7 @@ const faults: Record<string, Fault> = {
   'the next segment cannot be opened, EMFILE': cannotOpen('EMFILE', 3),
   'a write fails, ENOSPC': cannotWrite('ENOSPC'),
   'a write fails, EIO': cannotWrite('EIO'),
+  'a write fails, EROFS': cannotWrite('EROFS'),
   'a sync fails, EIO': {
     fs: (isOn) => ({
       fdatasync: (fd, done) =>

@@ -38,14 +38,16 @@ export async function requeue(
   }
   await journal.settled();
   journal.release();
+  const letters = new FileDeadLetters(join(directory, 'dead'), 0);
+  // A running app adopts it at once, and has the first of the jobs dead again before the last letter is removed.
+  if (removeLetters) for (const record of records) await letters.release(record.id);
   if (owner !== undefined) give(folder, owner);
   syncFolder(nodeFs, folder);
   nodeFs.renameSync(folder, join(directory, `${id}~${freeOwner}`));
   syncFolder(nodeFs, directory);
   if (trouble !== undefined) throw trouble;
   if (!removeLetters) return;
-  const letters = new FileDeadLetters(join(directory, 'dead'), 0);
-  for (const record of records) await letters.remove(record.id);
+  for (const record of records) await letters.released(record.id);
 }
 
 interface Owner {

@@ -13,7 +13,10 @@ export interface DeadLetterHost {
 export class DeadLetters {
   readonly #box: DeadLetterBox;
   readonly #host: DeadLetterHost;
-  #trimming: Promise<void> | undefined;
+  /** Of letters, until there is room again: true when there is more than there was. */
+  #trimming: Promise<boolean> | undefined;
+  /** Of each that is about to be there, when it is, or could not be put there. */
+  readonly #putting = new Set<Promise<void>>();
 
   constructor(box: DeadLetterBox | undefined, host: DeadLetterHost) {
     this.#box = box ?? new MemoryDeadLetters();
@@ -58,27 +61,43 @@ export class DeadLetters {
 
   /** For the core. */
   async bury(record: JobRecord, error: unknown, diedAtMs: number): Promise<void> {
-    await this.#box.put({ record: toRecord(record), reason: reasonOf(error), diedAtMs });
-    if (this.#box.size > this.#host.maxLetters) await (this.#trimming ??= this.#trim());
+    // Room is made first: however many jobs die at once, there are never more letters than that.
+    while (this.#box.size + this.#putting.size >= this.#host.maxLetters) {
+      if (this.#box.size === 0) await Promise.race(this.#putting);
+      else if (!(await (this.#trimming ??= this.#trim()))) break;
+    }
+    const { promise: isOver, resolve } = Promise.withResolvers<void>();
+    this.#putting.add(isOver);
+    try {
+      await this.#box.put({ record: toRecord(record), reason: reasonOf(error), diedAtMs });
+    } finally {
+      this.#putting.delete(isOver);
+      resolve();
+    }
   }
 
   async #requeue({ record }: DeadLetter): Promise<void> {
     // In this order a crash makes it twice, and never lost.
+    await this.#box.release(record.id);
     await this.#host.requeue(record);
-    await this.#box.remove(record.id);
+    await this.#box.released(record.id);
   }
 
-  /* A tenth at a time: to find the oldest, all of them are read. */
-  async #trim(): Promise<void> {
+  /* A tenth at a time: to find the oldest, all of them are looked at. */
+  async #trim(): Promise<boolean> {
+    const { size } = this.#box;
+    let removed = 0;
     try {
-      const letters = await this.#box.list();
-      const excess = letters.length - Math.floor(this.#host.maxLetters * 0.9);
-      for (const { record } of letters.slice(0, Math.max(0, excess))) {
-        if (await this.#box.remove(record.id)) this.#host.overflowed(record);
+      const excess = size + this.#putting.size - Math.floor(this.#host.maxLetters * 0.9);
+      for (const { record } of await this.#box.oldest(Math.max(1, excess))) {
+        if (!(await this.#box.remove(record.id))) continue;
+        removed++;
+        this.#host.overflowed(record);
       }
     } finally {
       this.#trimming = undefined;
     }
+    return removed > 0 || this.#box.size < size;
   }
 }
 

@@ -1,4 +1,4 @@
-import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from './job-record.ts';
 
@@ -16,15 +16,22 @@ export interface DeadLetterBox {
   put(letter: DeadLetter): Promise<void>;
   /** Oldest first. */
   list(): Promise<DeadLetter[]>;
+  /** The first of these. */
+  oldest(count: number): Promise<DeadLetter[]>;
   get(id: string): Promise<DeadLetter | undefined>;
   /** False when it is not there (any more). */
   remove(id: string): Promise<boolean>;
+  /** Its job is about to be requeued, and may die again at once: what is put from now on is another letter. */
+  release(id: string): Promise<void>;
+  /** The job is requeued: removes what `release` was called for, and not what was put since. */
+  released(id: string): Promise<void>;
   readonly size: number;
 }
 
 /** As long as the process: what there is without a journal. */
 export class MemoryDeadLetters implements DeadLetterBox {
   readonly #letters = new Map<string, DeadLetter>();
+  readonly #released = new Map<string, DeadLetter>();
 
   get size(): number {
     return this.#letters.size;
@@ -38,6 +45,10 @@ export class MemoryDeadLetters implements DeadLetterBox {
     return [...this.#letters.values()];
   }
 
+  async oldest(count: number): Promise<DeadLetter[]> {
+    return [...this.#letters.values()].slice(0, count);
+  }
+
   async get(id: string): Promise<DeadLetter | undefined> {
     return this.#letters.get(id);
   }
@@ -45,15 +56,34 @@ export class MemoryDeadLetters implements DeadLetterBox {
   async remove(id: string): Promise<boolean> {
     return this.#letters.delete(id);
   }
+
+  async release(id: string): Promise<void> {
+    const letter = this.#letters.get(id);
+    if (letter !== undefined) this.#released.set(id, letter);
+  }
+
+  async released(id: string): Promise<void> {
+    if (this.#letters.get(id) === this.#released.get(id)) this.#letters.delete(id);
+    this.#released.delete(id);
+  }
 }
 
 const atOnce = 16;
 const suffix = '.dead';
+/** Of letters whose jobs are being requeued. One that is left by a crash is a letter like any other. */
+const releasedSuffix = '.requeued';
+
+/** True of the names of letters, among whatever else lies there. */
+export function isLetter(name: string): boolean {
+  return name.endsWith(suffix) || name.endsWith(releasedSuffix);
+}
 
 /** One file for each letter, so that every process on the folder, the command among them, can take one away. */
 export class FileDeadLetters implements DeadLetterBox {
   readonly #folder: string;
   #size: number;
+  /** How often this process has put or removed one. */
+  #changes = 0;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -81,7 +111,7 @@ export class FileDeadLetters implements DeadLetterBox {
       }
       // The job is done as far as its journal goes: the letter's name must be as safe as its text.
       await syncFolder(this.#folder);
-      this.#size++;
+      this.#count(1);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
@@ -90,41 +120,85 @@ export class FileDeadLetters implements DeadLetterBox {
   }
 
   async list(): Promise<DeadLetter[]> {
-    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(suffix)).sort();
-    const letters: DeadLetter[] = [];
-    for (const name of names) {
-      try {
-        letters.push(decodeLetter(await readFile(join(this.#folder, name), 'utf8')));
-      } catch {
-        // Taken away by another process, or not a letter of ours.
-      }
+    const letters = new Map<string, DeadLetter>();
+    // Behind a letter that is being requeued comes the one its job may have got since.
+    for (const name of (await this.#names()).sort((a, b) => (a < b ? 1 : -1))) {
+      const letter = await readLetter(join(this.#folder, name));
+      if (letter !== undefined) letters.set(letter.record.id, letter);
     }
-    this.#size = letters.length;
-    return letters.sort((a, b) => a.diedAtMs - b.diedAtMs);
+    return [...letters.values()].sort((a, b) => a.diedAtMs - b.diedAtMs);
+  }
+
+  async oldest(count: number): Promise<DeadLetter[]> {
+    // By the times of the files: to read them all for a few would take as much memory.
+    const files: { path: string; atMs: number }[] = [];
+    for (const name of await this.#names()) {
+      const path = join(this.#folder, name);
+      const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? {};
+      if (mtimeMs !== undefined) files.push({ path, atMs: mtimeMs });
+    }
+    files.sort((a, b) => a.atMs - b.atMs);
+    const letters: DeadLetter[] = [];
+    for (const { path } of files.slice(0, count)) {
+      const letter = await readLetter(path);
+      if (letter !== undefined) letters.push(letter);
+    }
+    return letters;
   }
 
   async get(id: string): Promise<DeadLetter | undefined> {
-    try {
-      return decodeLetter(await readFile(this.#pathOf(id), 'utf8'));
-    } catch {
-      return undefined;
-    }
+    return (await readLetter(this.#pathOf(id))) ?? readLetter(this.#pathOf(id, releasedSuffix));
   }
 
   async remove(id: string): Promise<boolean> {
+    const isRemoved = await this.#unlink(this.#pathOf(id));
+    return (await this.#unlink(this.#pathOf(id, releasedSuffix))) || isRemoved;
+  }
+
+  async release(id: string): Promise<void> {
+    await rename(this.#pathOf(id), this.#pathOf(id, releasedSuffix)).catch(() => {});
+  }
+
+  async released(id: string): Promise<void> {
+    await this.#unlink(this.#pathOf(id, releasedSuffix));
+  }
+
+  async #unlink(path: string): Promise<boolean> {
     try {
-      await unlink(this.#pathOf(id));
-      this.#size = Math.max(0, this.#size - 1);
-      return true;
+      await unlink(path);
     } catch {
       return false;
     }
+    this.#count(-1);
+    return true;
+  }
+
+  /* What others have put and taken away is counted with it, unless this process does meanwhile. */
+  async #names(): Promise<string[]> {
+    const changes = this.#changes;
+    const names = (await readdir(this.#folder)).filter(isLetter);
+    if (changes === this.#changes) this.#size = names.length;
+    return names;
+  }
+
+  #count(difference: number): void {
+    this.#size = Math.max(0, this.#size + difference);
+    this.#changes++;
   }
 
   /* An id may come from a request: it leads nowhere else. */
-  #pathOf(id: string): string {
+  #pathOf(id: string, ending: string = suffix): string {
     if (basename(id) !== id) throw new Error(`There is no dead letter "${id}".`);
-    return join(this.#folder, id + suffix);
+    return join(this.#folder, id + ending);
+  }
+}
+
+/* Undefined where another process has taken it away, and where it is not a letter of ours. */
+async function readLetter(path: string): Promise<DeadLetter | undefined> {
+  try {
+    return decodeLetter(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Timer } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import { FileDeadLetters } from './dead-letters.ts';
+import { FileDeadLetters, isLetter } from './dead-letters.ts';
 import { segmentHeaderBytes } from './frame.ts';
 import { close, syncFolder } from './journal-fs.ts';
 import { Journal, type JournalSettings } from './journal.ts';
@@ -76,7 +76,7 @@ export class JournalRoot<Waiter = unknown> {
       // Else a power failure could take the folder, and every synced segment with it.
       syncFolder(fs, directory);
       syncFolder(fs, dirname(directory));
-      const dead = fs.readdirSync(deadFolder).filter((name) => name.endsWith('.dead'));
+      const dead = fs.readdirSync(deadFolder).filter(isLetter);
       this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
     } catch (cause) {
       if (cause instanceof DeferError) throw cause;

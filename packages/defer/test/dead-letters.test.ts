@@ -1,0 +1,123 @@
+// Jobs that can never be done, through HTTP: as many are kept as may be, and none is lost on its way back.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import fastify from 'fastify';
+import { fastifyDefer } from '../src/adapters/fastify.ts';
+import { createDefer } from '../src/create-defer.ts';
+import { defer } from '../src/defer.ts';
+import type { Deferrer } from '../src/deferrer.ts';
+import { defineJob } from '../src/job/job.ts';
+import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
+import { dead } from '../src/sink.ts';
+import { temporaryFolder, TestSink, until } from './harness.ts';
+
+const command = join(import.meta.dirname, '../bin/redline-defer.mjs');
+const job = defineJob<number>('job', { level: 'process' });
+
+interface App {
+  readonly directory: string;
+  readonly deferrer: Deferrer;
+  readonly sink: TestSink;
+  /** One request that defers so many jobs. */
+  ask(count: number): Promise<void>;
+}
+
+async function start(
+  t: TestContext,
+  options: { maxDeadLetters?: number; fs?: JournalFs } = {},
+): Promise<App> {
+  const directory = temporaryFolder(t);
+  const { maxDeadLetters = 10_000, fs = nodeFs } = options;
+  const sink = new TestSink();
+  sink.answer = (batch) => batch.map(() => dead(new Error('no such mailbox')));
+  const deferrer = createDefer({
+    sinks: { mail: { sink, batch: { waitMs: 0 } } },
+    journal: { directory, adoptEveryMs: 5, fs },
+    maxDeadLetters,
+    handleSignals: false,
+    logger: false,
+  });
+  const app = fastify({ forceCloseConnections: true });
+  await app.register(fastifyDefer, { deferrer });
+  app.get<{ Params: { count: string } }>('/:count', async ({ params: { count } }) => {
+    for (let n = 0; n < Number(count); n++) defer(job, n);
+    return {};
+  });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  t.after(() => app.close());
+  return {
+    directory,
+    deferrer,
+    sink,
+    async ask(count) {
+      assert.equal((await fetch(`${url}/${count}`)).status, 200);
+    },
+  };
+}
+
+function filesOf({ directory }: App): number {
+  return readdirSync(join(directory, 'dead')).filter((name) => !name.endsWith('.new')).length;
+}
+
+test('however many die at once, no more letters than maxDeadLetters are kept, and the others counted', async (t) => {
+  const app = await start(t, { maxDeadLetters: 100 });
+  const { deferrer } = app;
+  const { stats } = deferrer.lanes.get('mail')!;
+  await Promise.all(Array.from({ length: 20 }, () => app.ask(50)));
+  let most = 0;
+  await until('their end', () => {
+    const kept = filesOf(app);
+    most = Math.max(most, kept);
+    const counted = stats.dropped['dead-letters-full'];
+    return counted >= 900 && kept + counted === 1_000 && deferrer.deadLetters.size === kept;
+  });
+  assert.ok(most <= 100, `there were ${most}`);
+  const left = filesOf(app);
+  assert.ok(left > 0);
+  assert.equal(stats.dropped['dead-letters-full'], 1_000 - left);
+});
+
+test('a job that dies again before it is safe that it was requeued keeps its letter', async (t) => {
+  let release: Promise<void> | undefined;
+  const fs: JournalFs = {
+    ...nodeFs,
+    fdatasync(fd, done) {
+      void Promise.resolve(release).then(() => nodeFs.fdatasync(fd, done));
+    },
+  };
+  const app = await start(t, { fs });
+  const { deadLetters } = app.deferrer;
+  await app.ask(1);
+  await until('the letter', () => deadLetters.size === 1);
+  app.sink.answer = (batch) => batch.map(() => dead(new Error('not yet')));
+  release = until('its death', async () =>
+    (await deadLetters.list()).some(({ reason }) => reason.includes('not yet')),
+  );
+  assert.equal(await deadLetters.requeueAll(), 1);
+  const left = await deadLetters.list();
+  assert.equal(left.length, 1);
+  assert.match(left[0]!.reason, /not yet/);
+  assert.equal(deadLetters.size, 1);
+  app.sink.answer = () => undefined;
+  assert.equal(await deadLetters.requeue(left[0]!.record.id), true);
+  await until('the job', () => app.deferrer.lanes.get('mail')!.depth === 0);
+  assert.equal(filesOf(app), 0);
+});
+
+test('inspect --requeue of jobs that die again loses none', async (t) => {
+  const app = await start(t);
+  const count = 2_000;
+  await app.ask(count);
+  await until('the letters', () => filesOf(app) === count);
+  const child = spawn(process.execPath, [command, 'inspect', app.directory, '--requeue']);
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 0);
+  const lane = app.deferrer.lanes.get('mail')!;
+  await until('their second death', () => lane.stats.dead === 2 * count);
+  await app.deferrer.drain();
+  assert.equal(filesOf(app), count);
+});

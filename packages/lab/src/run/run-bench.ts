@@ -116,7 +116,7 @@ async function observe(
     throttledTimes: 0,
     disturbedShare: 0,
   };
-  using canary = await startCanary(plan, pinning);
+  using canary = await startCanary(pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
   for (let restart = 1; restart <= plan.precision.restarts; restart++) {
     signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import type { Case } from './case.ts';
 import type { Contestant, Transcript } from './contestant.ts';
-import { explain, type Difference } from './explained.ts';
+import { explain } from './explained.ts';
+import type { Difference } from './explained/difference.ts';
 
 export interface Contestants {
   node: Contestant;

@@ -8,7 +8,7 @@ import * as engine from '../../src/index.ts';
 import type { HttpModule } from '../conformance/engine.ts';
 import { byteCase, programCase, type Case } from './case.ts';
 import { compare, confirmations, type Contestants } from './compare.ts';
-import type { Difference } from './explained.ts';
+import type { Difference } from './explained/difference.ts';
 import { Contestant } from './contestant.ts';
 import { Draw } from './draw.ts';
 import { shrink } from './shrink.ts';

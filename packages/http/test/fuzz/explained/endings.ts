@@ -1,0 +1,131 @@
+import type { Difference, Explanation } from './difference.ts';
+import {
+  destroys,
+  endsInError,
+  has,
+  needsDrain,
+  pauses,
+  ran,
+  threwAtEnd,
+  writesRaw,
+} from './programs.ts';
+import {
+  afterEnd,
+  behindClose,
+  closing,
+  closesOnly,
+  isCutOff,
+  isRaw,
+  rawOf,
+  refusal,
+  sameRequests,
+  sendsMore,
+  startsAlike,
+  withoutRaw,
+} from './transcripts.ts';
+
+/** Fewer requests than Node's, for a reason of their own. */
+function mayHearLess({ node, redline, case: { programs } }: Difference): boolean {
+  if (!startsAlike(redline, node)) return false;
+  // Destroyed by a handler: it brings no more requests.
+  if (redline.end !== 'open' && redline.end === node.end) return true;
+  // What Node keeps says that the connection closes.
+  if (redline.end === 'FIN') return closing.test(redline.bytes.slice(node.bytes.length));
+  // A paused socket, on which Node reads on when much has left.
+  return node.end === 'open' && programs.some(pauses) && programs.some(needsDrain);
+}
+
+/** Of what is left when a response or a connection ends. */
+export const endings: Explanation[] = [
+  {
+    reason:
+      'a socket that is destroyed loses what it holds; Node sends that with what a listener for a request behind Connection: close ends it with',
+    covers: ({ node, redline, case: of }) =>
+      node.errors.includes(behindClose) &&
+      node.bytes.endsWith(refusal) &&
+      node.bytes.startsWith(redline.bytes) &&
+      isRaw(node.bytes.slice(redline.bytes.length, -refusal.length)) &&
+      ran(of, redline).some(writesRaw) &&
+      ran(of, redline).some(destroys) &&
+      sameRequests(node, redline),
+  },
+  {
+    reason:
+      'a destroyed connection brings no more requests; Node dispatches what its parser still holds',
+    covers: ({ node, redline, case: of }) =>
+      node.bytes === redline.bytes &&
+      node.end === redline.end &&
+      (of.ending === 'destroy' ||
+        (redline.end !== 'open' &&
+          (ran(of, redline).some(destroys) || redline.errors.includes(afterEnd)))) &&
+      redline.requests.length < node.requests.length &&
+      startsAlike(redline, node),
+  },
+  {
+    reason:
+      'no handler runs for what stands behind a response that says Connection: close; Node runs it, and drops its response',
+    covers: ({ node, redline }) =>
+      node.bytes === redline.bytes &&
+      node.end === 'FIN' &&
+      redline.end === 'FIN' &&
+      closing.test(redline.bytes) &&
+      redline.requests.length < node.requests.length &&
+      startsAlike(redline, node),
+  },
+  {
+    reason:
+      'a response that ended before its turn leaves in its turn, also when it was corked behind its end; Node keeps it forever',
+    covers: (difference) => {
+      const { node, redline, case: of } = difference;
+      return (
+        (isCutOff(node, redline) || (sendsMore(node, redline) && mayHearLess(difference))) &&
+        of.programs.slice(1).some((steps) => has(steps, 'end', 'cork'))
+      );
+    },
+  },
+  {
+    reason:
+      'a response that ended and was destroyed with an error before its turn gives way to the next, or to the end of the connection; Node never goes on',
+    covers: ({ node, redline, case: of }) =>
+      ran(of, node).slice(1).some(endsInError) &&
+      (closesOnly(node, redline) ||
+        (isCutOff(withoutRaw(node), withoutRaw(redline)) &&
+          rawOf(node).length === rawOf(redline).length)),
+  },
+  {
+    reason: 'an end that throws leaves the socket as it was; Node leaves it corked',
+    covers: ({ node, redline, case: of }) =>
+      threwAtEnd(of, node) &&
+      threwAtEnd(of, redline) &&
+      node.end === redline.end &&
+      sendsMore(node, redline) &&
+      sameRequests(node, redline),
+  },
+  {
+    reason:
+      'a client that ends behind its last request is noticed; Node reads no further if that came before the first response had left, and what waits behind it was written in one piece',
+    covers: ({ node, redline, case: of }) =>
+      of.ending === 'end' &&
+      closesOnly(node, redline) &&
+      ran(of, node).slice(0, -1).some(needsDrain) &&
+      needsDrain(ran(of, node).at(-1) ?? []),
+  },
+  {
+    reason:
+      'a client that has ended is let go with its last response; Node looks a turn later, and what the socket writes until then leaves',
+    covers: ({ node, redline, case: { ending } }) =>
+      ending === 'end' &&
+      redline.end === 'FIN' &&
+      node.bytes.startsWith(redline.bytes) &&
+      isRaw(node.bytes.slice(redline.bytes.length)) &&
+      sameRequests(node, redline),
+  },
+  {
+    reason:
+      'a client that has ended is let go with its last response; Node looks a turn later, and a socket that is paused by then is not read',
+    covers: ({ node, redline, case: { ending, programs } }) =>
+      ending === 'end' &&
+      closesOnly(node, redline) &&
+      programs.some((steps) => has(steps, 'end', 'socketPause')),
+  },
+];

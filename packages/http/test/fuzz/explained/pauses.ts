@@ -1,0 +1,21 @@
+import type { Explanation } from './difference.ts';
+import { needsDrain, pauses as pausesLast, ran, resumesAndPauses } from './programs.ts';
+import { hearsLess } from './transcripts.ts';
+
+/** Of `request.socket.pause()`. */
+export const pauses: Explanation[] = [
+  {
+    reason:
+      'a socket that is resumed and paused in one tick is paused; Node reads on, and hears what the client sends and that it ends',
+    covers: ({ node, redline, case: of }) =>
+      hearsLess(node, redline) && ran(of, redline).some(resumesAndPauses),
+  },
+  {
+    reason:
+      'a socket that a handler pauses is paused, also while much is sent; Node reads on when that has left',
+    covers: ({ node, redline, case: of }) =>
+      hearsLess(node, redline) &&
+      ran(of, redline).some(pausesLast) &&
+      ran(of, redline).some(needsDrain),
+  },
+];

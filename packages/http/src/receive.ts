@@ -30,12 +30,16 @@ export function receive(
   if (!hasBody && connection.server.optimizesEmptyRequests && !announcesBody(request)) {
     skipEmptyBody(request);
   }
+  let threw = true;
   try {
     dispatch(connection, request, response, flags);
+    threw = false;
   } finally {
     mendPrototypes(request, response);
     if (!hasBody) {
-      completeBodyless(request);
+      // As with Node it is not complete yet when the process hears of what a listener threw.
+      if (threw) process.nextTick(completeBodyless, request);
+      else completeBodyless(request);
       connection.resumeReading();
     }
     if (body !== undefined) pushBody(connection, body);

@@ -22,6 +22,7 @@ import { sentSockets } from './sent-sockets.ts';
 import { signals } from './signals.ts';
 import { streams } from './streams.ts';
 import { surroundings } from './surroundings.ts';
+import { thrown } from './thrown.ts';
 import { upgrades } from './upgrades.ts';
 
 /**
@@ -69,4 +70,5 @@ export const suites: Record<string, Behaviours> = {
   'sockets that are sent': sentSockets,
   signals,
   surroundings,
+  thrown,
 };

@@ -304,63 +304,6 @@ export const surroundings: Behaviours = {
     await serving.talk('GET /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     return log;
   },
-  'an error in a listener is uncaught': async (http) => {
-    const caught = gate<unknown>();
-    const others = process.listeners('uncaughtException');
-    process.removeAllListeners('uncaughtException');
-    process.once('uncaughtException', (error) => caught.open(error.message));
-    await using serving = await serve(http, {}, (request, response) => {
-      if (request.url === '/bad') throw new Error('thrown');
-      response.end('fine');
-    });
-    const bad = new Line(connect(serving.port));
-    bad.socket.write('GET /bad HTTP/1.1\r\nHost: a\r\n\r\n');
-    const message = await caught.opened;
-    for (const listener of others) process.on('uncaughtException', listener as () => void);
-    const after = await serving.talk(get);
-    bad.socket.destroy();
-    return [message, after];
-  },
-  captureRejections: async (http) => {
-    const seen = gate<unknown>();
-    const { EventEmitter } = await import('node:events');
-    EventEmitter.captureRejections = true;
-    try {
-      await using serving = await serve(http, {}, async (_, response) => {
-        response.on('error', () => {});
-        response.on('close', () => seen.open(response.statusCode));
-        throw new Error('rejected');
-      });
-      return [await serving.talk(get), await seen.opened];
-    } finally {
-      EventEmitter.captureRejections = false;
-    }
-  },
-  'captureRejections, for a listener of a message': async (http) => {
-    const { EventEmitter } = await import('node:events');
-    EventEmitter.captureRejections = true;
-    try {
-      const log: string[] = [];
-      for (const part of ['request', 'response'] as const) {
-        const seen = gate();
-        await using serving = await serve(http, {}, (request, response) => {
-          const message = { request, response }[part];
-          message.on('error', (error) => log.push(`${part}: ${error.message}`));
-          request.socket.on('error', (error) => log.push(`${part}, socket: ${error.message}`));
-          request.socket.on('close', () => seen.open());
-          message.on('asked', async () => {
-            throw new Error('rejected');
-          });
-          message.emit('asked');
-        });
-        log.push((await serving.talk(get)).received);
-        await seen.opened;
-      }
-      return log;
-    } finally {
-      EventEmitter.captureRejections = false;
-    }
-  },
   "node's own client and its agent": async (http) => {
     await using serving = await serve(http, {}, async (request, response) => {
       response.setHeader('X-Url', request.url!);

@@ -150,9 +150,9 @@ async function observe(
 }
 
 /** Only where servers have a core that it can share with them. */
-async function startCanary({ turns }: Plan, pinning: Pinning): Promise<Canary | undefined> {
+async function startCanary(pinning: Pinning): Promise<Canary | undefined> {
   const launcher = onServerCore(pinning);
-  return turns && launcher.length > 0 ? Canary.start(launcher) : undefined;
+  return launcher.length > 0 ? Canary.start(launcher) : undefined;
 }
 
 function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant[] {

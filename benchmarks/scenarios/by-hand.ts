@@ -14,8 +14,8 @@ export default defineConfig({
   name: 'by-hand',
   title: 'Cache and logger, by hand and ours',
   requests: ['/cached'],
-  load: { connections: 64, openLoopRps: 1_000, turns: false },
-  precision: { restarts: 4, blocks: 3, sliceMs: 200, warmupMs: 1_000, latencyMs: 200 },
+  load: { connections: 64, openLoopRps: 1_000 },
+  precision: { restarts: 6, blocks: 2, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
   quick: { restarts: 2, blocks: 2, warmupMs: 700, latencyMs: 100 },
   groups: Object.fromEntries(
     Object.entries(byHandGroups).map(([group, { title }]) => [

@@ -25,8 +25,8 @@ export default defineConfig({
   name: 'logger',
   title: 'One JSON line for each response',
   requests: [{ path: '/', headers: browserHeaders }],
-  load: { connections: 64, openLoopRps: 1_000, turns: false },
-  precision: { restarts: 4, blocks: 2, sliceMs: 200, warmupMs: 500, latencyMs: 200 },
+  load: { connections: 64, openLoopRps: 1_000 },
+  precision: { restarts: 5, blocks: 2, sliceMs: 200, warmupMs: 1_000, latencyMs: 200 },
   quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 500, latencyMs: 100 },
   groups: Object.fromEntries(
     Object.entries(frameworks).map(([framework, title]) => [

@@ -17,13 +17,7 @@ export class SourceMaps {
   /** The position in the source; the same position where there is no map, or none that can be read. */
   original(position: Position): Position {
     const map = this.#mapOf(position.url);
-    if (map === undefined || position.line < 1) return position;
-    const found = originalPositionFor(map, {
-      line: position.line,
-      column: Math.max(0, position.column - 1),
-    });
-    if (found.source === null) return position;
-    return { url: found.source, line: found.line, column: found.column + 1 };
+    return map === undefined ? position : originalIn(map, position);
   }
 
   #mapOf(url: string): TraceMap | undefined {
@@ -32,15 +26,40 @@ export class SourceMaps {
   }
 }
 
+/** The position in the source of a map; the same position where the map knows none. */
+export function originalIn(map: TraceMap, position: Position): Position {
+  if (position.line < 1) return position;
+  const found = originalPositionFor(map, {
+    line: position.line,
+    column: Math.max(0, position.column - 1),
+  });
+  if (found.source === null || leavesPackage(position.url, found.source)) return position;
+  return { url: found.source, line: found.line, column: found.column + 1 };
+}
+
+/** Packages are compiled where they are not installed: a map of theirs may lead to a file of the app, or to none. */
+function leavesPackage(compiled: string, source: string): boolean {
+  const root = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(fileOf(compiled) ?? '')?.[0];
+  return root !== undefined && !(fileOf(source) ?? source).startsWith(root);
+}
+
 function load(url: string): TraceMap | undefined {
   const file = fileOf(url);
   if (file === undefined) return undefined;
   try {
-    const code = readFileSync(file, 'utf8');
-    // The last one counts: a bundler leaves those of its parts in.
-    const named = code.slice(code.lastIndexOf('sourceMappingURL='));
-    const reference = /^sourceMappingURL=(\S+)/.exec(named)?.[1];
-    if (reference === undefined) return undefined;
+    return parseSourceMap(readFileSync(file, 'utf8'), file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The map a source names, where there is one that can be read. */
+export function parseSourceMap(code: string, file: string): TraceMap | undefined {
+  // The last one counts: a bundler leaves those of its parts in.
+  const named = code.slice(code.lastIndexOf('sourceMappingURL='));
+  const reference = /^sourceMappingURL=(\S+)/.exec(named)?.[1];
+  if (reference === undefined) return undefined;
+  try {
     return new TraceMap(readMap(reference, file), pathToFileURL(file).href);
   } catch {
     // A map that is not shipped, or broken: the compiled position is still true.

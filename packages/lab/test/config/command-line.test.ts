@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseCommand } from '../../src/config/command-line.ts';
-import { loadTarget } from '../../src/config/from-url.ts';
+import { loadTarget, shortName } from '../../src/config/from-url.ts';
 
 describe('what starts a server', () => {
   for (const [given, command, env] of [
@@ -57,3 +57,18 @@ describe('URL -- COMMAND', () => {
     await assert.rejects(loadTarget('config.ts', ['node', 'x']), /A command goes with a URL/);
   });
 });
+
+for (const [command, name] of [
+  ['node dist/main.js', 'main.js'],
+  ['node --import tsx src/main.ts', 'main.ts'],
+  ['node -r ts-node/register --inspect=0 src/main.ts', 'main.ts'],
+  ['npx tsx watch src/main.ts', 'main.ts'],
+  ['pnpm run start:prod', 'start:prod'],
+  ['npm start', 'start'],
+  ['bun run server.ts', 'server.ts'],
+  ['./server', 'server'],
+] as const) {
+  test(`an app that \`${command}\` starts is called ${name}`, () => {
+    assert.equal(shortName(command.split(' ')), name);
+  });
+}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -30,4 +30,22 @@ test('a position leads back to its source, by a map in a file or within the code
   for (const name of ['plain.js', 'lost.js', 'absent.js']) {
     assert.deepEqual(maps.original(at(name) as never), at(name));
   }
+});
+
+test('the map of a package that leads out of it is not followed: the frame is the package’s', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-maps-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const lib = join(folder, 'node_modules/@acme/orm/lib');
+  mkdirSync(lib, { recursive: true });
+  const write = (name: string, source: string): object => {
+    const map = { version: 3, sources: [source], names: [], mappings: ';AAIE' };
+    writeFileSync(join(lib, `${name}.map`), JSON.stringify(map));
+    writeFileSync(join(lib, name), `"use strict";\nf();\n//# sourceMappingURL=${name}.map\n`);
+    return { url: join(lib, name), line: 2, column: 1 };
+  };
+  const maps = new SourceMaps();
+  const outside = write('query.js', '../../../../src/query.ts');
+  assert.deepEqual(maps.original(outside as never), outside);
+  const inside = maps.original(write('model.js', '../src/model.ts') as never);
+  assert.equal(inside.url, pathToFileURL(join(lib, '../src/model.ts')).href);
 });

@@ -41,6 +41,7 @@ interface Walked {
   spine: Spine;
   names: string[];
   frameworks: string[];
+  unreadable: string[];
   /** What came back from every cut, and afterwards from the whole request. */
   cuts: { name: string; status: number; body: string; stubs: number }[];
   before: string;
@@ -81,6 +82,7 @@ async function walk(
     spine,
     names: spine.stages.map(({ name }) => name),
     frameworks: traces[0]!.frameworks,
+    unreadable: traces[0]!.unreadable,
     cuts,
     before,
     after,
@@ -139,7 +141,7 @@ describe('a request can be ended at every stage, and the app does not notice', (
         'jsonParser',
         'requestId',
         'router',
-        'route',
+        'GET /feed',
         'authorise',
         'verify',
         'feed',
@@ -149,6 +151,32 @@ describe('a request can be ended at every stage, and the app does not notice', (
       ]) {
         assert.ok(walked.names.includes(stage), `${stage} is not among ${walked.names.join(', ')}`);
       }
+    });
+  }
+
+  for (const version of ['express', 'express-4']) {
+    test(`routers and routes of ${version} go by their paths`, async () => {
+      const walked = await walk('express.cjs', '/api/items/7', { EXPRESS: version });
+      assertEndsEverywhere(walked);
+      const names = walked.names.filter((name) => /\/|route/.test(name));
+      assert.deepEqual(names, ['router', 'router /api', 'router /items', 'GET /:id']);
+    });
+  }
+
+  for (const loader of ['require', 'import']) {
+    test(`TypeScript that a loader of its own compiles for ${loader}, by the lines it was written in`, async () => {
+      const walked = await walk('compiled.cjs', '/', { LOADER: loader });
+      assertEndsEverywhere(walked);
+      const file = loader === 'require' ? 'priced.ty' : 'listed.ty';
+      const places = walked.spine.stages.map(({ name, place }) => `${name} ${place}`);
+      for (const stage of [
+        `Catalog.feed ${file}:16`,
+        `Catalog.feed after await :17 ${file}:17`,
+        `Catalog.render ${file}:21`,
+      ]) {
+        assert.ok(places.includes(stage), `${stage} is not among ${places.join(', ')}`);
+      }
+      assert.deepEqual(walked.unreadable, []);
     });
   }
 
@@ -235,6 +263,7 @@ describe('a request can be ended at every stage, and the app does not notice', (
         'tagging',
         'SignedIn.canActivate',
         'check',
+        'MixinRoleGuard.canActivate',
         'Envelope.intercept',
         'ParseIntPipe',
         'ProductController.findProduct',

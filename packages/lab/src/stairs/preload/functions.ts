@@ -115,6 +115,9 @@ function describe(node: FunctionNode, above: readonly AnyNode[], className: stri
   };
 }
 
+/** What esbuild calls to give a function the name it was written with: `__name(() => …, "price")`. */
+export const nameKeeper = '__name';
+
 /** The name JavaScript itself would give, from where the function is put. */
 function nameGivenBy(parent: AnyNode, node: AnyNode): string | undefined {
   switch (parent.type) {
@@ -128,6 +131,7 @@ function nameGivenBy(parent: AnyNode, node: AnyNode): string | undefined {
       return textOf(parent['key']);
     case 'CallExpression': {
       const callee = textOf(parent['callee']);
+      if (callee === nameKeeper) return textOf((parent['arguments'] as AnyNode[])[1]);
       return callee === undefined ? undefined : `${callee}(…)`;
     }
     default:

@@ -3,41 +3,91 @@ import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { patchFor } from './adapters/patches.ts';
 import type { Recorder } from './recorder.ts';
-import type { StairsState } from './state.ts';
+import { originalIn, parseSourceMap } from '../../profile/source-maps.ts';
+import { globalName, type StairsState } from './state.ts';
 import { cutSource, traceSource, type SourceFile } from './transform.ts';
 
 /** Every file of the app is rewritten as it is loaded; of the frameworks, the few files that call its handlers. */
 export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: string): void {
   const { stages, guards, phase } = state.settings;
   const guarded = new Set(guards);
-  module.registerHooks({
-    load(url, context, nextLoad) {
-      const loaded = nextLoad(url, context);
-      if (!url.startsWith('file:')) return loaded;
-      const file = fileURLToPath(url);
-      const kind = kindOf(loaded.format, file);
-      if (kind === undefined || file.startsWith(ownFolder)) return loaded;
-      const patch = patchFor(file);
-      if (patch === undefined && isDependency(file)) return loaded;
-      const source = readSource(loaded.source, file, kind.isTypeScript);
-      if (patch !== undefined) {
-        if (patch.framework !== undefined) recorder.frameworks.add(patch.framework);
-        return { ...loaded, ...kind.as, source: `${source}\n;${patch.code}\n` };
-      }
-      const asked: SourceFile = { file, source, isModule: kind.isModule };
-      try {
-        const rewritten =
-          phase === 'trace'
-            ? traceSource(asked, (facts) => recorder.know(facts))
-            : cutSource(asked, stages, guarded);
-        return { ...loaded, ...kind.as, source: rewritten };
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        recorder.unreadable.push(file);
-        return loaded;
-      }
-    },
+  const rewrite = (asked: SourceFile): string | undefined => {
+    try {
+      return phase === 'trace'
+        ? traceSource({ ...asked, original: originalPlaces(asked.file, asked.source) }, (facts) =>
+            recorder.know(facts),
+          )
+        : cutSource(asked, stages, guarded);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return undefined;
+    }
+  };
+  const load: module.LoadHookSync = (url, context, nextLoad) => {
+    const loaded = nextLoad(url, context);
+    if (!url.startsWith('file:')) return loaded;
+    const file = fileURLToPath(url);
+    const kind = kindOf(loaded.format, file);
+    if (kind === undefined || file.startsWith(ownFolder)) return loaded;
+    const patch = patchFor(file);
+    if (patch === undefined && isDependency(file)) return loaded;
+    const source = readSource(loaded.source, file, kind.isTypeScript);
+    if (patch !== undefined) {
+      if (patch.framework !== undefined) recorder.frameworks.add(patch.framework);
+      return source === undefined
+        ? loaded
+        : { ...loaded, ...kind.as, source: patch.apply(source) };
+    }
+    const rewritten =
+      source === undefined ? undefined : rewrite({ file, source, isModule: kind.isModule });
+    if (rewritten !== undefined) return { ...loaded, ...kind.as, source: rewritten };
+    recorder.unreadable.add(file);
+    return loaded;
+  };
+  loadLast(load);
+  rewriteCompiled((source, file) => {
+    if (isDependency(file) || file.startsWith(ownFolder)) return source;
+    const rewritten = rewrite({ file, source, isModule: false });
+    if (rewritten !== undefined) recorder.unreadable.delete(file);
+    return rewritten ?? source;
   });
+}
+
+/** Loaders of TypeScript register hooks of their own, after ours: what they make of a file is what runs. */
+function loadLast(load: module.LoadHookSync): void {
+  const { registerHooks } = module;
+  let ours = registerHooks({ load });
+  module.registerHooks = (theirs) => {
+    const registered = registerHooks(theirs);
+    ours.deregister();
+    ours = registerHooks({ load });
+    return registered;
+  };
+  module.syncBuiltinESMExports();
+}
+
+/** Others read the file themselves, for `require`, and hand over what they made of it. */
+function rewriteCompiled(rewrite: (source: string, file: string) => string): void {
+  const { prototype } = module.Module as unknown as { prototype: { _compile: Compile } };
+  const { _compile: compile } = prototype;
+  prototype._compile = function (source, file, ...rest) {
+    const isDone = typeof source !== 'string' || source.includes(`${globalName}.`);
+    return compile.call(this, isDone ? source : rewrite(source, file), file, ...rest);
+  };
+}
+
+type Compile = (this: unknown, source: unknown, file: string, ...rest: unknown[]) => unknown;
+
+function originalPlaces(
+  file: string,
+  source: string,
+): ((line: number, column: number) => { file: string; line: number }) | undefined {
+  const map = parseSourceMap(source, file);
+  if (map === undefined) return undefined;
+  return (line, column) => {
+    const found = originalIn(map, { url: file, line, column: column + 1 });
+    return { file: found.url.startsWith('file:') ? fileURLToPath(found.url) : found.url, line: found.line };
+  };
 }
 
 interface FileKind {
@@ -67,15 +117,26 @@ function kindOf(format: string | null | undefined, file: string): FileKind | und
   }
 }
 
-function readSource(source: unknown, file: string, isTypeScript: boolean): string {
+function readSource(source: unknown, file: string, isTypeScript: boolean): string | undefined {
   const text =
     typeof source === 'string'
       ? source
       : source === null || source === undefined
         ? readFileSync(file, 'utf8')
         : Buffer.from(source as Uint8Array).toString();
-  // Types become blanks, so that lines and columns stay.
-  return isTypeScript ? module.stripTypeScriptTypes(text) : text;
+  return isTypeScript ? withoutTypes(text) : text;
+}
+
+/** Types become blanks, so that lines and columns stay; enums become code, where Node is told to have them. */
+function withoutTypes(text: string): string | undefined {
+  for (const mode of ['strip', 'transform'] as const) {
+    try {
+      return module.stripTypeScriptTypes(text, { mode, sourceMap: mode === 'transform' });
+    } catch {
+      // Another loader may know what to make of it.
+    }
+  }
+  return undefined;
 }
 
 function isDependency(file: string): boolean {

@@ -20,7 +20,7 @@ export class Recorder {
   readonly #ownFolder: string;
   #entries = new Map<string, TraceEntry>();
   readonly frameworks: Set<string> = new Set();
-  readonly unreadable: string[] = [];
+  readonly unreadable: Set<string> = new Set();
 
   constructor(state: StairsState, ownFolder: string) {
     this.#state = state;
@@ -30,6 +30,7 @@ export class Recorder {
   know(facts: FunctionFacts): void {
     this.#facts.set(facts.id, facts);
     this.#appFiles.add(facts.file);
+    this.#appFiles.add(facts.place.file);
   }
 
   start(): void {
@@ -42,7 +43,7 @@ export class Recorder {
     return {
       entries: [...this.#entries.values()],
       frameworks: [...this.frameworks],
-      unreadable: this.unreadable,
+      unreadable: [...this.unreadable],
     };
   }
 
@@ -82,7 +83,7 @@ export class Recorder {
     return {
       kind: facts.isResume ? 'resume' : 'function',
       name: facts.name,
-      place: `${shortPath(facts.file)}:${facts.line}`,
+      place: `${shortPath(facts.place.file)}:${facts.place.line}`,
       isAsync: facts.isAsync,
       isConstructor: facts.isConstructor,
     };

@@ -1,5 +1,5 @@
 import { parse } from 'acorn';
-import { type AnyNode, type FoundFunction, walk } from './functions.ts';
+import { type AnyNode, type FoundFunction, nameKeeper, walk } from './functions.ts';
 import { globalName } from './state.ts';
 
 /** What is known of a function of the app, or of a place in one that is resumed after an `await`. */
@@ -7,7 +7,8 @@ export interface FunctionFacts {
   id: string;
   name: string;
   file: string;
-  line: number;
+  /** Where it was written, which is elsewhere for what was compiled. */
+  place: { file: string; line: number };
   isAsync: boolean;
   isConstructor: boolean;
   isResume: boolean;
@@ -24,6 +25,8 @@ export interface SourceFile {
   file: string;
   source: string;
   isModule: boolean;
+  /** Leads from a place in the source to where it was written. Lines count from 1, columns from 0. */
+  original?: ((line: number, column: number) => { file: string; line: number }) | undefined;
 }
 
 /** Every function says that it was entered, and every `await` that it is over. */
@@ -79,7 +82,8 @@ interface Edits {
   letsThrough: boolean;
 }
 
-function edit({ file, source, isModule }: SourceFile, asked: Edits): string {
+function edit(asking: SourceFile, asked: Edits): string {
+  const { source, isModule } = asking;
   const root = parse(source, {
     ecmaVersion: 'latest',
     sourceType: isModule ? 'module' : 'script',
@@ -95,8 +99,8 @@ function edit({ file, source, isModule }: SourceFile, asked: Edits): string {
     void edits.push({ at, text, remove });
   walk(root, {
     enter(found) {
-      if (found.node.generator) return;
-      const insertion = asked.function(factsOf(found, file));
+      if (found.node.generator || found.name === nameKeeper) return;
+      const insertion = asked.function(factsOf(found, asking));
       if (insertion.prologue === '' && insertion.guard === '') return;
       chosen.set(found, insertion);
       open(found, insertion, insert);
@@ -107,7 +111,7 @@ function edit({ file, source, isModule }: SourceFile, asked: Edits): string {
     },
     awaits({ node, within, owner }) {
       if (within.node.generator) return undefined;
-      const call = asked.resume(resumeOf(node, within, file));
+      const call = asked.resume(resumeOf(node, within, asking));
       if (call === undefined) return undefined;
       if (owner) {
         insert(owner.start + 1, `${call}0);`);
@@ -128,23 +132,30 @@ function edit({ file, source, isModule }: SourceFile, asked: Edits): string {
   return apply(source, edits);
 }
 
-function factsOf({ node, name, isConstructor }: FoundFunction, file: string): FunctionFacts {
-  const { line } = node.loc!.start;
+function factsOf({ node, name, isConstructor }: FoundFunction, asking: SourceFile): FunctionFacts {
+  const { file } = asking;
   const id = `${file}:${node.start}`;
-  return { id, name, file, line, isAsync: node.async, isConstructor, isResume: false };
+  const place = placeOf(node, asking);
+  return { id, name, file, place, isAsync: node.async, isConstructor, isResume: false };
 }
 
-function resumeOf(node: AnyNode, { name }: FoundFunction, file: string): FunctionFacts {
-  const { line } = node.loc!.start;
+function resumeOf(node: AnyNode, { name }: FoundFunction, asking: SourceFile): FunctionFacts {
+  const { file } = asking;
+  const place = placeOf(node, asking);
   return {
     id: `${file}:${node.start}`,
-    name: `${name} after await :${line}`,
+    name: `${name} after await :${place.line}`,
     file,
-    line,
+    place,
     isAsync: true,
     isConstructor: false,
     isResume: true,
   };
+}
+
+function placeOf(node: AnyNode, { file, original }: SourceFile): { file: string; line: number } {
+  const { line, column } = node.loc!.start;
+  return original?.(line, column) ?? { file, line };
 }
 
 type Insert = (at: number, text: string, remove?: number) => void;

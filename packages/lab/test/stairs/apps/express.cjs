@@ -18,6 +18,13 @@ router.get('/feed', authorise, async function feed(request, response) {
   response.json({ id: request.id, items: price(items) });
 });
 app.use(router);
+const items = express.Router();
+items.get('/:id', (request, response) => {
+  response.json({ id: request.params.id });
+});
+const api = express.Router();
+api.use('/items', items);
+app.use('/api', api);
 app.use((error, request, response, next) => {
   console.error(error);
   response.status(500).json({ error: String(error) });

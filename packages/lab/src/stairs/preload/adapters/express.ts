@@ -7,16 +7,25 @@ interface Layer {
   handle: Handler;
   name: string;
   /** Set on the layer that leads to the handlers of a route. */
-  route?: unknown;
+  route?: Route;
 }
 
-type LayerClass = new (path: unknown, options: unknown, handler: Handler) => Layer;
+interface Route {
+  path: unknown;
+  methods?: Record<string, boolean>;
+}
+
+type LayerClass = (new (path: unknown, options: unknown, handler: Handler) => Layer) & {
+  prototype: object;
+};
 
 type Done = (error?: unknown) => void;
 
 /** Express 4 and 5 put every middleware, router and handler into a Layer. */
-export function adaptExpress(state: StairsState): (layers: { prototype: object }) => void {
-  return ({ prototype }) => {
+export function adaptExpress(state: StairsState): (layers: LayerClass) => LayerClass {
+  return (layers) => {
+    const { prototype } = layers;
+    const paths = new WeakMap<object, unknown>();
     // An ended request goes no further when it comes back as an error, say by way of `.catch(next)`.
     for (const name of ['handle_error', 'handleError']) {
       const handle = (prototype as Record<string, Handler | undefined>)[name];
@@ -35,12 +44,20 @@ export function adaptExpress(state: StairsState): (layers: { prototype: object }
         const layer = this as InstanceType<LayerClass>;
         if (!seen.has(layer)) {
           seen.add(layer);
-          makeStage(state, layer);
+          makeStage(state, layer, paths.get(layer));
         }
         // oxlint-disable-next-line prefer-rest-params
         return handle.apply(this, arguments as never);
       };
     }
+    // Not every version of a layer remembers the path it was made for.
+    return new Proxy(layers, {
+      construct(target, [path, ...rest]: [unknown, unknown, Handler]) {
+        const layer = new target(path, ...rest);
+        paths.set(layer, path);
+        return layer;
+      },
+    });
   };
 }
 
@@ -56,19 +73,35 @@ export function adaptFinalHandler(
     };
 }
 
-function makeStage(state: StairsState, layer: Layer): void {
-  const { handle, name } = layer;
+function makeStage(state: StairsState, layer: Layer, path: unknown): void {
+  const { handle, name, route } = layer;
   // Not a request handler: it has a parameter for the error.
   if (handle.length > 3) return;
-  const isRoute = layer.route !== undefined && layer.route !== null;
-  layer.handle = state.stage(
-    isRoute ? 'handler' : 'middleware',
-    isRoute ? 'route' : readable(name),
-    handle,
-    'return',
-  );
+  layer.handle = route
+    ? state.stage('handler', nameOfRoute(route), handle, 'return')
+    : state.stage('middleware', mounted(readable(name), path), handle, 'return');
 }
 
 function readable(name: string): string {
   return name === '<anonymous>' || name === '' ? 'handler' : name;
+}
+
+/** Routers all have one name, so that the path they are mounted at tells them apart. */
+function mounted(name: string, path: unknown): string {
+  const given = textOf(path);
+  if (given === '' || given === '/') return name;
+  if (name === 'router') return `router ${given}`;
+  return name === 'mounted_app' ? `app ${given}` : name;
+}
+
+/** `GET /:slug`, as the router knows it. */
+function nameOfRoute({ path, methods = {} }: Route): string {
+  const asked = Object.keys(methods).filter((method) => !method.startsWith('_'));
+  const given = textOf(path);
+  if (given === '') return 'route';
+  return asked.length === 1 ? `${asked[0]!.toUpperCase()} ${given}` : `route ${given}`;
+}
+
+function textOf(path: unknown): string {
+  return [path ?? ''].flat().map(String).join(', ');
 }

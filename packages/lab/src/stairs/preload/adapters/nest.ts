@@ -11,7 +11,14 @@ export interface NestAdapters {
   responses(controller: Class): void;
   middleware(module: Class): void;
   exceptions(handler: Class): void;
+  /** Gets what makes the guards of @nestjs/passport. */
+  passport(make: MakeGuard): MakeGuard;
 }
+
+type MakeGuard = (type?: string | string[]) => object;
+
+/** What made a class that has no name of its own. */
+const madeBy = new WeakMap<object, string>();
 
 export function nestAdapters(state: StairsState): NestAdapters {
   return {
@@ -21,6 +28,12 @@ export function nestAdapters(state: StairsState): NestAdapters {
     responses({ prototype }) {
       const methods = prototype as Record<string, Method>;
       methods['apply'] = state.stage('response', 'serialise and reply', methods['apply']!, 'throw');
+    },
+    passport: (make) => (type) => {
+      const guard = make(type);
+      const types = [type ?? []].flat().map((each) => `'${each}'`);
+      madeBy.set(guard, `AuthGuard(${types.join(', ')})`);
+      return guard;
     },
     /** Every request that failed comes here, and so does every one that was ended. */
     exceptions({ prototype }) {
@@ -68,12 +81,20 @@ function withStage(
 ): object {
   const own = (instance as Record<string, unknown>)[method];
   if (typeof own !== 'function') return instance;
-  const given = (instance as { constructor?: { name?: string } }).constructor?.name ?? kind;
-  // Nest makes a class of a middleware that is a function, and names it by a hash.
-  const name = /^[\da-f]{16,}$/.test(given) ? 'function' : given;
+  const name = nameOf(instance.constructor, kind);
   const bound: Method = (...args) => own.apply(instance, args);
   // Functional guards and the like are objects made by Nest; theirs is the method's own name.
   Object.defineProperty(bound, 'length', { value: own.length });
   const staged = state.stage(kind, name, bound, kind === 'middleware' ? 'return' : 'throw');
   return Object.create(instance, { [method]: { value: staged, configurable: true } }) as object;
+}
+
+/** Nest names classes that it makes by a hash: those of functions, and mixins, whose text still tells what they were. */
+function nameOf(made: { name: string } | undefined, kind: string): string {
+  if (made === undefined || made.name === '') return kind;
+  const maker = madeBy.get(made);
+  if (maker !== undefined) return maker;
+  if (!/^[\da-f]{16,}$/.test(made.name)) return made.name;
+  const written = /^class (\w+)/.exec(String(made))?.[1];
+  return written === undefined || /^[\da-f]{16,}$/.test(written) ? 'function' : written;
 }

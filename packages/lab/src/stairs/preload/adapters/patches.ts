@@ -3,8 +3,7 @@ import { globalName } from '../state.ts';
 interface Patch {
   /** Undefined for what is not one by itself. */
   framework: string | undefined;
-  /** Run at the end of the file, with its names in scope. */
-  code: string;
+  apply: (source: string) => string;
 }
 
 /** The files of frameworks where handlers are taken in, and the adapter that is called there. */
@@ -14,8 +13,14 @@ const patches: [ending: RegExp, framework: string | undefined, call: string, ass
       /[\\/]express(-\d+)?[\\/]lib[\\/]router[\\/]layer\.js$/,
       'Express 4',
       'express(module.exports)',
+      'module.exports=',
     ],
-    [/[\\/]router[\\/]lib[\\/]layer\.js$/, 'Express 5', 'express(module.exports)'],
+    [
+      /[\\/]router[\\/]lib[\\/]layer\.js$/,
+      'Express 5',
+      'express(module.exports)',
+      'module.exports=',
+    ],
     [
       /[\\/]finalhandler[\\/]index\.js$/,
       undefined,
@@ -44,10 +49,22 @@ const patches: [ending: RegExp, framework: string | undefined, call: string, ass
     ]),
   ];
 
+/** A constant of a module cannot be replaced from its end: what makes the guards is, where it is named. */
+const guardMaker = /[\\/]@nestjs[\\/]passport[\\/]dist[\\/]auth\.guard\.js$/;
+
 export function patchFor(file: string): Patch | undefined {
   if (!/[\\/]node_modules[\\/]/.test(file)) return undefined;
+  if (guardMaker.test(file)) {
+    const maker = `(${globalName}.adapters.nest.passport(createAuthGuard))`;
+    return {
+      framework: undefined,
+      apply: (source) => source.replace('(createAuthGuard)', () => maker),
+    };
+  }
   const found = patches.find(([ending]) => ending.test(file));
   if (found === undefined) return undefined;
   const [, framework, call, assigned = ''] = found;
-  return { framework, code: `${assigned}${globalName}.adapters.${call};` };
+  // Run at the end of the file, with its names in scope.
+  const code = `${assigned}${globalName}.adapters.${call};`;
+  return { framework, apply: (source) => `${source}\n;${code}\n` };
 }

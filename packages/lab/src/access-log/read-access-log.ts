@@ -41,7 +41,7 @@ export async function readAccessLog(
     'ERR_REDLINE_ACCESS_LOG',
     counts.lines === 0
       ? `${files.join(', ')} holds no line.`
-      : `Not one of ${counts.lines} lines in ${files.join(', ')} tells of a request; pino's JSON and the combined format are read.${sample === undefined ? '' : ` The first that could not be read:\n  ${sample}`}`,
+      : `Not one of ${counts.lines} lines in ${files.join(', ')} tells of a request; the logs of pino, winston, Nest, morgan, Caddy, nginx and Apache are read.${sample === undefined ? '' : ` The first that could not be read:\n  ${sample}`}`,
   );
 }
 

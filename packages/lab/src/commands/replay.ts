@@ -27,7 +27,10 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   program
     .command('replay')
     .description('ask a running server what an access log was asked, at the same times')
-    .argument('<log>', 'access log: pino JSON or combined format, also .gz; - is standard input')
+    .argument(
+      '<log>',
+      'access log of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
+    )
     .requiredOption('--url <url>', 'the server, e.g. http://127.0.0.1:3000', parseOrigin)
     .option('--rate <x>', 'how many times as fast as it was recorded', parseRate, 1)
     .option('--rps <n>', 'requests per second, instead of the recorded times', parseRate)

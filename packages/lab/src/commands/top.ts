@@ -22,7 +22,7 @@ export function addTopCommand(program: Command, context: CommandContext): void {
     .description('which routes of an access log take the most time together')
     .argument(
       '<log...>',
-      'access logs: pino JSON or combined format, also .gz; - is standard input',
+      'access logs of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
     )
     .option('--rows <n>', 'routes to print', parseCount, 15)
     .option(

@@ -61,16 +61,17 @@ export function localUrl(text: string): URL {
 }
 
 /** Options of node and its relatives whose value is the next word. */
-const withValue = /^(-r|-C|--(require|import|loader|experimental-loader|conditions|tsconfig|env-file))$/;
-const launchers = /^(npx|pnpx|bunx|tsx|ts-node|nodemon|npm|pnpm|yarn|bun|deno|run|exec|dlx|x|watch)$/;
+const withValue =
+  /^(-r|-C|--(require|import|loader|experimental-loader|conditions|tsconfig|env-file))$/;
+const launchers = /^(npx|tsx|ts-node|nodemon|npm|pnpm|yarn|bun|deno|run|exec|dlx|x|watch)$/;
 
 /** `node --import tsx dist/main.js` and `npx tsx dist/main.js` are `main.js`; `npm run start:prod` is `start:prod`. */
 export function shortName(command: readonly string[]): string {
   const [program, ...words] = command;
-  const named = words.filter(
+  const bare = words.filter(
     (word, index) => !word.startsWith('-') && !withValue.test(words[index - 1] ?? ''),
   );
-  const script = named.find((word) => !launchers.test(word)) ?? named[0] ?? program!;
+  const script = bare.find((word) => !launchers.test(word)) ?? bare[0] ?? program!;
   return script.split(/[\\/]/).at(-1)!;
 }
 

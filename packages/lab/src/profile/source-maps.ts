@@ -39,7 +39,9 @@ export function originalIn(map: TraceMap, position: Position): Position {
 
 /** Packages are compiled where they are not installed: a map of theirs may lead to a file of the app, or to none. */
 function leavesPackage(compiled: string, source: string): boolean {
-  const root = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(fileOf(compiled) ?? '')?.[0];
+  const root = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(
+    fileOf(compiled) ?? '',
+  )?.[0];
   return root !== undefined && !(fileOf(source) ?? source).startsWith(root);
 }
 

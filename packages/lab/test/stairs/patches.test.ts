@@ -10,10 +10,18 @@ test("a guard of @nestjs/passport is called by what makes it: AuthGuard('jwt')",
     'export const AuthGuard = memoize(createAuthGuard);',
     'exports.AuthGuard = (0, memoize_util_1.memoize)(createAuthGuard);',
   ]) {
-    assert.match(patchFor(file)!.apply(source), /\(__redlineStairs\.adapters\.nest\.passport\(createAuthGuard\)\)/);
+    assert.match(
+      patchFor(file)!.apply(source),
+      /\(__redlineStairs\.adapters\.nest\.passport\(createAuthGuard\)\)/,
+    );
   }
   const settings = { phase: 'trace', stages: {}, guards: [], followsAsync: false };
-  const state = new StairsState({ ...settings, controlPort: 0, listenPort: 0, crashFile: '' } as never);
+  const state = new StairsState({
+    ...settings,
+    controlPort: 0,
+    listenPort: 0,
+    crashFile: '',
+  } as never);
   const entered: string[] = [];
   state.onEnter = (_, stage) => entered.push(stage!.name);
   const adapters = nestAdapters(state);
@@ -39,5 +47,10 @@ test("a guard of @nestjs/passport is called by what makes it: AuthGuard('jwt')",
   for (const guard of new creator().createConcreteContext()) {
     (guard as { canActivate(): boolean }).canActivate();
   }
-  assert.deepEqual(entered, ["AuthGuard('jwt')", "AuthGuard('jwt', 'basic')", 'AuthGuard()', 'JwtAuthGuard']);
+  assert.deepEqual(entered, [
+    "AuthGuard('jwt')",
+    "AuthGuard('jwt', 'basic')",
+    'AuthGuard()',
+    'JwtAuthGuard',
+  ]);
 });

@@ -34,9 +34,7 @@ export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: s
     const source = readSource(loaded.source, file, kind.isTypeScript);
     if (patch !== undefined) {
       if (patch.framework !== undefined) recorder.frameworks.add(patch.framework);
-      return source === undefined
-        ? loaded
-        : { ...loaded, ...kind.as, source: patch.apply(source) };
+      return source === undefined ? loaded : { ...loaded, ...kind.as, source: patch.apply(source) };
     }
     const rewritten =
       source === undefined ? undefined : rewrite({ file, source, isModule: kind.isModule });
@@ -86,7 +84,10 @@ function originalPlaces(
   if (map === undefined) return undefined;
   return (line, column) => {
     const found = originalIn(map, { url: file, line, column: column + 1 });
-    return { file: found.url.startsWith('file:') ? fileURLToPath(found.url) : found.url, line: found.line };
+    return {
+      file: found.url.startsWith('file:') ? fileURLToPath(found.url) : found.url,
+      line: found.line,
+    };
   };
 }
 

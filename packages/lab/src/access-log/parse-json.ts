@@ -1,4 +1,4 @@
-import type { LoggedRequest } from './parse-line.ts';
+import type { LoggedRequest } from './logged-request.ts';
 import { durationIn, parseWords, pathOf, timeOf } from './parse-text.ts';
 
 type Fields = Record<string, unknown>;

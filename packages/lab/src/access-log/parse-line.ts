@@ -1,19 +1,6 @@
+import type { LoggedRequest, ParsedLine } from './logged-request.ts';
 import { parseOtherJson } from './parse-json.ts';
 import { parseText, pathOf, timeOf } from './parse-text.ts';
-
-/** A request as a log tells of it. */
-export interface LoggedRequest {
-  method: string;
-  /** With its query. */
-  path: string;
-  status?: number;
-  durationMs?: number;
-  /** Milliseconds since 1970. */
-  time?: number;
-}
-
-/** `other`: a line that is in order and tells of no finished request. */
-export type ParsedLine = LoggedRequest | 'other' | 'unreadable';
 
 /** Requests whose end has not been logged yet; those that never end must not pile up. */
 const mostPending = 100_000;

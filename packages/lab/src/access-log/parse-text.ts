@@ -1,4 +1,4 @@
-import type { LoggedRequest, ParsedLine } from './parse-line.ts';
+import type { LoggedRequest, ParsedLine } from './logged-request.ts';
 
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
@@ -43,7 +43,7 @@ function parseDuration(rest: string): number | undefined {
 
 /** `GET /x 200 12 - 3.4 ms` of morgan, and the same with a level, a time or a context before it, as winston and Nest write it. */
 const words =
-  /(?:^|[\s\["'(])(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[\]"')]?:? +"?((?:https?:\/)?\/[^\s"]*)"?(?: HTTP\/[\d.]+"?)?[\s,:|>–—-]+(?:status(?:Code)?[=: ]+)?\(?([1-5]\d\d)\b(.*)$/;
+  /(?:^|[\s["'(])(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[\]"')]?:? +"?((?:https?:\/)?\/[^\s"]*)"?(?: HTTP\/[\d.]+"?)?[\s,:|>–—-]+(?:status(?:Code)?[=: ]+)?\(?([1-5]\d\d)\b(.*)$/;
 const nest = /^\[[^\]]+\] \d+ +- /;
 /** How loggers begin a line, whatever it says: `[Nest] 17 - …`, `info: …`, `2026-11-23T02:00:00.000Z [info] …`. */
 const isOfLogger =

@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LabError } from '../errors.ts';
-import { LineParser, type LoggedRequest } from './parse-line.ts';
+import type { LoggedRequest } from './logged-request.ts';
+import { LineParser } from './parse-line.ts';
 
 export interface LogCounts {
   lines: number;

@@ -1,5 +1,5 @@
 import { quantileOfSorted } from '../stats/quantile.ts';
-import type { LoggedRequest } from './parse-line.ts';
+import type { LoggedRequest } from './logged-request.ts';
 import type { LogCounts } from './read-access-log.ts';
 import type { RoutePatterns } from './route-pattern.ts';
 

@@ -18,12 +18,12 @@ router.get('/feed', authorise, async function feed(request, response) {
   response.json({ id: request.id, items: price(items) });
 });
 app.use(router);
-const items = express.Router();
-items.get('/:id', (request, response) => {
+const shelves = express.Router();
+shelves.get('/:id', (request, response) => {
   response.json({ id: request.params.id });
 });
 const api = express.Router();
-api.use('/items', items);
+api.use('/items', shelves);
 app.use('/api', api);
 app.use((error, request, response, next) => {
   console.error(error);

@@ -21,11 +21,22 @@ export function signed(value: number, decimals: number): string {
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text;
 }
 
-/** Decimals an interval supports: its half-width shows in the last one. Negative when not even the units do. */
+/**
+ * Decimals an interval supports: its half-width shows in the last one. Negative when not even the units do. One more where an
+ * end would print as 0 without being it: whether an interval excludes 0 is what a reader looks for.
+ */
 function supportedDecimals(interval: Interval): number | undefined {
   const half = (interval.high - interval.low) / 2;
   if (!(half > 0) || !Number.isFinite(half)) return undefined;
-  return Math.min(MAX_DECIMALS, Math.ceil(-Math.log10(half)));
+  const decimals = Math.min(MAX_DECIMALS, Math.ceil(-Math.log10(half)));
+  return hides(interval, Math.max(0, decimals))
+    ? Math.min(MAX_DECIMALS, Math.max(0, decimals) + 1)
+    : decimals;
+}
+
+/** An end prints as 0 and is not. */
+function hides({ low, high }: Interval, decimals: number): boolean {
+  return [low, high].some((figure) => figure !== 0 && Number(figure.toFixed(decimals)) === 0);
 }
 
 /** One number of decimals for a whole column: what the better quarter of its intervals supports, or more where an interval would print as a point. */
@@ -36,7 +47,9 @@ export function columnDecimals(intervals: readonly Interval[], fallback: number)
   let decimals = Math.max(0, upper ?? fallback);
   for (const interval of intervals) {
     const own = supportedDecimals(interval);
-    if (own !== undefined && printsWrong(interval, decimals)) decimals = Math.max(decimals, own);
+    if (own !== undefined && (printsWrong(interval, decimals) || hides(interval, decimals))) {
+      decimals = Math.max(decimals, own);
+    }
   }
   return decimals;
 }

@@ -69,6 +69,20 @@ describe('figures', () => {
   });
 });
 
+describe('an end that is not 0 is not printed as 0', () => {
+  const coarse = { value: 4.6, low: 0.3, high: 9.8 };
+
+  it('in a row by itself', () => {
+    assert.equal(estimateColumn([coarse], 1)[0]!.range, '[0.3,\u00a09.8]');
+  });
+
+  it('in a coarse row of a fine column', () => {
+    const fine = { value: 2.345, low: 2.34, high: 2.35 };
+    const column = estimateColumn([coarse, fine, fine, fine], 1);
+    assert.equal(column[0]!.range, '[0.3,\u00a09.8]');
+  });
+});
+
 describe('markup', () => {
   it('escapes every value and leaves markup as it is', () => {
     assert.equal(

@@ -116,7 +116,7 @@ describe('the terminal report', () => {
     const rungs = [{ name: 'base' }, { name: 'noise', cpu: 1, rps: 1, spread: 9 }];
     assert.match(
       renderTerminal(fixture({ rungs }), { colour: false, unicode: true }),
-      /◂─+○─+▸ +\[0, 11\]/,
+      /◂─+○─+▸ +\[0\.09, 10\.90\]/,
     );
   });
 

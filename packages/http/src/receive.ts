@@ -1,5 +1,6 @@
 import { failConnection } from './client-error.ts';
 import type { HttpConnection } from './connection.ts';
+import { nextTick } from './clocks.ts';
 import { dispatch } from './dispatch.ts';
 import type { EngineRequest } from './exchange.ts';
 import { createRequest, createResponse } from './messages.ts';
@@ -38,7 +39,7 @@ export function receive(
     mendPrototypes(request, response);
     if (!hasBody) {
       // As with Node it is not complete yet when the process hears of what a listener threw.
-      if (threw) process.nextTick(completeBodyless, request);
+      if (threw) nextTick(completeBodyless, request);
       else completeBodyless(request);
       connection.resumeReading();
     }

@@ -28,6 +28,9 @@ pub struct Progress {
     run: Option<Run>,
     /// Bytes that were read.
     seen: usize,
+    /// Bytes that were looked at, those that were looked at again included.
+    #[cfg(test)]
+    looked_at: usize,
 }
 
 /// What was found out before a line.
@@ -86,6 +89,8 @@ impl Progress {
             line,
             run: None,
             seen: 0,
+            #[cfg(test)]
+            looked_at: 0,
         }
     }
 
@@ -96,6 +101,10 @@ impl Progress {
             let fits = |counted: usize| counted + length < self.line.limits.size;
             bytes[self.seen..].iter().all(|byte| (run.good)(*byte)) && run.counted.is_none_or(fits)
         });
+        #[cfg(test)]
+        {
+            self.looked_at += bytes.len() - if goes_on { self.seen } else { self.line.at };
+        }
         self.seen = bytes.len();
         if goes_on {
             return None;
@@ -222,5 +231,28 @@ impl<'a> Reader<'a> {
         self.line.at = self.at;
         self.line.in_headers = true;
         self.begin = self.line;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Progress};
+
+    /// At each boundary of a line the line is looked at again, but never what stands before it.
+    #[test]
+    fn a_head_in_single_bytes_is_scanned_once() {
+        let value = "v".repeat(200);
+        let headers: String = (0..50).map(|at| format!("x-{at}: {value}\r\n")).collect();
+        let head = format!("GET /{value} HTTP/1.1\r\nhost: a\r\n{headers}");
+        let limits = Limits {
+            size: usize::MAX,
+            headers: usize::MAX,
+        };
+        let mut progress = Progress::of_head(limits);
+        for end in 1..=head.len() {
+            assert!(progress.read(&head.as_bytes()[..end]).is_none());
+        }
+        let times = progress.looked_at / head.len();
+        assert!(times < 12, "{times} times");
     }
 }

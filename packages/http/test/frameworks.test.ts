@@ -24,6 +24,7 @@ const suitesOfHandlers = [
   'streams',
   'signals',
   'surroundings',
+  'thrown',
 ];
 
 /** Behaviours of handlers that throw or reject: a framework catches that, and answers in its own way. */
@@ -32,6 +33,7 @@ const takenAway = new Set([
   'an error in a listener is uncaught',
   'trailers of a response',
   'captureRejections',
+  'a request is not complete yet when the process hears of what its listener threw',
 ]);
 
 // Suite by suite, so that what waits in one framework gives its time to the others.

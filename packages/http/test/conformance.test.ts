@@ -3,7 +3,7 @@ import * as node from 'node:http';
 import { describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
 import type { HttpModule } from './conformance/engine.ts';
-import { exceptions } from './conformance/exceptions.ts';
+import { exceptions, reasonOnThisNode } from './conformance/exceptions.ts';
 import { atATime, suites } from './conformance/suites.ts';
 
 /** With REDLINE_CONFORMANCE=node, or without the addon, this compares Node with Node: the suite itself is tested. */
@@ -30,7 +30,8 @@ for (const [suite, behaviours] of Object.entries(suites)) {
     for (const [name, behave] of Object.entries(behaviours)) {
       const expectation = once(() => behave(node));
       for (const [mode, engine] of Object.entries(engines)) {
-        test(`${name}${mode}`, { timeout: 30_000 }, async () => {
+        const skip = isNative && reasonOnThisNode(name);
+        test(`${name}${mode}`, { timeout: 30_000, skip }, async () => {
           const expected = await expectation();
           const actual = await behave(engine);
           assert.notEqual(expected, undefined);

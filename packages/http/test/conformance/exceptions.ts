@@ -17,3 +17,99 @@ export const exceptions: Record<string, string> = {
   'more than said, after Connection: close': inTurn,
   RTSP: 'Node answers RTSP as if it were HTTP; the engine refuses it.',
 };
+
+/** Where Node itself has changed. The engine does the same on every Node: what 24 does. */
+const changed: Record<string, { reason: string; behaviours: string[] }[]> = {
+  22: [
+    {
+      reason: 'Node 22 calls the callback of `end` behind "finish".',
+      behaviours: [
+        'a body is over when the next handler has been called',
+        'a response goes on behind the trailers of a request, before the next request',
+        'a response in parts, before its turn',
+        'a response whose turn is not yet goes with the first, which is destroyed',
+        'a response whose turn is not yet goes with the socket that ends',
+        'a second end behind the end of the connection',
+        'a stream goes on behind the body of a request, before the next request',
+        'an informational response of one that was destroyed before its turn',
+        'an informational response whose turn is not yet goes with the socket that ends',
+        'finish and close of a response, in order',
+        'from the first trailers on promises go on before each request',
+        'promises go on before a body is over',
+        'promises go on behind the body of a request, before the next request',
+        'the end of the connection behind a whole response',
+        'the next request of a body has its turn when the first is finished',
+        'writes behind another answer call back in their turn',
+      ],
+    },
+    {
+      reason:
+        'Node 22 does not tell the later responses of a pipeline that the connection is gone.',
+      behaviours: ['an abort of one of several pipelined requests'],
+    },
+    {
+      reason: 'Node 22 knows no optimizeEmptyRequests.',
+      behaviours: ['optimizeEmptyRequests, neither length nor encoding'],
+    },
+    {
+      reason: 'Node 22 takes the reset of half a request for its end.',
+      behaviours: ['clientError of a reset'],
+    },
+    {
+      reason:
+        'Node 22 calls back without an error, and says "finish", when the connection ends before the bytes have left.',
+      behaviours: ['the end of the connection while bytes wait'],
+    },
+    {
+      reason: 'Node 22 cannot close a server whose socket was sent.',
+      behaviours: ['the second request of a connection is sent, the first was answered'],
+    },
+  ],
+  26: [
+    {
+      reason:
+        'Node 26 joins the chunks that a response writes in one tick. What the socket writes in it comes first, and what ends the socket loses them.',
+      behaviours: [
+        'a response that is corked in the tick of a write keeps it',
+        'a stream piped into a response',
+        'bytes that the socket was given in the tick of a write are lost with it',
+        'callbacks of a response and of its socket come in the order of their writes',
+        'callbacks of write and end',
+        'destroySoon in the middle of a stream',
+        'drain of a response whose socket was written to',
+        'heads that are flushed behind a write let nothing out',
+        'lengths while bytes are held',
+        'nothing follows a stream that says Connection: close',
+        'status 200, with a body and without',
+        'status 201, with a body and without',
+        'status 205, with a body and without',
+        'status 299, with a body and without',
+        'status 302, with a body and without',
+        'status 404, with a body and without',
+        'status 418, with a body and without',
+        'status 500, with a body and without',
+        'status 599, with a body and without',
+        'status 799, with a body and without',
+        'status 999, with a body and without',
+        'the end of the socket in the middle of a stream',
+        'the end of the socket loses nothing',
+        'the error that destroys a response reaches the callbacks of what is lost',
+        'the socket ends behind a write of the same tick',
+        'trailers, in other forms',
+        'what a response says of itself, on its way',
+        'write and end',
+      ],
+    },
+    {
+      reason: 'Node 26 hands over the body of an upgrade as that of the request.',
+      behaviours: ['an upgrade with a body'],
+    },
+  ],
+};
+
+const [major] = process.versions.node.split('.');
+
+/** @returns why the Node that runs this does otherwise, if it does */
+export function reasonOnThisNode(behaviour: string): string | undefined {
+  return changed[major!]?.find(({ behaviours }) => behaviours.includes(behaviour))?.reason;
+}

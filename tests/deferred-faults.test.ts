@@ -1,34 +1,17 @@
 // What a reply below 400 promises, through HTTP, whatever goes wrong: the level of each of its jobs was reached.
-import 'reflect-metadata';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { Controller, Get, Param, type INestApplication } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   createDefer,
   defer,
   defineJob,
   nodeFs,
-  type DeferOptions,
-  type Deferrer,
   type JournalFs,
   type Level,
   type Sink,
   type When,
 } from '@redline/defer';
-import { expressDefer } from '@redline/defer/express';
-import { fastifyDefer } from '@redline/defer/fastify';
-import { DeferModule, DeferService } from '@redline/nest';
-import express from 'express';
-import fastify from 'fastify';
+import { apps, leftBy, temporaryFolder } from './deferred-apps.ts';
 
 type JobLevel = Exclude<Level, 'outbox'>;
 
@@ -36,91 +19,9 @@ const levels: readonly JobLevel[] = ['memory', 'process', 'disk', 'sink'];
 const whens: readonly When[] = ['always', 'success', 'aborted'];
 const note = defineJob<string>('note');
 
-interface App {
-  readonly url: string;
-  readonly deferrer: Deferrer;
-  stop(): Promise<void>;
-}
-
-function deferOne(level: string, when: string, data: string): object {
+function deferOne(level: string, when: string, data: string): void {
   defer(note, data, { level: level as JobLevel, when: when as When });
-  return { data };
 }
-
-async function listening(server: Server): Promise<string> {
-  if (!server.listening) await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function startNest(
-  adapter: ExpressAdapter | FastifyAdapter,
-  options: DeferOptions,
-): Promise<App> {
-  class Jobs {
-    take(level: string, when: string, data: string): object {
-      return deferOne(level, when, data);
-    }
-  }
-  const own = Object.getOwnPropertyDescriptor(Jobs.prototype, 'take')!;
-  Get('/:level/:when/:data')(Jobs.prototype, 'take', own);
-  for (const [place, name] of ['level', 'when', 'data'].entries()) {
-    Param(name)(Jobs.prototype, 'take', place);
-  }
-  Controller()(Jobs);
-  const root = {
-    module: Jobs,
-    imports: [DeferModule.forRoot({ sink: 'test', ...options })],
-    controllers: [Jobs],
-  };
-  const app: INestApplication = await NestFactory.create(root, adapter, {
-    logger: false,
-    abortOnError: false,
-  });
-  await app.listen(0, '127.0.0.1');
-  const server = app.getHttpServer() as Server;
-  return {
-    url: await listening(server),
-    deferrer: app.get(DeferService).deferrer,
-    async stop() {
-      server.closeAllConnections();
-      await app.close();
-    },
-  };
-}
-
-const apps: Record<string, (options: DeferOptions) => Promise<App>> = {
-  async Fastify(options) {
-    const deferrer = createDefer(options);
-    const app = fastify({ forceCloseConnections: true });
-    await app.register(fastifyDefer, { deferrer });
-    app.get<{ Params: Record<'level' | 'when' | 'data', string> }>(
-      '/:level/:when/:data',
-      async ({ params: { level, when, data } }) => deferOne(level, when, data),
-    );
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    return { url, deferrer, stop: () => app.close() };
-  },
-  async Express(options) {
-    const deferrer = createDefer(options);
-    const app = express();
-    app.use(expressDefer(deferrer));
-    app.get('/:level/:when/:data', ({ params: { level, when, data } }, response) => {
-      response.json(deferOne(level, when, data));
-    });
-    const server = app.listen(0, '127.0.0.1');
-    return {
-      url: await listening(server),
-      deferrer,
-      async stop() {
-        server.closeAllConnections();
-        server.close();
-        await deferrer.close();
-      },
-    };
-  },
-  'Nest on Fastify': (options) => startNest(new FastifyAdapter(), options),
-  'Nest on Express': (options) => startNest(new ExpressAdapter(), options),
-};
 
 function failure(code: string): Error {
   return Object.assign(new Error(`${code}: as the test says`), { code });
@@ -197,11 +98,7 @@ const faults: Record<string, Fault> = {
 
 /** Its process could be killed now: what would the next one find? */
 async function foundByTheNext(t: TestContext, directory: string): Promise<Set<string>> {
-  const copy = temporaryFolder(t);
-  cpSync(directory, copy, { recursive: true });
-  for (const name of readdirSync(copy).filter((each) => each.includes('~'))) {
-    renameSync(join(copy, name), join(copy, `${name.split('~')[0]!}~free`));
-  }
+  const copy = leftBy(t, directory);
   const found = new Set<string>();
   const sink: Sink = {
     kind: 'next',
@@ -220,12 +117,6 @@ async function foundByTheNext(t: TestContext, directory: string): Promise<Set<st
   return found;
 }
 
-function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'redline-faults-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 for (const [framework, start] of Object.entries(apps)) {
   describe(`on ${framework}, a reply below 400 says that the level was reached`, () => {
     for (const [what, fault] of Object.entries(faults)) {
@@ -238,14 +129,17 @@ for (const [framework, start] of Object.entries(apps)) {
             throw new Error('It is away.');
           },
         };
-        const app = await start({
-          sinks: { test: away },
-          journal: { directory, ...fault.journal, fs: { ...nodeFs, ...fault.fs?.(() => isOn) } },
-          acknowledgeTimeoutMs: 300,
-          drainMs: 0,
-          handleSignals: false,
-          logger: false,
-        });
+        const app = await start(
+          {
+            sinks: { test: away },
+            journal: { directory, ...fault.journal, fs: { ...nodeFs, ...fault.fs?.(() => isOn) } },
+            acknowledgeTimeoutMs: 300,
+            drainMs: 0,
+            handleSignals: false,
+            logger: false,
+          },
+          deferOne,
+        );
         t.after(() => app.stop());
         const claimed: string[] = [];
         const ask = async (level: JobLevel, when: When, data: string): Promise<number> => {

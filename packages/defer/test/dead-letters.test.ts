@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fastify from 'fastify';
@@ -106,6 +106,24 @@ test('a job that dies again before it is safe that it was requeued keeps its let
   assert.equal(await deadLetters.requeue(left[0]!.record.id), true);
   await until('the job', () => app.deferrer.lanes.get('mail')!.depth === 0);
   assert.equal(filesOf(app), 0);
+});
+
+test('a letter that was being requeued when its process was killed is a letter still', async (t) => {
+  const app = await start(t);
+  const { deadLetters } = app.deferrer;
+  await app.ask(1);
+  await until('the letter', () => deadLetters.size === 1);
+  const [name] = readdirSync(join(app.directory, 'dead'));
+  const path = join(app.directory, 'dead', name!);
+  renameSync(path, path.replace(/\.dead$/, '.requeued'));
+  const [letter] = await deadLetters.list();
+  assert.equal(deadLetters.size, 1);
+  app.sink.answer = () => undefined;
+  const done = app.sink.batches.length;
+  assert.equal(await deadLetters.requeue(letter!.record.id), true);
+  await until('the job', () => app.sink.batches.length === done + 1);
+  assert.equal(filesOf(app), 0);
+  assert.equal(deadLetters.size, 0);
 });
 
 test('inspect --requeue of jobs that die again loses none', async (t) => {

@@ -92,15 +92,27 @@ for (const [framework, start] of Object.entries(apps)) {
   describe(`on ${framework}`, () => {
     test('an outage longer than the replay window loses nothing of a server that forgets', async (t) => {
       const sink = new List();
+      let laterMs = 0;
+      const clock: DeferOptions['clock'] = {
+        now: () => performance.now() + laterMs,
+        wall: () => Date.now() + laterMs,
+        after(ms, callback) {
+          const timer = setTimeout(callback, ms);
+          return { cancel: () => clearTimeout(timer) };
+        },
+      };
       const { ask } = await begin(t, {
         sinks: { test: { sink, ...quick } },
-        journal: { directory: temporaryFolder(t), replayWindowMs: 200 },
+        journal: { directory: temporaryFolder(t) },
+        clock,
       });
       sink.host!.generation('one');
       assert.equal((await ask('process', 'good', some)).length, some.length);
       await until('the jobs', () => sink.got.length === some.length);
       sink.isAway = true;
       sink.got.length = 0;
+      laterMs = 3_600_000;
+      // What is settled is settled every second.
       await sleep(1_500);
       sink.isAway = false;
       sink.host!.generation('two');

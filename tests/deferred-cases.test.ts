@@ -112,7 +112,7 @@ for (const [framework, start] of Object.entries(apps)) {
       sink.isAway = true;
       sink.got.length = 0;
       laterMs = 3_600_000;
-      // What is settled is settled every second.
+      // What is no longer kept is let go of every half second.
       await sleep(1_500);
       sink.isAway = false;
       sink.host!.generation('two');

@@ -5,6 +5,7 @@ export interface Addon {
   readonly supported: typeof supported;
   readonly realEnvironmentVariable: typeof realEnvironmentVariable;
   readonly run: typeof run;
+  readonly isReadable: typeof isReadable;
   readonly Port: typeof Port;
 }
 
@@ -13,6 +14,9 @@ declare function supported(): number;
 
 /** A variable of the process's own environment, whatever `process.env` has been replaced with. */
 declare function realEnvironmentVariable(name: string): string | null;
+
+/** Whether a read of a descriptor would not block: there are bytes, or it is at its end. */
+declare function isReadable(fd: number): boolean;
 
 /** How a process that was waited for ended. */
 export interface Ran {

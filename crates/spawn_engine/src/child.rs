@@ -4,7 +4,7 @@
 
 mod streams;
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::command::Ends;
@@ -209,7 +209,7 @@ impl Child {
     pub fn has_ended(&self) -> bool {
         let state = lock(&self.state);
         match (&state.pidfd, state.phase) {
-            (Some(pidfd), Phase::Running(_)) => sys::is_readable(pidfd),
+            (Some(pidfd), Phase::Running(_)) => sys::is_readable(pidfd.as_raw_fd()),
             (_, phase) => matches!(phase, Phase::Exited(_)),
         }
     }
@@ -244,5 +244,55 @@ fn collected_bytes(stream: &Stream) -> usize {
     match &stream.mode {
         Mode::Collect { bytes, .. } => bytes.len(),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What epoll refuses, with EPERM.
+    fn regular_file() -> OwnedFd {
+        std::fs::File::open("/proc/self/exe").unwrap().into()
+    }
+
+    fn child(streams: Vec<Stream>) -> (Child, Arc<Inbox>) {
+        let inbox = Arc::new(Inbox::new(Box::new(|| {})));
+        (Child::new(7, Arc::clone(&inbox), streams), inbox)
+    }
+
+    #[test]
+    fn an_exit_that_cannot_be_watched_is_an_error_and_no_exit_code() {
+        let (child, inbox) = child(Vec::new());
+        let pidfd = regular_file();
+        let launched = Launched { pid: 42, pidfd };
+        child.settle(Ok(launched), Vec::new(), &Epoll::new().unwrap());
+        assert!(matches!(
+            inbox.next(),
+            Some(Event::Lost {
+                id: 7,
+                pid: 42,
+                error: libc::EPERM
+            })
+        ));
+        assert!(inbox.next().is_none());
+    }
+
+    #[test]
+    fn a_stream_that_cannot_be_watched_ends_with_an_error() {
+        let mut stream = Stream::new(false, Mode::Flow { credit: 1 });
+        stream.fd = Some(regular_file());
+        let (child, inbox) = child(vec![stream]);
+        let epoll = Epoll::new().unwrap();
+        child.arm(&mut lock(&child.state), 0, &epoll);
+        assert!(matches!(
+            inbox.next(),
+            Some(Event::Ended {
+                id: 7,
+                stream: 0,
+                error: libc::EPERM,
+                ..
+            })
+        ));
     }
 }

@@ -37,4 +37,4 @@ pub use event::Event;
 pub use port::{Port, Spawned, Taken};
 pub use run::{Limits, Outcome, run};
 pub use stream::FLOW_CREDIT;
-pub use sys::Errno;
+pub use sys::{Errno, is_readable};

@@ -180,9 +180,9 @@ pub(crate) fn send_signal(pidfd: &OwnedFd, signal: i32) -> Result<(), Errno> {
 }
 
 /// Whether a read of `fd` would not block; of a pidfd, whether the process has ended.
-pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
+pub fn is_readable(fd: RawFd) -> bool {
     let mut entry = libc::pollfd {
-        fd: fd.as_raw_fd(),
+        fd,
         events: libc::POLLIN,
         revents: 0,
     };

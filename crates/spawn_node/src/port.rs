@@ -63,6 +63,13 @@ pub fn supported() -> i32 {
     spawn_engine::supported().err().unwrap_or(0)
 }
 
+/// Whether a read of a descriptor would not block: there are bytes, or it is at its end.
+#[napi]
+#[cfg_attr(test, allow(dead_code))]
+pub fn is_readable(fd: i32) -> bool {
+    spawn_engine::is_readable(fd)
+}
+
 #[napi]
 impl Port {
     /// Opens the environment's port.

@@ -1,7 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import type { ChildPipes } from './child-pipes.ts';
+import { native } from './engine.ts';
 import { spawnError } from './errors.ts';
+import type { Pipe } from './pipe.ts';
 import { forget, hold, listen, port, release, type Listener } from './port.ts';
 import { signalName } from './signals.ts';
 
@@ -10,7 +12,6 @@ const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
 /** What a handle does to the `ChildProcess` it belongs to. */
 export interface HandledChild extends EventEmitter {
   _handle: ChildHandle | null;
-  readonly channel?: unknown;
   readonly spawnfile: string;
   readonly spawnargs: string[];
   exitCode: number | null;
@@ -33,6 +34,9 @@ export class ChildHandle extends AsyncResource implements Listener {
   #isHeld = false;
   #isOver = false;
   #pipes: ChildPipes | undefined;
+  #channel: Pipe | undefined;
+  /** Whether the exit, and what it closes by itself, lies behind. */
+  #isExitDone = false;
 
   constructor(child: HandledChild) {
     super('PROCESSWRAP', { requireManualDestroy: true });
@@ -45,6 +49,11 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#pipes = pipes;
     listen(id, this);
     this.ref();
+  }
+
+  /** The near end of the child's channel, which libuv reads. */
+  useChannel(pipe: Pipe): void {
+    this.#channel = pipe;
   }
 
   /** The child is on its way. */
@@ -98,6 +107,19 @@ export class ChildHandle extends AsyncResource implements Listener {
     if (!this.#isHeld && port().hasEnded(this.#id)) this.ref();
   }
 
+  /**
+   * Whether the channel has something to say before an output that has closed now. An output that closes because of the
+   * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile.
+   */
+  get isChannelFirst(): boolean {
+    return this.#isExitDone && this.#isChannelReadable;
+  }
+
+  get #isChannelReadable(): boolean {
+    const fd = this.#channel?.fd ?? -1;
+    return fd >= 0 && native!.addon.isReadable(fd);
+  }
+
   hasRef(): boolean {
     return this.#isHeld;
   }
@@ -139,9 +161,9 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   onExited(pid: number, status: number): void {
     this.#settle(pid);
-    // The end of the channel or of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands by
-    // now, and comes first: with the next look at the descriptors, which is after this turn's immediates.
-    if (this.#child.channel || this.#pipes?.hasNodes || handlesSignals())
+    // What the channel brought, the end of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands
+    // by now, and comes first: with the next look at the descriptors, which is after this turn's immediates.
+    if (this.#isChannelReadable || this.#pipes?.hasNodes || handlesSignals())
       setImmediate(setImmediate, () => this.#exit(status));
     else this.#exit(status);
   }
@@ -167,6 +189,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   onexit(code: number, signal?: NodeJS.Signals): void {
     const child = this.#child;
     this.#isOver = true;
+    if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
     this.#pipes?.closeInput(code >= 0);

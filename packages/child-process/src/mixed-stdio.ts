@@ -64,7 +64,10 @@ function submitMixed(
     }
   }
   return submit(child, plan, codes, env, undefined, visible, (id) => {
-    if (channel >= 0) entries[channel]!.handle!.open(port().take(id, channel).fd);
+    if (channel < 0) return;
+    const pipe = entries[channel]!.handle!;
+    pipe.open(port().take(id, channel).fd);
+    child._handle!.useChannel(pipe);
   });
 }
 

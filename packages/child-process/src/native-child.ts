@@ -81,10 +81,10 @@ export class NativeChild extends EventEmitter implements HandledChild {
     own(this, 'stdio', value);
   }
 
-  /** An output has closed. The end of a channel is in libuv's hands by now, and comes first. */
+  /** An output has closed. What a channel has to say is in libuv's hands by now, and comes first. */
   countOutput(): void {
     this._handle?.awaitExit();
-    if (this.channel) setImmediate(setImmediate, () => this.countClose());
+    if (this.#handle.isChannelFirst) setImmediate(setImmediate, () => this.countClose());
     else this.countClose();
   }
 

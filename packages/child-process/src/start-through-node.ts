@@ -59,7 +59,10 @@ function submitHandedOver(child: NativeChild, options: HandedOver): number {
   const visible = codes.map(() => IGNORE);
   return submit(child, plan, codes, options.envPairs ?? null, undefined, visible, (id) => {
     for (const [index, code] of codes.entries()) {
-      if (code === PIPE) options.stdio[index]!.handle!.open(port().take(id, index).fd);
+      if (code !== PIPE) continue;
+      const { handle, ipc } = options.stdio[index]!;
+      handle!.open(port().take(id, index).fd);
+      if (ipc) child._handle!.useChannel(handle!);
     }
   });
 }

@@ -121,8 +121,9 @@ impl Child {
                 continue;
             }
             stream.mode = Mode::Drain;
-            if matches!(stream.look(epoll, &mut scratch), Found::End { .. })
-                || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
+            // The end of what printed a little is known in this turn of the loop, as libuv has it by then.
+            let mut look = || matches!(stream.look(epoll, &mut scratch), Found::End { .. });
+            if look() || look() || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
             {
                 continue;
             }

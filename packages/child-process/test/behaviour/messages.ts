@@ -1,3 +1,4 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -5,7 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { attempt, describeError, outcome, record, settled, type Behaviours } from './trace.ts';
+import {
+  attempt,
+  describeError,
+  outcome,
+  record,
+  settled,
+  type Behaviours,
+  type ChildProcessModule,
+} from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-fork-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -171,9 +180,59 @@ export const messages: Behaviours = {
     child.kill();
     return record(child);
   },
+  'a channel that outlives the child by what the exit does': async (cp) => [
+    await ordersOfKill(cp, () => {}),
+    await ordersOfKill(cp, (child) => child.stdout!),
+    await ordersOfKill(cp, (child) => child.stdout!.resume()),
+  ],
+  'a channel that ends with the child': async (cp) => [
+    await ordersOfExit(cp, () => {}),
+    await ordersOfExit(cp, (child) => child.stdout!),
+    await ordersOfExit(cp, (child) => child.stdout!.resume()),
+  ],
   'abort of a fork': (cp) => record(cp.fork(echo, { signal: AbortSignal.abort() })),
   'timeout of a fork': (cp) => record(cp.fork(echo, { timeout: 100 })),
 };
+
+const withChannel: StdioOptions = ['pipe', 'pipe', 'pipe', 'ipc'];
+
+/**
+ * What the killed shell waits for holds the channel, and ends once its stdin does, which is after the exit: the outputs
+ * have closed by then.
+ */
+function ordersOfKill(cp: ChildProcessModule, look: (child: ChildProcess) => unknown) {
+  const inner = `echo '"runs"' >&3; read line`;
+  return orders(() => {
+    const child = cp.spawn('sh', ['-c', 'echo out; sh -c "$INNER" > /dev/null 2>&1; exit 3'], {
+      stdio: withChannel,
+      env: { ...process.env, INNER: inner },
+    });
+    child.once('message', () => child.kill());
+    look(child);
+    return child;
+  });
+}
+
+function ordersOfExit(cp: ChildProcessModule, look: (child: ChildProcess) => unknown) {
+  return orders(() => {
+    const child = cp.spawn('sh', ['-c', 'echo out; echo err >&2; exit 3'], { stdio: withChannel });
+    look(child);
+    return child;
+  });
+}
+
+/** In which order events come, of a few children: one alone may be luck. */
+async function orders(start: () => ChildProcess): Promise<string[]> {
+  const seen: string[] = [];
+  for (let round = 0; round < 8; round++) {
+    const events: string[] = [];
+    const child = start();
+    for (const event of ['exit', 'close', 'disconnect']) child.on(event, () => events.push(event));
+    await settled(child);
+    seen.push(events.join(' '));
+  }
+  return seen;
+}
 
 function without(name: string): (recorded: Record<string, unknown>) => unknown {
   return (recorded) => ({ ...recorded, [name]: null });

@@ -66,6 +66,11 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#settle(undefined);
   }
 
+  /** As {@link waitForPid}, by Node's name. */
+  get pid(): number | undefined {
+    return this.waitForPid();
+  }
+
   get pipes(): ChildPipes | undefined {
     return this.#pipes;
   }
@@ -128,6 +133,12 @@ export class ChildHandle extends AsyncResource implements Listener {
   get resources(): string[] {
     const own = this.#isHeld ? ['ProcessWrap'] : [];
     return this.#pipes === undefined ? own : [...own, ...this.#pipes.resources];
+  }
+
+  /** The same as the objects they belong to, of those that libuv does not have. */
+  get handles(): object[] {
+    const streams = this.#pipes?.handles ?? [];
+    return this.#isHeld ? [this.#child, ...streams] : streams;
   }
 
   close(): void {

@@ -65,6 +65,12 @@ export class ChildPipes {
     return open.map(() => 'PipeWrap');
   }
 
+  /** The sockets, made if need be, of the pipes that libuv does not have. */
+  get handles(): Socket[] {
+    const sockets = this.all().filter((socket) => socket instanceof OutputStream);
+    return sockets.filter((socket) => !socket.isAdopted && !socket.destroyed);
+  }
+
   /** Whether libuv has one of the outputs, or input that is not written yet. */
   get hasNodes(): boolean {
     return this.#sockets.some(

@@ -9,6 +9,8 @@ type Port = import('../native.cjs').Port;
 export interface Listener extends AsyncResource {
   /** What keeps the loop alive, by Node's names. */
   readonly resources: string[];
+  /** The same as the objects that programs hold. */
+  readonly handles: object[];
   onStarted(): void;
   onFailed(errno: number): void;
   /** `status` is the exit code, or a signal as a negative number. */
@@ -37,7 +39,10 @@ export function port(): Port {
   if (opened === undefined) {
     opened = new native!.addon.Port(dispatch);
     guardProcessState(opened);
-    tellResources(() => [...listeners.values()].flatMap(({ resources }) => resources));
+    tellResources({
+      names: () => [...listeners.values()].flatMap(({ resources }) => resources),
+      handles: () => [...listeners.values()].flatMap(({ handles }) => handles),
+    });
   }
   return opened;
 }

@@ -75,6 +75,54 @@ export const tools: Behaviours = {
     await settled(child);
     return [during, after];
   },
+  'active handles': async (cp) => {
+    await moment();
+    const before = activeHandles();
+    const during = () => minus(names(activeHandles()), names(before));
+    const child = cp.spawn('sleep', ['0.4']);
+    const seen = [activeHandles().includes(child), during()];
+    const streams = child.stdio.map((stream) => activeHandles().includes(stream!));
+    child.stdin.end();
+    child.stdout.destroy();
+    await moment(100);
+    const later = [activeHandles().includes(child), during()];
+    child.unref();
+    const unreferenced = activeHandles().includes(child);
+    child.ref();
+    await settled(child);
+    await moment();
+    return [seen, streams, later, unreferenced, activeHandles().includes(child), during()];
+  },
+  'the handles of an execFile and of a missing program': async (cp) => {
+    await moment();
+    const before = names(activeHandles());
+    const done = new Promise((resolve) => {
+      cp.execFile('sh', ['-c', 'sleep 0.1; echo out'], (...results) => resolve(results));
+    });
+    const during = minus(names(activeHandles()), before);
+    const result = await done;
+    await moment();
+    const child = cp.spawn(missing);
+    const failing = activeHandles().includes(child);
+    const [error] = await once(child, 'error');
+    await moment();
+    return [during, result, failing, describeError(error), minus(names(activeHandles()), before)];
+  },
+  'the handle of a child': async (cp) => {
+    const child = cp.spawn('sleep', ['0.2']);
+    const { _handle: handle } = child as unknown as { _handle: Handle };
+    const pid = child.pid;
+    const facts = [handle.constructor.name, handle.pid === pid, handle.hasRef(), handle.kill(0)];
+    handle.unref();
+    const unreferenced = handle.hasRef();
+    handle.ref();
+    await settled(child);
+    const failed = cp.spawn(missing).on('error', () => {});
+    const { _handle: empty } = failed as unknown as { _handle: Handle };
+    const none = empty.pid;
+    await settled(failed);
+    return [facts, unreferenced, handle.pid === pid, none];
+  },
   'ChildProcess.prototype.spawn that is wrapped': async (cp) => {
     const { results, calls } = await wrapped(cp, async () => [
       await outcome(cp.spawn('sh', ['-c', 'echo out; echo err >&2; exit 3'])),
@@ -191,6 +239,14 @@ export const tools: Behaviours = {
   },
 };
 
+interface Handle {
+  readonly pid: number | undefined;
+  hasRef(): boolean;
+  ref(): void;
+  unref(): void;
+  kill(signal: number): number;
+}
+
 type Start = (this: unknown, options: Record<string, unknown>) => unknown;
 
 async function wrapped<T>(
@@ -231,6 +287,14 @@ function collected(cp: ChildProcessModule, name: 'exec' | 'execFile', ...args: u
 
 function resources(): string[] {
   return process.getActiveResourcesInfo().filter((name) => /Pipe|Process/.test(name));
+}
+
+function activeHandles(): unknown[] {
+  return (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();
+}
+
+function names(handles: unknown[]): string[] {
+  return handles.map((handle) => (handle as object).constructor.name);
 }
 
 function minus(all: string[], some: string[]): string[] {

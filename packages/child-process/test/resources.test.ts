@@ -27,6 +27,17 @@ describe('the native engine', { skip, timeout: 300_000 }, () => {
     assert.ok(after.resident <= before.resident + 10, JSON.stringify({ before, after }));
   });
 
+  test('holds no more memory than node:child_process does after as many', async () => {
+    const flags = ['--no-warnings', '--expose-gc', '--max-semi-space-size=1'];
+    const resident: number[] = [];
+    for (const module of ['../src/index.ts', 'node:child_process']) {
+      const args = [...flags, churn, String(SPAWNS / 4), module];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      resident.push(JSON.parse(stdout).after.resident);
+    }
+    assert.ok(resident[0]! <= resident[1]! + 32, `${resident[0]} against ${resident[1]} MiB`);
+  });
+
   test('keeps nothing of what Sync functions returned, though no turn of the loop comes', async () => {
     const entry = new URL('../src/index.ts', import.meta.url).href;
     const program = `

@@ -134,6 +134,23 @@ export const programs: Record<string, string> = {
     repl.stdout.on('data', (chunk) => { text += chunk; if (text.includes('got it')) repl.stdin.end() });
     repl.on('close', (code) => console.log(code, text.includes('got it')));
     repl.stdin.write('require(' + JSON.stringify(engine) + ').execFile("echo", ["it"], (error, stdout) => console.log("got", stdout))\n');`,
+  'async hooks around the handler of a signal that a child sends': `
+    const counts = {};
+    const bump = (name) => counts[name] = (counts[name] ?? 0) + 1;
+    const ours = new Set();
+    require('node:async_hooks').createHook({
+      init(id, type) { if (type === 'SIGNALWRAP') { ours.add(id); bump('init') } },
+      before(id) { if (ours.has(id)) bump('before') },
+      after(id) { if (ours.has(id)) bump('after') },
+    }).enable();
+    let heard = 0;
+    const timer = setInterval(() => {}, 1000);
+    process.on('SIGUSR2', () => {
+      console.log(heard, JSON.stringify(counts), require('node:async_hooks').executionAsyncId() !== 0);
+      if (++heard < 3) cp.exec('kill -USR2 ' + process.pid);
+      else clearInterval(timer);
+    });
+    cp.exec('kill -USR2 ' + process.pid);`,
   'piped input for a missing program nobody listens to': `
     process.on('uncaughtException', (error) => console.log('uncaught', error.code));
     require('node:stream').Readable.from(['a', 'b']).pipe(cp.spawn('redline-no-such-program').on('error', () => {}).stdin);

@@ -44,6 +44,21 @@ for (const transport of ['send', 'socket'] as const) {
       assert.notEqual(pool.workerPids[0], worker);
     });
 
+    test('that is killed has its process group signalled once: its number may be another’s by then', async (t) => {
+      const pool = openPool(t, { size: 1, transport });
+      const child = pool.spawn('sleep', ['100']);
+      await once(child, 'spawn');
+      const [worker] = pool.workerPids;
+      const kill = t.mock.method(process, 'kill');
+      const failed = once(child, 'error');
+      process.kill(worker!, 'SIGKILL');
+      await failed;
+      await promisify(pool.execFile)('echo', ['again']);
+      await pool.close();
+      const signals = kill.mock.calls.filter((call) => call.arguments[0] === -worker!);
+      assert.equal(signals.length, 1);
+    });
+
     test('that cannot even start fails what waits for it, and is not started without end', async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'redline-pool-'));
       t.after(() => rmSync(folder, { recursive: true }));

@@ -279,6 +279,25 @@ mod tests {
     }
 
     #[test]
+    fn what_was_printed_comes_before_an_exit_that_came_before_the_reader() {
+        let (near, far) = sys::socket_pair().unwrap();
+        let mut stream = Stream::new(false, Mode::Idle);
+        stream.fd = Some(near);
+        let (child, inbox) = child(vec![stream]);
+        sys::send(&far, b"late").unwrap();
+        lock(&child.state).phase = Phase::Exited(42);
+        inbox.push(Event::Exited {
+            id: 7,
+            pid: 42,
+            code: 0,
+            signal: 0,
+        });
+        child.flow(0, &Epoll::new().unwrap());
+        assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"late"));
+        assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
+    }
+
+    #[test]
     fn a_stream_that_cannot_be_watched_ends_with_an_error() {
         let mut stream = Stream::new(false, Mode::Flow { credit: 1 });
         stream.fd = Some(regular_file());

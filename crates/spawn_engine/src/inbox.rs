@@ -33,6 +33,19 @@ impl Inbox {
         }
     }
 
+    /// The same before the exit of `child`, which nobody has seen yet. The event, if somebody has.
+    pub fn push_before_exit(&self, child: u64, event: Event) -> Option<Event> {
+        let mut events = lock(&self.events);
+        let exit = events
+            .iter()
+            .position(|other| matches!(other, Event::Exited { id, .. } if *id == child));
+        let Some(exit) = exit else {
+            return Some(event);
+        };
+        events.insert(exit, event);
+        None
+    }
+
     pub fn wake(&self) {
         if let Some(wake) = &*lock(&self.wake) {
             wake();

@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use super::{Child, Phase, State, token};
+use crate::block;
 use crate::event::Event;
 use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
@@ -42,12 +43,37 @@ impl Child {
         let Some(stream) = state.streams.get_mut(usize::from(index)) else {
             return;
         };
+        let is_first = matches!(stream.mode, Mode::Idle);
         stream.mode = Mode::Flow {
             credit: FLOW_CREDIT,
         };
-        if started && self.arm(&mut state, index, epoll) {
+        let mut told = false;
+        if is_first && matches!(state.phase, Phase::Exited(_)) {
+            told = self.look_late(&mut state, index, epoll);
+        }
+        told |= started && self.arm(&mut state, index, epoll);
+        if told {
             drop(state);
             self.inbox.wake();
+        }
+    }
+
+    /// Asked for after the process has ended, on the thread that hears of it: what was printed comes before the exit, as
+    /// from a loop that looks at signals last, however busy the machine is.
+    fn look_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
+        let mut scratch = block::take();
+        let found = state.streams[usize::from(index)].look(epoll, &mut scratch);
+        block::recycle(scratch);
+        match found {
+            Found::Data(bytes) => {
+                let (id, stream) = (self.id, index);
+                let data = Event::Data { id, stream, bytes };
+                if let Some(data) = self.inbox.push_before_exit(id, data) {
+                    self.inbox.push(data);
+                }
+                true
+            }
+            found => self.report(index, found),
         }
     }
 

@@ -124,6 +124,20 @@ export const ending: Behaviours = {
     seen.push(await once(child, 'exit'));
     return seen;
   },
+  'output comes before the exit, of a child that ends while the program is busy': async (cp) => {
+    const seen: string[][] = [];
+    for (let round = 0; round < 3; round++) {
+      const order: string[] = [];
+      const child = cp.spawn('sh', ['-c', 'echo out; echo err >&2']);
+      child.stdout.on('data', () => order.push('out'));
+      child.stderr.on('data', () => order.push('err'));
+      child.on('exit', () => order.push('exit'));
+      block(200);
+      await settled(child);
+      seen.push(order);
+    }
+    return seen;
+  },
   'a spawn listener sees no data before': async (cp) => {
     const order: string[] = [];
     for (let round = 0; round < 20; round++) {
@@ -144,3 +158,8 @@ export const ending: Behaviours = {
     return isHeard;
   },
 };
+
+/** Keeps the thread, as a long calculation does. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

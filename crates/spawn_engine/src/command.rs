@@ -57,8 +57,8 @@ pub(crate) struct Command {
     pub far_ends: Ends,
     /// What was there at the call, see [`crate::lookup`].
     pub found: Found,
-    /// The thread that asked: its nice value is what the child inherits.
-    pub caller: i32,
+    /// The nice value of the thread that asked, as it was then.
+    pub nice: i32,
 }
 
 /// Opens the descriptors of `stdio`: near ends for us, far ends for the child.

@@ -45,7 +45,6 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     let raw = |fd: &Option<OwnedFd>| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let (folder, program) = (raw(&command.found.folder), raw(&command.found.program));
     let needed = inherited().map(|inherited| needed(&far_ends, &[folder, program], inherited));
-    let nice = sys::niceness(command.caller);
     // A child that becomes another user makes the memory it borrows undumpable, ours: one at a time, and put right after.
     let dumpable = (request.uid.is_some() || request.gid.is_some()).then(Dumpable::keep);
     let mut plan = Plan {
@@ -64,7 +63,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         detached: request.detached,
         uid: request.uid,
         gid: request.gid,
-        nice: (nice != sys::niceness(0)).then_some(nice),
+        nice: (command.nice != sys::niceness(0)).then_some(command.nice),
         error: 0,
     };
     let plan = &raw mut plan;

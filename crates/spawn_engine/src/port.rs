@@ -75,7 +75,7 @@ impl Port {
             request,
             far_ends,
             found,
-            caller: self.thread,
+            nice: sys::niceness(self.thread),
         };
         self.engine.spawner.push(
             self.owner(),

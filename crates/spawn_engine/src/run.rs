@@ -63,7 +63,7 @@ pub fn run(request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Er
         request,
         far_ends,
         found: Found::default(),
-        caller: sys::thread_id(),
+        nice: sys::niceness(sys::thread_id()),
     };
     let Launched { pid, pidfd } = STACK.with_borrow_mut(|kept| {
         let stack = match kept {

@@ -122,6 +122,11 @@ export const programs: Record<string, string> = {
   'a nice value that was changed': `
     require('node:os').setPriority(5);
     cp.exec('nice', (error, stdout) => console.log(stdout));`,
+  'a nice value that is changed right after the calls': `
+    for (const number of [1, 2, 3, 4]) {
+      cp.spawn('nice').stdout.on('data', (text) => console.log(number, String(text)));
+    }
+    require('node:os').setPriority(5);`,
   'stdin of the program inherited': `cp.spawn('cat', { stdio: 'inherit' })`,
   'a global of the name of a module': `
     require('node:domain');

@@ -19,13 +19,13 @@ const asksForUpgrade = /^upgrade: /im;
 export const refusals: Explanation[] = [
   {
     reason:
-      'nothing follows a response that says Connection: close; Node sends the 400 of a listener behind it',
+      'nothing follows a response that says Connection: close, and no handler runs for it; Node sends the 400 of a listener behind it',
     covers: ({ node, redline }) =>
       closing.test(redline.bytes) &&
       node.bytes === redline.bytes + refusal &&
       node.errors.length > 0 &&
       redline.end === 'FIN' &&
-      sameRequests(node, redline),
+      startsAlike(redline, node),
   },
   {
     reason:

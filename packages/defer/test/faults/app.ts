@@ -23,6 +23,8 @@ export interface AppSettings {
   /** The call to the file system this process dies at. */
   crash?: { call: number; moment: 'before' | 'within' | 'behind' };
   maxPending?: number;
+  /** Of the journal. @default 1 GiB */
+  maxBytes?: number;
   delayMs?: number;
   quiet?: boolean;
   /** @default 'fastify' */
@@ -47,6 +49,7 @@ const deferrer = createDefer({
   journal: {
     directory: settings.directory,
     segmentBytes: settings.segmentBytes,
+    maxBytes: settings.maxBytes ?? 1 << 30,
     adoptEveryMs: 50,
     fs: crash === undefined ? nodeFs : crashingFs(crash.call, crash.moment),
   },

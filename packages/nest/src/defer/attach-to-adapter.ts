@@ -8,3 +8,15 @@ export function attachToAdapter(adapter: AbstractHttpAdapter, deferrer: Deferrer
   if (adapter.getType() === 'fastify') attachToFastify(adapter.getInstance(), deferrer);
   else adapter.use(expressDefer(deferrer));
 }
+
+/**
+ * Has `drain` called when the server has answered its last request. Nest closes it before any provider's
+ * `onApplicationShutdown`, in which what deferred work needs may go; and as a global module ours is among the last.
+ */
+export function drainBehindServer(adapter: AbstractHttpAdapter, drain: () => Promise<void>): void {
+  const close = adapter.close.bind(adapter) as () => Promise<void>;
+  adapter.close = async () => {
+    await close();
+    await drain();
+  };
+}

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
 import { createDefer, type Deferrer } from '@redline/defer';
-import { attachToAdapter } from './attach-to-adapter.ts';
+import { attachToAdapter, drainBehindServer } from './attach-to-adapter.ts';
 import { DeferService, deferrerToken } from './defer-service.ts';
 import { DeferredMethods } from './deferred-methods.ts';
 import { MethodCalls } from './method-calls.ts';
@@ -23,7 +23,8 @@ const methodsSink = 'methods';
  * Work after the reply, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
  * `@redline/defer` from any code of a request. Import it once, in the root module: it is global.
  *
- * It drains and closes in `onApplicationShutdown`, when the server has answered its last request.
+ * It drains when the server has answered its last request, before any provider's `onApplicationShutdown`, and closes in its
+ * own.
  *
  * @example
  * ```ts
@@ -44,6 +45,7 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
   readonly #host: HttpAdapterHost;
   readonly #methods: DeferredMethods;
   #isAttached = false;
+  #drainedMs = 0;
 
   constructor(
     @Inject(deferrerToken) deferrer: Deferrer,
@@ -89,7 +91,15 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.#methods.forget();
-    await this.#deferrer.close();
+    const { drainMs } = this.#deferrer.options;
+    await this.#deferrer.close({ drainMs: Math.max(0, drainMs - this.#drainedMs) });
+  }
+
+  async #drain(): Promise<void> {
+    const { clock } = this.#deferrer;
+    const begunAtMs = clock.now();
+    await this.#deferrer.drain();
+    this.#drainedMs = clock.now() - begunAtMs;
   }
 
   #attach(): void {
@@ -98,6 +108,7 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
     if (this.#isAttached || typeof type !== 'string' || type === '') return;
     this.#isAttached = true;
     attachToAdapter(adapter, this.#deferrer);
+    drainBehindServer(adapter, () => this.#drain());
   }
 }
 

@@ -5,6 +5,21 @@ import type { Slice } from '../result.ts';
 import { cpuBetween, type CpuSpan, readCpu } from './cpu-clock.ts';
 import { askProbe } from './probe.ts';
 import type { Server } from './server.ts';
+import { untilIdle } from './until-idle.ts';
+
+/** Of the slowest server: with fewer, whether the last one came in time would be most of the figure. */
+const answersPerConnection = 2;
+const mostSliceMs = 2_000;
+
+/** A slice in which the slowest server answers every connection, and at least as long as it was asked to be. */
+export function sliceMsFor(
+  { connections, precision }: Plan,
+  slowestRps: number | undefined,
+): number {
+  if (slowestRps === undefined) return precision.sliceMs;
+  const wanted = Math.ceil((answersPerConnection * connections) / slowestRps / 0.1) * 100;
+  return Math.max(precision.sliceMs, Math.min(wanted, mostSliceMs));
+}
 
 type Measured = Omit<Slice, 'restart' | 'block' | 'variant' | 'turns'>;
 
@@ -16,11 +31,12 @@ export async function measureSlice(
   server: Server,
   plan: Plan,
   generator: LoadGenerator,
+  durationMs: number,
   signal: AbortSignal,
 ): Promise<Measured | 'void' | { fault: string }> {
   // What it says of the time before this slice is dropped.
   if (server.probePath !== undefined) await askProbe(server);
-  const { cpu, outcome } = await loadOnce(server, plan, generator, signal);
+  const { cpu, outcome } = await loadOnce(server, plan, generator, durationMs, signal);
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
@@ -47,6 +63,7 @@ async function loadOnce(
   server: Server,
   plan: Plan,
   generator: LoadGenerator,
+  durationMs: number,
   signal: AbortSignal,
 ): Promise<{ cpu: CpuSpan; outcome: LoadOutcome }> {
   const before = readCpu(server.pid);
@@ -56,7 +73,7 @@ async function loadOnce(
       requests: plan.requests,
       connections: plan.connections,
       pipeline: plan.pipeline,
-      durationMs: plan.precision.sliceMs,
+      durationMs,
       signal,
     })
     .catch(async (error: unknown) => {
@@ -64,5 +81,8 @@ async function loadOnce(
       await sleep(100);
       throw server.hasEnded ? await server.failure('ended while it was measured') : error;
     });
-  return { cpu: cpuBetween(before, readCpu(server.pid)), outcome };
+  const cpu = cpuBetween(before, readCpu(server.pid));
+  // What it was asked last it answers after the end, on the core that the next server is measured on.
+  await untilIdle(server.pid, { quietMs: 3, mostMs: mostSliceMs }, signal);
+  return { cpu, outcome };
 }

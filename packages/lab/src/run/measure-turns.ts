@@ -6,6 +6,7 @@ import type { Turn } from '../result.ts';
 import { shuffled, type Random } from '../stats/random.ts';
 import { cpuBetween, isRunnable, readCpu } from './cpu-clock.ts';
 import type { Server } from './server.ts';
+import { untilIdle } from './until-idle.ts';
 
 /** Runs before a slice, for caches to be warm and connections to be open again. */
 const guardMs = 6;
@@ -18,7 +19,6 @@ const mostQueueMs = 100;
 const passesInABlock = 8;
 /** A server is done when it has used no CPU for this long and waits for none: on a crowded machine it may not get the core. */
 const quietMs = 3;
-const lookEveryMs = 1;
 const mostWaitMs = 300;
 const endedKnownMs = 100;
 /** A server that waits, for a database say, is watched for this long after its load has stopped. */
@@ -125,17 +125,10 @@ export class Turns {
   }
 
   /** The clock of a thread is exact only while the thread sleeps, and what was sent has to be answered. */
-  async #untilDone(server: Server): Promise<void> {
+  #untilDone(server: Server): Promise<void> {
     const quietFor = quietMs + 1.5 * this.#pauses.get(server)!;
-    const deadline = performance.now() + mostWaitMs + 3 * quietFor;
-    let [used, busyAt] = [-1, performance.now()];
-    while (busyAt < deadline) {
-      await sleep(lookEveryMs, undefined, { signal: this.#signal });
-      const { totalMicros } = readCpu(server.pid);
-      const now = performance.now();
-      if (totalMicros !== used || isRunnable(server.pid)) [used, busyAt] = [totalMicros, now];
-      else if (now - busyAt >= quietFor) return;
-    }
+    const mostMs = mostWaitMs + 3 * quietFor;
+    return untilIdle(server.pid, { quietMs: quietFor, mostMs }, this.#signal);
   }
 
   /** Of a few looks, the least: what the app waits for is in each of them, and what a crowded machine does is not. */

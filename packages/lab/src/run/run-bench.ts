@@ -14,7 +14,7 @@ import { distinctRequests } from './distinct-requests.ts';
 import { Fleet, type Contestant } from './fleet.ts';
 import { readInterference, readMachine } from './machine.ts';
 import { inParallel } from './in-parallel.ts';
-import { measureSlice } from './measure-slice.ts';
+import { measureSlice, sliceMsFor } from './measure-slice.ts';
 import { onServerCore, pinSelf, type Pinning } from './pinning.ts';
 import type { Server } from './server.ts';
 import { Turns } from './measure-turns.ts';
@@ -131,7 +131,7 @@ async function observe(
     {
       const { generator } = observations;
       using turns = await Turns.start(fleet.servers, plan, generator, slowestRps, signal);
-      const instruments = { turns, undisturbed };
+      const instruments = { turns, undisturbed, sliceMs: sliceMsFor(plan, slowestRps) };
       await measureBlocks(
         fleet,
         plan,
@@ -235,7 +235,11 @@ async function verify(server: Server, plan: Plan): Promise<void> {
 async function measureBlocks(
   fleet: Fleet,
   plan: Plan,
-  { turns, undisturbed }: { turns: Turns | undefined; undisturbed: Undisturbed | undefined },
+  {
+    turns,
+    undisturbed,
+    sliceMs,
+  }: { turns: Turns | undefined; undisturbed: Undisturbed | undefined; sliceMs: number },
   observations: Observations,
   listener: RunListener,
   restart: number,
@@ -255,7 +259,7 @@ async function measureBlocks(
       signal.throwIfAborted();
       const own = taken?.get(server.name);
       const slice = await measured(() =>
-        measureSlice(server, plan, observations.generator, signal),
+        measureSlice(server, plan, observations.generator, sliceMs, signal),
       );
       if (slice !== 'void' && 'fault' in slice) {
         disqualify(server, slice.fault, plan, observations);

@@ -55,6 +55,19 @@ describe('redline bench', () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
+  test('measures a server that takes longer for a request than a slice lasts', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('slow', { SPIN_MICROS: '150000' })],
+      load: { connections: 8, turns: false },
+      precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 1_000, latencyMs: 100 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { slices } = bench.result('r.json');
+    assert.ok(slices.length > 0 && slices.every(({ requests }) => requests > 1));
+  });
+
   test('reads CPU in turns with the load on one core', { skip: needsTurns }, async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

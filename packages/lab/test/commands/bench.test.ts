@@ -58,9 +58,9 @@ describe('redline bench', () => {
   test('measures a server that takes longer for a request than a slice lasts', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({
-      variants: [bench.variant('slow', { SPIN_MICROS: '150000' })],
+      variants: [bench.variant('slow', { SPIN_MICROS: '40000' })],
       load: { connections: 8, turns: false },
-      precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 1_000, latencyMs: 100 },
+      precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 500, latencyMs: 100 },
     });
     const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
     assert.equal(code, 0, stderr);

@@ -37,6 +37,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   #channel: Pipe | undefined;
   /** Whether the exit, and what it closes by itself, lies behind. */
   #isExitDone = false;
+  #hasFailed = false;
 
   constructor(child: HandledChild) {
     super('PROCESSWRAP', { requireManualDestroy: true });
@@ -114,9 +115,11 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   /**
    * Whether the channel has something to say before an output that has closed now. An output that closes because of the
-   * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile.
+   * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile. The channel of a child
+   * that could not start has ended, though the engine still holds its other end.
    */
   get isChannelFirst(): boolean {
+    if (this.#hasFailed) return (this.#channel?.fd ?? -1) >= 0;
     return this.#isExitDone && this.#isChannelReadable;
   }
 
@@ -200,6 +203,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   onexit(code: number, signal?: NodeJS.Signals): void {
     const child = this.#child;
     this.#isOver = true;
+    this.#hasFailed = code < 0;
     if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
-import { guardChild } from '../run/guardian.ts';
+import { startChild } from '../run/guardian.ts';
 
 /**
  * Sends one question to a program beside this one, in a process of its own, and resolves with its one answer: a load
@@ -17,8 +17,12 @@ export async function askProcess<Answer>(
   signal: AbortSignal,
 ): Promise<Answer> {
   // Detached: Ctrl-C must reach the runner alone.
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), { detached: true });
-  guardChild(child);
+  const child = startChild((mark) =>
+    fork(fileURLToPath(new URL(program, import.meta.url)), {
+      detached: true,
+      env: { ...process.env, ...mark },
+    }),
+  );
   const abort = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', abort);
   try {

@@ -6,7 +6,7 @@ import { readOrEmpty } from '../run/cpu-clock.ts';
 import type { ClosedLoop } from './generator.ts';
 import { untilItCatches } from './wrk.ts';
 import { wrkCommand, type WrkCommand } from './wrk-command.ts';
-import { guardChild } from '../run/guardian.ts';
+import { startChild } from '../run/guardian.ts';
 
 /** By then wrk has opened its connections. */
 const connectMs = 100;
@@ -30,8 +30,9 @@ export class HeldLoad {
   /** @throws {LabError} ERR_REDLINE_LOAD when wrk does not stay */
   static async start(load: Omit<ClosedLoop, 'durationMs'>): Promise<HeldLoad> {
     const { program, args, script } = wrkCommand(load, 1);
-    const child = spawn(program, args, { stdio: 'ignore', detached: true });
-    guardChild(child);
+    const child = startChild((mark) =>
+      spawn(program, args, { stdio: 'ignore', detached: true, env: { ...process.env, ...mark } }),
+    );
     child.on('error', () => {});
     const held = new HeldLoad(child, script, load.pipeline);
     try {

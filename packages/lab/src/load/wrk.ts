@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { readCpu, readOrEmpty } from '../run/cpu-clock.ts';
-import { guardChild } from '../run/guardian.ts';
+import { startChild } from '../run/guardian.ts';
 import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
 import { wrkCommand } from './wrk-command.ts';
 
@@ -37,11 +37,13 @@ function parseVersion(text: string): string | undefined {
 async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
   const { program, args, script } = wrkCommand(load, threads);
   // Detached: Ctrl-C must reach the runner alone.
-  const child = spawn(program, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  guardChild(child);
+  const child = startChild((mark) =>
+    spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, ...mark },
+    }),
+  );
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -28,7 +28,7 @@ import {
 } from './serve.ts';
 import { tierOfMark } from './tiers.ts';
 import { parseDescription } from './v8-log.ts';
-import { guardChild } from '../run/guardian.ts';
+import { startChild } from '../run/guardian.ts';
 
 const run = promisify(execFile);
 
@@ -93,12 +93,14 @@ async function startPerf(
   { samplingMicros, signal }: RecordOptions,
 ): Promise<{ stop: () => Promise<void> }> {
   const rate = Math.max(1, Math.round(1e6 / samplingMicros) - 1);
-  const child = spawn(
-    'perf',
-    ['record', '-F', String(rate), '-g', '-o', file, '-p', String(server.pid)],
-    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  const args = ['record', '-F', String(rate), '-g', '-o', file, '-p', String(server.pid)];
+  const child = startChild((mark) =>
+    spawn('perf', args, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+      env: { ...process.env, ...mark },
+    }),
   );
-  guardChild(child);
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const closed = once(child, 'close');

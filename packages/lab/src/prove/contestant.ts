@@ -5,7 +5,7 @@ import { LabError } from '../errors.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { majorOfVersion } from './runtime-version.ts';
 import type { Proof } from './proof.ts';
-import { guardChild } from '../run/guardian.ts';
+import { startChild } from '../run/guardian.ts';
 
 export type Side = 'before' | 'after';
 
@@ -33,16 +33,18 @@ export class Contestant implements AsyncDisposable {
   constructor(proof: Proof, side: Side | 'check', runtime: Runtime, signal: AbortSignal) {
     this.#proof = proof;
     // Detached: Ctrl-C must reach the runner alone.
-    this.#child = fork(program, [proof.file, side, timerFor(runtime)], {
-      execPath: runtime.file,
-      execArgv: [],
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      detached: true,
-      signal,
-      killSignal: 'SIGKILL',
-    });
+    this.#child = startChild((mark) =>
+      fork(program, [proof.file, side, timerFor(runtime)], {
+        execPath: runtime.file,
+        execArgv: [],
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+        detached: true,
+        env: { ...process.env, ...mark },
+        signal,
+        killSignal: 'SIGKILL',
+      }),
+    );
     this.#child.on('error', () => {});
-    guardChild(this.#child);
     this.#child.stderr!.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
     this.#ended = once(this.#child, 'close').then(
       () => ({}),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
-import { guardChild } from './guardian.ts';
+import { startChild } from './guardian.ts';
 
 /** A process on the server's core that does a little work when it is asked to, and says how long that took. */
 export class Canary implements Disposable {
@@ -28,11 +28,13 @@ export class Canary implements Disposable {
     const program = fileURLToPath(new URL('./canary-process.js', import.meta.url));
     const [command, ...args] = [...launcher, process.execPath, program];
     // Detached: Ctrl-C must reach the runner alone.
-    const child = spawn(command!, args, {
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      detached: true,
-    });
-    guardChild(child);
+    const child = startChild((mark) =>
+      spawn(command!, args, {
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        detached: true,
+        env: { ...process.env, ...mark },
+      }),
+    );
     const canary = new Canary(child);
     await canary.#answered();
     return canary;

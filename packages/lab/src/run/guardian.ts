@@ -1,39 +1,70 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 
 /**
  * Servers and loads have process groups of their own, so that Ctrl-C reaches the runner alone. A runner that is killed can end
- * nothing any more: a shell that waits for the end of a pipe does it then, and costs nothing meanwhile.
+ * nothing any more: a shell that waits for the end of a pipe does it then, and costs nothing meanwhile. A runner that is killed
+ * while it starts a child cannot say its pid any more: such a child is found by its environment, for a second, since it has
+ * that environment only once it runs its program.
  */
-const script = `held=
-while read -r word group; do
+const script = `held= starting=
+while read -r word what; do
   case $word in
-    hold) held="$held $group" ;;
+    start) starting=$what ;;
+    hold) held="$held $what" starting= ;;
+    failed) starting= ;;
     drop)
       rest=
-      for each in $held; do [ "$each" = "$group" ] || rest="$rest $each"; done
+      for each in $held; do [ "$each" = "$what" ] || rest="$rest $each"; done
       held=$rest ;;
   esac
 done
 for each in $held; do kill -s KILL -- "-$each" 2>/dev/null; done
+[ -n "$starting" ] || exit 0
+for again in 1 2 3 4 5 6 7 8 9 10; do
+  for each in $(grep -lsF "$starting" /proc/[0-9]*/environ); do
+    each=\${each#/proc/}
+    kill -s KILL -- "-\${each%/environ}" 2>/dev/null
+  done
+  sleep 0.1
+done
 `;
+
+/** What a child has in its environment to be found by. */
+export type Mark = Readonly<{ REDLINE_STARTED_AS: string }>;
 
 let pipe: Writable | undefined;
 
-/** Ends the process group of a child with this process, however that ends. Returns what lets go of it. */
-export function guardGroup({ pid }: ChildProcess): () => void {
-  if (pid === undefined || process.platform === 'win32') return () => {};
-  pipe ??= start();
-  pipe.write(`hold ${pid}\n`);
-  return () => void pipe?.write(`drop ${pid}\n`);
+/** Starts a child whose process group ends with this process, however that ends, or until it is let go. */
+export function startGroup<Child extends ChildProcess>(
+  start: (mark: Mark) => Child,
+): {
+  child: Child;
+  letGo: () => void;
+} {
+  const mark = { REDLINE_STARTED_AS: randomUUID() };
+  if (process.platform === 'win32') return { child: start(mark), letGo: () => {} };
+  const guardian = (pipe ??= startGuardian());
+  guardian.write(`start ${mark.REDLINE_STARTED_AS}\n`);
+  let child: Child | undefined;
+  try {
+    child = start(mark);
+  } finally {
+    guardian.write(child?.pid === undefined ? 'failed\n' : `hold ${child.pid}\n`);
+  }
+  const { pid } = child;
+  return { child, letGo: () => void (pid !== undefined && guardian.write(`drop ${pid}\n`)) };
 }
 
 /** The same for a child that starts no others: until it has ended. */
-export function guardChild(child: ChildProcess): void {
-  child.once('exit', guardGroup(child));
+export function startChild<Child extends ChildProcess>(start: (mark: Mark) => Child): Child {
+  const { child, letGo } = startGroup(start);
+  child.once('exit', letGo);
+  return child;
 }
 
-function start(): Writable {
+function startGuardian(): Writable {
   const shell = spawn('/bin/sh', ['-c', script], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

@@ -9,7 +9,7 @@ import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { processTree } from './cpu-clock.ts';
-import { guardGroup } from './guardian.ts';
+import { startGroup } from './guardian.ts';
 import { moveToServerCore, onAllCores, onServerCore, type Pinning, setBatch } from './pinning.ts';
 
 const stopTimeoutMs = 3_000;
@@ -52,24 +52,28 @@ export class Server implements ServerUnderTest {
     const [program, ...args] = onAllCores(options.pinning, variant.command);
     // Detached gives it a process group of its own: what it starts can be ended with it,
     // and a Ctrl-C in the terminal reaches the runner alone, which then stops everything in order.
-    this.#child = spawn(program!, args, {
-      cwd: variant.cwd,
-      env: {
-        ...process.env,
-        NODE_ENV: 'production',
-        HOST: '127.0.0.1',
-        PORT: String(options.port),
-        ...options.env,
-        ...variant.env,
-      },
-      stdio: ['ignore', this.#outDescriptor, errDescriptor],
-      detached: true,
-    });
+    const { child, letGo } = startGroup((mark) =>
+      spawn(program!, args, {
+        cwd: variant.cwd,
+        env: {
+          ...process.env,
+          ...mark,
+          NODE_ENV: 'production',
+          HOST: '127.0.0.1',
+          PORT: String(options.port),
+          ...options.env,
+          ...variant.env,
+        },
+        stdio: ['ignore', this.#outDescriptor, errDescriptor],
+        detached: true,
+      }),
+    );
+    this.#child = child;
+    this.#letGo = letGo;
     closeSync(errDescriptor);
     this.#child.on('error', (error) => {
       this.#spawnError = error;
     });
-    this.#letGo = guardGroup(this.#child);
     runningServers.add(this);
   }
 

@@ -1,6 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -73,9 +81,24 @@ export class Workbench {
     return readFileSync(this.#pidFile, 'utf8').split('\n').filter(Boolean).map(Number);
   }
 
+  /** Servers that live, and whatever else was started in the folder, as loads are. */
   survivors(): number[] {
-    return this.serverPids().filter((pid) => isAlive(pid));
+    const servers = this.serverPids().filter((pid) => isAlive(pid));
+    return [...new Set([...servers, ...processesIn(realpathSync(this.folder))])];
   }
+}
+
+function processesIn(folder: string): number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && readlinkSync(`/proc/${pid}/cwd`) === folder;
+      } catch {
+        return false;
+      }
+    });
 }
 
 export interface Finished {

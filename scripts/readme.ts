@@ -15,7 +15,8 @@ import { headline } from './headline.ts';
 import { lintFixText } from './lint-fix-table.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, stairsAsyncText, verdictsModelText, verdictsText } from './proof-tables.ts';
-import { evidenceText, isRule, mythTable, readEvidence, ruleTable } from './rule-tables.ts';
+import { ruleIndex, ruleIndexFile } from './rule-index.ts';
+import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 import { table } from './markdown-table.ts';
 
@@ -97,6 +98,7 @@ replaceBlock(
   verdictsModelText(readJson('benchmarks/results/verdicts-model.json')),
 );
 
+replaceFile(ruleIndexFile, ruleIndex());
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
 replaceBlock('packages/eslint-plugin/README.md', 'myths', mythTable());
 replaceBlock(
@@ -105,8 +107,7 @@ replaceBlock(
   lintFixText(readJson('tests/lint-fix/result.json')),
 );
 for (const [rule, evidence] of readEvidence()) {
-  const [page, block] = isRule(rule) ? [`rules/${rule}`, 'evidence'] : ['myths', rule];
-  replaceBlock(`packages/eslint-plugin/docs/${page}.md`, block, evidenceText(evidence));
+  replaceBlock(`packages/eslint-plugin/${pageOf(rule)}`, 'evidence', evidenceText(evidence));
 }
 
 if (stale.length > 0) {

@@ -20,7 +20,7 @@ export function ruleTable(): string {
   const rules = all.filter(({ rule }) => isRule(rule));
   const sorted = rules.toSorted((a, b) => order.indexOf(statusOf(a)) - order.indexOf(statusOf(b)));
   return gains(sorted, ['rule', 'status'], (evidence) => [
-    `[\`${evidence.rule}\`](docs/rules/${evidence.rule}.md)`,
+    `[\`${evidence.rule}\`](${pageOf(evidence.rule)})`,
     statusText(evidence),
   ]);
 }
@@ -28,10 +28,15 @@ export function ruleTable(): string {
 /** What has a proof and no rule. */
 export function mythTable(): string {
   const myths = all.filter(({ rule }) => !isRule(rule));
-  return gains(myths, ['myth'], ({ rule }) => [`\`${rule}\``]);
+  return gains(myths, ['myth'], ({ rule }) => [`[\`${rule}\`](${pageOf(rule)})`]);
 }
 
-export function isRule(name: string): boolean {
+/** From the folder of the package. */
+export function pageOf(name: string): string {
+  return `src/${isRule(name) ? 'rules' : 'myths'}/${name}/page.md`;
+}
+
+function isRule(name: string): boolean {
   return plugin.rules[name] !== undefined;
 }
 

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { adviceFolders } from './advice-folders.ts';
 
-/** What `redline prove` found out about one rule or myth: a file in `evidence/`. */
+/** What `redline prove` found out about one rule or myth: the `evidence.json` in its folder. */
 export interface Evidence {
   schema: 1;
   rule: string;
@@ -36,13 +37,12 @@ export interface Measurement {
   measuredOn: string;
 }
 
-const folder = new URL('../evidence/', import.meta.url);
-
 /** All evidence that comes with the package, by rule. */
 export function readEvidence(): Map<string, Evidence> {
-  const all = readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Evidence)
-    .toSorted((a, b) => (a.rule < b.rule ? -1 : 1));
+  const files = [...adviceFolders().values()].map((folder) => new URL('evidence.json', folder));
+  const all = files
+    // A rule that was never proved: its proof has to run first.
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Evidence);
   return new Map(all.map((evidence) => [evidence.rule, evidence]));
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { ESLint, Linter } from 'eslint';
 import { configFor, configOfAll } from './configs.ts';
-import { rules } from './rules/index.ts';
+import { rules } from './rules.generated.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 

@@ -27,7 +27,7 @@ export function defineRule(
       type: 'suggestion',
       docs: {
         description: advice,
-        url: `https://github.com/redline/redline/blob/main/packages/eslint-plugin/docs/rules/${name}.md`,
+        url: `https://github.com/redline/redline/blob/main/packages/eslint-plugin/src/rules/${name}/page.md`,
       },
       ...(fixes && { fixable: 'code' }),
       hasSuggestions: true,

@@ -2,7 +2,7 @@ import type { Evidence, Measurement } from './evidence.ts';
 
 /**
  * What the evidence makes of a rule. `on`: it pays on every measured Node. `gated`: on some of them. `refuted`: on none;
- * such advice has no rule, and stands in docs/myths.md. Nobody types these by hand.
+ * such advice has no rule and is a myth: proof, evidence and page. Nobody types these by hand.
  */
 export type Status = 'on' | 'gated' | 'refuted';
 

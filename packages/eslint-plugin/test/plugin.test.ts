@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Linter } from 'eslint';
 import plugin, {
@@ -12,6 +12,12 @@ import plugin, {
 } from '../src/index.ts';
 
 const names = Object.keys(plugin.rules);
+const source = new URL('../src/', import.meta.url);
+const myths = readdirSync(new URL('myths', source)).toSorted();
+
+function filesOf(kind: 'rules' | 'myths', name: string): string[] {
+  return readdirSync(new URL(`${kind}/${name}`, source)).toSorted();
+}
 
 describe('every rule', () => {
   for (const name of names) {
@@ -24,22 +30,28 @@ describe('every rule', () => {
       for (const side of [evidence.before, evidence.after]) {
         assert.ok(proof.includes(side.split('\n').at(-2)!), 'the evidence timed other code');
       }
-      const page = new URL(`../docs/rules/${name}.md`, import.meta.url);
-      assert.ok(existsSync(page), 'page');
-      assert.match(plugin.rules[name]!.meta!.docs!.url!, new RegExp(`/docs/rules/${name}\\.md$`));
+      const url = plugin.rules[name]!.meta!.docs!.url!;
+      assert.ok(url.endsWith(`/packages/eslint-plugin/src/rules/${name}/page.md`), url);
     });
   }
 
-  test('pays somewhere; advice that does not has a proof, evidence and a place among the myths instead', () => {
+  test('has all that belongs to it in its folder, and a myth has no implementation', () => {
+    const documents = ['evidence.json', 'page.md', 'proof.cjs'];
+    for (const name of names) {
+      assert.deepEqual(filesOf('rules', name), [...documents, 'rule.test.ts', 'rule.ts'], name);
+    }
+    for (const name of myths) assert.deepEqual(filesOf('myths', name), documents, name);
+  });
+
+  test('pays somewhere; advice that does not is a myth instead', () => {
     const evidence = readEvidence();
     assert.deepEqual(provenRules(), [...evidence.keys()]);
     const refuted = [...evidence.values()].filter((each) => statusOf(each) === 'refuted');
-    const myths = readFileSync(new URL('../docs/myths.md', import.meta.url), 'utf8');
-    for (const { rule } of refuted) assert.ok(myths.includes(`\`${rule}\` · `), rule);
     assert.deepEqual(
-      [...names, ...refuted.map(({ rule }) => rule)].toSorted(),
-      [...evidence.keys()].toSorted(),
+      refuted.map(({ rule }) => rule),
+      myths,
     );
+    assert.deepEqual([...names, ...myths].toSorted(), [...evidence.keys()]);
   });
 
   test('that changes results never fixes in place', () => {

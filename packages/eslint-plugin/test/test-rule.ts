@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test';
 import { RuleTester } from 'eslint';
-import { rules } from '../src/rules/index.ts';
+import { rules } from '../src/rules.generated.ts';
 
 RuleTester.describe = describe;
 RuleTester.it = test;

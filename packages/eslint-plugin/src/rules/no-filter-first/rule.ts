@@ -1,0 +1,30 @@
+import { isLiteral, methodCall, parentOf } from '../../ast/node.ts';
+import { defineRule, type RuleModule } from '../../rule.ts';
+
+export const noFilterFirst: RuleModule = defineRule(
+  {
+    name: 'no-filter-first',
+    advice: 'use find: filter goes on to the end and makes an array for one element',
+  },
+  (report, context) => ({
+    MemberExpression(node) {
+      if (!node.computed || !isLiteral(node.property, 'number') || node.property.value !== 0)
+        return;
+      const call = methodCall(node.object, 'filter');
+      const parent = parentOf(node);
+      if (!call || call.args.length === 0) return;
+      if (parent?.type === 'AssignmentExpression' && parent.left === node) return;
+      // Never in place: collections of other libraries filter too (`$('a').filter(…)`), and a predicate that throws or does
+      // something at a later element no longer gets there.
+      report(node, {
+        suggest: (fixer) => {
+          const args = call.args.map((arg) => context.sourceCode.getText(arg)).join(', ');
+          return fixer.replaceText(
+            node,
+            `${context.sourceCode.getText(call.object)}.find(${args})`,
+          );
+        },
+      });
+    },
+  }),
+);

@@ -1,0 +1,51 @@
+import type * as ESTree from 'estree';
+import { type Context, enclosingFunction, isGlobal, isLiteral } from '../../ast/node.ts';
+import { constantValue, variableOf } from '../../ast/variable.ts';
+import { defineRule, type RuleModule } from '../../rule.ts';
+
+export const noNewRegexpInFunction: RuleModule = defineRule(
+  {
+    name: 'no-new-regexp-in-function',
+    advice:
+      'write the pattern as a literal, or build it once outside: here it is built on every call',
+    fixes: true,
+  },
+  (report, context) => {
+    const check = (node: ESTree.NewExpression | ESTree.SimpleCallExpression): void => {
+      if (!isGlobal(context, node.callee, 'RegExp') || !enclosingFunction(node)) return;
+      const [pattern, flags] = node.arguments;
+      if (!pattern || !node.arguments.every((arg) => isKnownOutside(context, arg))) return;
+      const literal =
+        isLiteral(pattern, 'string') && (!flags || isLiteral(flags, 'string'))
+          ? literalOf(
+              String(pattern.value),
+              flags ? String((flags as ESTree.SimpleLiteral).value) : '',
+            )
+          : undefined;
+      report(
+        node,
+        literal === undefined ? undefined : { fix: (fixer) => fixer.replaceText(node, literal) },
+      );
+    };
+    return { NewExpression: check, 'CallExpression[callee.name="RegExp"]': check };
+  },
+);
+
+/** The same on every call. */
+function isKnownOutside(context: Context, node: ESTree.Node): boolean {
+  if (node.type === 'Literal') return true;
+  if (node.type === 'BinaryExpression') {
+    return isKnownOutside(context, node.left) && isKnownOutside(context, node.right);
+  }
+  const variable = variableOf(context, node);
+  const value = variable && constantValue(variable);
+  return value !== undefined && !enclosingFunction(value);
+}
+
+function literalOf(pattern: string, flags: string): string | undefined {
+  try {
+    return String(new RegExp(pattern, flags));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type * as ESTree from 'estree';
+import { type Context, isGlobal, methodCall } from '../../ast/node.ts';
+import { defineRule, type RuleModule } from '../../rule.ts';
+
+export const preferDateNow: RuleModule = defineRule(
+  {
+    name: 'prefer-date-now',
+    advice: 'ask Date.now(): a Date is made only to be asked its time',
+    fixes: true,
+  },
+  (report, context) => {
+    const rewrite = (node: ESTree.Node): void => {
+      // `return+new Date` has no space to part the words.
+      const before = context.sourceCode.getTokenBefore(node);
+      const isJoined = before?.range[1] === node.range![0] && /\w$/.test(before.value);
+      const now = isJoined ? ' Date.now()' : 'Date.now()';
+      report(node, { fix: (fixer) => fixer.replaceText(node, now) });
+    };
+    return {
+      CallExpression(node) {
+        const call = methodCall(node, 'getTime', 'valueOf');
+        if (call && isNewDate(context, call.object)) rewrite(node);
+        else if (isGlobal(context, node.callee, 'Number') && isNewDate(context, node.arguments[0]))
+          rewrite(node);
+      },
+      'UnaryExpression[operator="+"]'(node: ESTree.UnaryExpression) {
+        if (isNewDate(context, node.argument)) rewrite(node);
+      },
+    };
+  },
+);
+
+function isNewDate(context: Context, node: ESTree.Node | undefined): boolean {
+  return (
+    node?.type === 'NewExpression' &&
+    node.arguments.length === 0 &&
+    isGlobal(context, node.callee, 'Date')
+  );
+}

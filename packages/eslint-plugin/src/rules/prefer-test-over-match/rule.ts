@@ -1,0 +1,42 @@
+import type * as ESTree from 'estree';
+import { isBooleanContext, methodCall, parentOf } from '../../ast/node.ts';
+import { provenKind } from '../../ast/proven-kind.ts';
+import { defineRule, type Edit, type RuleModule } from '../../rule.ts';
+
+export const preferTestOverMatch: RuleModule = defineRule(
+  {
+    name: 'prefer-test-over-match',
+    advice: 'ask test whether there is a match: match makes an array of what it found',
+    fixes: true,
+  },
+  (report, context) => ({
+    CallExpression(node) {
+      const call = methodCall(node, 'match');
+      const [pattern] = call?.args ?? [];
+      const asked = call && questionOf(node);
+      if (!pattern || !asked) return;
+      const isLiteral = pattern.type === 'Literal' && 'regex' in pattern;
+      if (!isLiteral && pattern.type !== 'Identifier') return;
+      const edit: Edit = (fixer) => {
+        const text = context.sourceCode.getText(call.object);
+        const subject = call.object.type === 'SequenceExpression' ? `(${text})` : text;
+        const test = `${context.sourceCode.getText(pattern)}.test(${subject})`;
+        return fixer.replaceText(asked.node, asked.none ? `!${test}` : test);
+      };
+      // A regular expression that is kept may be global, and would remember where it stopped. What is not a string may have a
+      // `match` of its own or throw, where `test` makes a string of anything.
+      const isString = provenKind(context, call.object) === 'string';
+      report(asked.node, isLiteral && isString ? { fix: edit } : { suggest: edit });
+    },
+  }),
+);
+
+function questionOf(node: ESTree.Node): { node: ESTree.Node; none: boolean } | undefined {
+  if (isBooleanContext(node)) return { node, none: false };
+  const parent = parentOf(node);
+  if (parent?.type !== 'BinaryExpression' || parent.left !== node) return undefined;
+  if (parent.right.type !== 'Literal' || parent.right.value !== null || 'regex' in parent.right)
+    return undefined;
+  if (/^!==?$/.test(parent.operator)) return { node: parent, none: false };
+  return /^===?$/.test(parent.operator) ? { node: parent, none: true } : undefined;
+}

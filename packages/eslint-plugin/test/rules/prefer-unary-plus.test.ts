@@ -1,9 +1,0 @@
-import { testRule } from '../test-rule.ts';
-
-testRule('prefer-unary-plus', {
-  valid: ['parseInt(text, 16);', 'parseInt(...args);', 'const parseInt = mine; parseInt(text);'],
-  invalid: [
-    { code: 'const n = parseInt(text, 10);', suggested: 'const n = +text;' },
-    { code: 'const n = parseInt(a || b);', suggested: 'const n = +(a || b);' },
-  ],
-});

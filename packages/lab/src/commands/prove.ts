@@ -5,7 +5,7 @@ import { type Measurement, provenRules } from '@redline/eslint-plugin';
 import { LabError } from '../errors.ts';
 import { updateEvidence } from '../prove/evidence-file.ts';
 import { leastGain, type ProvePrecision } from '../prove/measure.ts';
-import { loadProof } from '../prove/proof.ts';
+import { evidenceBeside, loadProof } from '../prove/proof.ts';
 import { isProven, type ProvenRuntime, type ProveResult } from '../prove/result.ts';
 import { runProve, type ProveListener } from '../prove/run-prove.ts';
 import { majorOfVersion, nodeInUse } from '../prove/runtime-version.ts';
@@ -29,6 +29,7 @@ interface ProveOptions extends ReportOptions {
   blocks: number;
   seed?: number;
   evidence?: string;
+  besideProof?: boolean;
 }
 
 /** Whose syntax prove/contestant.cjs keeps to. */
@@ -49,6 +50,9 @@ export function addProveCommand(program: Command, context: CommandContext): void
     .addOption(count('--blocks <n>', 'times each side is timed per restart', 6))
     .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
     .option('--evidence <folder>', 'where the evidence files are (default: OUT/evidence)')
+    .addOption(
+      new Option('--beside-proof', 'keep the evidence with each proof').conflicts('evidence'),
+    )
     .option('--json <file>', 'where to write the figures')
     .option('--html <file>', 'where to write the report')
     .addOption(
@@ -91,7 +95,8 @@ async function run(
       proved: async ({ rule, runtimes: measured }) => {
         const proof = proofs.find(({ name }) => name === rule)!;
         const measurements = measured.filter(isProven).map(withoutSlices);
-        if (measurements.length > 0) await updateEvidence(folder, proof, measurements);
+        const file = options.besideProof ? evidenceBeside(proof) : join(folder, `${rule}.json`);
+        if (measurements.length > 0) await updateEvidence(file, proof, measurements);
       },
     };
     const proven = await runProve(proofs, runtimes, precision, machine, listener, signal);
@@ -111,7 +116,11 @@ async function run(
     await writeFiles(
       { stem: `prove-${result.runId}`, json: result, html: renderProveHtml(result) },
       options,
-      (terminal) => renderProveTerminal(result, { ...terminal, evidence: folder }),
+      (terminal) =>
+        renderProveTerminal(result, {
+          ...terminal,
+          evidence: options.besideProof ? 'beside each proof' : folder,
+        }),
     );
   } finally {
     progress.end();

@@ -1,15 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { type Evidence, majorOf, type Measurement } from '@redline/eslint-plugin';
 import type { Proof } from './proof.ts';
 
 /** Puts a measurement into the rule's file: in place of an older one of the same major version, and of all that timed other code. */
 export async function updateEvidence(
-  folder: string,
+  file: string,
   proof: Proof,
   measurements: readonly Measurement[],
 ): Promise<Evidence> {
-  const file = join(folder, `${proof.name}.json`);
   const known = await read(file);
   const timedThisCode = known?.before === proof.before && known.after === proof.after;
   const majors = new Set(measurements.map(majorOf));
@@ -24,7 +23,7 @@ export async function updateEvidence(
       (a, b) => majorOf(a) - majorOf(b),
     ),
   };
-  await mkdir(folder, { recursive: true });
+  await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(evidence, undefined, 2)}\n`);
   return evidence;
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { proofFile, provenRules } from '@redline/eslint-plugin';
 import { LabError } from '../errors.ts';
 
 /** A piece of advice as two functions that are given the same inputs. */
 export interface Proof {
-  /** The rule's name, or that of the file. */
+  /** The rule's name: that of the file, or of the folder a `proof.cjs` lies in. */
   name: string;
   file: string;
   before: string;
@@ -33,13 +33,27 @@ export function loadProof(name: string): Proof {
   const { changesResult, since } = requireProof(file);
   const source = readFileSync(file, 'utf8');
   return {
-    name: basename(file).replace(/\.c?js$/, ''),
+    name: isInItsFolder(file) ? basename(dirname(file)) : stemOf(file),
     file,
     before: section(source, 'before'),
     after: section(source, 'after'),
     changesResult,
     since,
   };
+}
+
+/** Where the evidence of a proof lies that is kept with it: `evidence.json` beside `proof.cjs`, `idea.json` beside `idea.cjs`. */
+export function evidenceBeside({ file }: Proof): string {
+  return join(dirname(file), `${isInItsFolder(file) ? 'evidence' : stemOf(file)}.json`);
+}
+
+/** A rule of the plugin, or one's own in the same form: a folder with its name. */
+function isInItsFolder(file: string): boolean {
+  return basename(file) === 'proof.cjs';
+}
+
+function stemOf(file: string): string {
+  return basename(file).replace(/\.c?js$/, '');
 }
 
 function requireProof(file: string): { changesResult?: string; since?: number } {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Evidence } from '@redline/eslint-plugin';
 import type { ProveResult } from '../../src/prove/result.ts';
@@ -49,6 +51,18 @@ describe('redline prove', () => {
     assert.match(evidence.before, /^function sum[^]*}$/);
     assert.doesNotMatch(evidence.before, /exports/);
     assert.equal(evidence.measurements.length, 1);
+  });
+
+  test('keeps the evidence with a proof that has a folder of its own', async (t) => {
+    const bench = new Workbench(t);
+    mkdirSync(join(bench.folder, 'my-idea'));
+    bench.write('my-idea/proof.cjs', proof);
+    const args = ['prove', './my-idea/proof.cjs', '--beside-proof', ...smallest];
+    const { code, stdout, stderr } = await bench.run(args);
+    assert.equal(code, 0, stderr);
+    const evidence = JSON.parse(bench.read('my-idea/evidence.json')) as Evidence;
+    assert.equal(evidence.rule, 'my-idea');
+    assert.match(stdout, /evidence +beside each proof/);
   });
 
   test('drops what was measured of other code', async (t) => {

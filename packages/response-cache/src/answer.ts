@@ -26,6 +26,8 @@ export class Answer implements AnswerFacts {
   readonly source: 'made' | 'fresh' | 'stale';
   /** The end of the stored value, which is that of no other; empty for one that is not stored. */
   readonly seal: string;
+  /** The epoch of the tags in which it was last found current. @internal */
+  currentIn: number | undefined;
 
   constructor(json: string, facts: AnswerFacts, source: Answer['source'], seal = '') {
     this.json = json;
@@ -37,6 +39,7 @@ export class Answer implements AnswerFacts {
     this.versions = facts.versions;
     this.source = source;
     this.seal = seal;
+    this.currentIn = undefined;
   }
 }
 

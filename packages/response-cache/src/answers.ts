@@ -12,6 +12,11 @@ import { Unsealed } from './unsealed.ts';
 /* Stands for a value that is no text at all. */
 const foreignValue = '';
 
+interface ReadAhead {
+  readonly expected: Answer;
+  readonly versions: Promise<Versions>;
+}
+
 /** Looks into the store, and decides what becomes of what is found there. */
 export class Answers {
   readonly #count: Count;
@@ -50,8 +55,8 @@ export class Answers {
       this.#health.fail(key, error);
       return this.#bypass(key, produce, options);
     }
-    if (found instanceof Object) return this.#await(found, key, produce, options);
-    return this.#take(found, key, produce, options);
+    if (!(found instanceof Object)) return this.#take(found, key, produce, options);
+    return this.#await(found, key, produce, options, this.#readAhead(key));
   }
 
   #await(
@@ -59,12 +64,14 @@ export class Answers {
     key: string,
     produce: Producer,
     options: AnswerOptions,
+    ahead: ReadAhead | undefined,
   ): Promise<Outcome> {
     const lookup = new Lookup(key, produce, options, this.#giveUp);
     this.#health.watch(lookup);
     found.then(
       (value) =>
-        this.#health.settle(lookup) && lookup.resolve(this.#take(value, key, produce, options)),
+        this.#health.settle(lookup) &&
+        lookup.resolve(this.#take(value, key, produce, options, ahead)),
       (error: unknown) => {
         if (lookup.isSettled) return;
         this.#health.settle(lookup);
@@ -87,6 +94,7 @@ export class Answers {
     key: string,
     produce: Producer,
     options: AnswerOptions,
+    ahead?: ReadAhead,
   ): Kept | Promise<Outcome> {
     if (typeof found === 'string') {
       const kept = this.#unsealed.of(key, found);
@@ -94,7 +102,7 @@ export class Answers {
         this.#count('hits', key);
         return kept;
       }
-      if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options);
+      if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options, ahead);
       this.#counters.invalid += 1;
     }
     return this.#miss(key, produce, options, typeof found === 'string' ? undefined : '');
@@ -117,8 +125,15 @@ export class Answers {
     key: string,
     produce: Producer,
     options: AnswerOptions,
+    ahead: ReadAhead | undefined,
   ): Kept | Promise<Outcome> {
-    const isCurrent = this.#isCurrent(found, key);
+    let isCurrent: boolean | Promise<boolean>;
+    try {
+      isCurrent = this.#isCurrent(found, key, ahead);
+    } catch (error) {
+      this.#health.fail(key, error);
+      return this.#bypass(key, produce, options);
+    }
     if (isCurrent === true) return this.#use(found, key, produce, options);
     if (isCurrent === false) return this.#miss(key, produce, options, found.seal);
     return isCurrent.then(
@@ -152,19 +167,48 @@ export class Answers {
     return old;
   }
 
+  /**
+   * The versions of the tags that the last value under `key` had, asked for together with the value: mostly that is what is
+   * found, and one trip to the store then does for both. Undefined where the versions are known without one.
+   */
+  #readAhead(key: string): ReadAhead | undefined {
+    const expected = this.#unsealed.last(key);
+    const { tags } = this.#store;
+    if (expected === undefined || expected.tags.length === 0) return undefined;
+    if (tags === undefined || tags.epoch !== undefined) return undefined;
+    try {
+      const versions = tags.read(expected.tags);
+      if (!(versions instanceof Promise)) return undefined;
+      // Where something else is found, nobody waits for it.
+      versions.catch(() => {});
+      return { expected, versions };
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Whether no tag of `found` was invalidated since. */
-  #isCurrent(found: Answer, key: string): boolean | Promise<boolean> {
+  #isCurrent(found: Answer, key: string, ahead?: ReadAhead): boolean | Promise<boolean> {
     if (found.tags.length === 0) return true;
-    const now = this.#store.tags?.read(found.tags) ?? [];
+    const { tags } = this.#store;
+    const epoch = tags?.epoch;
+    if (epoch !== undefined && found.currentIn === epoch) return true;
+    if (ahead?.expected === found)
+      return this.#health
+        .withinDeadline(key, ahead.versions)
+        .then((versions) => areVersionsOf(found, versions) || this.#isCurrent(found, key));
+    const now = tags?.read(found.tags) ?? [];
     if (now instanceof Promise)
       return this.#health
         .withinDeadline(key, now)
-        .then((versions) => this.#matches(found, versions));
-    return this.#matches(found, now as Versions);
+        .then((versions) => this.#countIfNot(areVersionsOf(found, versions)));
+    const isCurrent = this.#countIfNot(areVersionsOf(found, now as Versions));
+    // What had to be asked for may have changed since, unseen.
+    if (isCurrent && epoch !== undefined) found.currentIn = epoch;
+    return isCurrent;
   }
 
-  #matches(found: Answer, now: Versions): boolean {
-    const isCurrent = found.versions.every((version, index) => version === now[index]);
+  #countIfNot(isCurrent: boolean): boolean {
     if (!isCurrent) this.#counters.invalidated += 1;
     return isCurrent;
   }
@@ -196,4 +240,8 @@ export class Answers {
     if (running !== undefined) return this.#productions.join(running, produce, options);
     return this.#productions.start(key, produce, options, 'bypasses', '');
   }
+}
+
+function areVersionsOf(found: Answer, now: Versions): boolean {
+  return found.versions.every((version, index) => version === now[index]);
 }

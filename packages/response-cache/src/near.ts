@@ -16,6 +16,7 @@ export class Near {
   readonly #reads = new NearReads();
   readonly #wires: Wires;
   readonly #waiters = new Map<string, Set<() => void>>();
+  #changes = 0;
 
   constructor(shelf: Shelf, servers: Servers, silenceMs: number) {
     this.#shelf = shelf;
@@ -31,6 +32,11 @@ export class Near {
   /** Whether everything may be kept here. */
   get isReady(): boolean {
     return this.#wires.areReady;
+  }
+
+  /** How often something was dropped. What is evicted for want of room is not: Redis goes on saying when that changes. */
+  get changes(): number {
+    return this.#changes;
   }
 
   get(key: string): string | undefined {
@@ -65,6 +71,7 @@ export class Near {
 
   /** Forgets `key`, and what is being read of it. */
   drop(key: string): void {
+    this.#changes += 1;
     this.#shelf.delete(key);
     this.#reads.void(key);
     const waiters = this.#waiters.get(key);
@@ -74,6 +81,7 @@ export class Near {
   }
 
   dropAll(): void {
+    this.#changes += 1;
     this.#shelf.clear();
     this.#reads.voidAll();
     for (const key of this.#waiters.keys()) this.drop(key);

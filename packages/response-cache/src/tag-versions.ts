@@ -4,6 +4,12 @@
  * answers it reaches.
  */
 export interface TagVersions {
+  /**
+   * Another number after every change of a version: what `read` has returned holds while it stays the same. Undefined where
+   * versions change unseen, as in a Redis that is not tracked.
+   */
+  readonly epoch?: number | undefined;
+
   /** The time on that clock: a ticket. What was read after it is newer than every invalidation until then. */
   ticket(): number | Promise<number>;
 
@@ -24,9 +30,14 @@ export class MemoryTagVersions implements TagVersions {
   readonly #versions = new Map<string, number>();
   readonly #maxTags: number;
   #clock = 1;
+  #forgotten = 0;
 
   constructor(maxTags = 100_000) {
     this.#maxTags = maxTags;
+  }
+
+  get epoch(): number {
+    return this.#clock + this.#forgotten;
   }
 
   ticket(): number {
@@ -48,8 +59,10 @@ export class MemoryTagVersions implements TagVersions {
 
   #put(tag: string, version: number): number {
     this.#versions.delete(tag);
-    if (this.#versions.size >= this.#maxTags)
+    if (this.#versions.size >= this.#maxTags) {
       this.#versions.delete(this.#versions.keys().next().value!);
+      this.#forgotten += 1;
+    }
     this.#versions.set(tag, version);
     return version;
   }

@@ -15,6 +15,10 @@ export class TieredTagVersions implements TagVersions {
     this.#near = near;
   }
 
+  get epoch(): number {
+    return this.#near.changes;
+  }
+
   ticket(): Promise<number> {
     return this.#redis.ticket();
   }

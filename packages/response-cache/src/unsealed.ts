@@ -13,6 +13,11 @@ const maxLength = 8_192;
 export class Unsealed {
   readonly #last = new Map<string, { readonly raw: string; readonly answer: Answer }>();
 
+  /** What was found last under `key`, where that had facts. */
+  last(key: string): Answer | undefined {
+    return this.#last.get(key)?.answer;
+  }
+
   /** As `unseal`. */
   of(key: string, raw: string): Kept | undefined {
     if (this.#last.size > 0) {

@@ -1,5 +1,7 @@
 // The store of the README: three methods are enough.
-import { describe } from 'node:test';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { JsonCache } from '../src/json-cache.ts';
 import type { JsonStore } from '../src/json-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
@@ -17,3 +19,29 @@ function makeStore(): JsonStore {
 
 const store = makeStore();
 describe('A store of three methods', () => storeContract(() => store));
+
+for (const isAsync of [false, true]) {
+  it(
+    `answers where the tags of ${isAsync ? 'an asynchronous' : 'a'} store throw`,
+    { timeout: 5_000 },
+    async () => {
+      const values = makeStore();
+      const found = (key: string) => (isAsync ? Promise.resolve(values.get(key)) : values.get(key));
+      let isBroken = false;
+      const read = (tags: readonly string[]): number[] => {
+        if (isBroken) throw new Error('broken');
+        return tags.map(() => 1);
+      };
+      const tags = { ticket: () => 1, read, open: read, invalidate: () => {} };
+      const cache = new JsonCache({
+        store: { ...values, get: found as JsonStore['get'], tags },
+        logger: false,
+      });
+      const ask = async (value: number) => await cache.wrap('a', () => value, { tags: ['t'] });
+      assert.deepEqual([await ask(1), await ask(2)], [1, 1]);
+      isBroken = true;
+      assert.equal(await ask(3), 3);
+      cache.close();
+    },
+  );
+}

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
@@ -38,6 +39,17 @@ for (const enableAutoPipelining of [false, true]) {
         });
         await cache.answer('/prefixed', () => 1);
         assert.equal(await client.get('redline:json:shop:/prefixed'), '1\t\r\t');
+      });
+
+      it('asks for a value and the versions of its tags in one trip', async (test) => {
+        if (!enableAutoPipelining) return test.skip('each command is a trip of its own');
+        const cache = new JsonCache({ store: redisStore(client), logger: false });
+        const ask = (): unknown => cache.answer('/trip', () => 1, { tags: ['trip'] });
+        for (let times = 0; times < 3; times++) await ask();
+        const writes = test.mock.method((client as unknown as { stream: Socket }).stream, 'write');
+        await Promise.all([ask(), ask()]);
+        assert.equal(writes.mock.callCount(), 1);
+        assert.equal(cache.stats.hits, 4);
       });
 
       it('has a list under the key replaced, as any other value that is no JSON', async () => {

@@ -204,6 +204,22 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(textOf(await one.answer(key, () => 2, { tags: [tag] })), '2');
     });
 
+    it('notices a tag that another cache invalidates after any number of hits', async (test) => {
+      if (store().tags === undefined) return test.skip('the store has no tags');
+      const common = store();
+      const [one, other] = [patientCache(common), patientCache(common)];
+      const [key, tag, unused] = [freshKey(), freshKey(), freshKey()];
+      for (const value of [1, 2, 3]) {
+        const made = await one.answer(key, () => value, { tags: [tag] });
+        assert.equal(textOf(made), String(value));
+        for (let hits = 0; hits < 5; hits++) {
+          assert.equal(textOf(await one.answer(key, () => assert.fail('lost'))), String(value));
+          if (hits === 2) await other.invalidate(unused);
+        }
+        await other.invalidate(tag);
+      }
+    });
+
     it('keeps no answer that was being made when one of its tags was invalidated by anybody', async (test) => {
       if (store().tags === undefined) return test.skip('the store has no tags');
       const common = store();

@@ -68,20 +68,31 @@ export class Answers {
   ): Promise<Outcome> {
     const lookup = new Lookup(key, produce, options, this.#giveUp);
     this.#health.watch(lookup);
-    found.then(
-      (value) =>
-        this.#health.settle(lookup) &&
-        lookup.resolve(this.#take(value, key, produce, options, ahead)),
-      (error: unknown) => {
-        if (lookup.isSettled) return;
-        this.#health.settle(lookup);
-        if (this.#store.holdsForeignValue?.(error)) {
-          return lookup.resolve(this.#take(foreignValue, key, produce, options));
-        }
-        this.#health.fail(key, error);
-        lookup.resolve(this.#bypass(key, produce, options));
-      },
-    );
+    const take = (value: Found): void => {
+      if (this.#health.settle(lookup)) lookup.resolve(this.#take(value, key, produce, options));
+    };
+    const fail = (error: unknown): void => {
+      if (lookup.isSettled) return;
+      this.#health.settle(lookup);
+      if (this.#store.holdsForeignValue?.(error)) {
+        return lookup.resolve(this.#take(foreignValue, key, produce, options));
+      }
+      this.#health.fail(key, error);
+      lookup.resolve(this.#bypass(key, produce, options));
+    };
+    if (ahead === undefined) {
+      found.then(take, fail);
+      return lookup.promise;
+    }
+    const { expected, versions } = ahead;
+    found.then((value) => {
+      const isExpected = typeof value === 'string' && this.#unsealed.of(key, value) === expected;
+      if (!isExpected) return take(value);
+      versions.then((now) => {
+        if (!areVersionsOf(expected, now)) return take(value);
+        if (this.#health.settle(lookup)) lookup.resolve(this.#use(expected, key, produce, options));
+      }, fail);
+    }, fail);
     return lookup.promise;
   }
 
@@ -94,7 +105,6 @@ export class Answers {
     key: string,
     produce: Producer,
     options: AnswerOptions,
-    ahead?: ReadAhead,
   ): Kept | Promise<Outcome> {
     if (typeof found === 'string') {
       const kept = this.#unsealed.of(key, found);
@@ -102,7 +112,7 @@ export class Answers {
         this.#count('hits', key);
         return kept;
       }
-      if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options, ahead);
+      if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options);
       this.#counters.invalid += 1;
     }
     return this.#miss(key, produce, options, typeof found === 'string' ? undefined : '');
@@ -125,11 +135,10 @@ export class Answers {
     key: string,
     produce: Producer,
     options: AnswerOptions,
-    ahead: ReadAhead | undefined,
   ): Kept | Promise<Outcome> {
     let isCurrent: boolean | Promise<boolean>;
     try {
-      isCurrent = this.#isCurrent(found, key, ahead);
+      isCurrent = this.#isCurrent(found, key);
     } catch (error) {
       this.#health.fail(key, error);
       return this.#bypass(key, produce, options);
@@ -188,15 +197,11 @@ export class Answers {
   }
 
   /** Whether no tag of `found` was invalidated since. */
-  #isCurrent(found: Answer, key: string, ahead?: ReadAhead): boolean | Promise<boolean> {
+  #isCurrent(found: Answer, key: string): boolean | Promise<boolean> {
     if (found.tags.length === 0) return true;
     const { tags } = this.#store;
     const epoch = tags?.epoch;
     if (epoch !== undefined && found.currentIn === epoch) return true;
-    if (ahead?.expected === found)
-      return this.#health
-        .withinDeadline(key, ahead.versions)
-        .then((versions) => areVersionsOf(found, versions) || this.#isCurrent(found, key));
     const now = tags?.read(found.tags) ?? [];
     if (now instanceof Promise)
       return this.#health

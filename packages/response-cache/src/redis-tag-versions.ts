@@ -49,7 +49,7 @@ export class RedisTagVersions implements TagVersions {
   }
 
   /* Answers that arrive together, as in one batch of replies, ask together: under load that is one command for many hits. */
-  async read(tags: readonly string[]): Promise<Versions> {
+  read(tags: readonly string[]): Promise<Versions> {
     const wanted = (this.#wanted ??= new Map());
     this.#read ??= Promise.resolve().then(() => this.#readWanted());
     const places = tags.map((tag) => {
@@ -57,11 +57,12 @@ export class RedisTagVersions implements TagVersions {
       wanted.set(tag, place);
       return place;
     });
-    const versions = await this.#read;
-    return places.map((place) => {
-      const version = versions[place];
-      return typeof version === 'string' ? Number(version) : undefined;
-    });
+    return this.#read.then((versions) =>
+      places.map((place) => {
+        const version = versions[place];
+        return typeof version === 'string' ? Number(version) : undefined;
+      }),
+    );
   }
 
   async open(tags: readonly string[]): Promise<readonly number[]> {

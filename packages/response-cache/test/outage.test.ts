@@ -166,12 +166,13 @@ const skip = server === undefined && 'there is no redis-server on PATH';
 after(() => server?.stop());
 
 describe('Redis', { skip }, () => {
-  const bound = 2_000;
+  /** Resolves when everybody who asks has been answered what they had asked for, and once more. */
+  type EachAnswered = () => Promise<void>;
 
   async function withLoad(
     timeoutMs: number,
-    harm: (redis: RedisServer, cache: JsonCache) => Promise<void>,
-  ): Promise<{ lines: string[]; slowestMs: number; cache: JsonCache }> {
+    harm: (redis: RedisServer, cache: JsonCache, eachAnswered: EachAnswered) => Promise<void>,
+  ): Promise<{ lines: string[]; cache: JsonCache }> {
     const redis = server as RedisServer;
     const log = makeLog();
     const client = new Redis(redis.url);
@@ -179,31 +180,34 @@ describe('Redis', { skip }, () => {
     await client.ping();
     const cache = new JsonCache({ store: redisStore(client), timeoutMs, logger: log });
     const run = { isOver: false };
-    let slowestMs = 0;
+    const answers = Array.from({ length: 20 }, () => 0);
+    const eachAnswered = async (): Promise<void> => {
+      const before = [...answers];
+      await until('answers for all', () => answers.every((count, n) => count >= before[n]! + 2));
+    };
     const worker = async (number: number): Promise<void> => {
       for (let i = 0; !run.isOver; i++) {
-        const startedAt = performance.now();
         const answer = await cache.answer(`/load/${number}/${i % 5}`, () => ({ number }));
-        slowestMs = Math.max(slowestMs, performance.now() - startedAt);
         assert.equal(answer, `{"number":${number}}`);
+        answers[number]! += 1;
         await sleep(2);
       }
     };
-    const workers = Array.from({ length: 20 }, (_, number) => worker(number));
-    await harm(redis, cache);
+    const workers = answers.map((_, number) => worker(number));
+    await harm(redis, cache, eachAnswered);
     run.isOver = true;
     await Promise.all(workers);
     await client.quit();
     cache.close();
-    return { lines: log.lines, slowestMs, cache };
+    return { lines: log.lines, cache };
   }
 
   it('is killed and started again under load: no answer fails, one line down, one line up', async () => {
-    const { lines, slowestMs, cache } = await withLoad(250, async (redis, busy) => {
-      await sleep(100);
+    const { lines, cache } = await withLoad(250, async (redis, busy, eachAnswered) => {
+      await eachAnswered();
       await redis.kill();
       await until('the outage', () => busy.isStoreDown);
-      await sleep(200);
+      await eachAnswered();
       await redis.restart();
       await until('the end of it', () => !busy.isStoreDown);
       const { hits } = busy.stats;
@@ -213,17 +217,17 @@ describe('Redis', { skip }, () => {
       lines.map((line) => line.split(' ')[0]),
       ['warn', 'log'],
     );
-    assert.ok(slowestMs < bound, `the slowest answer took ${slowestMs} ms`);
     assert.ok(cache.stats.bypasses > 0);
   });
 
-  it('is stopped with its connection open, and goes on: no answer fails or waits long', async () => {
-    const { lines, slowestMs, cache } = await withLoad(100, async (redis, busy) => {
-      await sleep(100);
+  it('is stopped with its connection open, and goes on: no answer fails or waits for it', async () => {
+    const { lines, cache } = await withLoad(100, async (redis, busy, eachAnswered) => {
+      await eachAnswered();
       process.kill(redis.pid as number, 'SIGSTOP');
       try {
         await until('the outage', () => busy.isStoreDown);
-        await sleep(400);
+        // While it hangs: nobody waits for its return.
+        await eachAnswered();
       } finally {
         process.kill(redis.pid as number, 'SIGCONT');
       }
@@ -235,7 +239,6 @@ describe('Redis', { skip }, () => {
       lines.map((line) => line.split(' ')[0]),
       ['warn', 'log'],
     );
-    assert.ok(slowestMs < bound, `the slowest answer took ${slowestMs} ms`);
     assert.ok(cache.stats.bypasses > 0);
   });
 });

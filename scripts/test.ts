@@ -1,0 +1,81 @@
+// `npm test` runs what a contributor needs, `npm run test:all` the exhaustive tests as well: files named `*.slow.test.ts`.
+// `npm test -- PATH…` runs the named files, or those of folders; `--name PATTERN` chooses tests in them.
+import { globSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { parseArgs } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+/** The tests beside the lint rules run in one process, by packages/eslint-plugin/test/rules.test.ts. */
+const otherFolders = new Set(['node_modules', 'dist', 'dist-test', 'src']);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' }, name: { type: 'string', multiple: true } },
+});
+const paths = positionals.length > 0 ? positionals : ['packages', 'tests'];
+const files = paths.flatMap(testsOf);
+// The exhaustive take longest: last, each would leave the other cores without work.
+const slow = files.filter(isSlow);
+const ordered = [...slow, ...files.filter((file) => !isSlow(file))];
+
+// Many tests wait for servers and clocks: more files than there are cores keep these busy.
+const atATime = availableParallelism() + 1;
+const startedAt = performance.now();
+const took: { file: string; seconds: number }[] = [];
+process.exitCode = 1;
+const events = run({
+  files: ordered.map((file) => join(root, runnable(file))),
+  concurrency: atATime,
+  timeout: 900_000,
+  ...(values.name && { testNamePatterns: values.name.map((pattern) => new RegExp(pattern)) }),
+});
+events.on('test:summary', ({ file, success }) => {
+  if (file === undefined) process.exitCode = success ? 0 : 1;
+});
+events.on('test:complete', ({ name, file, details }) => {
+  // A file is a test itself, from the start of its process to the end.
+  if (file === undefined || name !== file) return;
+  took.push({ file: relative(root, file), seconds: details.duration_ms / 1_000 });
+});
+await pipeline(events, new spec(), process.stdout, { end: false });
+process.stdout.write(slowest());
+
+/** A file itself, slow or not; the tests of a folder, the exhaustive among them if all are to run. */
+function testsOf(path: string): string[] {
+  const found = statSync(join(root, path), { throwIfNoEntry: false });
+  if (found === undefined) {
+    process.stderr.write(`${path} is not in ${root}: name a test file, or a folder, from there.\n`);
+    process.exit(2);
+  }
+  if (!found.isDirectory()) return [relative(root, join(root, path))];
+  return globSync('**/*.test.ts', {
+    cwd: join(root, path),
+    exclude: (name) => otherFolders.has(name),
+  })
+    .map((file) => relative(root, join(root, path, file)))
+    .filter((file) => values.all || !isSlow(file))
+    .toSorted();
+}
+
+function isSlow(file: string): boolean {
+  return file.endsWith('.slow.test.ts');
+}
+
+/** Tests of packages/nest have decorators, so `tsc -b` builds them. */
+function runnable(file: string): string {
+  return file.replace(/^packages\/nest\/test\/(.+)\.ts$/, 'packages/nest/dist-test/$1.js');
+}
+
+/** Where to look when the whole takes longer than it should. */
+function slowest(): string {
+  const elapsed = (performance.now() - startedAt) / 1_000;
+  const longest = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
+  const lines = longest.map(
+    ({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${file}\n`,
+  );
+  const head = `\n${took.length} files in ${elapsed.toFixed(0)} s, ${atATime} at a time. The longest:\n`;
+  return head + lines.join('');
+}

@@ -18,6 +18,8 @@ export interface IoredisClient {
     at: number,
   ): Promise<[string, string[]]>;
   connect?(): Promise<unknown>;
+  /** All its commands leave at once. */
+  pipeline?(commands: string[][]): { exec(): Promise<[Error | null, unknown][] | null> };
   /** Of a Cluster. */
   nodes?(role: 'master'): IoredisClient[];
 }
@@ -42,6 +44,8 @@ export type RedisClient = IoredisClient | NodeRedisClient;
 export interface RedisCommands {
   /** What the client itself puts before every key. */
   readonly keyPrefix: string;
+  /** Whether commands of one turn of the event loop leave together, for one server: then they may as well be one. */
+  readonly batches: boolean;
   /** Throws where a command would be queued until there is a connection, however long that takes. */
   requireReady(): void;
   get(key: string): Promise<string | null>;
@@ -69,8 +73,11 @@ export function commandsOf(client: RedisClient): RedisCommands {
 }
 
 function ofIoredis(client: IoredisClient): RedisCommands {
+  const { options } = client as { options?: { enableAutoPipelining?: unknown } };
+  const batches = options?.enableAutoPipelining === true && client.nodes === undefined;
   return {
     keyPrefix: prefixOf(client),
+    batches,
     requireReady() {
       const { status } = client;
       if (status === 'ready') return;
@@ -81,7 +88,7 @@ function ofIoredis(client: IoredisClient): RedisCommands {
     get: (key) => client.get(key),
     set: (key, value, ttl) => client.set(key, value, 'PX', ttl),
     del: (key) => client.del(key),
-    mget: (keys) => client.mget(keys),
+    mget: (keys) => (batches ? mgetAtOnce(client, keys) : client.mget(keys)),
     script: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
     async *scan(pattern) {
       for (const node of client.nodes?.('master') ?? [client]) {
@@ -96,9 +103,20 @@ function ofIoredis(client: IoredisClient): RedisCommands {
   };
 }
 
+/* With autopipelining a command waits for the next turn of the event loop, and these have waited for this one. */
+async function mgetAtOnce(client: IoredisClient, keys: string[]): Promise<(string | null)[]> {
+  if (client.pipeline === undefined) return client.mget(keys);
+  const [reply] = (await client.pipeline([['mget', ...keys]]).exec())!;
+  const [error, values] = reply!;
+  if (error !== null) throw error;
+  return values as (string | null)[];
+}
+
 function ofNodeRedis(client: NodeRedisClient): RedisCommands {
   return {
     keyPrefix: prefixOf(client),
+    // A cluster has no isReady, and reads of several keys only where they are in one slot.
+    batches: client.isReady !== undefined,
     requireReady() {
       if (client.isReady ?? client.isOpen) return;
       throw notReady(client.isOpen ? 'it is connecting' : 'call its connect()');

@@ -2,6 +2,7 @@ import { appName } from './app-name.ts';
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
+import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
 
 export interface RedisStoreOptions {
@@ -31,18 +32,20 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 export class RedisStore implements JsonStore {
   readonly tags: RedisTagVersions;
   readonly #client: RedisCommands;
+  readonly #reads: RedisReads;
   readonly #keyPrefix: string;
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
     refuseUnknown('redisStore', options, ['keyPrefix']);
     this.#client = commandsOf(client);
     this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
-    this.tags = new RedisTagVersions(this.#client, this.#keyPrefix);
+    this.#reads = new RedisReads(this.#client);
+    this.tags = new RedisTagVersions(this.#client, this.#reads, this.#keyPrefix);
   }
 
   get(key: string): Promise<string | null> {
     this.#client.requireReady();
-    return this.#client.get(this.keyOf(key));
+    return this.#reads.get(this.keyOf(key));
   }
 
   set(key: string, raw: string, ttl: number): Promise<unknown> {

@@ -1,4 +1,5 @@
 import type { RedisCommands } from './redis-client.ts';
+import type { RedisReads } from './redis-reads.ts';
 import type { TagVersions, Versions } from './tag-versions.ts';
 
 /*
@@ -34,11 +35,13 @@ const tagLifetimeMs = '604800000';
 export class RedisTagVersions implements TagVersions {
   readonly #client: RedisCommands;
   readonly #prefix: string;
-  #wanted: Map<string, number> | undefined;
-  #read: Promise<(string | null)[]> | undefined;
+  readonly #reads: RedisReads;
+  /* A hit mostly comes with the list of the one before: joining and hashing its keys costs more than looking them up. */
+  readonly #keys = new WeakMap<readonly string[], readonly string[]>();
 
-  constructor(client: RedisCommands, keyPrefix: string) {
+  constructor(client: RedisCommands, reads: RedisReads, keyPrefix: string) {
     this.#client = client;
+    this.#reads = reads;
     // In one slot of a cluster, for the script; the brace keeps them out of the way of the values.
     this.#prefix = `{${keyPrefix}tags}`;
   }
@@ -48,21 +51,10 @@ export class RedisTagVersions implements TagVersions {
     return now!;
   }
 
-  /* Answers that arrive together, as in one batch of replies, ask together: under load that is one command for many hits. */
   read(tags: readonly string[]): Promise<Versions> {
-    const wanted = (this.#wanted ??= new Map());
-    this.#read ??= Promise.resolve().then(() => this.#readWanted());
-    const places = tags.map((tag) => {
-      const place = wanted.get(tag) ?? wanted.size;
-      wanted.set(tag, place);
-      return place;
-    });
-    return this.#read.then((versions) =>
-      places.map((place) => {
-        const version = versions[place];
-        return typeof version === 'string' ? Number(version) : undefined;
-      }),
-    );
+    return this.#reads
+      .getMany(this.#keysOf(tags))
+      .then((versions) => versions.map((each) => (each === null ? undefined : Number(each))));
   }
 
   async open(tags: readonly string[]): Promise<readonly number[]> {
@@ -78,16 +70,16 @@ export class RedisTagVersions implements TagVersions {
     return this.#client.keyPrefix + this.#keyOf(tag);
   }
 
-  #keyOf(tag: string): string {
-    return `${this.#prefix}:${tag}`;
+  #keysOf(tags: readonly string[]): readonly string[] {
+    const known = this.#keys.get(tags);
+    if (known !== undefined) return known;
+    const keys = tags.map((tag) => this.#keyOf(tag));
+    this.#keys.set(tags, keys);
+    return keys;
   }
 
-  #readWanted(): Promise<(string | null)[]> {
-    const tags = [...this.#wanted!.keys()];
-    this.#wanted = undefined;
-    this.#read = undefined;
-    this.#client.requireReady();
-    return this.#client.mget(tags.map((tag) => this.#keyOf(tag)));
+  #keyOf(tag: string): string {
+    return `${this.#prefix}:${tag}`;
   }
 
   async #run(what: 'open' | 'drop', tags: readonly string[]): Promise<number[]> {

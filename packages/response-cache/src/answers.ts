@@ -85,14 +85,17 @@ export class Answers {
       return lookup.promise;
     }
     const { expected, versions } = ahead;
-    found.then((value) => {
+    const decide = (value: Found, now: Versions): void => {
+      if (!areVersionsOf(expected, now)) take(value);
+      else if (this.#health.settle(lookup))
+        lookup.resolve(this.#use(expected, key, produce, options));
+    };
+    const compare = (value: Found): void => {
       const isExpected = typeof value === 'string' && this.#unsealed.of(key, value) === expected;
-      if (!isExpected) return take(value);
-      versions.then((now) => {
-        if (!areVersionsOf(expected, now)) return take(value);
-        if (this.#health.settle(lookup)) lookup.resolve(this.#use(expected, key, produce, options));
-      }, fail);
-    }, fail);
+      if (isExpected) versions.then((now) => decide(value, now), fail);
+      else take(value);
+    };
+    found.then(compare, fail);
     return lookup.promise;
   }
 

@@ -31,8 +31,8 @@ async function failuresDuring(
   const failures: string[] = [];
   const answers = Array.from({ length: 8 }, () => 0);
   const eachAnswered = async (): Promise<void> => {
-    const before = [...answers];
-    await until('answers for all', () => answers.every((count, n) => count >= before[n]! + 2));
+    const earlier = [...answers];
+    await until('answers for all', () => answers.every((count, n) => count >= earlier[n]! + 2));
   };
   const run = { isOver: false };
   const client = async (number: number): Promise<void> => {

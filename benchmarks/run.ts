@@ -11,7 +11,7 @@ const usage = `Usage: npm run bench -- SCENARIO [--quick] [--json FILE]
 Scenarios  ${scenarios.join(', ')}
 Proofs     ${proofs.join(', ')}
 
-A scenario takes every option of \`redline bench\`. Those that take long:
+A scenario takes every option of \`redline bench\`. Long ones:
   defer         2 hours; 20 minutes with --quick
   http          50 minutes; 6 with --quick --restarts 1
   frameworks    17 minutes; 5 with --quick

@@ -15,7 +15,7 @@ if (process.platform !== 'linux') {
   process.stderr.write('The native engines are for Linux: the packages run on Node alone here.\n');
 } else if (!isOnPath('cargo')) {
   process.stderr.write(
-    'There is no cargo: the native engines are not built, the packages run on Node alone. To have them: https://rustup.rs\n',
+    'cargo is not installed: the native engines are not built, and the packages run on Node alone. To build them: https://rustup.rs\n',
   );
 } else {
   const named = process.argv.slice(2);

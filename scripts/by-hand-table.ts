@@ -24,7 +24,7 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
   return [
     `Less is better. One Nest 12 and Fastify 5 under all, hits in Redis, ${load.connections} connections. Measured ${startedAt.slice(0, 10)} on`,
     `${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator},`,
-    `${machine.pinning}; ${ofRun(restarts, blocks)}, A/A noise in CPU ${noise.join(', ')}. A difference within the noise is none.`,
+    `${machine.pinning}; ${ofRun(restarts, blocks)}, A/A noise in CPU ${noise.join(', ')}. A difference within the noise does not count.`,
     'Raw data: [by-hand.json](../../benchmarks/results/by-hand.json).',
   ].join('\n');
 }

@@ -38,8 +38,8 @@ function picture(path: string, alt: string): string {
 export function deferSummary(result: BenchResult): string {
   return [
     'Requests per second at 100 connections, against the same route with the job awaited in the handler, and with the',
-    "article's interceptor. The route without a job is as fast as any that has one can get: where it is not much faster than",
-    'the one that waits, there is not more to be had.',
+    "article's interceptor. The route without a job is the upper limit for any route with one: where it is not much faster than",
+    'the one that waits, there is little left to gain.',
     '',
     summaryTable(result),
     '',
@@ -80,10 +80,10 @@ function costs(result: BenchResult): string[] {
     ].map((row) => row.map((cell) => cell ?? '–'));
   });
   return [
-    'What a job costs the server, in µs of CPU for each request, above the route without one. The first column is the call',
-    'and what it keeps account of, for a sink that does nothing; the second has what the Redis client uses as well. Server and',
-    'load take turns on one core for this: on two, what a server pays for waking its load, and loses to what the other core',
-    'does, differs more from one second to the next than a job costs. The last line of each is what this method tells apart.',
+    'What a job costs the server, in µs of CPU per request, compared with the route without one. The first column is the call',
+    'and its bookkeeping, for a sink that does nothing; the second includes the CPU of the Redis client. Server and',
+    'load take turns on one core for this: on two cores, the cost of waking the load and the effects of the other core',
+    'vary more from one second to the next than a job costs. The last line of each shows the resolution of this method.',
     '',
     table(['', 'a sink that does nothing', 'BullMQ, local Redis'], rows),
     '',
@@ -103,7 +103,7 @@ function controlOf({ groups = [] }: BenchResult, name: string): MeasuredVariant 
 /** A run of its own: other groups can be measured without it. */
 function outage(result: BenchResult): string[] {
   if (!result.variants.some(({ group }) => group === 'outage')) return [];
-  return ['With no Redis there at all, 100 connections:', '', outageTable(result), ''];
+  return ['Without any Redis, 100 connections:', '', outageTable(result), ''];
 }
 
 /** Only where the groups of a fixed rate were measured. */
@@ -126,7 +126,7 @@ function added(result: BenchResult): string[] {
     ]),
   );
   return [
-    'What a job adds to the median latency at 2,000 requests per second, in µs, above the route without one:',
+    'What a job adds to the median latency at 2,000 requests per second, in µs, compared with the route without one:',
     '',
     table(['', ...there.map((sink) => sinks[sink]!)], rows),
     '',
@@ -215,8 +215,8 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
     `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${span(grid, 'restarts')} restarts × ${span(grid, 'blocks')} interleaved blocks of ${sliceMs} ms${beside}.`,
     `Latency is that of the closed loop, connections ÷ requests per second. A/A noise up to ± ${(noise * 100).toFixed(0)} % of the requests per second`,
-    'in the worst of the groups. Redis shares the two cores with the server and the load, so what Redis itself has to do for a job',
-    'counts here as well; on a machine with more cores the gaps are others.',
+    'in the worst group. Redis shares the two cores with the server and the load, so the work of Redis itself for a job',
+    'counts here as well; on a machine with more cores the gaps differ.',
     'Raw data: [benchmarks/results/defer.json](../../benchmarks/results/defer.json).',
   ].join('\n');
 }

@@ -54,10 +54,10 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
   const bands = groups.map(({ precision }) => precision.cpuBand).toSorted((a, b) => a - b);
   const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
   return [
-    `One route that answers with 593 bytes of JSON, asked with ten request headers over ${load.connections} connections. Measured`,
+    `One route that responds with 593 bytes of JSON, requested with ten headers over ${load.connections} connections. Measured`,
     `${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}; ${load.generator},`,
     `${machine.pinning}; ${ofRun(restarts, blocks)} of each pair, A/A noise in CPU ± ${percent(bands[Math.floor(bands.length / 2)]!)} in the`,
-    `median pair, ± ${percent(bands.at(-1)!)} in the worst. What a handler does itself stays as it is: the more it does, the less there is to gain.`,
+    `median pair, ± ${percent(bands.at(-1)!)} in the worst. The handler itself does not get faster: the more it does, the less there is to gain.`,
     'Raw data: [benchmarks/results/frameworks.json](../../benchmarks/results/frameworks.json).',
   ].join('\n');
 }

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../crates/http_engine"
 seconds=${1:-20}
 if ! cargo +nightly --version >/dev/null 2>&1 || ! cargo fuzz --version >/dev/null 2>&1; then
-  echo 'No fuzzing here: it needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz).' >&2
+  echo 'Fuzzing is skipped: it needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz).' >&2
   exit 0
 fi
 for target in head chunked wire; do

@@ -25,7 +25,7 @@ export function headline({ ladder, frameworks, defer, spawn, legacy }: Results):
       'npm start',
     ),
     row(
-      'Express 5 → Express 5 on [`@redline/http`](packages/http), not a line of it changed, Node 24',
+      'Express 5 → Express 5 on [`@redline/http`](packages/http), unchanged, Node 24',
       rpsOf(find(frameworks, 'express5-redline/node24')),
       'npm run bench -- frameworks',
     ),
@@ -55,7 +55,7 @@ export function headline({ ladder, frameworks, defer, spawn, legacy }: Results):
       'npx redline ladder benchmarks/scenarios/legacy.ts',
     ),
   ].filter((each) => each !== undefined);
-  return table(['from → to', 'measured', 'again'], rows);
+  return table(['change', 'measured', 'reproduce'], rows);
 }
 
 function row(change: string, figure: string | undefined, command: string): string[] | undefined {

@@ -101,7 +101,7 @@ function threadsTable(result: BenchResult): string {
       : ['skipped', '–', '–', '–']),
   ]);
   return [
-    '**`threads-2`**, 64 connections, two threads or processes; nothing is pinned, and the load has its share of the cores:',
+    '**`threads-2`**, 64 connections, two threads or processes; nothing is pinned, and the load uses its share of the cores:',
     table(['', 'requests/s', 'CPU µs per request', 'p99 ms', 'RSS MiB'], rows),
   ].join('\n\n');
 }
@@ -154,9 +154,9 @@ function describeRun({ machine, load, startedAt, groups, variants }: BenchResult
   return [
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
     `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${ofRun(restarts, blocks)}.`,
-    'A GET brings 593 bytes of JSON, what is posted is parsed, and `short` closes a connection after ten requests.',
+    'A GET returns 593 bytes of JSON, POST bodies are parsed, and `short` closes a connection after ten requests.',
     `A/A noise in requests per second: ${noise}. Where the load saturates before the server, its figure is a lower bound; CPU per`,
-    'request is not. Loopback says nothing about a network, nor these small handlers about yours.',
+    'request is not. Loopback says nothing about a network, and these small handlers say nothing about yours.',
     ...(skipped === '' ? [] : [`Skipped: ${skipped}.`]),
     'Raw data: [benchmarks/results/http.json](../../benchmarks/results/http.json).',
   ].join('\n');

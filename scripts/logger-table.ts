@@ -63,9 +63,9 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
   const noise = groups.map(({ precision }) => `± ${(precision.cpuBand * 100).toFixed(0)} %`);
   return [
     `A Nest 12 app on node:http, one route with 593 bytes of JSON and ten request headers, ${load.connections} connections; p99 at ${load.openLoopRps} requests`,
-    `a second. Those without a line of their own write the fields \`LoggerModule\` writes. Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores`,
+    `a second. Loggers without a request line of their own write the fields of \`LoggerModule\`. Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores`,
     `(${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${ofRun(restarts, blocks)},`,
-    `A/A noise in CPU ${noise.join(' and ')}. A difference within the noise is none. \`npm run bench -- logger\`, \`npm run bench -- logger-loss\`; raw`,
+    `A/A noise in CPU ${noise.join(' and ')}. A difference within the noise does not count. \`npm run bench -- logger\`, \`npm run bench -- logger-loss\`; raw`,
     'data: [logger.json](../../benchmarks/results/logger.json), [logger-loss.json](../../benchmarks/results/logger-loss.json).',
   ].join('\n');
 }

@@ -73,7 +73,7 @@ export function evidenceText(evidence: Evidence): string {
   const changes =
     evidence.changesResult === undefined
       ? ''
-      : `\n**Changes the result**: ${evidence.changesResult}. It never rewrites by itself.\n`;
+      : `\n**Changes the result**: ${evidence.changesResult}. \`--fix\` does not rewrite it.\n`;
   return `**${statusText(evidence)}** ${marks(evidence)}\n${changes}\n${code('Before', evidence.before)}\n\n${code('After', evidence.after)}\n\n${table(head, rows)}\n\n${measuredText([evidence])}`;
 }
 

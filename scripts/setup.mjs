@@ -23,7 +23,7 @@ const tools = [
     programs: ['wrk'],
     debian: 'wrk',
     brew: 'wrk',
-    without: 'autocannon makes the load, and saturates sooner',
+    without: 'autocannon generates the load and saturates earlier',
   },
   ...(forTests || process.argv.includes('--haproxy')
     ? [
@@ -31,7 +31,7 @@ const tools = [
           programs: ['haproxy'],
           debian: 'haproxy',
           brew: 'haproxy',
-          without: 'a round robin of our own stands in front of the replicas',
+          without: 'a built-in round robin balances the replicas',
         },
       ]
     : []),
@@ -107,7 +107,7 @@ function installTools() {
       process.platform === 'darwin'
         ? `brew install ${brew}`
         : `sudo apt-get install ${debian}, or your system's own package`;
-    step(`There is no ${programs[0]}: ${without}. To have it: ${command}`);
+    step(`${programs[0]} is not installed: ${without}. To install it: ${command}`);
   }
 }
 

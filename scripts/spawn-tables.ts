@@ -33,7 +33,7 @@ export function spawnTables(result: BenchResult, article: SpawnArticle): string 
     `The article: ${article.source}; ${article.machine}.`,
     '**redline against each of them**, requests per second, block by block:',
     againstTable(result),
-    '`posix-spawn` starts children as the main branch of libuv does, on the main thread: what Node will be compared with.',
+    '`posix-spawn` starts children as the main branch of libuv does, on the main thread; Node will do so once it ships that version.',
     '**With 1.5 GiB resident in the server**, `echo hi`:',
     residentTable(result),
     '**Seen from the main thread**, eight spawns for each request:',
@@ -191,7 +191,7 @@ function describeRun({ machine, load, startedAt, groups }: BenchResult): string 
     `Node ${machine.node.slice(1)}; ${load.generator}, ${load.connections} connections${fewer}, on the cores of the server; ${restarts} restarts × ${blocks}`,
     `interleaved blocks; requests per second against \`node:child_process\` with 95 % intervals. A/A noise in requests per second: ${noise}.`,
     'Server CPU is without the processes that were started. On two cores the started processes themselves set the limit,',
-    'so these ratios say little about machines with many.',
+    'so these ratios say little about machines with many cores.',
     'Raw data: [benchmarks/results/spawn.json](../../benchmarks/results/spawn.json).',
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-// Can 5 % be told? One server against itself, and against a twin that costs 5 % more CPU per request.
+// Can 5 % be detected? One server against itself, and against a twin that costs 5 % more CPU per request.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 

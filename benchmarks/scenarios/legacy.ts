@@ -25,7 +25,7 @@ export default defineConfig({
   load: { connections: 32 },
   precision: { restarts: 5, blocks: 3, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   quick: { restarts: 3, blocks: 2, warmupMs: 600, latencyMs: 100 },
-  // A ladder, so that each twin is held against the rung below it: its original on the same Node.
+  // A ladder, so that each twin is compared with the rung below it: its original on the same Node.
   variants: runtimes.flatMap(({ major, file, version }) =>
     [
       ['original', '00-original.js'],

@@ -40,9 +40,7 @@ export default defineConfig({
   async setup() {
     const served = engine();
     if (served.name === 'node') {
-      process.stderr.write(
-        `Where the engine is meant, the ladder runs on node:http: ${served.reason}.\n`,
-      );
+      process.stderr.write(`Rungs on the engine run on node:http instead:  ${served.reason}.\n`);
     }
     const redis = await obtainRedis();
     if (redis.url !== undefined) return { env: { REDIS_URL: redis.url }, stop: redis.stop };
@@ -68,7 +66,7 @@ async function logsEveryRequest(server: ServerUnderTest): Promise<void> {
     await sleep(20);
   const lines = await countLines(server);
   if (lines !== expected) {
-    throw new Error(`${checkedRequests} requests left ${lines} log lines, not ${expected}.`);
+    throw new Error(`${checkedRequests} requests wrote ${lines} log lines, not ${expected}.`);
   }
 }
 

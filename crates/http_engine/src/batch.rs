@@ -182,7 +182,7 @@ impl Batch {
         words + RESERVE <= self.records_length && bytes <= self.input_length / 2
     }
 
-    /// How many bytes a note may bring along: one that no batch can hold would keep all behind it waiting for ever.
+    /// How many bytes a note may bring along: one that no batch can hold would keep all behind it waiting forever.
     pub fn longest_packet(&self) -> usize {
         self.input_length
     }

@@ -64,7 +64,7 @@ impl Engine {
         address::local(&server.listener.as_ref()?.fd).ok()
     }
 
-    /// Lets the engine answer GET and HEAD of exactly `url` by itself, for `time_ms`, 0 for ever. `head` is the status line
+    /// Lets the engine answer GET and HEAD of exactly `url` by itself, for `time_ms`, 0 forever. `head` is the status line
     /// and the headers, each ended by CRLF, without Date, Connection and the empty line.
     pub fn keep(&mut self, server: u32, url: &[u8], head: &[u8], body: &[u8], time_ms: u32) {
         let until_ms = match time_ms {

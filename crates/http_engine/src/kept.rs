@@ -9,7 +9,7 @@ struct Kept {
     /// Status line and headers, each ended by CRLF, without Date, Connection and the empty line.
     head: Box<[u8]>,
     body: Box<[u8]>,
-    /// In milliseconds of the engine's clock, 0 for ever.
+    /// In milliseconds of the engine's clock, 0 forever.
     until_ms: u64,
 }
 

@@ -176,8 +176,8 @@ fn bind<T>(fd: &OwnedFd, address: &T, length: usize) -> Result<(), Errno> {
         })
 }
 
-/// Takes a connection when no descriptor is left, and closes it, or it would wait at the door for ever and the listener
-/// would be readable for ever.
+/// Takes a connection when no descriptor is left, and closes it, or it would wait in the accept queue forever and the listener
+/// would be readable forever.
 pub(crate) struct Reserve(Option<OwnedFd>);
 
 impl Reserve {

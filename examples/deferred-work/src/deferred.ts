@@ -16,7 +16,7 @@ class OrdersController {
 }
 
 export function deferred(level: Level, directory: string | undefined): Variant {
-  // Where there is no disk to spill to a reply waits for room: nothing is lost, and nobody refused.
+  // Where there is no disk to spill to a response waits for room: nothing is lost, and nobody refused.
   const overflow = (process.env.OVERFLOW ??
     (directory === undefined ? 'block' : 'spill')) as Overflow;
   return {

@@ -1,4 +1,4 @@
-// No job at all: what the others are held against.
+// No job at all: the baseline for the others.
 import { Controller, Get } from '@nestjs/common';
 import { orders } from './access-record.ts';
 import type { Variant } from './variant.ts';

@@ -121,7 +121,7 @@ export class ChildPipes {
     this.#sockets[0]?.destroy();
   }
 
-  /** After the exit: what nobody reads is thrown away, so that it ends. */
+  /** After the exit: output that nobody reads is discarded, so that it ends. */
   resume(): void {
     for (let index = 1; index < this.#sockets.length; index++) {
       const socket = this.#sockets[index];
@@ -165,7 +165,7 @@ export class ChildPipes {
       process.nextTick(this.#onClosed);
       if (!ended) open.push(index);
     }
-    // After the last look: a child that is told of a closed output complains about it in the next one.
+    // After the last look: a child that notices a closed output complains about it in the next one.
     for (const index of open) port().closeStream(this.#id, index);
     this.#sockets[1]?.destroy();
     this.#sockets[2]?.destroy();

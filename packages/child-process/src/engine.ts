@@ -34,7 +34,7 @@ export function engine(): Engine {
 
 function find(): Native | string {
   const { env, platform, versions } = process;
-  if (env['REDLINE_CHILD_PROCESS'] === 'node') return 'REDLINE_CHILD_PROCESS asks for it';
+  if (env['REDLINE_CHILD_PROCESS'] === 'node') return 'REDLINE_CHILD_PROCESS=node is set';
   if (versions['bun'] !== undefined) return 'Bun starts processes itself';
   if (versions['deno'] !== undefined) return 'Deno starts processes itself';
   if (platform !== 'linux') return 'the native engine is for Linux';
@@ -51,12 +51,14 @@ function load(): Native | string {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'MODULE_NOT_FOUND') {
-      return `there is no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
+      return `no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
     }
     return `the addon does not load: ${message.split('\n', 1)[0]}`;
   }
   const error = addon.supported();
-  if (error !== 0) return `the kernel does not offer what it takes: ${getSystemErrorName(-error)}`;
+  if (error !== 0) return `the kernel lacks a required system call:  ${getSystemErrorName(-error)}`;
   const Pipe = findPipe(nodeChildProcess.ChildProcess);
-  return Pipe === undefined ? 'this Node keeps its pipes elsewhere' : { addon, Pipe };
+  return Pipe === undefined
+    ? 'this Node does not have its pipes where they are expected'
+    : { addon, Pipe };
 }

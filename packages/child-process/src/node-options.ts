@@ -1,7 +1,7 @@
 import { spelledOut } from './environment.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
 
-/** What Node's `spawn` makes of its arguments: what `ChildProcess.prototype.spawn` is called with, and tracers are told. */
+/** What Node's `spawn` makes of its arguments: what `ChildProcess.prototype.spawn` is called with, and what tracers see. */
 export function nodeOptions(plan: SpawnPlan): Record<string, unknown> {
   const { given } = plan;
   return {

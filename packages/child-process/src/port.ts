@@ -67,7 +67,7 @@ export function release(): void {
 
 function dispatch(kind: number, id: number, a: number, b: number, bytes?: Buffer): void {
   const listener = listeners.get(id);
-  // What a child tells is told where it was started: AsyncLocalStorage sees the store of that call.
+  // Events of a child are emitted in the context of its start: AsyncLocalStorage sees the store of that call.
   listener?.runInAsyncScope(tell, undefined, listener, kind, a, b, bytes);
 }
 

@@ -141,7 +141,7 @@ function warnOnce(): void {
   if (hasWarned) return;
   hasWarned = true;
   try {
-    // Node's own warning (DEP0190), which comes once, whoever asks first; the environment is refused after it.
+    // Node's own warning (DEP0190), which is emitted once, whoever calls first; the environment is refused after it.
     nodeChildProcess.spawn('none', ['argument'], { shell: true, env: { NONE: '\0' } });
   } catch {
     // The refusal.

@@ -73,7 +73,7 @@ function codeOf(entry: unknown, index: number): number | undefined {
 
 function descriptor(fd: number): number {
   if (fd < 0) return PIPE;
-  // Node aborts the process over a number that is no descriptor.
+  // Node aborts the process over an invalid descriptor.
   return Number.isInteger(fd) ? Math.min(fd, NO_DESCRIPTOR) : NO_DESCRIPTOR;
 }
 

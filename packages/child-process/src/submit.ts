@@ -9,7 +9,7 @@ export interface Collecting {
   of(child: NativeChild): Collection;
 }
 
-/** What the engine is told of a child, besides its environment and stdio. */
+/** What the engine needs to know of a child, besides its environment and stdio. */
 export type Submitted = Pick<SpawnPlan, 'file' | 'args' | 'cwd' | 'detached' | 'uid' | 'gid'>;
 
 /** What stands above the error number of a child that has an id and has failed. */

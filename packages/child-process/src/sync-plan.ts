@@ -32,7 +32,7 @@ export function planSync(file: unknown, args: unknown, options: unknown): SyncPl
     typeof maxBuffer === 'number' &&
     maxBuffer >= 0 &&
     isInput(given['input']) &&
-    // Here it is a folder that is not there, not the current one.
+    // Here it is a folder that does not exist, not the current one.
     given['cwd'] !== '';
   if (!isGood) return undefined;
   // The Sync functions know nothing of these two, and refuse nothing of them.

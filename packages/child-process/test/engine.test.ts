@@ -52,7 +52,7 @@ describe('the engine', () => {
 
   test("is Node's module when the environment asks for it, and says so", () => {
     assert.deepEqual(engineOf({ REDLINE_CHILD_PROCESS: 'node' }), [
-      { name: 'node', reason: 'REDLINE_CHILD_PROCESS asks for it' },
+      { name: 'node', reason: 'REDLINE_CHILD_PROCESS=node is set' },
       true,
     ]);
   });
@@ -77,7 +77,7 @@ describe('the engine', () => {
   for (const [name, call] of Object.entries({ PIDFD_OPEN, PIDFD_SEND_SIGNAL })) {
     test(`is Node's module where ${name.toLowerCase()}() is forbidden`, { skip }, () => {
       assert.deepEqual(engineOf({}, [], without(call)), [
-        { name: 'node', reason: 'the kernel does not offer what it takes: ENOSYS' },
+        { name: 'node', reason: 'the kernel lacks a required system call:  ENOSYS' },
         true,
       ]);
     });

@@ -7,8 +7,8 @@ import type { RunDelivery } from './sink.ts';
 
 interface Defer {
   /**
-   * Takes a job to its sink after the reply of the request this is called in, from any depth of its code, or at once
-   * where there is no request. The reply waits for the job's level by itself.
+   * Takes a job to its sink after the response of the request this is called in, from any depth of its code, or at once
+   * where there is no request. The response waits for the job's level by itself.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE,
    * _REFUSED, _LEVEL, _FULL, _CLOSED, _OPTION: nothing was kept then
@@ -20,7 +20,7 @@ interface Defer {
   <Data>(job: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred;
   (job: JobDefinition<undefined>): Deferred;
   /**
-   * Runs a closure after the reply. It lives in memory alone, so any other level is a type error. It gets its delivery:
+   * Runs a closure after the response. It lives in memory alone, so any other level is a type error. It gets its delivery:
    * an id, the one attempt, and a signal that aborts when its time is over or the app closes.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _FULL, _CLOSED, _LEVEL

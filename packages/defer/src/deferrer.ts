@@ -153,7 +153,7 @@ export class Deferrer implements LaneHost {
   }
 
   /**
-   * Takes a job to its sink after the reply of the request this is called in, or at once where there is none.
+   * Takes a job to its sink after the response of the request this is called in, or at once where there is none.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE, _REFUSED, _LEVEL,
    * _FULL, _JOURNAL, _CLOSED, _OPTION: nothing was kept then
@@ -167,10 +167,10 @@ export class Deferrer implements LaneHost {
   }
 
   /**
-   * Runs `work` after the reply of the request this is called in, or at once where there is none. It lives in memory
+   * Runs `work` after the response of the request this is called in, or at once where there is none. It lives in memory
    * alone: what must not be lost is a job.
    *
-   * It has `after.timeoutMs` to end, and is dropped where `after.maxPending` others wait or run: both are told.
+   * It has `after.timeoutMs` to end, and is dropped where `after.maxPending` others wait or run: both are reported.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _CLOSED, _LEVEL, _OPTION
    */
@@ -220,7 +220,7 @@ export class Deferrer implements LaneHost {
 
   async #close(drainMs: number): Promise<void> {
     const endMs = this.clock.now() + drainMs;
-    // A sink that never opens, and a database or a broker that is not there, must not keep the process.
+    // A sink that never opens, and a database or a broker that is unavailable, must not keep the process.
     await this.#within(
       Math.max(drainMs, closeMs),
       this.#ready.catch(() => {}),
@@ -245,9 +245,7 @@ export class Deferrer implements LaneHost {
   async #within(ms: number, work: Promise<unknown>): Promise<void> {
     const { promise: isOver, resolve } = Promise.withResolvers<void>();
     const timer = this.clock.after(ms, resolve, true);
-    const done = work.catch((error: unknown) =>
-      this.logger.warn('defer: it closes all the same.', error),
-    );
+    const done = work.catch((error: unknown) => this.logger.warn('defer: closing anyway.', error));
     await Promise.race([done, isOver]);
     timer.cancel();
   }
@@ -260,7 +258,7 @@ export class Deferrer implements LaneHost {
     for (const lane of [...this.#lanes.values(), this.#after]) {
       lost += this.desk.keep(lane.stop(), lane);
     }
-    if (lost > 0) this.logger.warn(`defer: ${lost} jobs of level memory are lost at the exit.`);
+    if (lost > 0) this.logger.warn(`defer: ${lost} jobs of level memory are lost at exit.`);
   }
 
   async #open(): Promise<void> {

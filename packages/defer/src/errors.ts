@@ -19,30 +19,28 @@ export type DeferErrorCode =
 
 /** Every code this package throws or logs, with the sentence the README gives for it. */
 export const deferErrorDocs: Readonly<Record<DeferErrorCode, string>> = {
-  ERR_REDLINE_DEFER_OPTION: 'An option has a value that cannot work.',
+  ERR_REDLINE_DEFER_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_DEFER_NO_INSTANCE:
-    '`defer()` was called where no request and no single `createDefer()` says which one is meant.',
+    '`defer()` was called outside a request, and there is not exactly one deferrer.',
   ERR_REDLINE_DEFER_UNKNOWN_JOB: 'The job was not made by `defineJob`.',
   ERR_REDLINE_DEFER_UNKNOWN_SINK: 'No sink of this name was given to `createDefer`.',
-  ERR_REDLINE_DEFER_UNSERIALISABLE: 'The data cannot be made JSON.',
-  ERR_REDLINE_DEFER_TOO_LARGE: 'The job is larger than `maxJobBytes`, or than its sink takes.',
-  ERR_REDLINE_DEFER_REFUSED: 'The sink cannot take this job; the message has its reason.',
+  ERR_REDLINE_DEFER_UNSERIALISABLE: 'The data cannot be serialised to JSON.',
+  ERR_REDLINE_DEFER_TOO_LARGE: 'The job is larger than `maxJobBytes` or than its sink accepts.',
+  ERR_REDLINE_DEFER_REFUSED: 'The sink refuses this job; the message has its reason.',
   ERR_REDLINE_DEFER_LEVEL:
-    'The level needs something that is not there: a journal, an outbox, a transaction.',
-  ERR_REDLINE_DEFER_FULL: 'The lane or the journal is full, and `overflow` says to refuse.',
+    'The level needs a journal, an outbox or a transaction, which is missing.',
+  ERR_REDLINE_DEFER_FULL: 'The lane or the journal is full, and `overflow` is to refuse.',
   ERR_REDLINE_DEFER_CLOSED: 'The deferrer is closed.',
   ERR_REDLINE_DEFER_WITHDRAWN: 'The outcome of the request is not the one `when` asked for.',
   ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED:
-    'The level was not reached, so the reply must not claim it: answered as 503.',
+    'The level was not reached, so the response must not claim it: it becomes a 503.',
   ERR_REDLINE_DEFER_JOURNAL:
     'The journal could not be read, written or synced; `cause` has the reason.',
   ERR_REDLINE_DEFER_JOURNAL_VERSION:
-    'A journal was written by a newer version of this package. It is left as it is.',
-  ERR_REDLINE_DEFER_DAMAGED:
-    'Bytes of a journal are not what was written. What can be read is delivered.',
-  ERR_REDLINE_DEFER_TIMEOUT: 'The sink did not answer within `sendTimeoutMs`.',
-  ERR_REDLINE_DEFER_DEAD:
-    'The job cannot be done, and lies with the dead letters; `cause` has the reason.',
+    'A journal was written by a newer version of this package. It is left unchanged.',
+  ERR_REDLINE_DEFER_DAMAGED: 'A journal is damaged. All records that can be read are delivered.',
+  ERR_REDLINE_DEFER_TIMEOUT: 'The sink did not respond within `sendTimeoutMs`.',
+  ERR_REDLINE_DEFER_DEAD: 'The job failed for good and is a dead letter; `cause` has the reason.',
 };
 
 /** An error of this package. `code` is stable; the message may change. */

@@ -15,7 +15,7 @@ export function onlyInstance(): Deferrer {
   throw new DeferError(
     'ERR_REDLINE_DEFER_NO_INSTANCE',
     instances.size === 0
-      ? 'Nothing can be deferred yet: createDefer() was not called, or what it returned is closed.'
-      : `There are ${instances.size} deferrers, and no request says which one is meant: call deferrer.defer().`,
+      ? 'Nothing can be deferred: createDefer() was not called, or its deferrer is closed.'
+      : `There are ${instances.size} deferrers, and no request to choose one by: call deferrer.defer() on one of them.`,
   );
 }

@@ -102,7 +102,7 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   maxJobBytes?: number;
   /**
-   * How long `sink` level, and `overflow: 'block'`, may hold a reply, in milliseconds. Then it is a 503, and the job
+   * How long `sink` level, and `overflow: 'block'`, may hold a response, in milliseconds. Then it is a 503, and the job
    * may be delivered all the same.
    * @default 5_000
    */
@@ -123,7 +123,7 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   maxDeadLetters?: number;
   /**
-   * Where trouble is told; false for nowhere.
+   * Logger for trouble; `false` disables it.
    * @default console
    */
   logger?: DeferLogger | false;
@@ -162,7 +162,7 @@ export function resolveOptions(options: DeferOptions): ResolvedOptions {
   if (options.sink !== undefined && !lanes.has(options.sink)) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNKNOWN_SINK',
-      `The option sink names "${options.sink}"; there is ${listSinks(lanes)}.`,
+      `The option sink names "${options.sink}", which is not configured. Configured: ${listSinks(lanes)}.`,
     );
   }
   const level = oneOf('level', options.level ?? 'memory', levels);
@@ -200,7 +200,7 @@ export function checkLevel(level: Level, hasJournal: boolean, hasOutbox: boolean
   if (level === 'outbox' && !hasOutbox) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_LEVEL',
-      'The level outbox needs one: give createDefer the option outbox.',
+      'The level outbox needs an outbox: give createDefer the option outbox.',
     );
   }
 }
@@ -244,7 +244,7 @@ function resolveJournal(options: JournalOptions): Required<JournalOptions> {
   if (typeof options.directory !== 'string' || options.directory === '') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `The option journal.directory must be a path, and is ${String(options.directory)}.`,
+      `The option journal.directory must be a path; got ${String(options.directory)}.`,
     );
   }
   const maxBytes = positive('journal.maxBytes', options.maxBytes ?? 1 << 30);
@@ -272,7 +272,7 @@ function strangerTimeout(given = 30_000): number {
   if (ms >= least) return ms;
   throw new DeferError(
     'ERR_REDLINE_DEFER_OPTION',
-    `The option journal.strangerTimeoutMs must be ${least} or more, and is ${ms}: the owner of a journal gives a sign of life every ${lifeSignEveryMs} ms.`,
+    `The option journal.strangerTimeoutMs must be ${least} or more; got ${ms}: the owner of a journal gives a sign of life every ${lifeSignEveryMs} ms.`,
   );
 }
 

@@ -10,7 +10,7 @@ const open = new Set<Closable>();
 const onSignal = new Set<Closable>();
 let isEnding = false;
 
-/** Journals what is left when the process exits, and with `handlesSignals` drains when it is told to end. */
+/** Journals what is left when the process exits, and with `handlesSignals` drains when it is asked to end. */
 export function watchExit(deferrer: Closable, handlesSignals: boolean): void {
   if (open.size === 0) process.on('exit', closeAllNow);
   open.add(deferrer);

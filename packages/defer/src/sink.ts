@@ -36,7 +36,7 @@ export interface Delivery {
   readonly redelivered: boolean;
   /**
    * Runs `work` as the request did that deferred the job: its AsyncLocalStorage stores where the process is still
-   * the same, else the stores and trace that `context.restore` of the options makes of `context`.
+   * the same, otherwise the stores and trace that `context.restore` of the options makes of `context`.
    */
   run<T>(work: () => T): T;
 }
@@ -93,7 +93,7 @@ export function isResult(value: unknown): value is DeliveryResult {
 export interface JobSpans {
   /** One job is run in this process, or several at once: within `delivery.run()`, so that each is the child it should be. */
   process<T>(sink: string, deliveries: readonly Delivery[], work: () => T): T;
-  /** A batch goes to the server of a sink. It resolves, with `failure` where the sink was not there. */
+  /** A batch goes to the server of a sink. It resolves, with `failure` if the sink was unavailable. */
   send<T extends { readonly failure?: { readonly error: unknown } | undefined }>(
     sink: string,
     kind: string,
@@ -159,8 +159,8 @@ export interface Sink {
   /** Connects. Not awaited before the first job is taken, and called once; a rejection is logged and `send` follows anyway. */
   open?(host: SinkHost): Promise<void> | void;
   /**
-   * Sends one batch and resolves when the server has it: `undefined` for all well, else one result for each job, in
-   * order. A rejection says that the sink itself is not there: every job of the batch is tried again, no attempt is
+   * Sends one batch and resolves when the server has it: `undefined` for success, otherwise one result for each job, in
+   * order. A rejection says that the sink itself is unavailable: every job of the batch is tried again, no attempt is
    * counted, and the circuit breaker learns of it. The signal aborts when `sendTimeoutMs` is over (not with `timesJobs`) or the app closes.
    */
   send(

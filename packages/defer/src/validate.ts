@@ -39,7 +39,7 @@ export function onlyKnown(at: string, given: unknown, known: Readonly<Record<str
     if (Object.hasOwn(known, name)) continue;
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `There is no option ${at === '' ? '' : `${at}.`}${name}; there is ${Object.keys(known).join(', ')}.`,
+      `Unknown option ${at === '' ? '' : `${at}.`}${name}. Known options: ${Object.keys(known).join(', ')}.`,
     );
   }
 }
@@ -48,6 +48,6 @@ function wrong(name: string, what: string, value: unknown): DeferError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return new DeferError(
     'ERR_REDLINE_DEFER_OPTION',
-    `The option ${name} must be ${what}, and is ${shown}.`,
+    `The option ${name} must be ${what}; got ${shown}.`,
   );
 }

@@ -77,7 +77,7 @@ describe('a coded error at the call, for', () => {
   test('an unknown sink', () =>
     withDeferrer({ sinks: { a: new TestSink(), b: new TestSink() } }, (deferrer) => {
       const code = 'ERR_REDLINE_DEFER_UNKNOWN_SINK';
-      throwsCode(code, /"c"; there is "a", "b"/, () => deferrer.defer(job, 1, { sink: 'c' }));
+      throwsCode(code, /"c"\. Configured: "a", "b"/, () => deferrer.defer(job, 1, { sink: 'c' }));
       throwsCode(code, /names no sink/, () => deferrer.defer(job, 1));
     }));
 
@@ -137,13 +137,13 @@ describe('a coded error at the call, for', () => {
     withDeferrer({}, (deferrer) => {
       const code = 'ERR_REDLINE_DEFER_OPTION';
       const mistyped = { lvl: 'disk' } as never;
-      throwsCode(code, /no option defer\.lvl; there is key, level/, () =>
+      throwsCode(code, /Unknown option defer\.lvl\. Known options: key, level/, () =>
         deferrer.defer(job, 1, mistyped),
       );
-      throwsCode(code, /no option defer\.after\.lvl; there is level, when/, () => {
+      throwsCode(code, /Unknown option defer\.after\.lvl\. Known options: level, when/, () => {
         deferrer.after(() => {}, mistyped);
       });
-      throwsCode(code, /defer must be an object, and is null/, () =>
+      throwsCode(code, /defer must be an object; got null/, () =>
         deferrer.defer(job, 1, null as never),
       );
     }));
@@ -161,7 +161,7 @@ describe('a coded error at the call, for', () => {
       // A process that is alive may be five seconds late.
       [
         { sinks, journal: { directory: 'x', strangerTimeoutMs: 12_000 } },
-        /15000 or more, and is 12000/,
+        /15000 or more; got 12000/,
       ],
       [{ sinks, drainMs: -1 }, /drainMs .* -1/],
     ];
@@ -175,17 +175,20 @@ describe('a coded error at the call, for', () => {
     const sink = new TestSink();
     const journal = { directory: '/nowhere', maxByte: 1 };
     for (const [options, pattern] of [
-      [{ jurnal: {} }, /no option jurnal; there is sinks, .*journal/],
-      [{ journal }, /no option journal\.maxByte; there is directory/],
-      [{ sinks: { a: { sink, batchs: {} } } }, /no option sinks\.a\.batchs; there is sink, batch/],
-      [{ sinks: { a: { sink, batch: { size: 1 } } } }, /no option sinks\.a\.batch\.size/],
-      [{ sinks: { a: { sink, retry: 5 } } }, /sinks\.a\.retry must be an object, and is 5/],
+      [{ jurnal: {} }, /Unknown option jurnal\. Known options: sinks, .*journal/],
+      [{ journal }, /Unknown option journal\.maxByte\. Known options: directory/],
+      [
+        { sinks: { a: { sink, batchs: {} } } },
+        /Unknown option sinks\.a\.batchs\. Known options: sink, batch/,
+      ],
+      [{ sinks: { a: { sink, batch: { size: 1 } } } }, /Unknown option sinks\.a\.batch\.size/],
+      [{ sinks: { a: { sink, retry: 5 } } }, /sinks\.a\.retry must be an object; got 5/],
       [{ sinks: { a: null } }, /sinks\.a must be a sink/],
       [undefined, /of createDefer must be an object/],
     ] as const) {
       throwsCode(code, pattern, () => createDefer(options as never));
     }
-    throwsCode(code, /no option defineJob\.lvl/, () => defineJob('x', { lvl: 1 } as never));
+    throwsCode(code, /Unknown option defineJob\.lvl/, () => defineJob('x', { lvl: 1 } as never));
   });
 
   test('a call where nothing says which deferrer is meant', async () => {

@@ -106,23 +106,23 @@ test('a time that is none is an error that says so, and nothing is kept', async 
   const { deferrer, clock } = await start(t, temporaryFolder(t));
   const seconds = Math.floor(Date.now() / 1_000);
   const wrong: [call: object, message: RegExp][] = [
-    [{ delayMs: -1 }, /delayMs must be a number of milliseconds, 0 or above, and is -1/],
-    [{ delayMs: Number.NaN }, /and is NaN/],
-    [{ delayMs: Infinity }, /and is Infinity/],
-    [{ delayMs: 8.6e15 }, /and is 8600000000000000/],
-    [{ delayMs: '5' }, /and is '5'/],
+    [{ delayMs: -1 }, /delayMs must be a number of milliseconds, 0 or above; got -1/],
+    [{ delayMs: Number.NaN }, /got NaN/],
+    [{ delayMs: Infinity }, /got Infinity/],
+    [{ delayMs: 8.6e15 }, /got 8600000000000000/],
+    [{ delayMs: '5' }, /got '5'/],
     [
       { runAt: new Date('never') },
       /runAt must be a Date, or milliseconds since 1970.*Invalid Date/,
     ],
-    [{ runAt: Number.NaN }, /and is NaN/],
-    [{ runAt: '2030-01-01' }, /and is '2030-01-01'/],
-    [{ runAt: null }, /and is null/],
-    [{ runAt: 1e300 }, /and is 1e\+300/],
+    [{ runAt: Number.NaN }, /got NaN/],
+    [{ runAt: '2030-01-01' }, /got '2030-01-01'/],
+    [{ runAt: null }, /got null/],
+    [{ runAt: 1e300 }, /got 1e\+300/],
     [{ runAt: seconds }, /are these seconds\?/],
     [{ runAt: -5 }, /is long ago/],
     [{ delayMs: 5, runAt: new Date() }, /exclude each other/],
-    [{ delay: 5 }, /no option defer\.delay/],
+    [{ delay: 5 }, /Unknown option defer\.delay/],
   ];
   for (const [call, message] of wrong) {
     const code = 'ERR_REDLINE_DEFER_OPTION';

@@ -6,7 +6,7 @@ import { CLOSE } from './native/index.ts';
 interface FailingSocket extends Socket {
   readonly server: ServingServer;
   readonly connection: EngineConnection;
-  /** The first error is told; what it leads to is not. */
+  /** Only the first error is emitted; its consequences are not. */
   ignoreErrors(): void;
 }
 
@@ -16,7 +16,7 @@ const ANSWERS = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ]);
 
-/** What the connection is told when nobody listens to `clientError`. */
+/** What the connection is sent when nobody listens to `clientError`. */
 export function answerTo(code: string | undefined): string {
   const status = ANSWERS.get(code ?? '') ?? '400 Bad Request';
   return `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;

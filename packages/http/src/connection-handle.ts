@@ -38,7 +38,7 @@ export class ConnectionHandle extends Hollow {
   get onread(): unknown {
     return this.#onread;
   }
-  // net.Socket writes it when it is made and when it is destroyed; else whoever takes the handle away, as `child.send` does.
+  // net.Socket writes it when it is made and when it is destroyed; otherwise whoever takes the handle away, as `child.send` does.
   set onread(onread: unknown) {
     if (this.#onread !== undefined && !this.#isClosing) this.#take();
     this.#onread = onread;
@@ -47,7 +47,7 @@ export class ConnectionHandle extends Hollow {
   get isStreamBase(): boolean {
     throw errorOf(
       'ERR_REDLINE_HTTP_SOCKET',
-      'The bytes of this connection are the engine’s: TLS and HTTP/2 take the socket of "upgrade" or "connect", or a ' +
+      'The bytes of this connection belong to the engine: TLS and HTTP/2 take the socket of "upgrade" or "connect", or a ' +
         'server made by node:http',
     );
   }

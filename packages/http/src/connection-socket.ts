@@ -54,7 +54,7 @@ export class ConnectionSocket extends net.Socket {
     this.#handle.release();
   }
 
-  /** @internal The first error is told; what it leads to is not. */
+  /** @internal Only the first error is emitted; its consequences are not. */
   ignoreErrors(): void {
     this.removeListener('error', onSocketError);
     if (this.listenerCount('error') === 0) this.on('error', ignore);

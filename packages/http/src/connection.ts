@@ -140,7 +140,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
     // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
     if (this.isClosed || this.first !== response) return;
-    // What it wrote in this tick is lost with the connection: that it is, is told when that is closed.
+    // What it wrote in this tick is lost with the connection, which is reported when that is closed.
     if (response[kHeld] && (this.native.destroyed || !this.isWritable())) return;
     releaseHeld(response);
     if (this.native.pending > 0) {
@@ -235,7 +235,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
   }
 
-  /** Nothing happened for as long as was asked. Whoever listens decides; else the connection ends. */
+  /** Nothing happened for as long as was asked. A listener decides; otherwise the connection ends. */
   onTimeout(): void {
     const { incoming, first, server } = this;
     const listens =

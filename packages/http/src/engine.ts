@@ -38,7 +38,7 @@ function find(): Engine {
 
 function obstacle(): string | undefined {
   const { env, execArgv, platform, versions } = process;
-  if (env['REDLINE_HTTP'] === 'node') return 'REDLINE_HTTP asks for it';
+  if (env['REDLINE_HTTP'] === 'node') return 'REDLINE_HTTP=node is set';
   if (versions['bun'] !== undefined) return 'Bun serves HTTP itself';
   if (versions['deno'] !== undefined) return 'Deno serves HTTP itself';
   if (platform !== 'linux') return 'the native engine is for Linux';
@@ -46,16 +46,16 @@ function obstacle(): string | undefined {
     execArgv.includes('--insecure-http-parser') ||
     env['NODE_OPTIONS']?.includes('--insecure-http-parser')
   ) {
-    return '--insecure-http-parser asks for a parser that is not strict';
+    return '--insecure-http-parser asks for a lenient parser';
   }
   const missing = missingInternal();
-  if (missing !== undefined) return `this Node keeps ${missing} elsewhere`;
+  if (missing !== undefined) return `this Node has no ${missing} where it is expected`;
   try {
     openPort();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'MODULE_NOT_FOUND') {
-      return `there is no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
+      return `no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
     }
     return `the addon does not load: ${message.split('\n', 1)[0]}`;
   }

@@ -48,7 +48,7 @@ export function keepAnswer(server: Server, url: string, answer: KeptAnswer): boo
     throw new RangeError(`A kept answer cannot have the status ${status}`);
   }
   if (!Number.isFinite(ttlMs) || ttlMs <= 0) {
-    throw new RangeError(`ttlMs is ${ttlMs}: give more than 0 milliseconds`);
+    throw new RangeError(`ttlMs is ${ttlMs}: it must be above 0`);
   }
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
   let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`;

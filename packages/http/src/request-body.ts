@@ -39,7 +39,7 @@ export function releaseRequest(request: EngineRequest, connection: EngineConnect
   }
   if (!request._consuming && !request._readableState.resumeScheduled) {
     request._dump();
-    // Without anybody to tell, the rest need not come up here.
+    // Without a listener, the rest need not be delivered here.
     if (!request.complete && request._events === undefined) {
       connection.resumeReading();
       connection.native.discardBody();

@@ -152,7 +152,7 @@ export function writeBody(
   return isWelcome;
 }
 
-/** Bytes that are no part of the body: 1xx answers. */
+/** Bytes outside the body: 1xx responses. */
 export function writeUnframed(
   response: EngineResponse,
   data: Chunk,

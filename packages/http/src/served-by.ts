@@ -27,7 +27,7 @@ export function servedByNode(server: Server, option: string): void {
 
 /** What serves a server that wants an option of Node's. */
 export function nodeHasOption(option: string): ServerEngine {
-  return { name: 'node', reason: `only Node has the option ${option}` };
+  return { name: 'node', reason: `only Node supports the option ${option}` };
 }
 
 /** What serves any server of this process, as far as the server shows it. */
@@ -36,7 +36,7 @@ export function servedBy(server: object): ServerEngine {
   if (typeof known.updateSettings === 'function') return node('HTTP/2 is Node’s own');
   if (typeof known.setSecureContext === 'function') return node('TLS is Node’s own');
   if (known[kServedBy] !== undefined) return known[kServedBy]();
-  if (server instanceof NodeServer) return node('node:http made it');
+  if (server instanceof NodeServer) return node('it was created by node:http');
   return node('it is not an HTTP server');
 }
 

@@ -52,7 +52,7 @@ export function defineSettings(prototype: ConfiguredServer): void {
   }
 }
 
-/** What the engine is told. Times in ms; 0 is off. */
+/** Settings for the engine. Times in ms; 0 is off. */
 export function settingsOf(server: ConfiguredServer, announceConnections: boolean): ServerSettings {
   const keepAliveTimeout = duration(server.keepAliveTimeout);
   return {
@@ -75,7 +75,7 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
 
 type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 
-// As Node reads these properties: what is no number counts as its fallback.
+// As Node reads these properties: values other than numbers count as their fallback.
 function duration(value: number | undefined, fallback = 0): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return fallback;
   return Math.min(Math.ceil(value), MOST);

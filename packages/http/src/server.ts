@@ -218,7 +218,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
     return this;
   }
 
-  /** @internal The engine tells of connections only where somebody listens. */
+  /** @internal The engine reports connections only if somebody listens. */
   _noticeListener(event: string | symbol): void {
     // The constructor of http.Server listens before this class has its fields.
     if (event !== 'connection' || !(#native in this)) return;

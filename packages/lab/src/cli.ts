@@ -19,13 +19,13 @@ let interruptedBy: NodeJS.Signals | undefined;
 
 const helpText = `
 Where to begin:
-  redline top access.log             which route takes the time
+  redline top access.log             which routes take the time
   redline stairs URL -- COMMAND      what each stage of its request costs
-  redline flame, redline deopts      what V8 does there
+  redline flame, redline deopts      what V8 does in them
   redline advise, redline prove      which lines would gain, by how much
   redline bench                      whether a change did
 
-ladder, bench, flame, deopts and runtimes read a redline.config.ts; the others can do without one.`;
+ladder, bench, flame, deopts and runtimes read a redline.config.ts; the others do not need one.`;
 
 /** The first signal ends the run in order; a second one, at once. */
 function onSignal(signal: NodeJS.Signals): void {
@@ -45,9 +45,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('exit', killAllServers);
 
 const program = new Command('redline')
-  .description('Compares server variants honestly and shows where the requests per second go.')
+  .description('Compares server variants and shows where the requests per second go.')
   .version(version)
-  .showHelpAfterError('Run it with --help to see what it takes.')
+  .showHelpAfterError('Run it with --help to see its options.')
   .addHelpText('after', helpText)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 // What was typed may hold a token, and everybody can list processes. The reports have their own copy, without.

@@ -1,21 +1,21 @@
 /** What each code means; docs/guide/measuring.md says the same. */
 export const labErrorDocs = {
-  ERR_REDLINE_CONFIG_FILE: 'the config file is not there or cannot be loaded',
+  ERR_REDLINE_CONFIG_FILE: 'the config file does not exist or cannot be loaded',
   ERR_REDLINE_CONFIG: 'the config has a wrong key or value',
   ERR_REDLINE_OPTION: 'a command-line option has a value that cannot be used',
   ERR_REDLINE_SERVER:
-    'a server did not come up, or ended while it was measured; its last lines are shown',
+    'a server did not start, or exited while it was measured; its last lines are shown',
   ERR_REDLINE_PORT_TAKEN: 'a fixed port is in use by another process',
-  ERR_REDLINE_CONTRACT: 'a variant does not answer what the baseline answers, or failed `verify`',
+  ERR_REDLINE_CONTRACT: "a variant's responses differ from the baseline's, or `verify` failed",
   ERR_REDLINE_LOAD: 'the load generator could not run, or the measurement cannot be used',
   ERR_REDLINE_STAIRS:
     'the stages of a request could not be found, or requests cannot be ended at them',
-  ERR_REDLINE_BUDGET: 'a budget file is not there or cannot be read',
+  ERR_REDLINE_BUDGET: 'a budget file does not exist or cannot be read',
   ERR_REDLINE_PROFILE: 'a profile is missing, empty or in a form that cannot be read',
-  ERR_REDLINE_ACCESS_LOG: 'an access log is missing, or not one of its lines can be read',
-  ERR_REDLINE_RUNTIME_UNKNOWN: 'a runtime is named in a version that npm does not have',
+  ERR_REDLINE_ACCESS_LOG: 'an access log is missing, or none of its lines can be read',
+  ERR_REDLINE_RUNTIME_UNKNOWN: 'npm does not have the named version of a runtime',
   ERR_REDLINE_RUNTIME: 'a runtime could not be fetched, or does not run on this machine',
-  ERR_REDLINE_PROOF: 'a proof is not there, its two sides differ, or it could not be timed',
+  ERR_REDLINE_PROOF: 'a proof does not exist, its two sides differ, or it could not be timed',
 } as const;
 
 export type LabErrorCode = keyof typeof labErrorDocs;

@@ -72,7 +72,7 @@ function unpack(found: Found): Found {
   try {
     return inflateRawSync(Buffer.from(body.slice(1), 'base64')).toString() + tail;
   } catch {
-    // Cut short: as it is, it is no JSON, and is replaced.
+    // Cut short: unchanged it is not JSON, and is replaced.
     return found;
   }
 }

@@ -7,10 +7,10 @@ export type CacheErrorCode =
 
 /** Every code this package throws or logs, with the sentence the README gives for it. */
 export const cacheErrorDocs: Readonly<Record<CacheErrorCode, string>> = {
-  ERR_REDLINE_CACHE_OPTION: 'An option has a value that cannot work.',
+  ERR_REDLINE_CACHE_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_CACHE_NOT_JSON: 'What the producer returned cannot be cached as JSON.',
   ERR_REDLINE_CACHE_STORE_NOT_READY: 'The client of the store is not connected.',
-  ERR_REDLINE_CACHE_STORE_TIMEOUT: 'The store did not answer within `timeoutMs`.',
+  ERR_REDLINE_CACHE_STORE_TIMEOUT: 'The store did not respond within `timeoutMs`.',
   ERR_REDLINE_CACHE_STORE_DOWN: 'The key could not be deleted, because the store is down.',
 };
 

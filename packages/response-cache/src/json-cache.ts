@@ -81,7 +81,7 @@ export class JsonCache {
 
   /**
    * The JSON under `key`, from the store or else from `produce`: a string at once where the store answers at
-   * once, else a promise. An {@link Unshared} is what `produce` returned to this very call through `unshared`; an
+   * once, otherwise a promise. An {@link Unshared} is what `produce` returned to this very call through `unshared`; an
    * {@link Answer} says more: its head, its tags, when it was made.
    *
    * What `produce` throws reaches its own caller, and nothing is stored. Those who waited for it share one more run,
@@ -229,7 +229,7 @@ function jsonOf(value: unknown, key: string): string {
   if (json !== undefined) return json;
   throw new CacheError(
     'ERR_REDLINE_CACHE_NOT_JSON',
-    `The value of the key "${key}" has no JSON: it is ${value === undefined ? 'undefined' : `a ${typeof value}`}. Use null for nothing.`,
+    `The value of the key "${key}" cannot be JSON: it is ${value === undefined ? 'undefined' : `a ${typeof value}`}. Use null for nothing.`,
   );
 }
 
@@ -243,7 +243,7 @@ function lacks(what: string, method: string): CacheError {
 function notDone(what: string, done: string, cause?: unknown): CacheError {
   return new CacheError(
     'ERR_REDLINE_CACHE_STORE_DOWN',
-    `"${what}" was not ${done}, because the store is down: it may give out the old answer once it is back, until its time is up.`,
+    `"${what}" was not ${done}, because the store is down: once available again it may serve the old response until its ttl ends.`,
     cause === undefined ? undefined : { cause },
   );
 }

@@ -30,7 +30,7 @@ export interface JsonStore {
    */
   lease?(key: string, outdated?: string): Promise<Lease | 'made'>;
 
-  /** Keeps `raw` in place of the value that ends in `old`; false where that is not there any longer. */
+  /** Keeps `raw` in place of the value that ends in `old`; false if that value is gone. */
   replace?(key: string, old: string, raw: string, ttl: number): Promise<boolean>;
 
   /** Ends what the store itself has opened. */

@@ -41,7 +41,7 @@ export class Keeper {
     if (isTagged && this.#store.tags === undefined) {
       throw new CacheError(
         'ERR_REDLINE_CACHE_OPTION',
-        'The store of the cache has no tags: use memoryStore or redisStore, or give your JsonStore its tags.',
+        'The store of the cache does not support tags: use memoryStore or redisStore, or implement tags in your JsonStore.',
       );
     }
     const isOrdinary = flight.renews === undefined && flight.outdated !== undefined;

@@ -10,6 +10,6 @@ export function refuseUnknown(of: string, options: object, known: readonly strin
   if (unknown === undefined) return;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `${of} has no option "${unknown}"; there are ${known.join(', ')}.`,
+    `Unknown option "${unknown}" of ${of}. Known options: ${known.join(', ')}.`,
   );
 }

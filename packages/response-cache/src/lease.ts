@@ -25,7 +25,7 @@ export const leaseToken = (): string => leaseMark + crypto.randomUUID();
  */
 export const leaseScript = `
 local now = redis.pcall('GET', KEYS[1])
--- A list or the like, which is no value to us.
+-- A list or the like, which is not a value for us.
 if type(now) == 'table' then now = false end
 local isThere = now and string.sub(now, -#ARGV[2]) == ARGV[2]
 if ARGV[1] == 'take' then

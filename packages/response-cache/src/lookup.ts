@@ -2,7 +2,7 @@ import type { PendingCall } from './deadline-queue.ts';
 import type { AnswerOptions, Outcome, Producer } from './flight.ts';
 
 /**
- * One caller's question to the store. Lookups are not shared, as productions are: who asks after a change must not be
+ * One caller's question to the store. Lookups are not shared, as productions are: a caller after a change must not be
  * given what another asked for before it.
  */
 export class Lookup implements PendingCall {

@@ -2,16 +2,16 @@ import type { JsonCache } from './json-cache.ts';
 import type { JsonCacheStats } from './stats.ts';
 
 const help: Readonly<Record<keyof JsonCacheStats, string>> = {
-  hits: 'Answers out of the store.',
-  stale: 'Answers out of the store whose time was up.',
-  misses: 'Answers made by a producer, because the store had none.',
-  bypasses: 'Answers made by a producer, because the store was down.',
-  shared: 'Answers made by the producer of another caller.',
+  hits: 'Responses from the store.',
+  stale: 'Responses from the store past their ttl.',
+  misses: 'Responses made by a producer, because the store had none.',
+  bypasses: 'Responses made by a producer, because the store was down.',
+  shared: 'Responses made by the producer of another caller.',
   invalid: 'Stored values that were not JSON.',
-  invalidated: 'Answers found that an invalidation had reached.',
-  unshared: 'Answers that a producer kept for its own caller.',
-  stores: 'Values the store has taken.',
-  storeErrors: 'Values the store has refused.',
+  invalidated: 'Responses found invalidated.',
+  unshared: 'Responses that a producer kept for its own caller.',
+  stores: 'Values written to the store.',
+  storeErrors: 'Values the store refused.',
 };
 
 const counters = Object.entries(help).map(([field, description]) => ({

@@ -12,7 +12,7 @@ export class NearReads {
     return this.#reads.get(key);
   }
 
-  /** `fetch` is told when its read may not fill the shelf. */
+  /** `fetch` learns when its read may not fill the shelf. */
   start(key: string, fetch: (read: NearRead) => Promise<string | null>): NearRead {
     const read: { found?: Promise<string | null>; isVoid: boolean } = { isVoid: false };
     read.found = fetch(read as NearRead).finally(() => {
@@ -26,7 +26,7 @@ export class NearReads {
     const read = this.#reads.get(key);
     if (read === undefined) return;
     read.isVoid = true;
-    // Who asks from now on starts another.
+    // Later callers start another.
     this.#reads.delete(key);
   }
 

@@ -1,4 +1,4 @@
-/** How callers are told apart; see `identify` of {@link CachePolicy}. */
+/** How callers are distinguished; see `identify` of {@link CachePolicy}. */
 export type Identify<Request> =
   | 'public'
   | { readonly header: string }

@@ -192,7 +192,7 @@ export class Productions {
     this.#land(flight);
   }
 
-  /* Not stored: it is no flight, so delete() could not stop it from storing what is outdated by then. */
+  /* Not stored: unlike a flight, delete() cannot stop it from storing a value that is outdated by then. */
   async #produceAlone(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
     this.#count('misses', key);
     const startedAt = performance.now();

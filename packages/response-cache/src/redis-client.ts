@@ -68,7 +68,7 @@ export function commandsOf(client: RedisClient): RedisCommands {
   const name = (client as object | undefined)?.constructor?.name;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `redisStore takes a client of ioredis, iovalkey or node-redis, and was given ${name === undefined ? String(client) : `a ${name}`}. For another client, write a JsonStore: three methods.`,
+    `redisStore takes a client of ioredis, iovalkey or node-redis, but was given ${name === undefined ? String(client) : `a ${name}`}. For another client, write a JsonStore: three methods.`,
   );
 }
 

@@ -12,7 +12,7 @@ export interface JsonCacheStats {
   readonly bypasses: number;
   /** Answers made by the producer of another caller who asked for the same key at the same time. */
   readonly shared: number;
-  /** Stored values that were no JSON. Each was a miss, too. */
+  /** Stored values that were not JSON. Each was a miss, too. */
   readonly invalid: number;
   /** Answers found that an invalidation of one of their tags had reached. Each was a miss, too. */
   readonly invalidated: number;

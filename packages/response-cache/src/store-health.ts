@@ -65,14 +65,16 @@ export class StoreHealth {
     });
   }
 
-  /** Starts an outage, unless there is one. Probes ask for `key`, since in a cluster only its own node tells. */
+  /** Starts an outage, unless there is one. Probes read `key`, because in a cluster only its own node can answer for it. */
   fail(key: string, reason: unknown): void {
     if (this.isDown) return;
     this.isDown = true;
     this.#downSince = performance.now();
     this.#probeKey = key;
     const text = reason instanceof Error ? reason.message : String(reason);
-    this.#logger?.warn(`The store of the JSON cache is down, answers are made without it: ${text}`);
+    this.#logger?.warn(
+      `The store of the JSON cache is down, responses are made without it: ${text}`,
+    );
     tell('outage', this.#name, text);
     this.#probeTimer = setInterval(() => this.#probeIfDue(), probeIntervalMs);
     this.#probeTimer.unref();
@@ -90,7 +92,7 @@ export class StoreHealth {
     clearInterval(this.#probeTimer);
     const outageMs = Math.round(performance.now() - this.#downSince);
     tell('recovery', this.#name, `${outageMs} ms`);
-    this.#logger?.log(`The store of the JSON cache is up again after ${outageMs} ms.`);
+    this.#logger?.log(`The store of the JSON cache is available again after ${outageMs} ms.`);
   }
 
   #probeIfDue(): void {
@@ -130,6 +132,6 @@ export class StoreHealth {
 function timedOut(timeoutMs: number): CacheError {
   return new CacheError(
     'ERR_REDLINE_CACHE_STORE_TIMEOUT',
-    `It did not answer within ${timeoutMs} ms.`,
+    `The store did not respond within ${timeoutMs} ms.`,
   );
 }

@@ -121,7 +121,7 @@ export class TieredStore implements JsonStore {
       }
       change.stop();
       if (raw === token) return new HeldLease(token, (...run) => this.#runOn(key, ...run));
-      // An empty text is no value to anybody.
+      // An empty text is not a value.
       if (raw !== null && raw !== '') return 'made';
     }
   }

@@ -27,7 +27,7 @@ export function toJson(
 function notJson(name: string, what: string, cause?: unknown): CacheError {
   return new CacheError(
     'ERR_REDLINE_CACHE_NOT_JSON',
-    `The answer of ${name} cannot be cached as JSON: ${what}. Return an object, an array, a number, a boolean or null, or do not cache it.`,
+    `The response of ${name} cannot be cached as JSON: ${what}. Return an object, an array, a number, a boolean or null, or do not cache it.`,
     cause === undefined ? undefined : { cause },
   );
 }

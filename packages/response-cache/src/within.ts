@@ -4,7 +4,7 @@ import { CacheError } from './errors.ts';
 export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const text = `It did not answer within ${ms} ms.`;
+    const text = `The server did not respond within ${ms} ms.`;
     reject(new CacheError('ERR_REDLINE_CACHE_STORE_TIMEOUT', text));
   }, ms);
   try {

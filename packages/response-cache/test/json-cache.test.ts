@@ -88,11 +88,11 @@ describe('An option that is not there', () => {
     assert.throws(() => quietCache({ ttlMs: 5 } as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',
       message:
-        'JsonCache has no option "ttlMs"; there are name, store, ttl, keyPrefix, timeoutMs, logger.',
+        'Unknown option "ttlMs" of JsonCache. Known options: name, store, ttl, keyPrefix, timeoutMs, logger.',
     });
     assert.throws(() => memoryStore({ max: 5 } as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',
-      message: /memoryStore has no option "max"/,
+      message: /Unknown option "max" of memoryStore/,
     });
   });
 });

@@ -66,7 +66,7 @@ describe('A store that fails', () => {
     assert.equal(cache.stats.shared, 49);
     assert.equal(cache.isStoreDown, true);
     assert.deepEqual(log.lines, [
-      'warn The store of the JSON cache is down, answers are made without it: no route to host',
+      'warn The store of the JSON cache is down, responses are made without it: no route to host',
     ]);
     cache.close();
   });
@@ -106,7 +106,7 @@ describe('A store that does not answer', () => {
     assert.equal(cache.stats.bypasses, 101);
     assert.equal(store.waiting.length, 2, 'the lookup and one probe');
     assert.deepEqual(log.lines, [
-      'warn The store of the JSON cache is down, answers are made without it: It did not answer within 50 ms.',
+      'warn The store of the JSON cache is down, responses are made without it: The store did not respond within 50 ms.',
     ]);
     cache.close();
   });
@@ -127,7 +127,10 @@ describe('A store that does not answer', () => {
     store.waiting[3]!.answer('{"from":"store"}');
     assert.equal(await answer, '{"from":"store"}');
     assert.equal(log.lines.length, 2);
-    assert.match(log.lines[1]!, /^log The store of the JSON cache is up again after \d+ ms\.$/);
+    assert.match(
+      log.lines[1]!,
+      /^log The store of the JSON cache is available again after \d+ ms\.$/,
+    );
   });
 
   it('has an answer that comes too late thrown away', async () => {

@@ -136,7 +136,7 @@ async function launch(recipe: DaemonRecipe, place: Place): Promise<ChildProcess>
   while (!(await isReady(place))) {
     if (hasEnded(child) || Date.now() > deadline) {
       await end(child);
-      throw new Error(`${program} did not come up on port ${place.port}; it printed:\n${output}`);
+      throw new Error(`${program} did not start on port ${place.port}; it printed:\n${output}`);
     }
     await sleep(25);
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /**
- * Below those the system gives out by itself, to outgoing connections and to who asks for any. One of them may be taken
+ * Below those the system gives out by itself, to outgoing connections and to programs that request any. One of them may be taken
  * before our server binds it, or while it is down to be started again.
  */
 const lowest = 10_240;

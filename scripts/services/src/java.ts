@@ -94,5 +94,5 @@ function cacheFolder(): string {
 }
 
 function lacks(program: string, debianPackage: string): string {
-  return `There is no ${program}: run "sudo apt-get install ${debianPackage}".`;
+  return `${program} is not installed: run "sudo apt-get install ${debianPackage}".`;
 }

@@ -4,5 +4,5 @@ export type Started<T> =
   | { server?: undefined; missing: string };
 
 export function missing(what: string, debianPackage: string): { missing: string } {
-  return { missing: `There is no ${what}: run "sudo apt-get install ${debianPackage}".` };
+  return { missing: `${what} is not installed: run "sudo apt-get install ${debianPackage}".` };
 }

@@ -34,7 +34,7 @@ export function resolvePoolOptions(options: PoolOptions): ResolvedPoolOptions {
   if (unknown !== undefined) {
     throw new PoolError(
       'ERR_REDLINE_POOL_OPTION',
-      `There is no pool option "${unknown}"; there are ${known.join(', ')}.`,
+      `Unknown pool option "${unknown}". Known options: ${known.join(', ')}.`,
     );
   }
   const { size, runtime, transport, balance } = options;

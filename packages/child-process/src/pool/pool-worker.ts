@@ -127,7 +127,7 @@ export class PoolWorker implements ChildHost {
     const how = signalCode ?? (exitCode === null ? undefined : `exit code ${exitCode}`);
     return new PoolError(
       'ERR_REDLINE_POOL_WORKER_DIED',
-      `The worker (pid ${this.pid}) that ran "${child.spawnfile}" ended${how === undefined ? '' : ` with ${how}`}; the child was killed with it.`,
+      `The worker (pid ${this.pid}) that ran "${child.spawnfile}" exited${how === undefined ? '' : ` with ${how}`}; the child was killed with it.`,
       { cause },
     );
   }

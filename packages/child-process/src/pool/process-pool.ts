@@ -56,7 +56,7 @@ export class ProcessPool {
       child.abandon(
         new PoolError(
           'ERR_REDLINE_POOL_NO_WORKER',
-          `"${request.file}" cannot be started: no worker is up, the last ${this.#failedStarts} ended while they started.`,
+          `"${request.file}" cannot be started: no worker is up; the last ${this.#failedStarts} exited during start-up.`,
         ),
       );
     }

@@ -32,7 +32,7 @@ function findOnPath(program: string): string {
     }
   }
   throw runtimeError(
-    `The runtime "${program}" is not on PATH; name its file: runtime: '/…/${program}'.`,
+    `The runtime "${program}" is not on PATH; give its path: runtime: '/…/${program}'.`,
   );
 }
 

@@ -13,7 +13,7 @@ describe('createPool refuses', () => {
     [
       'an option it does not have',
       { sise: 2 },
-      'There is no pool option "sise"; there are size, runtime, transport, balance.',
+      'Unknown pool option "sise". Known options: size, runtime, transport, balance.',
     ],
     ['no workers', { size: 0 }, 'size is 0, not a whole number above 0.'],
     ['half a worker', { size: 1.5 }, 'size is 1.5, not a whole number above 0.'],

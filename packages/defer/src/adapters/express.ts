@@ -4,6 +4,7 @@ import { holdResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface ExpressDeferOptions {
   /**
@@ -52,8 +53,12 @@ class ResponseHost implements ScopeHost {
   }
 }
 
+const optionNames = {
+  requestId: true,
+} satisfies Record<keyof ExpressDeferOptions, true>;
+
 /**
- * Gives every request a scope: what is deferred in it goes when its reply has gone, and the reply waits for the
+ * Gives every request a scope: what is deferred in it goes when its response has gone, and the response waits for the
  * levels of its jobs. Use it before everything that defers; close the deferrer when the server is closed.
  *
  * @example
@@ -62,6 +67,7 @@ class ResponseHost implements ScopeHost {
  * ```
  */
 export function expressDefer(deferrer: Deferrer, options: ExpressDeferOptions = {}): Middleware {
+  onlyKnown('expressDefer', options, optionNames);
   const { requestId = idOf } = options;
   return (request, response, next) => {
     const scope = new Scope(deferrer, new ResponseHost(request, response, requestId));

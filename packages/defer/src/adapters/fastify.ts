@@ -112,7 +112,7 @@ const plugin: FastifyPluginAsync<FastifyDeferOptions> = async (app, options) => 
 };
 
 /**
- * Gives every request a scope: what is deferred in it goes when its reply has gone, and the reply waits for the
+ * Gives every request a scope: what is deferred in it goes when its response has gone, and the response waits for the
  * levels of its jobs. `app.deferrer` is the deferrer.
  *
  * @example

@@ -91,8 +91,8 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
     observe(instrument, () => each(value));
   };
 
-  gauge('depth', 'Jobs not at their sink yet.', '{job}', (lane) => lane.depth);
-  gauge('oldest.age', 'Age of the oldest job not at its sink yet.', 's', ({ oldestAtMs }) =>
+  gauge('depth', 'Jobs not yet delivered.', '{job}', (lane) => lane.depth);
+  gauge('oldest.age', 'Age of the oldest job not yet delivered.', 's', ({ oldestAtMs }) =>
     oldestAtMs === undefined ? 0 : Math.max(0, deferrer.clock.wall() - oldestAtMs) / 1_000,
   );
   gauge('lag', 'Mean time from the call to the acknowledgement of the sink.', 's', meanLag());
@@ -119,16 +119,16 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
     });
     observe(instrument, () => byJob(value));
   };
-  ofJobs('depth', 'Gauge', '{job}', 'Jobs of a name not at their sink yet.', (job) => job.depth);
+  ofJobs('depth', 'Gauge', '{job}', 'Jobs of a name not yet delivered.', (job) => job.depth);
   ofJobs('oldest.age', 'Gauge', 's', 'Age of the oldest of them.', ({ oldestAtMs }) =>
     oldestAtMs === undefined ? 0 : Math.max(0, deferrer.clock.wall() - oldestAtMs) / 1_000,
   );
-  ofJobs('attempts', 'Counter', '{try}', 'Tries, well or not.', (job) => job.attempts);
-  ofJobs('failures', 'Counter', '{try}', 'Tries that failed.', (job) => job.failures);
-  ofJobs('dead', 'Counter', '{job}', 'Jobs that cannot be done.', (job) => job.dead);
+  ofJobs('attempts', 'Counter', '{try}', 'Attempts, successful or not.', (job) => job.attempts);
+  ofJobs('failures', 'Counter', '{try}', 'Failed attempts.', (job) => job.failures);
+  ofJobs('dead', 'Counter', '{job}', 'Jobs that failed for good.', (job) => job.dead);
   observe(
     meter.createObservableGauge('redline.defer.waiting', {
-      description: '1 for why the jobs of a sink wait.',
+      description: '1 for the reason why the jobs of a sink wait.',
     }),
     () =>
       deferrer
@@ -140,19 +140,23 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
           ]),
         ),
   );
-  counter('deferred', 'Jobs on their way.', ({ stats }) => stats.deferred);
-  counter('sent', 'Jobs the sink has taken.', ({ stats }) => stats.sent);
-  counter('retried', 'Jobs that failed, tried again.', ({ stats }) => stats.retried);
-  counter('resent', 'Jobs sent again because the sink was not there.', ({ stats }) => stats.resent);
+  counter('deferred', 'Jobs being sent.', ({ stats }) => stats.deferred);
+  counter('sent', 'Jobs the sink has acknowledged.', ({ stats }) => stats.sent);
+  counter('retried', 'Jobs retried after a failure.', ({ stats }) => stats.retried);
+  counter(
+    'resent',
+    'Jobs sent again because the sink was unavailable.',
+    ({ stats }) => stats.resent,
+  );
   counter(
     'replayed',
-    'Jobs sent again because the server of the sink began anew.',
+    'Jobs sent again because the server of the sink restarted.',
     ({ stats }) => stats.replayed,
   );
-  counter('dead', 'Jobs that cannot be done.', ({ stats }) => stats.dead);
-  counter('spilled', 'Jobs kept on disk alone.', ({ stats }) => stats.spilled);
-  counter('rejected', 'Jobs refused for want of room.', ({ stats }) => stats.rejected);
-  counter('failures', 'Batches that found the sink not there.', ({ stats }) => stats.failures);
+  counter('dead', 'Jobs that failed for good.', ({ stats }) => stats.dead);
+  counter('spilled', 'Jobs kept on disk only.', ({ stats }) => stats.spilled);
+  counter('rejected', 'Jobs refused because the lane was full.', ({ stats }) => stats.rejected);
+  counter('failures', 'Batches that found the sink unavailable.', ({ stats }) => stats.failures);
   observe(
     meter.createObservableCounter('redline.defer.dropped', { description: 'Jobs lost.' }),
     () =>
@@ -165,7 +169,7 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
   );
   observe(
     meter.createObservableGauge('redline.defer.dead_letters', {
-      description: 'Dead letters there are.',
+      description: 'Dead letters.',
     }),
     () => [[deferrer.deadLetters.size, {}]],
   );

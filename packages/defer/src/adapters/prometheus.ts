@@ -33,38 +33,38 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   const gauge = (name: string, help: string, value: (lane: Lane) => number): void => {
     write(name, 'gauge', help, each(name, value));
   };
-  gauge('redline_defer_depth', 'Jobs not at their sink yet.', (lane) => lane.depth);
+  gauge('redline_defer_depth', 'Jobs not yet delivered.', (lane) => lane.depth);
   gauge('redline_defer_loaded', 'Of these, jobs in memory.', (lane) => lane.loaded);
   gauge(
     'redline_defer_oldest_age_seconds',
-    'Age of the oldest job not at its sink yet.',
+    'Age of the oldest job not yet delivered.',
     ({ oldestAtMs }) => (oldestAtMs === undefined ? 0 : Math.max(0, nowMs - oldestAtMs) / 1_000),
   );
-  gauge('redline_defer_breaker_open', '1 while the sink is not there.', (lane) =>
+  gauge('redline_defer_breaker_open', '1 while the sink is unavailable.', (lane) =>
     Number(lane.isBreakerOpen),
   );
-  counter('redline_defer_deferred_total', 'Jobs on their way.', ({ stats }) => stats.deferred);
-  counter('redline_defer_sent_total', 'Jobs the sink has taken.', ({ stats }) => stats.sent);
+  counter('redline_defer_deferred_total', 'Jobs being sent.', ({ stats }) => stats.deferred);
+  counter('redline_defer_sent_total', 'Jobs the sink has acknowledged.', ({ stats }) => stats.sent);
   counter(
     'redline_defer_retried_total',
-    'Jobs that failed, tried again.',
+    'Jobs retried after a failure.',
     ({ stats }) => stats.retried,
   );
   counter(
     'redline_defer_resent_total',
-    'Jobs sent again because the sink was not there.',
+    'Jobs sent again because the sink was unavailable.',
     ({ stats }) => stats.resent,
   );
   counter(
     'redline_defer_replayed_total',
-    'Jobs sent again because the server of the sink began anew.',
+    'Jobs sent again because the server of the sink restarted.',
     ({ stats }) => stats.replayed,
   );
-  counter('redline_defer_dead_total', 'Jobs that cannot be done.', ({ stats }) => stats.dead);
-  counter('redline_defer_spilled_total', 'Jobs kept on disk alone.', ({ stats }) => stats.spilled);
+  counter('redline_defer_dead_total', 'Jobs that failed for good.', ({ stats }) => stats.dead);
+  counter('redline_defer_spilled_total', 'Jobs kept on disk only.', ({ stats }) => stats.spilled);
   counter(
     'redline_defer_rejected_total',
-    'Jobs refused for want of room.',
+    'Jobs refused because the lane was full.',
     ({ stats }) => stats.rejected,
   );
   write(
@@ -81,7 +81,7 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   counter('redline_defer_batches_total', 'Batches sent.', ({ stats }) => stats.batches);
   counter(
     'redline_defer_failures_total',
-    'Batches that found the sink not there.',
+    'Batches that found the sink unavailable.',
     ({ stats }) => stats.failures,
   );
   write(
@@ -93,13 +93,13 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   write(
     'redline_defer_delayed',
     'gauge',
-    'Jobs that are to run later.',
+    'Jobs scheduled for later.',
     sinks.map(({ name, delayed }) => `redline_defer_delayed{sink="${escape(name)}"} ${delayed}`),
   );
   write(
     'redline_defer_waiting',
     'gauge',
-    '1 for why the jobs of a sink wait.',
+    '1 for the reason why the jobs of a sink wait.',
     sinks.flatMap(({ name, waiting }) =>
       waitReasons.map(
         (reason) =>
@@ -125,40 +125,40 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   byJob(
     'redline_defer_job_depth',
     'gauge',
-    'Jobs of a name not at their sink yet.',
+    'Jobs of a name not yet delivered.',
     (job) => job.depth,
   );
   byJob(
     'redline_defer_job_oldest_age_seconds',
     'gauge',
-    'Age of the oldest job of a name not at its sink yet.',
+    'Age of the oldest job of a name not yet delivered.',
     ({ oldestAtMs }) => (oldestAtMs === undefined ? 0 : Math.max(0, nowMs - oldestAtMs) / 1_000),
   );
   byJob(
     'redline_defer_job_attempts_total',
     'counter',
-    'Tries of jobs of a name, well or not.',
+    'Attempts of jobs of a name, successful or not.',
     (job) => job.attempts,
   );
   byJob(
     'redline_defer_job_failures_total',
     'counter',
-    'Tries of jobs of a name that failed.',
+    'Failed attempts of jobs of a name.',
     (job) => job.failures,
   );
   byJob(
     'redline_defer_job_dead_total',
     'counter',
-    'Jobs of a name that cannot be done.',
+    'Jobs of a name that failed for good.',
     (job) => job.dead,
   );
   byJob(
     'redline_defer_job_last_failure_timestamp_seconds',
     'gauge',
-    'When a job of a name failed last.',
+    'Time of the last failure of a job of a name.',
     ({ lastFailure }) => lastFailure && lastFailure.atMs / 1_000,
   );
-  write('redline_defer_dead_letters', 'gauge', 'Dead letters there are.', [
+  write('redline_defer_dead_letters', 'gauge', 'Dead letters.', [
     `redline_defer_dead_letters ${deferrer.deadLetters.size}`,
   ]);
   if (deferrer.journalBytes !== undefined) {

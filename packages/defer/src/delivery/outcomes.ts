@@ -3,7 +3,7 @@ import { untried, type DeliveryResult } from '../sink.ts';
 export type Outcome = PromiseSettledResult<unknown>;
 
 /**
- * Results of jobs that went out side by side. When none arrived and none is to blame for it, the sink is not there:
+ * Results of jobs that went out side by side. When none arrived and none is to blame for it, the sink is unavailable:
  * thrown, so that nobody loses an attempt.
  */
 export function resultsOf(
@@ -34,5 +34,5 @@ export async function inOrder<T>(
 }
 
 function behind(): Error {
-  return new Error('A job before this one failed, and they are to stay in order.');
+  return new Error('An earlier job failed, and the sink keeps their order.');
 }

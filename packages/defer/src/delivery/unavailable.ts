@@ -10,7 +10,7 @@ export class Unavailable extends Error {
     this.name = 'Unavailable';
   }
 
-  /** As it is when the server has answered with it, else as what it is. */
+  /** Unchanged when the server has responded with it, otherwise as what it is. */
   static rethrow(this: void, error: unknown): never {
     throw isAnswer(error) ? error : new Unavailable(error);
   }

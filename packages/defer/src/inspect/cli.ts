@@ -4,29 +4,29 @@ import { runInspect, type InspectOptions } from './inspect.ts';
 
 const help = `Usage: npx @redline/defer inspect DIRECTORY [what] [which]
 
-Looks into a journal directory, also while the app runs. DIRECTORY is what createDefer has as journal.directory.
+Inspect a journal directory, also while the app runs. DIRECTORY is the option journal.directory of createDefer.
 
 What to do:
   (nothing)            list the journals and their jobs
   --export             write the jobs to standard output, one JSON object per line
-  --requeue            have the app do the jobs again: dead ones, or those of --state and --id
-  --serve              show journals and dead letters as a page, on loopback alone
-  --remove             throw dead letters away: those of --id, --job or --sink, or with --all every one
+  --requeue            let the app run jobs again: dead ones, or those of --state and --id
+  --serve              serve journals and dead letters as a page, on loopback only
+  --remove             delete dead letters: those of --id, --job or --sink, or all with --all
 
 Which jobs:
   --state STATE        waiting, delayed, sent (the sink has them; kept for its replay window) or dead
-  --id ID              one job; may be repeated
+  --id ID              one job; repeatable
   --job NAME           jobs of one name
   --sink NAME          jobs of one sink
   --limit N            at most N lines of the list (default 50; 0 for all)
-  --all                with --remove: yes, all of them
+  --all                with --remove: delete all of them
   --json               the list as one JSON object
   --port N             with --serve (default 0: a free one)
 
-Exit status: 0; 1 when something could not be read or done; 2 for a wrong call.
+Exit status: 0 done, 1 something could not be read or done, 2 wrong usage.
 `;
 
-// `… | head`: who reads has seen enough.
+// `… | head`: the reader closed the pipe.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
@@ -68,8 +68,8 @@ async function main(): Promise<number> {
   if (command !== 'inspect' || directory === undefined || positionals.length > 2) {
     process.stderr.write(
       command === 'inspect'
-        ? 'One DIRECTORY is needed: npx @redline/defer inspect DIRECTORY\n'
-        : `There is one command, inspect, and this is "${command}". See --help.\n`,
+        ? 'Exactly one DIRECTORY is needed: npx @redline/defer inspect DIRECTORY\n'
+        : `Unknown command "${command}"; the only one is inspect. See --help.\n`,
     );
     return 2;
   }

@@ -68,7 +68,7 @@ async function requeueJobs(
 ): Promise<number> {
   const { state = options.id === undefined ? 'dead' : undefined } = options;
   if (state === 'waiting' || state === 'delayed') {
-    throw wrongCall('Jobs that wait are done anyway: there is nothing to requeue.');
+    throw wrongCall('Waiting jobs run anyway: there is nothing to requeue.');
   }
   const isMeant = chooser({ ...options, ...(state !== undefined && { state }) });
   const meant = jobs.filter(
@@ -77,7 +77,7 @@ async function requeueJobs(
   const records = meant.map(({ record }) => record);
   if (records.length > 0) await requeue(directory, records, true);
   write(
-    `${count(records.length)} requeued${records.length > 0 ? '; a running app takes them within seconds, else the next one' : ''}.\n`,
+    `${count(records.length)} requeued${records.length > 0 ? '; a running app takes them within seconds, otherwise the next one' : ''}.\n`,
   );
   return records.length === 0 && options.id !== undefined ? 1 : 0;
 }
@@ -90,7 +90,7 @@ async function removeLetters(
 ): Promise<number> {
   const { id, job, sink, all } = options;
   if (id === undefined && job === undefined && sink === undefined && all !== true) {
-    throw wrongCall('--remove throws jobs away: say which, with --id, --job or --sink, or --all.');
+    throw wrongCall('--remove deletes jobs: say which, with --id, --job or --sink, or --all.');
   }
   const letters = new FileDeadLetters(join(directory, 'dead'), 0);
   const isMeant = chooser({ ...options, state: 'dead' });
@@ -123,7 +123,7 @@ function list(
   const meant = jobs.filter(isMeant);
   for (const { sink, job, depth, oldestAtMs, dead, failures, lastFailure } of jobsByName(meant)) {
     const age = oldestAtMs === undefined ? '' : `, the oldest of ${isoOf(oldestAtMs)}`;
-    write(`${sink} ${job}  ${depth} waiting${age}, ${dead} dead, ${failures} failed tries\n`);
+    write(`${sink} ${job}  ${depth} waiting${age}, ${dead} dead, ${failures} failed attempts\n`);
     if (lastFailure === undefined) continue;
     write(`  last failure: ${isoOf(lastFailure.atMs)}  ${shorten(lastFailure.message, 90)}\n`);
   }
@@ -144,8 +144,8 @@ function list(
 
 const describeOwner = {
   running: 'its process runs',
-  free: 'nobody has it',
-  gone: 'its process is gone',
+  free: 'no process owns it',
+  gone: 'its process has exited',
   elsewhere: 'of another container or host',
 };
 

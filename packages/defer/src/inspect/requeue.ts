@@ -65,7 +65,7 @@ function ownerToBe(directory: string): Owner | undefined {
   if (own === 0) return { uid, gid };
   throw new DeferError(
     'ERR_REDLINE_DEFER_JOURNAL',
-    `${directory} belongs to the user ${uid}, and this is ${own}: requeue as that user, or as root. Nothing was requeued.`,
+    `${directory} belongs to user ${uid}, but this process runs as user ${own}: requeue as that user or as root. Nothing was requeued.`,
   );
 }
 

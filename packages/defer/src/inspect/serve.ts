@@ -14,7 +14,7 @@ export async function serve(
   const server = createServer((request, response) => {
     // Another site's name may be made to point here: its pages must not read this one.
     if (!isLoopback(request.headers.host)) {
-      response.writeHead(421).end('This page is served to localhost alone.\n');
+      response.writeHead(421).end('This page is served to localhost only.\n');
       return;
     }
     page(request, response);

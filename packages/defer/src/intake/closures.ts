@@ -22,7 +22,7 @@ class Closures implements Sink {
       () =>
         new DeferError(
           'ERR_REDLINE_DEFER_TIMEOUT',
-          `It did not end within ${sendTimeoutMs} ms, and is not waited for any longer.`,
+          `It did not end within ${sendTimeoutMs} ms and is no longer waited for.`,
         ),
     );
   }

@@ -62,10 +62,10 @@ export class Desk implements ScopeDesk, LaneReports {
       return job;
     }
     const lane = this.#host.laneOf(job);
-    // Jobs whose outcome is open are kept in memory until then; only the reply's own status decides on them.
+    // Jobs whose outcome is open are kept in memory until then; only the response's own status decides on them.
     const isCertain = isDecided || job.when === 'always';
     const isKept = job.isJournaled ? !isCertain || this.#record(job, lane) : this.#load(job, lane);
-    // Whatever has become of it by now: a reply that claims it must not leave.
+    // Whatever has become of it by now: a response that claims it must not leave.
     const isClaimed = job.level !== 'memory' || !job.isSettled;
     if (scope?.canHold && isCertain && isClaimed) scope.await(job);
     if (!isKept) return job;
@@ -154,12 +154,12 @@ export class Desk implements ScopeDesk, LaneReports {
       job.place?.journal.done(job.place);
     } catch (reason) {
       this.#host.logger.warn(
-        `defer, sink ${sink}: the job ${job.id} (${job.job}) died, and could not be put with the dead letters. ${job.place === undefined ? 'It is lost.' : 'It stays in the journal.'}`,
+        `defer, sink ${sink}: the job ${job.id} (${job.job}) failed for good and could not be kept as a dead letter. ${job.place === undefined ? 'It is lost.' : 'It stays in the journal.'}`,
         reason,
       );
     }
     if (job.isJournaled && !this.#blocked.delete(job)) return;
-    const sentence = `The job ${job.id} (${job.job}) cannot be done by the sink ${sink}.`;
+    const sentence = `The job ${job.id} (${job.job}) failed for good in the sink ${sink}.`;
     this.settle(job, new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, { cause: error }));
   }
 
@@ -170,7 +170,7 @@ export class Desk implements ScopeDesk, LaneReports {
         if (error === undefined) this.settle(job, undefined);
         else this.#journalFailed(job, error);
       } catch (thrown) {
-        // It is the app's own, from a reply that goes on here. The others must hear all the same.
+        // It is the app's own, from a response that goes on here. The others must hear all the same.
         queueMicrotask(() => {
           throw thrown;
         });

@@ -19,7 +19,7 @@ export function enqueueInOutbox(
     throw new DeferError(
       'ERR_REDLINE_DEFER_LEVEL',
       outbox === undefined
-        ? 'The level outbox needs one: give createDefer the option outbox.'
+        ? 'The level outbox needs an outbox: give createDefer the option outbox.'
         : 'The level outbox needs the client of your transaction: defer(job, data, { level: "outbox", transaction: client }).',
     );
   }
@@ -32,7 +32,7 @@ export function enqueueInOutbox(
   job.isUnderway = true;
   const { id, sink, key, json, deferredAtMs, context, options } = job;
   const row: OutboxJob = { id, sink, job: job.job, key, json, deferredAtMs, context, options };
-  // The reply is held like for every other level; a caller that does not await it learns of a failure there.
+  // The response is held like for every other level; a caller that does not await it learns of a failure there.
   const scope = scopes.getStore();
   if (scope?.canHold) scope.await(job);
   outbox.enqueue(transaction, row).then(

@@ -20,7 +20,7 @@ export class Orphans {
       else if (!this.#unclaimed.has(name)) {
         this.#unclaimed.add(name);
         this.#logger.warn(
-          `defer: ${journal.folder} has jobs for the sink "${name}", which there is not; they stay there. There is ${listSinks(this.#lanes)}.`,
+          `defer: ${journal.folder} has jobs for the sink "${name}", which is not configured; they stay on disk. Configured: ${listSinks(this.#lanes)}.`,
         );
       }
     }

@@ -9,8 +9,8 @@ export function unknownJob(given: unknown): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_UNKNOWN_JOB',
     typeof given === 'function'
-      ? 'A closure is no job: use defer.after(work), which keeps it in memory, or make it a job with defineJob().'
-      : `A job is made by defineJob(), and this is ${shown}.`,
+      ? 'A closure is not a job: use defer.after(work), which keeps it in memory, or make it a job with defineJob().'
+      : `A job is made by defineJob(); got ${shown}.`,
   );
 }
 
@@ -21,7 +21,7 @@ export function closedError(): DeferError {
 export function withdrawn(): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_WITHDRAWN',
-    'The request has another outcome than the one the job was meant for.',
+    'The outcome of the request is not the one that the job waits for.',
   );
 }
 
@@ -33,8 +33,8 @@ export function unknownSink(
   return new DeferError(
     'ERR_REDLINE_DEFER_UNKNOWN_SINK',
     name === undefined
-      ? `The job names no sink, and createDefer has no option sink; there is ${known}.`
-      : `There is no sink "${name}"; there is ${known}.`,
+      ? `The job names no sink, and createDefer has no option sink. Configured: ${known}.`
+      : `Unknown sink "${name}". Configured: ${known}.`,
   );
 }
 
@@ -55,7 +55,7 @@ export function closureAbove(level: Level): DeferError {
 export function laneFull(lane: Lane): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_FULL',
-    `The sink ${lane.name} has ${lane.depth} jobs to go, and takes no more (maxPending, maxPendingBytes).`,
+    `The sink ${lane.name} has ${lane.depth} pending jobs and takes no more (maxPending, maxPendingBytes).`,
   );
 }
 

@@ -3,7 +3,7 @@ import { AsyncResource } from 'node:async_hooks';
 /** Runs work in the async context that was captured, and returns what it returns. */
 export type Restore = <T>(work: () => T) => T;
 
-// Nobody's hook is to be told that it was collected.
+// No hook is to see that it was collected.
 const options = { requireManualDestroy: true };
 
 /**

@@ -76,7 +76,7 @@ export function checkCall(call: DeferCallOptions): void {
   if (key !== undefined && typeof key !== 'string') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `The option key must be a string, and is ${String(key)}.`,
+      `The option key must be a string; got ${String(key)}.`,
     );
   }
   if (level !== undefined) oneOf('level', level, levels);
@@ -88,7 +88,7 @@ export function checkCall(call: DeferCallOptions): void {
   } catch (cause) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The sink's options cannot be made JSON: ${(cause as Error).message}`,
+      `The sink's options cannot be serialised to JSON: ${(cause as Error).message}`,
       { cause },
     );
   }
@@ -117,7 +117,7 @@ export function serialise(
   } catch (cause) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The data of the job ${name} cannot be made JSON: ${(cause as Error).message}`,
+      `The data of the job ${name} cannot be serialised to JSON: ${(cause as Error).message}`,
       { cause },
     );
   }

@@ -44,7 +44,7 @@ export function defineJob<Data = undefined>(
   if (typeof name !== 'string' || name === '') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `The name of a job must be a string with at least one character, and is ${String(name)}.`,
+      `The name of a job must be a string with at least one character; got ${String(name)}.`,
     );
   }
   onlyKnown('defineJob', options, { sink: true, level: true, when: true });

@@ -1,5 +1,5 @@
 /**
- * What the reply waits for, and so what the job survives once the reply has left:
+ * What the response waits for, and so what the job survives once the response has left:
  *
  * - `memory`: nothing; survives a SIGTERM within `drainMs`, and with a journal every orderly exit
  * - `process`: one `write()` per turn of the event loop; survives kill -9, out of memory, an outage of the sink

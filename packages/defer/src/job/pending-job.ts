@@ -10,7 +10,7 @@ export interface Deferred {
   /** The job's id, as sinks and dead letters have it. */
   readonly id: string;
   /**
-   * Resolves when the job's level is reached. In a request the reply waits for it by itself; elsewhere, and for the
+   * Resolves when the job's level is reached. In a request the response waits for it by itself; elsewhere, and for the
    * outbox before its commit, the caller awaits it.
    *
    * Rejects with a DeferError: ERR_REDLINE_DEFER_JOURNAL, _FULL, _DEAD, _WITHDRAWN, _CLOSED, _NOT_ACKNOWLEDGED.

@@ -24,7 +24,7 @@ export function checkTime({ delayMs, runAt }: RunTime): void {
     !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestMs)
   ) {
     throw wrong(
-      `The option delayMs must be a number of milliseconds, 0 or above, and is ${shown(delayMs)}.`,
+      `The option delayMs must be a number of milliseconds, 0 or above; got ${shown(delayMs)}.`,
     );
   }
   if (runAt === undefined) return;
@@ -32,7 +32,7 @@ export function checkTime({ delayMs, runAt }: RunTime): void {
   const isTime = typeof ms === 'number' && Math.abs(ms) <= lastMs;
   if (isTime && (runAt instanceof Date || ms >= firstMs)) return;
   throw wrong(
-    `The option runAt must be a Date, or milliseconds since 1970, and is ${shown(runAt)}${isTime ? ', which is long ago: are these seconds?' : '.'}`,
+    `The option runAt must be a Date, or milliseconds since 1970; got ${shown(runAt)}${isTime ? ', which is long ago: is it in seconds?' : '.'}`,
   );
 }
 
@@ -53,8 +53,8 @@ export function runAtMsOf(
   throw new DeferError(
     'ERR_REDLINE_DEFER_LEVEL',
     level === 'sink'
-      ? 'The level sink has the response wait for the sink: a job that runs later needs another level.'
-      : 'A job of level outbox goes to its sink with its commit: one that runs later needs another level.',
+      ? 'At level sink the response waits for the sink: a job that runs later needs another level.'
+      : 'A job of level outbox goes to its sink on commit: a job that runs later needs another level.',
   );
 }
 

@@ -25,7 +25,7 @@ export interface AppendingHost<Waiter> {
   pathOf(segment: Segment): string;
 }
 
-/** What it tells of a buffer, in which all frames are that were added since the one before. */
+/** What it reports for a buffer, in which all frames are that were added since the one before. */
 export interface AppendingEvents<Waiter> {
   /** The last chance to add to it. */
   beforeWrite(commit: GroupCommit<Waiter>): void;
@@ -121,7 +121,7 @@ export class Appending<Waiter = unknown> {
     return this.#commit.settled();
   }
 
-  /** The folder is not there any more: what comes now begins a new file. */
+  /** The folder is gone: later jobs begin a new file. */
   folderGone(): void {
     this.#openIsBroken = true;
     this.#commit.folderGone();
@@ -221,7 +221,7 @@ export class Appending<Waiter = unknown> {
   }
 
   /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
-     is written behind them: a new segment begins, and who waited is told that the level was not reached. On a disk
+     is written behind them: a new segment begins, and those that waited learn that the level was not reached. On a disk
      that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
   #syncFailed(error: unknown): DeferError {
     const { folder, settings } = this.#journal;

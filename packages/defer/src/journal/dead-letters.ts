@@ -19,7 +19,7 @@ export interface DeadLetterBox {
   /** The first of these. */
   oldest(count: number): Promise<DeadLetter[]>;
   get(id: string): Promise<DeadLetter | undefined>;
-  /** False when it is not there (any more). */
+  /** False when it does not exist (any more). */
   remove(id: string): Promise<boolean>;
   /** Its job is about to be requeued, and may die again at once: what is put from now on is another letter. */
   release(id: string): Promise<void>;
@@ -188,7 +188,7 @@ export class FileDeadLetters implements DeadLetterBox {
 
   /* An id may come from a request: it leads nowhere else. */
   #pathOf(id: string, ending: string = suffix): string {
-    if (basename(id) !== id) throw new Error(`There is no dead letter "${id}".`);
+    if (basename(id) !== id) throw new Error(`No dead letter has the id "${id}".`);
     return join(this.#folder, id + ending);
   }
 }

@@ -97,7 +97,7 @@ export class GroupCommit<Waiter = unknown> {
     const syncError = error ?? this.#stuck;
     if (syncError === undefined) for (const waiter of syncWaiters) this.#unsynced.push(waiter);
     else this.#host.committed(syncWaiters, syncError);
-    // First: the disk works while the replies go out.
+    // First: the disk works while the responses go out.
     this.#sync();
     this.#host.committed(writeWaiters, error);
   }

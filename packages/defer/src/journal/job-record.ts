@@ -37,7 +37,7 @@ export function encodeJobRecord(record: JobRecord): string {
   return `["${id}",${quoted(sink)},${quoted(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
 }
 
-/** @throws {SyntaxError} when the text is no record, which the checksum rules out for what this package wrote. */
+/** @throws {SyntaxError} when the text is not a record, which the checksum rules out for what this package wrote. */
 export function decodeJobRecord(text: string): JobRecord {
   const lineEnd = text.indexOf('\n');
   const [id, sink, job, key, deferredAtMs, attempt, context, options, runAtMs] = JSON.parse(

@@ -51,7 +51,7 @@ export class JournalRoot<Waiter = unknown> {
   readonly #host: JournalRootHost;
   readonly #adopted: Journal<Waiter>[] = [];
   readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
-  /** Ids of journals that could not be adopted, which was told. */
+  /** Ids of journals that could not be adopted, which was reported. */
   readonly #refused = new Set<string>();
   readonly #timers = new Set<Timer>();
   #scanning: Promise<void> | undefined;
@@ -285,7 +285,7 @@ export class JournalRoot<Waiter = unknown> {
       this.#host.finished(journal);
     }
     this.#warn(
-      `The journal ${journal.folder} was removed, or taken over while this process stood still; its jobs may be done twice, and new ones go to a new file`,
+      `The journal ${journal.folder} was removed, or taken over while this process stood still; its jobs may run twice, and new ones go to a new file`,
       cause,
     );
   }
@@ -313,7 +313,7 @@ export class JournalRoot<Waiter = unknown> {
         fd = fs.openSync(file, 'r');
         readSync(fd, header);
       } catch {
-        continue; // As above; what cannot be read is told when the journal is adopted.
+        continue; // As above; what cannot be read is reported when the journal is adopted.
       } finally {
         if (fd !== undefined) close(fs, fd);
       }
@@ -355,6 +355,6 @@ async function keepDamaged(file: string, directory: string, id: string): Promise
   try {
     await copyFile(file, join(directory, damagedName(file, id)));
   } catch {
-    // No room for it; the damage itself was told.
+    // No room for it; the damage itself was reported.
   }
 }

@@ -16,7 +16,7 @@ export interface JournalSettings<Waiter = unknown> {
   readonly segmentBytes: number;
   /** How long what a sink acknowledged is kept, in case its server comes back without it; 0 for not at all. */
   readonly replayWindowMs: number;
-  /** Told of every failure to write or sync, and when writing works again. */
+  /** Called for every failure to write or sync, and when writing works again. */
   trouble(error: DeferError): void;
   recovered(): void;
   /** What these waited for is as safe as they asked, or with an error: it is not. Throws nothing. */
@@ -160,7 +160,7 @@ export class Journal<Waiter = unknown> {
     if (segment.stateOf(number) === jobStates.loaded) segment.set(number, jobStates.waiting);
   }
 
-  /** Where a job lies that its lane has put down; undefined where it is not there any more. */
+  /** Where a job lies that its lane has put down; undefined when it is gone. */
   placeOf(number: number, offset: number): JobPlace | undefined {
     const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
     if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
@@ -272,7 +272,7 @@ export class Journal<Waiter = unknown> {
     return 0;
   }
 
-  /** Its folder is not there any more. What it held is another's; what comes now begins a new file. */
+  /** Its folder is gone. What it held belongs to another process; later jobs begin a new file. */
   abandon(): void {
     this.segments.length = 0;
     this.#appending.folderGone();

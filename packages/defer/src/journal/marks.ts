@@ -64,7 +64,7 @@ export class Marks {
       }
       this.#sent.clear();
     } catch {
-      // No segment can be opened; that was told. The marks stay for the next turn that writes, and for the checkpoint.
+      // No segment can be opened; that was reported. The marks stay for the next turn that writes, and for the checkpoint.
     }
   }
 }

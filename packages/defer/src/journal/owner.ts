@@ -17,7 +17,7 @@ export interface FolderName {
   readonly owner: string;
 }
 
-/** Undefined for a name that is no journal's. */
+/** Undefined for a name that does not belong to a journal. */
 export function parseFolderName(name: string): FolderName | undefined {
   const [, id, owner] = /^([0-9a-z-]+)~(free|\d+-\d+-[0-9a-f]+)$/.exec(name) ?? [];
   return id === undefined ? undefined : { id, owner: owner! };
@@ -40,7 +40,7 @@ export const thisOwner: string = `${thisTask}-${startOf(thisTask) ?? 0}-${thisRe
 /** How often the owner of a folder says that it lives. */
 export const lifeSignEveryMs = 5_000;
 
-/** Undefined when it cannot be told from here. */
+/** Undefined when it cannot be determined from here. */
 export function isAlive(owner: string): boolean | undefined {
   if (owner === freeOwner) return false;
   const [pid, start, realm] = owner.split('-') as [string, string, string];

@@ -145,7 +145,7 @@ export async function readRecord(place: JobPlace): Promise<JobRecord> {
     const text = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
     return withTries(decodeJobRecord(text), place);
   }
-  throw new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes are not what was written.');
+  throw new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes differ from what was written.');
 }
 
 export function withTries(record: JobRecord, { journal, number }: JobPlace): JobRecord {

@@ -96,7 +96,7 @@ function payloadAt(
 }
 
 function damaged(): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes are not what was written.');
+  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes differ from what was written.');
 }
 
 /* A file that is gone does not come back. */

@@ -165,7 +165,7 @@ export function checkVersion(bytes: Buffer, file: string): void {
   if (version === undefined || version <= journalVersion) return;
   throw new DeferError(
     'ERR_REDLINE_DEFER_JOURNAL_VERSION',
-    `${file} has the format ${version}, and this package reads up to ${journalVersion}: update @redline/defer, or move the folder away. Nothing in it was touched.`,
+    `${file} has the format ${version}, but this package reads formats up to ${journalVersion}: update @redline/defer, or move the folder away. Nothing in it was changed.`,
   );
 }
 

@@ -18,7 +18,7 @@ export function reserveAhead(fs: JournalFs, target: CommitTarget): void {
   try {
     fs.writeSync(target.fd, zeros, 0, length, target.bytes);
   } catch {
-    // No room: it goes on as an append, and whatever is the matter is told when that fails.
+    // No room: it goes on as an append, and the cause is reported when that fails.
   }
 }
 

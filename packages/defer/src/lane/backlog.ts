@@ -83,7 +83,7 @@ export class Backlog {
       this.#reader.rewind();
       return this.take(maxJobs, maxLength);
     }
-    // Nothing was added since a whole pass began: what was counted is not there, or was never written.
+    // Nothing was added since a whole pass began: what was counted is gone, or was never written.
     this.#setStuckAside();
     this.#reader.dropMissing();
     const lost = this.waiting;

@@ -1,6 +1,6 @@
 import { backoffMs, type Backoff } from './backoff.ts';
 
-/** Stops sends to a sink that is not there, and lets one batch at a time find out whether it is back. */
+/** Stops sends to an unavailable sink, and lets one batch at a time find out whether it is back. */
 export class CircuitBreaker {
   readonly #failuresToOpen: number;
   readonly #backoff: Backoff;

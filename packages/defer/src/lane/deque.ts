@@ -26,7 +26,7 @@ export class Deque<T> {
     this.#ring[this.#first] = undefined;
     this.#first = (this.#first + 1) & (this.#ring.length - 1);
     this.#length--;
-    // A burst must not keep its room for ever.
+    // A burst must not keep its room forever.
     if (this.#length === 0 && this.#ring.length > 4_096) {
       this.#ring = Array.from({ length: 64 });
       this.#first = 0;

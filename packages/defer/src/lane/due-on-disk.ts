@@ -4,7 +4,7 @@ const fewest = 64;
 
 /**
  * Jobs that wait on disk for their time, the earliest first: 26 bytes for each, outside of V8's heap. A million of them
- * are no load for the collector.
+ * do not burden the collector.
  */
 export class DueOnDisk {
   #dueAtMs = new Float64Array(fewest);

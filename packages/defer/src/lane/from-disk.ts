@@ -176,5 +176,5 @@ export class FromDisk {
 }
 
 function notWhatWasWritten(): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes are not what was written.');
+  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes differ from what was written.');
 }

@@ -38,7 +38,7 @@ export interface LaneOptions {
     /** @default 2 */
     factor?: number;
   };
-  /** When the sink itself is not there: how long it is left alone. Jobs wait; none of them is counted as failed. */
+  /** When the sink itself is unavailable: how long it is left alone. Jobs wait; none of them is counted as failed. */
   breaker?: {
     /** Failures in a row until one batch at a time probes. @default 3 */
     failures?: number;
@@ -56,9 +56,9 @@ export interface LaneOptions {
   sendTimeoutMs?: number;
   /**
    * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or, for one of level `process` or `disk`,
-   * the journal is full: `'spill'`, it is kept in the journal alone, and refused when that is full too; `'block'`, its reply is held until there is
+   * the journal is full: `'spill'`, it is kept in the journal alone, and refused when that is full too; `'block'`, its response is held until there is
    * room; `'drop-oldest'`, the oldest job of the sink that is not on its way goes; `'reject'`, the call throws.
-   * @default 'spill' with a journal, else 'reject'
+   * @default 'spill' with a journal, otherwise 'reject'
    */
   overflow?: Overflow;
   /** Jobs in memory. @default 10_000 */
@@ -125,7 +125,7 @@ export function resolveLane(
   if (ordered === true && (options.inFlight ?? 1) !== 1) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `The option ${at}.inFlight must be 1 where ordered is true, and is ${options.inFlight}.`,
+      `The option ${at}.inFlight must be 1 where ordered is true; got ${options.inFlight}.`,
     );
   }
   const overflow = oneOf(

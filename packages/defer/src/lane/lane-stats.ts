@@ -8,7 +8,7 @@ export const lagBuckets: readonly number[] = [
 export type DropReason = 'overflow' | 'exit' | 'unreadable' | 'dead-letters-full';
 
 export const dropReasons: Readonly<Record<DropReason, string>> = {
-  overflow: 'there is no room for it',
+  overflow: 'the lane is full',
   exit: 'the process ends',
   unreadable: 'it cannot be read back',
   'dead-letters-full': 'there are too many dead letters',
@@ -24,7 +24,7 @@ export class LaneStats {
   sent = 0;
   /** Tried again, because the job failed. */
   retried = 0;
-  /** Sent again, because the sink was not there. */
+  /** Sent again, because the sink was unavailable. */
   resent = 0;
   /** Sent again, because the sink's server came back with less. */
   replayed = 0;

@@ -181,7 +181,7 @@ export class Lane {
     return this.#room.blocked;
   }
 
-  /** Jobs that were on disk alone are thrown away. */
+  /** Jobs that were only on disk are discarded. */
   forget(journal: Journal, jobs: number): void {
     this.stats.dropped.overflow += jobs;
     this.#backlogs.of(journal)!.waiting -= jobs;
@@ -275,7 +275,7 @@ export class Lane {
     return job;
   }
 
-  /** A job is lost, which is told. */
+  /** A job is lost, which is reported. */
   drop({ id, job }: { readonly id: string; readonly job: string }, reason: DropReason): void {
     this.stats.dropped[reason]++;
     this.#drops.tell(() => {
@@ -307,7 +307,7 @@ export class Lane {
     try {
       await sink.open?.(host);
     } catch (error) {
-      logger.warn(`defer, sink ${name}: it could not be opened; it is tried again.`, error);
+      logger.warn(`defer, sink ${name}: could not be opened; retrying.`, error);
     }
   }
 
@@ -406,13 +406,14 @@ export class Lane {
     const { logger, clock } = this.#host;
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
-      if (this.#onTheirWay.breaker.succeeded()) logger.log(`defer, sink ${this.name}: it is back.`);
+      if (this.#onTheirWay.breaker.succeeded())
+        logger.log(`defer, sink ${this.name}: available again.`);
       this.#results.settle(batch, outcome.results);
     } else {
       this.#results.putBack(batch);
       if (this.#onTheirWay.breaker.failed(clock.now(), outcome.failure.error)) {
         logger.warn(
-          `defer, sink ${this.name}: it is not there; its jobs wait, and it is asked now and then.`,
+          `defer, sink ${this.name}: unavailable; its jobs wait, and it is retried periodically.`,
           outcome.failure.error,
         );
       }
@@ -423,7 +424,7 @@ export class Lane {
   #replayed(jobs: number): void {
     this.stats.replayed += jobs;
     this.#host.logger.warn(
-      `defer, sink ${this.name}: its server began anew; ${jobs} jobs it had acknowledged are sent again.`,
+      `defer, sink ${this.name}: its server restarted; ${jobs} jobs it had acknowledged are sent again.`,
     );
     this.#schedule();
   }

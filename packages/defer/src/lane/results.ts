@@ -87,7 +87,7 @@ export class Results {
     if (inMemory.length > 0) this.#gathering.retry(inMemory);
   }
 
-  /** The sink is not there: its jobs come first again, in their order. */
+  /** The sink is unavailable: its jobs come first again, in their order. */
   putBack(batch: readonly PendingJob[]): void {
     this.#stats.failures++;
     this.#stats.resent += batch.length;

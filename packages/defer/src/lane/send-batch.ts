@@ -18,7 +18,7 @@ export async function sendBatch(
   abort: AbortController,
 ): Promise<BatchOutcome> {
   const giveUp = (): void => {
-    const sentence = `The sink ${name} did not answer within ${sendTimeoutMs} ms.`;
+    const sentence = `The sink ${name} did not respond within ${sendTimeoutMs} ms.`;
     abort.abort(new DeferError('ERR_REDLINE_DEFER_TIMEOUT', sentence));
   };
   const timer = sink.timesJobs === true ? undefined : clock.after(sendTimeoutMs, giveUp, true);
@@ -29,12 +29,12 @@ export async function sendBatch(
     abort.signal.addEventListener('abort', giveUpOnSink, { once: true });
     const results = await Promise.race([sink.send(batch, abort.signal), aborted]);
     if (results !== undefined && results.length !== batch.length) {
-      throw new Error(`${sink.kind} answered ${results.length} results for ${batch.length} jobs`);
+      throw new Error(`${sink.kind} returned ${results.length} results for ${batch.length} jobs`);
     }
     const strange = results?.find((result) => !isResult(result));
     if (strange !== undefined) {
       throw new Error(
-        `${sink.kind} answered ${inspect(strange)} for a job: what is not undefined must be made by retry(), untried() or dead()`,
+        `${sink.kind} returned ${inspect(strange)} for a job: a result is undefined or made by retry(), untried() or dead()`,
       );
     }
     return { results: results ?? undefined };

@@ -45,6 +45,6 @@ export class Suspects {
 function endedProcess(begun: number): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_DEAD',
-    `Each of the last ${begun} processes that ran it ended while it ran.`,
+    `Each of the last ${begun} processes that ran it exited while it ran.`,
   );
 }

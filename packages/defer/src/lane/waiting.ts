@@ -4,7 +4,7 @@ export const waitReasons = [
   'unavailable',
   /** Sends failed, and the next one waits for its time. */
   'outage',
-  /** What ended processes have left is read first. */
+  /** Jobs left by exited processes are read first. */
   'orphans',
   /** A job that may have ended a process runs alone. */
   'suspect',

@@ -33,10 +33,10 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
     return { reason: 'outage', sentence, ...(breakerMs !== undefined && until(breakerMs)) };
   }
   if (state.awaitsOrphans && gathering.isEmpty) {
-    return { reason: 'orphans', sentence: 'What ended processes have left is read first.' };
+    return { reason: 'orphans', sentence: 'Jobs left by exited processes are read first.' };
   }
   if (state.isAlone) {
-    const sentence = 'A job that was running when a process ended runs alone.';
+    const sentence = 'A job that was running when a process exited runs alone.';
     return { reason: 'suspect', sentence };
   }
   const heldMs = gathering.heldMs(now);
@@ -47,13 +47,13 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
     return { reason: 'ordered', sentence, ...until(heldMs) };
   }
   if (batches >= options.inFlight) {
-    const sentence = `${batches} of ${options.inFlight} batches are on their way.`;
+    const sentence = `${batches} of ${options.inFlight} batches are being sent.`;
     return { reason: 'in-flight', sentence };
   }
   if (!gathering.isEmpty) {
     const rateMs = gathering.pauseMs(now);
     if (rateMs === 0) return undefined;
-    return { reason: 'rate', sentence: 'The rate allows no more for now.', ...until(rateMs) };
+    return { reason: 'rate', sentence: 'The rate limit allows no more for now.', ...until(rateMs) };
   }
   if (batches > 0 && gathering.behindKeys > 0) {
     const sentence = `${gathering.behindKeys} jobs wait for another of their key.`;
@@ -63,7 +63,7 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
   const retrying = gathering.retrying + state.parked;
   if (retrying > 0) {
     const behind = gathering.behindKeys === 0 ? '' : `; ${gathering.behindKeys} are behind them`;
-    const sentence = `${retrying} jobs have failed, and wait for their next try${behind}.`;
+    const sentence = `${retrying} jobs have failed and wait for their next attempt${behind}.`;
     const { nextDueAtMs } = gathering;
     return {
       reason: 'retry',

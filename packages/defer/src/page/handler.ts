@@ -34,14 +34,14 @@ export function pageHandler(source: PageSource): PageHandler {
       return;
     }
     const form = await formOf(request);
-    if (form === undefined) return refuse(response, 413, 'That is no form of this page.');
+    if (form === undefined) return refuse(response, 413, 'This is not a form of this page.');
     if (!isSame(form.get('token') ?? '', token)) {
       return refuse(response, 403, 'This form is not from this page. Reload it and try again.');
     }
     const which = whichOf(form);
     const action = form.get('action');
     if (which === undefined || (action !== 'requeue' && action !== 'remove')) {
-      return refuse(response, 400, 'The form names no dead letter, or no action.');
+      return refuse(response, 400, 'The form lacks a dead letter or an action.');
     }
     const number = await source[action](which);
     // Back to the page, so that reloading it repeats nothing. A relative address is right wherever it is mounted.
@@ -60,7 +60,7 @@ export function pageHandler(source: PageSource): PageHandler {
   return (request, response) => {
     answer(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else refuse(response, 500, `The page cannot be made: ${messageOf(error)}`);
+      else refuse(response, 500, `The page cannot be rendered: ${messageOf(error)}`);
     });
   };
 }

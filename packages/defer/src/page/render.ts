@@ -192,7 +192,7 @@ function jobTable(names: readonly JobRow[], nowMs: number): Html {
 const owners: Record<JournalRow['owner'], string> = {
   running: 'its process runs',
   free: 'free to be adopted',
-  gone: 'its process is gone',
+  gone: 'its process has exited',
   elsewhere: 'of another container or host',
 };
 

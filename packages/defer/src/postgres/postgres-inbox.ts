@@ -4,7 +4,7 @@ import { Unavailable } from '../delivery/unavailable.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery } from '../sink.ts';
 import type { Handler } from '../sinks/handlers.ts';
-import { positive } from '../validate.ts';
+import { onlyKnown, positive } from '../validate.ts';
 import { inboxTable } from './inbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from './pool.ts';
 import { TableCreator } from './table-creator.ts';
@@ -66,6 +66,13 @@ export interface PostgresInbox<Client> {
   claim(client: PostgresClient, delivery: Identified): Promise<boolean>;
 }
 
+const optionNames = {
+  pool: true,
+  table: true,
+  createTable: true,
+  retainMs: true,
+} satisfies Record<keyof PostgresInboxOptions<TransactionClient>, true>;
+
 /**
  * Exactly once, for handlers that write to PostgreSQL: what they write and the row that says so commit together.
  * A job is what its name and key say, or else its id: a second one of the same name and key is done by the first.
@@ -84,6 +91,7 @@ export interface PostgresInbox<Client> {
 export function postgresInbox<Client extends TransactionClient = TransactionClient>(
   options: PostgresInboxOptions<Client>,
 ): PostgresInbox<Client> {
+  onlyKnown('postgresInbox', options, optionNames);
   return new Inbox(options);
 }
 

@@ -4,7 +4,7 @@ import type { PostgresClient, PostgresPool } from './pool.ts';
 
 const mostMsForTable = 2_000;
 
-/** Creates a table where there is none: once, whoever asks how often. */
+/** Creates a table if it does not exist: once, however often it is called. */
 export class TableCreator {
   readonly #pool: PostgresPool;
   readonly #statement: string | undefined;
@@ -60,7 +60,7 @@ export class TableCreator {
     if ((rows[0] as { there: boolean }).there || (await this.createSoon())) return;
     throw new DeferError(
       'ERR_REDLINE_DEFER_LEVEL',
-      `The ${what}'s table ${table} is not there, and its pool had no client within ${mostMsForTable} ms to make it with: give the pool more than one, or run ${what}Table() beforehand.`,
+      `The ${what}'s table ${table} does not exist, and its pool had no client within ${mostMsForTable} ms to create it: allow the pool more than one, or run ${what}Table() beforehand.`,
     );
   }
 }

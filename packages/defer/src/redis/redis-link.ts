@@ -28,7 +28,7 @@ export class RedisLink {
   readonly client: Redis;
   readonly #host: SinkHost;
   #isClosed = false;
-  /** What the host was told last. */
+  /** What the host heard last. */
   #isAvailable: boolean | undefined;
   /** Settles when the newest connection has said which server it is. */
   #introduced: Promise<void>;
@@ -66,7 +66,7 @@ export class RedisLink {
   async ready(signal: AbortSignal): Promise<void> {
     const { status } = this.client;
     if (status !== 'ready' && status !== 'connecting' && status !== 'connect') {
-      throw new Error(`Redis is not there: the connection is "${status}".`);
+      throw new Error(`Redis is unavailable: the connection is "${status}".`);
     }
     await untilAborted(this.#introduced, signal);
   }
@@ -88,7 +88,7 @@ export class RedisLink {
       // It went while it was asked.
       if (this.client.status !== 'ready') return;
       // A server that hides INFO is one whose restarts nobody can tell.
-      this.#host.warn('Redis does not say which run it is: its restarts go unseen.', error);
+      this.#host.warn('Redis does not report its run id: its restarts go unnoticed.', error);
     }
     this.#askedAtMs = undefined;
     this.#introduce();

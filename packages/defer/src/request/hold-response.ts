@@ -88,7 +88,7 @@ class HeldResponse implements HeldReply {
     if (this.#state === 'open') return true;
     if (this.#state === 'refused') return false;
     if (this.#ended !== undefined) {
-      // An error behind the end, say, for which the framework makes a reply: headers are too late for it as well.
+      // An error behind the end, say, for which the framework makes a response: headers are too late for it as well.
       this.#isDisturbed = true;
       return false;
     }

@@ -20,7 +20,7 @@ export interface ScopeDesk {
   /** The request has jobs whose turn has not come; `closed` when it has ended. */
   opened(scope: Scope): void;
   closed(scope: Scope): void;
-  /** The reply claims the job: it must be as safe as its level says before the reply leaves. */
+  /** The response claims the job: it must be as safe as its level says before the response leaves. */
   secure(job: PendingJob): void;
   /** The request has the outcome the job was meant for. */
   dispatch(job: PendingJob): void;
@@ -41,14 +41,14 @@ export interface ScopeHost {
   facts(): RequestFacts;
   /** The request has a job now: `scope.end` must be called at its end. Called once. */
   watch(scope: Scope): void;
-  /** The status of a reply that has been written as a whole, on its way as it may be. */
+  /** The status of a response that has been written as a whole, on its way as it may be. */
   repliedWith(): number | undefined;
-  /** The reply has something to wait for: `scope.hold` must be called before any of it leaves. Called once. */
+  /** The response has something to wait for: `scope.hold` must be called before any of it leaves. Called once. */
   guard(scope: Scope): void;
 }
 
 /**
- * A reply that waits for what it claims. An object, and not a function made for it: a closure that is put into a field
+ * A response that waits for what it claims. An object, and not a function made for it: a closure that is put into a field
  * has V8 move everything it reaches, all of the request, to the old generation. At 2,000 requests per second that was
  * 20 to 30 ms of collecting in each of them, in one piece.
  */
@@ -57,7 +57,7 @@ export interface HeldReply {
   released(error: unknown): void;
 }
 
-/** A request, as far as its jobs go: from its arrival to the end of its reply. */
+/** A request, as far as its jobs go: from its arrival to the end of its response. */
 export class Scope implements Acknowledgement, Linked<Scope> {
   readonly deferrer: ScopeDeferrer;
   before: Scope | undefined;
@@ -65,7 +65,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   readonly #host: ScopeHost;
   /** Not yet decided on: the request's outcome is theirs. */
   #jobs: PendingJob[] = [];
-  /** Jobs whose level the reply must wait for. */
+  /** Jobs whose level the response must wait for. */
   #waiting = 0;
   #failure: unknown;
   #isWatched = false;
@@ -83,17 +83,17 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     return this.#host.facts();
   }
 
-  /** True once the reply, or the client, is gone. */
+  /** True once the response, or the client, is gone. */
   get hasEnded(): boolean {
     return this.#outcome !== undefined;
   }
 
-  /** True while the reply can still be held. */
+  /** True while the response can still be held. */
   get canHold(): boolean {
     return !this.#hasReplied && this.#outcome === undefined;
   }
 
-  /** True when the reply has something to wait for, or jobs to journal once its status is known. */
+  /** True when the response has something to wait for, or jobs to journal once its status is known. */
   get isGuarded(): boolean {
     return this.#isGuarded;
   }
@@ -105,13 +105,13 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   /** The job shares the request's outcome. */
   add(job: PendingJob): void {
     this.#watch();
-    // The first look may show that the reply is long gone.
+    // The first look may show that the response is long gone.
     if (this.hasEnded) return this.#decide(job);
     if (this.#jobs.push(job) === 1) this.deferrer.desk.opened(this);
     if (job.when === 'success' && job.level !== 'memory') this.#guard();
   }
 
-  /** The reply must not leave before the job is acknowledged. */
+  /** The response must not leave before the job is acknowledged. */
   await(job: PendingJob): void {
     this.#waiting++;
     job.tell(this);
@@ -120,7 +120,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   }
 
   /**
-   * The reply is about to leave with this status. It is released when everything it claims is true, at once where there
+   * The response is about to leave with this status. It is released when everything it claims is true, at once where there
    * is nothing to wait for.
    */
   hold(status: number, reply: HeldReply): void {
@@ -132,7 +132,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
       }
     }
     if (this.#waiting > 0) {
-      // A write acknowledges the jobs of many requests in a row: each reply goes on in its own context.
+      // A write acknowledges the jobs of many requests in a row: each response goes on in its own context.
       this.#held = { reply, context: asyncContext() };
       return;
     }
@@ -148,7 +148,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     context.runInAsyncScope(this.#answer, this, reply);
   }
 
-  /** The reply is gone, as a whole or not: its jobs are free to go. */
+  /** The response is gone, as a whole or not: its jobs are free to go. */
   end(status: number, isComplete: boolean): void {
     if (this.#outcome !== undefined) return;
     if (!isComplete) this.#outcome = 'aborted';
@@ -191,7 +191,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   #answer(reply: HeldReply): void {
     const failure = this.#failure;
     this.#failure = undefined;
-    // An answer that says so is the reply then, and is not held again.
+    // An answer that says so is the response then, and is not held again.
     this.#hasReplied = true;
     if (failure === undefined) return reply.released(undefined);
     reply.released(unsafe(failure));

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Scope } from './scope.ts';
 
-/** Tells the scope how its reply ended. */
+/** Tells the scope how its response ended. */
 export function watchEnd(response: ServerResponse, scope: Scope): void {
   const end = (): void => scope.end(response.statusCode, isComplete(response));
   if (response.writableFinished || response.destroyed) return end();

@@ -7,6 +7,7 @@ import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
 import { PackedRecords } from '../redis/packed-records.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface BullMQOptions {
   /**
@@ -42,6 +43,10 @@ interface Entry {
   opts: JobsOptions;
 }
 
+const optionNames = {
+  lane: true,
+} satisfies Record<keyof BullMQOptions, true>;
+
 /**
  * Jobs go to a BullMQ queue, for any stock worker to do. The job's name and key, `send-mail~order-7`, or else its
  * id, become BullMQ's `jobId`: while a job of that id is in the queue, a second is left out. `options` of `defer()` are BullMQ's own: `delay`, `priority`,
@@ -55,6 +60,7 @@ interface Entry {
  * ```
  */
 export function bullmq(queue: Queue, options: BullMQOptions = {}): Sink {
+  onlyKnown('bullmq', options, optionNames);
   const { lane = 'auto' } = options;
   if (lane !== 'auto' && lane !== 'bulk') {
     throw new DeferError(
@@ -93,7 +99,7 @@ class BullMQSink implements Sink {
     for (const name in options) {
       if (!ownOptions.has(name)) continue;
       return name === 'jobId'
-        ? "BullMQ's jobId is made of the job's name and key: give { key } instead of { options: { jobId } }"
+        ? "BullMQ's jobId is derived from the job's name and key: give { key } instead of { options: { jobId } }"
         : `the option "${name}" of BullMQ is not for deferred jobs`;
     }
     return undefined;
@@ -142,7 +148,7 @@ class BullMQSink implements Sink {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // One that never came up has nothing to close, and would be waited for without end.
+    // One that never connected has nothing to close, and would be waited for without end.
     if (this.#lane !== undefined) await (await this.#link)?.close();
   }
 
@@ -219,10 +225,10 @@ class BullMQSink implements Sink {
   }
 }
 
-/** `addBulk` returns the code of a failure as if it were the id of a job, and throws nothing: the job is not there. */
+/** `addBulk` returns the code of a failure as if it were the id of a job, and throws nothing: the job was not added. */
 function refusal(id: unknown): DeliveryResult {
   if (!(Number(id) < 0)) return undefined;
-  const reason = Number(id) === -5 ? 'its parent is not there' : `the code is ${String(id)}`;
+  const reason = Number(id) === -5 ? 'its parent does not exist' : `the code is ${String(id)}`;
   return dead(new Error(`BullMQ did not take the job: ${reason}.`));
 }
 

@@ -16,6 +16,7 @@ import {
   type SinkHost,
 } from '../sink.ts';
 import { isFinal } from '../thrown.ts';
+import { onlyKnown } from '../validate.ts';
 
 /**
  * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
@@ -57,6 +58,10 @@ export function batched(handler: BatchHandler): Handler {
   return handler as unknown as Handler;
 }
 
+const optionNames = {
+  concurrency: true,
+} satisfies Record<keyof HandlersOptions, true>;
+
 /**
  * Jobs done by functions of this process, each in the context of the request that deferred it. No server is needed;
  * with a journal what was not done when the process died is done by the next one.
@@ -73,6 +78,7 @@ export function handlers(
   table: Readonly<Record<string, Handler>>,
   options: HandlersOptions = {},
 ): Sink {
+  onlyKnown('handlers', options, optionNames);
   const { concurrency = 16 } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new DeferError(
@@ -120,7 +126,7 @@ class HandlersSink implements Sink {
 
   refuses(job: string): string | undefined {
     if (this.#table.has(job)) return undefined;
-    return `there is no handler for "${job}", only for ${[...this.#table.keys()].join(', ') || 'none'}`;
+    return `no handler for "${job}", only for ${[...this.#table.keys()].join(', ') || 'none'}`;
   }
 
   async send(
@@ -207,7 +213,7 @@ class HandlersSink implements Sink {
     if (inTime || !isNews || this.#ordered || now < this.#tellHangingAtMs) return;
     this.#tellHangingAtMs = now + tellEveryMs;
     this.#host.warn(
-      `the handler of "${job}" did not end in time (sendTimeoutMs); until it does again, one of its jobs at a time is tried.`,
+      `the handler of "${job}" did not end in time (sendTimeoutMs); until it does again, its jobs are tried one at a time.`,
     );
   }
 
@@ -216,7 +222,7 @@ class HandlersSink implements Sink {
     if (now < this.#tellAtMs) return;
     this.#tellAtMs = now + tellEveryMs;
     this.#host.warn(
-      `what the handler of "${job}" works with is unavailable; its jobs wait.`,
+      `a dependency of the handler of "${job}" is unavailable; its jobs wait.`,
       error,
     );
   }
@@ -235,7 +241,7 @@ async function attemptTogether(
     const run = (): Promise<unknown> =>
       inTime.race(Promise.resolve().then(() => handler(data, deliveries, signal)));
     const results = await (spans === undefined ? run() : spans.process(name, deliveries, run));
-    // What `Promise.all` of inserts resolves with is no verdict: who does not throw has done its jobs.
+    // What `Promise.all` of inserts resolves with is not a verdict: a handler that does not throw has done its jobs.
     const says = Array.isArray(results) && (results.some(isVerdict) || results.every(isUndefined));
     if (!says || results.length === 0) return [];
     if (results.length === deliveries.length) {
@@ -252,7 +258,7 @@ async function attemptTogether(
 function hangs(job: string): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_TIMEOUT',
-    `The handler of "${job}" does not end in time; one of its jobs at a time is tried.`,
+    `The handler of "${job}" does not end in time; its jobs are tried one at a time.`,
   );
 }
 

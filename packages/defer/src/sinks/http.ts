@@ -1,6 +1,7 @@
 import { isolate } from '../delivery/isolate.ts';
 import { DeferError } from '../errors.ts';
 import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface HttpOptions {
   /** Where batches are posted to. */
@@ -19,6 +20,12 @@ export interface HttpOptions {
 /** Statuses that speak of the server and not of what was sent. */
 const passing = new Set([401, 403, 404, 407, 408, 421, 425, 429]);
 
+const optionNames = {
+  url: true,
+  headers: true,
+  format: true,
+} satisfies Record<keyof HttpOptions, true>;
+
 /**
  * Batches posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same where it had to
  * be sent again. Any 2xx takes the whole batch. A 429 or 503 with `retry-after` is obeyed; other 4xx blame a job, which
@@ -30,6 +37,7 @@ const passing = new Set([401, 403, 404, 407, 408, 421, 425, 429]);
  * ```
  */
 export function http(options: HttpOptions): Sink {
+  onlyKnown('http', options, optionNames);
   const { format = 'json' } = options;
   if (!URL.canParse(String(options.url))) {
     throw new DeferError(
@@ -97,7 +105,7 @@ class HttpSink implements Sink {
     // Read to its end, so that the connection can be used again.
     const said = (await answer.text()).slice(0, 200);
     if (answer.ok) return;
-    const message = `${String(url)} answered ${answer.status} ${said}`.trim();
+    const message = `${String(url)} responded with ${answer.status} ${said}`.trim();
     const afterMs = waitAsked(answer.headers.get('retry-after'));
     if (afterMs !== undefined && (answer.status === 429 || answer.status === 503)) {
       throw new PauseError(message, afterMs);

@@ -9,6 +9,7 @@ import { isolate } from '../delivery/isolate.ts';
 import { choose, JobFault } from '../delivery/job-fault.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 type StringOptions = ProducerOptions<string, string, string, string>;
 
@@ -32,6 +33,12 @@ const faultsOfJob = [
   'INVALID_TOPIC_EXCEPTION',
 ];
 
+const optionNames = {
+  topic: true,
+  producer: true,
+  maxJobBytes: true,
+} satisfies Record<keyof KafkaOptions, true>;
+
 /**
  * Each job one message of a Kafka topic, acknowledged by all in-sync replicas. Jobs with a key go to the key's
  * partition and stay in order there. Consumers dedupe by the header `defer-id`.
@@ -42,6 +49,7 @@ const faultsOfJob = [
  * ```
  */
 export function kafka(options: KafkaOptions): Sink {
+  onlyKnown('kafka', options, optionNames);
   return new KafkaSink(options);
 }
 

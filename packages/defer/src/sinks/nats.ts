@@ -21,6 +21,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface NatsOptions {
   /** How to reach the server. The connection is the sink's own, and stays up by itself. */
@@ -37,6 +38,12 @@ export interface NatsOptions {
 /** A stream's "message size exceeds maximum allowed". */
 const messageTooLarge = 10_054;
 
+const optionNames = {
+  connect: true,
+  subject: true,
+  maxJobBytes: true,
+} satisfies Record<keyof NatsOptions, true>;
+
 /**
  * Each job one message of a JetStream stream, acknowledged by it. The message's id is the job's name and key, or else its id:
  * within the stream's `duplicate_window` a second one of that id is dropped by the server.
@@ -47,6 +54,7 @@ const messageTooLarge = 10_054;
  * ```
  */
 export function nats(options: NatsOptions): Sink {
+  onlyKnown('nats', options, optionNames);
   return new NatsSink(options);
 }
 
@@ -76,7 +84,7 @@ class NatsSink implements Sink {
     signal: AbortSignal,
   ): Promise<readonly DeliveryResult[] | undefined> {
     const client = await untilAborted(this.#obtainClient(), signal);
-    if (this.#isDown) throw new Error('NATS is not there: the connection is being made again.');
+    if (this.#isDown) throw new Error('NATS is unavailable: reconnecting.');
     const inTime = abortable(signal);
     if (this.#host?.ordered !== true) {
       const outcomes = await Promise.allSettled(
@@ -113,7 +121,7 @@ class NatsSink implements Sink {
     } catch (error) {
       // The client calls it "jetstream is not enabled", and exports no class for it.
       if ((error as Error).name !== 'JetStreamNotEnabled') throw error;
-      throw new Error(`No JetStream stream listens to "${subject}".`, { cause: error });
+      throw new Error(`No JetStream stream captures "${subject}".`, { cause: error });
     }
   }
 

@@ -4,6 +4,7 @@ import type { Outbox, OutboxHost, OutboxJob } from '../outbox.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
+import { onlyKnown } from '../validate.ts';
 
 export { outboxTable } from '../postgres/outbox-table.ts';
 
@@ -46,6 +47,15 @@ const eagerForMs = 100;
 const settleEveryMs = 1_000;
 const seenWithinMs = 15_000;
 
+const optionNames = {
+  pool: true,
+  table: true,
+  createTable: true,
+  pollMs: true,
+  inFlight: true,
+  leaseMs: true,
+} satisfies Record<keyof PostgresOutboxOptions, true>;
+
 /**
  * Level `outbox`: the job is a row of the caller's own transaction. What is rolled back was never deferred; what is
  * committed reaches its sink, from this process or, when it dies, from another on the same table.
@@ -60,6 +70,7 @@ const seenWithinMs = 15_000;
  * ```
  */
 export function postgresOutbox(options: PostgresOutboxOptions): Outbox {
+  onlyKnown('postgresOutbox', options, optionNames);
   return new PostgresOutbox(options);
 }
 
@@ -184,7 +195,7 @@ class PostgresOutbox implements Outbox {
       if (taken === 0) await this.#rest(hasFailed);
     }
     await this.#release().catch((error: unknown) => {
-      host.warn('What the outbox held stays held until its lease is over.', error);
+      host.warn('Rows claimed by the outbox stay claimed until their lease expires.', error);
     });
   }
 
@@ -249,7 +260,7 @@ class PostgresOutbox implements Outbox {
         this.#wake.abort();
         return;
       }
-      host.warn(`The outbox could not pass on "${row.job}" ${row.id}; its row stays.`, error);
+      host.warn(`The outbox could not hand on "${row.job}" ${row.id}; its row stays.`, error);
     }
   }
 

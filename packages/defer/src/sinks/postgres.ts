@@ -4,6 +4,7 @@ import { untilAborted } from '../delivery/until-aborted.ts';
 import { quoteTable, type PostgresPool } from '../postgres/pool.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface PostgresOptions {
   /** Stays the user's: the sink does not end it. */
@@ -33,6 +34,12 @@ export function postgresTable(table = 'deferred_jobs'): string {
 )`;
 }
 
+const optionNames = {
+  pool: true,
+  table: true,
+  createTable: true,
+} satisfies Record<keyof PostgresOptions, true>;
+
 /**
  * Each job one row, a batch one statement. `key` is the job's key, or else its id: a second row of that name
  * and key is left out, so that no job is there twice.
@@ -43,6 +50,7 @@ export function postgresTable(table = 'deferred_jobs'): string {
  * ```
  */
 export function postgres(options: PostgresOptions): Sink {
+  onlyKnown('postgres', options, optionNames);
   return new PostgresSink(options);
 }
 

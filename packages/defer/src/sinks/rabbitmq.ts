@@ -11,6 +11,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface RabbitMQOptions {
   /** Of the server, or what connects to it. */
@@ -34,6 +35,14 @@ export interface RabbitMQOptions {
 const preconditionFailed = 406;
 const connectTimeoutMs = 10_000;
 
+const optionNames = {
+  connect: true,
+  exchange: true,
+  routingKey: true,
+  setup: true,
+  maxJobBytes: true,
+} satisfies Record<keyof RabbitMQOptions, true>;
+
 /**
  * Each job one persistent message, confirmed by the server; one that no queue takes is tried again. `messageId` is the
  * job's id, the same where a message had to be sent again, for consumers to dedupe by; `type` is the job's name.
@@ -48,6 +57,7 @@ const connectTimeoutMs = 10_000;
  * ```
  */
 export function rabbitmq(options: RabbitMQOptions): Sink {
+  onlyKnown('rabbitmq', options, optionNames);
   return new RabbitMQSink(options);
 }
 
@@ -56,7 +66,7 @@ interface Line {
   channel: ConfirmChannel;
   /** Why the server closed it, once it did. */
   closedBy?: unknown;
-  /** Messages no queue took, by id, with the server's reason: each is told just before its confirmation. */
+  /** Messages no queue took, by id, with the server's reason: each is reported just before its confirmation. */
   returned: Map<string, string>;
 }
 

@@ -14,6 +14,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface RedisStreamsOptions {
   /** A client of the server; the sink makes a connection of its own like it, and leaves this one alone. */
@@ -29,6 +30,12 @@ export interface RedisStreamsOptions {
 
 type Append = (stream: string, ...words: (string | number)[]) => Promise<[number, string?]>;
 
+const optionNames = {
+  client: true,
+  stream: true,
+  maxLength: true,
+} satisfies Record<keyof RedisStreamsOptions, true>;
+
 /**
  * Each job one entry of a Redis stream, in the order they were deferred. Its fields: `data`, the JSON; `defer-id`,
  * which is the same where an entry had to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
@@ -40,6 +47,7 @@ type Append = (stream: string, ...words: (string | number)[]) => Promise<[number
  * ```
  */
 export function redisStreams(options: RedisStreamsOptions): Sink {
+  onlyKnown('redisStreams', options, optionNames);
   return new RedisStreamsSink(options);
 }
 

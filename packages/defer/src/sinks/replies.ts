@@ -10,6 +10,7 @@ import {
 } from '../sink.ts';
 import { messageOf } from '../thrown.ts';
 import { handlers, type Handler } from './handlers.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface RepliesOptions {
   /** What makes each job's result. It must be JSON; a throw has the job tried again, as with `handlers`. */
@@ -35,7 +36,7 @@ export interface ReplySocket {
 
 /** What a client gets, as JSON text. */
 export interface Reply {
-  /** The job's key, where the caller gave one, else its id. */
+  /** The job's key, if the caller gave one, otherwise its id. */
   id: string;
   job: string;
   /** What the work returned. */
@@ -57,6 +58,12 @@ export interface Replies extends Sink {
   poll(client: string, request: IncomingMessage, response: ServerResponse, waitMs?: number): void;
 }
 
+const optionNames = {
+  work: true,
+  retainMs: true,
+  recheckMs: true,
+} satisfies Record<keyof RepliesOptions, true>;
+
 /**
  * The client gets an answer at once, and its result later over a WebSocket, or over HTTP. Who it is for is the option
  * `to` of the job. A result made is kept until a socket has taken it, and is not made twice while this process lives;
@@ -70,6 +77,7 @@ export interface Replies extends Sink {
  * ```
  */
 export function replies(options: RepliesOptions): Replies {
+  onlyKnown('replies', options, optionNames);
   const { retainMs = 300_000, recheckMs = 1_000 } = options;
   for (const [name, value] of Object.entries({ retainMs, recheckMs })) {
     if (Number.isFinite(value) && value > 0) continue;
@@ -124,7 +132,7 @@ class RepliesSink implements Replies {
   refuses(job: string, options: Readonly<Record<string, unknown>> | undefined): string | undefined {
     const to = options?.['to'];
     if (typeof to !== 'string' || to === '') {
-      return `it does not say which client the result is for: options.to is ${JSON.stringify(to)}`;
+      return `it does not name the client of the result: options.to is ${JSON.stringify(to)}`;
     }
     return this.#workers.refuses!(job, options);
   }
@@ -184,7 +192,7 @@ class RepliesSink implements Replies {
     const socket: ReplySocket = {
       send: (text, done) => {
         if (isOver) {
-          done(new Error('This poll is answered.'));
+          done(new Error('This poll has its response.'));
           return;
         }
         // All that is there goes along.
@@ -240,7 +248,7 @@ class RepliesSink implements Replies {
     if (this.#places.get(client)?.socket === socket) this.#places.delete(client);
   }
 
-  /** Results whose jobs went elsewhere, to the dead letters after too many tries, are not kept for ever. */
+  /** Results whose jobs went elsewhere, to the dead letters after too many tries, are not kept forever. */
   #sweep(): void {
     const now = Date.now();
     if (now < this.#sweepAtMs) return;

@@ -2,6 +2,7 @@ import { PublishBatchCommand, type SNSClient } from '@aws-sdk/client-sns';
 import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
 import { AwsSink } from '../delivery/aws-sink.ts';
 import type { Delivery, Sink } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface SnsOptions {
   /** Stays the user's: the sink does not close it. */
@@ -15,6 +16,12 @@ export interface SnsOptions {
   maxBytes?: number;
 }
 
+const optionNames = {
+  client: true,
+  topicArn: true,
+  maxBytes: true,
+} satisfies Record<keyof SnsOptions, true>;
+
 /**
  * Each job one message to an SNS topic, ten in a call.
  *
@@ -24,6 +31,7 @@ export interface SnsOptions {
  * ```
  */
 export function sns(options: SnsOptions): Sink {
+  onlyKnown('sns', options, optionNames);
   return new SnsSink(options);
 }
 

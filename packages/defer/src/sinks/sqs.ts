@@ -2,6 +2,7 @@ import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
 import { AwsSink } from '../delivery/aws-sink.ts';
 import type { Delivery, Sink } from '../sink.ts';
+import { onlyKnown } from '../validate.ts';
 
 export interface SqsOptions {
   /** Stays the user's: the sink does not close it. */
@@ -15,6 +16,12 @@ export interface SqsOptions {
   maxBytes?: number;
 }
 
+const optionNames = {
+  client: true,
+  queueUrl: true,
+  maxBytes: true,
+} satisfies Record<keyof SqsOptions, true>;
+
 /**
  * Each job one message of an SQS queue, ten in a call. A FIFO queue drops a second message of the same key, or id,
  * within five minutes, and keeps the jobs of one key in order.
@@ -25,6 +32,7 @@ export interface SqsOptions {
  * ```
  */
 export function sqs(options: SqsOptions): Sink {
+  onlyKnown('sqs', options, optionNames);
   return new SqsSink(options);
 }
 

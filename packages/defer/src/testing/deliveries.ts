@@ -54,7 +54,7 @@ export function host(ordered: boolean | 'key' = false): SpyHost {
 
 export interface Journey {
   dead: Delivery[];
-  /** How many sends were rejected: the sink was not there. */
+  /** How many sends were rejected: the sink was unavailable. */
   outages: number;
 }
 

@@ -92,7 +92,7 @@ export function sinkContract(traits: SinkTraits): ContractCase[] {
       poison === undefined && 'its server refuses nothing by content',
       (start) => buriesPoison(start, poison!, dedupes),
     ),
-    one('rejects when it may not take longer', false, givesUp),
+    one('rejects when its time is up', false, givesUp),
     one('closes, used or not, and leaves what it has sent', false, closes),
     one(
       'says that its server is gone, counts nobody out, and goes on when it is back',

@@ -116,7 +116,7 @@ test('jobs for a sink that is not there any more stay where they are, and are to
   const { deferrer, logger } = live(directory);
   await deferrer.ready();
   await deferrer.close();
-  assert.match(logger.lines.join(), /jobs for the sink "old", which there is not/);
+  assert.match(logger.lines.join(), /jobs for the sink "old", which is not configured/);
   const again = live(directory, { sinks: { old: new TestSink() } });
   t.after(() => again.deferrer.close());
   await until('the job', () => again.deferrer.lanes.get('old')!.stats.sent === 1);

@@ -36,7 +36,7 @@ for (const { version, library } of versions) {
             received: async () => (await queue.getWaiting(0, -1)).map(toMessage),
           };
         },
-        // Only a stock queue can say no to a job: its parent is not there.
+        // Only a stock queue can say no to a job: its parent does not exist.
         poison: { options: { parent: { id: 'nobody', queue: 'bull:nothing' } } },
         outage: { begin: () => server!.kill(), end: () => server!.restart() },
       });

@@ -52,7 +52,7 @@ describe('nats', { skip: missing ?? false }, () => {
     t.after(() => sink.close!());
     await assert.rejects(
       Promise.resolve(sink.send(deliveries(2), AbortSignal.timeout(10_000))),
-      /No JetStream stream listens to "nobody.listens"/,
+      /No JetStream stream captures "nobody.listens"/,
     );
   });
 

@@ -15,7 +15,7 @@ export interface Engine {
 export interface ServerEvents {
   /** A connection came. Only with `announceConnections`. */
   onOpen(connection: Connection): void;
-  /** `body` is a copy: all of it with BODY_COMPLETE, else the first bytes of it or undefined. */
+  /** `body` is a copy: all of it with BODY_COMPLETE, otherwise its first bytes or undefined. */
   onRequest(
     connection: Connection,
     sequence: number,
@@ -34,7 +34,7 @@ export interface ServerEvents {
   onClientError(connection: Connection, error: ClientError): void;
   /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
   onTimeout(connection: Connection, isInactive: boolean): void;
-  /** The client ended its side while answers are due. Only with `allowHalfOpen` or after `announceEnd`; else the connection closes. */
+  /** The client ended its side while answers are due. Only with `allowHalfOpen` or after `announceEnd`; otherwise the connection closes. */
   onEnd?(connection: Connection): void;
   /** The last event of a connection. `errno` is 0 or what recv or send reported. */
   onClose(connection: Connection, errno: number): void;
@@ -145,7 +145,7 @@ export class Connection {
     this.#engine.addon.resume(this.slot, this.generation);
   }
 
-  /** Reads the rest of the request's body, or of what is refused, and drops it; nothing is told of it. */
+  /** Reads the rest of the request's body, or of what is refused, and drops it; no events are emitted for it. */
   discardBody(): void {
     this.#engine.addon.discardBody(this.slot, this.generation);
   }

@@ -60,7 +60,7 @@ export class Port {
   readonly #connections: (Connection | undefined)[] = [];
   /** Where the record behind the current one begins. */
   #next = 0;
-  /** Where reading goes on when bodies are ended before, else 0. */
+  /** Where reading goes on when bodies are ended before, otherwise 0. */
   #resumeAt = 0;
   /** Bodies that came whole with their requests: connection, sequence. */
   readonly #whole: (Connection | number)[] = [];
@@ -84,7 +84,7 @@ export class Port {
     settings: ServerSettings,
     events: ServerEvents,
   ): NativeServer | number {
-    // As the kernel reads what is no number.
+    // Values other than numbers are coerced as the kernel would.
     const backlog = Math.trunc(Number(options.backlog ?? DEFAULT_BACKLOG)) || 0;
     const number = this.#addon.listen({ ...options, backlog }, settings);
     if (number < 0) return number;

@@ -63,7 +63,7 @@ export class NativeServer {
   /**
    * Lets the engine answer GET and HEAD of exactly `url` by itself, on its own thread when it has one. `head` is the status
    * line and the headers, each ended by CRLF, with Content-Length and without Date, Connection, Keep-Alive and the empty
-   * line. `timeMs` 0 is for ever. Such requests are not told of.
+   * line. `timeMs` 0 is forever. Such requests are not reported.
    */
   keep(url: string, head: string, body: Uint8Array, timeMs: number): void {
     this.#addon.keep(this.number, url, Buffer.from(head, 'latin1'), body, timeMs);

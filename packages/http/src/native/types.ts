@@ -29,9 +29,9 @@ export interface ServerSettings {
   socketTimeout: number;
   /** Bytes, as Node counts. */
   maxHeaderSize: number;
-  /** Headers of a request, and trailers; 0 is no limit. */
+  /** Headers of a request, and trailers; 0 disables the limit. */
   maxHeaders: number;
-  /** 0 is no limit, -1 drops all. */
+  /** 0 disables the limit, -1 drops all. */
   maxConnections: number;
   noDelay: boolean;
   keepAlive: boolean;

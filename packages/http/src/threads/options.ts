@@ -42,7 +42,7 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
   if (unknown !== undefined) {
     throw errorOf(
       'ERR_REDLINE_HTTP_OPTION',
-      `runThreads has no option "${unknown}"; there are ${known.join(', ')}`,
+      `Unknown option "${unknown}" of runThreads. Known options: ${known.join(', ')}`,
     );
   }
   const {
@@ -58,7 +58,7 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
     if (!(value >= 0 && value <= 0x7fff_ffff)) {
       throw errorOf(
         'ERR_REDLINE_HTTP_OPTION',
-        `${name} is ${value}: give milliseconds, 0 to 2147483647`,
+        `${name} is ${value}: it must be 0 to 2147483647 milliseconds`,
       );
     }
   }
@@ -67,6 +67,9 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
 
 export function checkCount(count: number): void {
   if (!Number.isInteger(count) || count < 1) {
-    throw errorOf('ERR_REDLINE_HTTP_OPTION', `The number of threads is ${count}: give 1 or more`);
+    throw errorOf(
+      'ERR_REDLINE_HTTP_OPTION',
+      `The number of threads is ${count}: it must be 1 or more`,
+    );
   }
 }

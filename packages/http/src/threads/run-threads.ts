@@ -145,7 +145,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
     this.#failures[index]! += 1;
     if (this.listenerCount('exit') === 0) {
       const reason = error?.stack ?? 'without an error';
-      process.emitWarning(`Thread ${index} ended and starts again in ${delayMs} ms: ${reason}`);
+      process.emitWarning(`Thread ${index} exited and restarts in ${delayMs} ms: ${reason}`);
     }
     this.emit('restart', index, delayMs);
     const restart = setTimeout(() => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { closeServers, endConnections, shareServers } from '../shared-servers.ts';
 
-// The first module of a thread of `runThreads`: it runs the entry, and ends the thread when it is told to.
+// The first module of a thread of `runThreads`: it runs the entry, and ends the thread when asked to.
 
 interface Entry {
   readonly close?: () => unknown;

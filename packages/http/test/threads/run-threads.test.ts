@@ -123,7 +123,8 @@ describe('runThreads:', { timeout: 60_000 }, () => {
     });
     assert.throws(() => runThreads(1, entry, { stopTimeout: 1 } as never), {
       code: 'ERR_REDLINE_HTTP_OPTION',
-      message: /no option "stopTimeout"; there are workerData, stopTimeoutMs, /,
+      message:
+        /Unknown option "stopTimeout" of runThreads\. Known options: workerData, stopTimeoutMs, /,
     });
   });
 

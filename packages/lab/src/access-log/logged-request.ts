@@ -1,4 +1,4 @@
-/** A request as a log tells of it. */
+/** A request as described by a log. */
 export interface LoggedRequest {
   method: string;
   /** With its query. */
@@ -9,5 +9,5 @@ export interface LoggedRequest {
   time?: number;
 }
 
-/** `other`: a line that is in order and tells of no finished request. */
+/** `other`: a valid line that does not describe a finished request. */
 export type ParsedLine = LoggedRequest | 'other' | 'unreadable';

@@ -7,7 +7,7 @@ const mostPending = 100_000;
 
 /**
  * Reads lines of pino (as pino-http, nestjs-pino and Fastify write them), winston, Nest, Caddy and morgan, and of the
- * common and combined formats of nginx and Apache, also mixed. Fastify tells of a request in two lines, which are put
+ * common and combined formats of nginx and Apache, also mixed. Fastify describes a request in two lines, which are put
  * together by their id.
  */
 export class LineParser {

@@ -19,9 +19,9 @@ export interface LogCounts {
 const mostSamples = 3;
 
 /**
- * Calls back for each request of the logs, in their order. Compressed logs are told by their first bytes.
+ * Calls back for each request of the logs, in their order. Compressed logs are recognised by their first bytes.
  * @param files `-` is standard input.
- * @throws {LabError} ERR_REDLINE_ACCESS_LOG when a file is not there or not one line tells of a request
+ * @throws {LabError} ERR_REDLINE_ACCESS_LOG when a file does not exist or no line describes a request
  */
 export async function readAccessLog(
   files: readonly string[],
@@ -41,8 +41,8 @@ export async function readAccessLog(
   throw new LabError(
     'ERR_REDLINE_ACCESS_LOG',
     counts.lines === 0
-      ? `${files.join(', ')} holds no line.`
-      : `Not one of ${counts.lines} lines in ${files.join(', ')} tells of a request; the logs of pino, winston, Nest, morgan, Caddy, nginx and Apache are read.${sample === undefined ? '' : ` The first that could not be read:\n  ${sample}`}`,
+      ? `${files.join(', ')} contains no lines.`
+      : `None of the ${counts.lines} lines in ${files.join(', ')} describes a request; supported logs: pino, winston, Nest, morgan, Caddy, nginx and Apache.${sample === undefined ? '' : ` The first that could not be read:\n  ${sample}`}`,
   );
 }
 
@@ -70,7 +70,7 @@ async function readFile(
   } catch (cause) {
     signal.throwIfAborted();
     const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'it is not there' : message;
+    const reason = code === 'ENOENT' ? 'no such file' : message;
     throw new LabError('ERR_REDLINE_ACCESS_LOG', `${file} cannot be read: ${reason}.`, { cause });
   }
 }

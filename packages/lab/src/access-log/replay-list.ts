@@ -39,7 +39,7 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
   if (taken.length === 0) {
     throw new LabError(
       'ERR_REDLINE_ACCESS_LOG',
-      `None of the ${counts.requests} requests in ${file} can be asked again: only GET and HEAD that were answered with 2xx or 3xx are, for a log has no bodies.`,
+      `None of the ${counts.requests} requests in ${file} can be replayed: only GET and HEAD requests answered with 2xx or 3xx are, because a log has no bodies.`,
     );
   }
   return {
@@ -50,13 +50,19 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
         ? [`${counts.unreadable} of ${counts.lines} lines of ${file} could not be read.`]
         : []),
       ...(left.method > 0
-        ? [`${left.method} requests other than GET and HEAD are not replayed: a log has no bodies.`]
+        ? [
+            `${left.method} requests other than GET and HEAD are not replayed, because a log has no bodies.`,
+          ]
         : []),
       ...(left.status > 0
-        ? [`${left.status} requests are not replayed, for they were answered outside 2xx and 3xx.`]
+        ? [
+            `${left.status} requests are not replayed, because their status was outside 2xx and 3xx.`,
+          ]
         : []),
       ...(left.beyond > 0
-        ? [`Only the first ${mostRequests} requests are replayed; ${left.beyond} came after.`]
+        ? [
+            `Only the first ${mostRequests} requests are replayed; the ${left.beyond} after them are not.`,
+          ]
         : []),
     ],
   };

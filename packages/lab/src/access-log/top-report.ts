@@ -90,14 +90,14 @@ function spanText({ spanSeconds, counts }: TopResult): string {
 
 function timesText({ command }: TopResult): string {
   return command === 'top'
-    ? 'total: time from request to answer, added up. It is waiting as well as work.'
+    ? 'total: sum of the times from request to response. It includes waiting as well as work.'
     : 'Times are from the intended send to the last byte, so a server that stalls cannot hide its queue.';
 }
 
 function countsText({ command, counts }: TopResult): string {
   const { lines, other, unreadable } = counts;
   if (command === 'replay') return `${fixed(counts.requests)} of ${fixed(lines)} answered`;
-  return `${plural(lines, 'line')}: ${fixed(counts.requests)} requests, ${fixed(other)} of other things, ${fixed(unreadable)} that could not be read`;
+  return `${plural(lines, 'line')}: ${fixed(counts.requests)} requests, ${fixed(other)} other, ${fixed(unreadable)} unreadable`;
 }
 
 /** The report of `redline top` as one self-contained file. */
@@ -144,8 +144,8 @@ export function renderTopHtml(result: TopResult): string {
 
 function durationText({ command }: TopResult): string {
   return command === 'top'
-    ? 'Durations are the log’s own: from request to answer, so waiting for a database counts as much as work. CPU is told by redline flame and redline stairs.'
-    : 'Requests were sent at their times in the log, whether or not earlier ones were answered, and timed from when they were due. Only GET and HEAD that were answered well are asked again, without the headers and cookies of then.';
+    ? 'Durations are the log’s own: from request to response, so waiting for a database counts as much as work. For CPU, use redline flame and redline stairs.'
+    : 'Requests were sent at their times in the log, whether or not earlier ones were answered, and timed from when they were due. Only GET and HEAD requests that succeeded are replayed, without their original headers and cookies.';
 }
 
 function routesTable({ routes, hasDurations }: TopResult): Markup {

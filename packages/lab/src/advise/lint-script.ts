@@ -48,7 +48,7 @@ export function findLinter(): typeof Linter {
   }
 }
 
-/** @throws {Error} when the file is not there or cannot be parsed */
+/** @throws {Error} when the file does not exist or cannot be parsed */
 export function lintScript(url: string): LintedScript {
   const file = url.startsWith('file://') ? fileURLToPath(url) : url;
   const text = readCode(file);
@@ -79,7 +79,7 @@ export function lintScript(url: string): LintedScript {
     );
   };
   let messages = verify('module');
-  // Old code is no module: `delete name`, `with`, octal numbers.
+  // Old code is not a module: `delete name`, `with`, octal numbers.
   if (messages.some(({ fatal }) => fatal)) messages = verify('script');
   const fatal = messages.find((message) => message.fatal);
   if (fatal) throw new Error(`line ${fatal.line}: ${fatal.message}`);

@@ -47,22 +47,24 @@ interface Profiled {
 export function addAdviseCommand(program: Command, context: CommandContext): void {
   program
     .command('advise')
-    .description('show what would gain in the functions that take the time, by how much')
-    .argument('[files...]', 'only in these files and folders')
-    .option('--profile <file>', 'a .cpuprofile; without one the load is run and profiled')
+    .description('find changes that would speed up the hot functions, and by how much')
+    .argument('[files...]', 'limit to these files and folders')
+    .option('--profile <file>', 'a .cpuprofile (default: run the load and profile it)')
     .addOption(
       new Option('--config <file>', 'config file, or a folder with one, for the load').default('.'),
     )
-    .option('--variant <name>', 'which variant; the baseline by default')
-    .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
-    .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
-    .option('--replay <log>', 'requests of an access log in place of those of the config')
-    .option('--node <version>', 'the Node the profile was taken on (default: this one)')
-    .option('--evidence <folder>', 'gains you proved yourself (default: OUT/evidence)')
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--variant <name>', 'variant to measure (default: the baseline)')
+    .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 10)
+    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
+    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
+    .option('--node <version>', 'Node version the profile was taken on (default: this one)')
+    .option('--evidence <folder>', 'folder of gains you measured yourself (default: OUT/evidence)')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((files: string[], options: AdviseOptions) => run(files, options, context));
@@ -78,7 +80,7 @@ async function run(
   findLinter();
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined) {
-    throw new LabError('ERR_REDLINE_OPTION', `There is no file or folder ${missing}.`);
+    throw new LabError('ERR_REDLINE_OPTION', `No such file or folder: ${missing}.`);
   }
   const { tree, from, title, node, folder } = options.profile
     ? await readProfile(options.profile, options.node)
@@ -113,10 +115,7 @@ async function run(
 
 async function readProfile(file: string, node = process.versions.node): Promise<Profiled> {
   if (!/^\d+(?:\.\d+){0,2}$/.test(node)) {
-    throw new LabError(
-      'ERR_REDLINE_OPTION',
-      `--node is "${node}"; a version such as 24 was meant.`,
-    );
+    throw new LabError('ERR_REDLINE_OPTION', `--node is "${node}"; it takes a version such as 24.`);
   }
   const tree = buildCallTree(await readCpuProfile(file));
   if (tree.samples === 0) {

@@ -29,7 +29,7 @@ export interface CommandContext {
 }
 
 const descriptions = {
-  ladder: 'measure variants as rungs: each against the base, and against the rung below',
+  ladder: 'measure variants as rungs, each against the base and the rung below',
   bench: 'measure variants against a baseline',
 };
 
@@ -40,32 +40,34 @@ export function addBenchCommand(
 ): void {
   addTarget(program.command(name))
     .description(descriptions[name])
-    .option('--quick', 'a first look in a fraction of the time, with wider intervals')
-    .option('--only <names>', 'measure these variants only, separated by commas', parseNames)
+    .option('--quick', 'take a first look in a fraction of the time, with wider intervals')
+    .option('--only <names>', 'measure only these variants, separated by commas', parseNames)
     .option(
       '--restarts <n>',
-      'fresh starts of every server (else those of the config, or 14; 5 without turns)',
+      'fresh starts of every server (default: from the config, otherwise 14; 5 without turns)',
       parseCount,
     )
     .option(
       '--blocks <n>',
-      'measurements of each variant per restart (or 3; 10 without turns)',
+      'measurements of each variant per restart (default: 3; 10 without turns)',
       parseCount,
     )
-    .option('--connections <n>', 'connections kept busy', parseCount)
-    .option('--replay <log>', 'requests of an access log in place of those of the config')
-    .option('--margin <share>', 'what same is within (default: 2%)', parseMargin)
+    .option('--connections <n>', 'number of connections kept busy', parseCount)
+    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
+    .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
     .option(
       '--fail-if-slower <share>',
-      'exit with 1 when a variant takes more CPU by this, e.g. 3%',
+      'exit with 1 when a variant takes this much more CPU, e.g. 3%',
       parseMargin,
     )
-    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
-    .option('--md <file>', 'where to write a table in Markdown')
-    .option('--json <file>', 'where to write the figures', undefined)
-    .option('--html <file>', 'where to write the report', undefined)
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
+    .option('--md <file>', 'write a Markdown table to this file')
+    .option('--json <file>', 'write the figures to this file', undefined)
+    .option('--html <file>', 'write the report to this file', undefined)
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText(name))
     .action((target: string, words: string[], options: BenchOptions) =>
@@ -167,7 +169,7 @@ function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
   if (unknown !== undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `--only names "${unknown}", which is none of ${names.join(', ')}.`,
+      `--only names "${unknown}", which is not one of ${names.join(', ')}.`,
     );
   }
   return plans.flatMap((plan) => {

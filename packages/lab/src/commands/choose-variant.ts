@@ -44,6 +44,6 @@ export async function chooseVariant(
   const names = plans.flatMap(({ variants }) => variants.map((variant) => variant.name));
   throw new LabError(
     'ERR_REDLINE_OPTION',
-    `${option} names "${name}", which is none of ${names.join(', ')}.`,
+    `${option} names "${name}", which is not one of ${names.join(', ')}.`,
   );
 }

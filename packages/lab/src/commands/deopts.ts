@@ -35,21 +35,23 @@ const profileMs = 3_000;
 
 export function addDeoptsCommand(program: Command, context: CommandContext): void {
   addTarget(program.command('deopts'))
-    .description('which functions V8 threw optimised code of away, where and why')
-    .option('--variant <name>', 'which variant; the baseline by default')
-    .option('--seconds <n>', 'length of the load that counts', parseSeconds, 10)
-    .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
-    .option('--connections <n>', 'connections kept busy', parseCount)
-    .option('--replay <log>', 'requests of an access log in place of those of the config')
+    .description('list functions whose optimised code V8 discarded, where and why')
+    .option('--variant <name>', 'variant to measure (default: the baseline)')
+    .option('--seconds <n>', 'measured load, in seconds', parseSeconds, 10)
+    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
+    .option('--connections <n>', 'number of connections kept busy', parseCount)
+    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
     .option(
       '--log <file>',
       'read a log of node --log-code --log-deopt instead of starting a server',
     )
-    .option('--all', 'also functions of packages, Node and V8 with little time of their own')
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--all', 'include functions of packages, Node and V8 with little time of their own')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((target: string, command: string[], options: DeoptsOptions) =>
@@ -126,14 +128,14 @@ async function readFromLog(file: string, context: CommandContext): Promise<Deopt
   const events = await readLog(path).catch((cause: NodeJS.ErrnoException) => {
     const what =
       cause.code === 'ENOENT'
-        ? `There is no log at ${path}.`
+        ? `No such log: ${path}.`
         : `${path} cannot be read: ${cause.message}.`;
     throw new LabError('ERR_REDLINE_PROFILE', what, { cause });
   });
   if (events.length === 0) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',
-      `${path} tells of no code: write it with node --log-code --log-deopt --logfile=FILE.`,
+      `${path} contains no code events: write it with node --log-code --log-deopt --logfile=FILE.`,
     );
   }
   return {
@@ -143,7 +145,7 @@ async function readFromLog(file: string, context: CommandContext): Promise<Deopt
     variant: 'from a log',
     ...analyse({ events, maps: new SourceMaps(), folder: dirname(path) }),
     warnings: [
-      'The log was read from a file: there is no profile, so functions are ordered by how often they deoptimised.',
+      'The log was read from a file without a profile, so functions are ordered by how often they deoptimised.',
     ],
   };
 }

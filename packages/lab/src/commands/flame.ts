@@ -43,18 +43,20 @@ interface FlameOptions extends ReportOptions, RequestOptions {
 export function addFlameCommand(program: Command, context: CommandContext): void {
   addTarget(program.command('flame'))
     .description('profile a variant under load: an interactive flamegraph with V8 tiers')
-    .option('--variant <name>', 'which variant; the baseline by default')
-    .option('--diff <before after...>', 'two variants, or two files of earlier runs')
-    .option('--seconds <n>', 'length of the profile', parseSeconds, 10)
-    .option('--warmup <n>', 'seconds of load before it', parseSecondsOrNone, 3)
-    .option('--interval <µs>', 'microseconds from sample to sample', parseCount, 1_000)
-    .option('--perf', 'sample with Linux perf: native frames and the kernel too')
-    .option('--connections <n>', 'connections kept busy', parseCount)
-    .option('--replay <log>', 'requests of an access log in place of those of the config')
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--variant <name>', 'variant to measure (default: the baseline)')
+    .option('--diff <before after...>', 'compare two variants, or two files of earlier runs')
+    .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 10)
+    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
+    .option('--interval <µs>', 'sampling interval, in microseconds', parseCount, 1_000)
+    .option('--perf', 'sample with Linux perf, including native frames and the kernel')
+    .option('--connections <n>', 'number of connections kept busy', parseCount)
+    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((target: string, command: string[], options: FlameOptions) =>
@@ -79,7 +81,7 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   );
 }
 
-/** Each side is a file of an earlier run where there is one of that name, else a variant to be profiled now. */
+/** Each side is a file of an earlier run if there is one of that name, otherwise a variant to be profiled now. */
 async function runDiff(
   asked: Asked,
   sides: string[],

@@ -38,25 +38,29 @@ const oldestNode = 8;
 export function addProveCommand(program: Command, context: CommandContext): void {
   program
     .command('prove')
-    .description('measure what a rule of @redline/eslint-plugin gains, on this Node or on others')
-    .argument('[rules...]', 'names of rules, or files with a proof of your own')
+    .description(
+      'measure what a rule of @redline/eslint-plugin gains, on one or more Node versions',
+    )
+    .argument('[rules...]', 'names of rules, or files with your own proofs')
     .option('--all', 'every rule')
     .option(
       '--runtimes <list>',
-      'versions of Node, such as 10,24,26; fetched if need be',
+      'Node versions, such as 10,24,26; fetched when missing',
       parseNames,
     )
-    .addOption(count('--restarts <n>', 'fresh processes of each side', 5))
-    .addOption(count('--blocks <n>', 'times each side is timed per restart', 6))
-    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
-    .option('--evidence <folder>', 'where the evidence files are (default: OUT/evidence)')
+    .addOption(count('--restarts <n>', 'number of fresh processes for each side', 5))
+    .addOption(count('--blocks <n>', 'number of timings of each side per restart', 6))
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
+    .option('--evidence <folder>', 'folder of the evidence files (default: OUT/evidence)')
     .addOption(
-      new Option('--beside-proof', 'keep the evidence with each proof').conflicts('evidence'),
+      new Option('--beside-proof', 'keep the evidence beside each proof').conflicts('evidence'),
     )
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((rules: string[], options: ProveOptions) => run(rules, options, context));
@@ -155,7 +159,7 @@ async function obtain(
     if (spec.kind !== 'node') {
       throw new LabError(
         'ERR_REDLINE_OPTION',
-        `--runtimes names "${name}"; rules are about V8 in Node, so it takes versions of Node only.`,
+        `--runtimes names "${name}"; rules are about V8 in Node, so only Node versions are valid.`,
       );
     }
     if (majorOfVersion(spec.range) < oldestNode) {

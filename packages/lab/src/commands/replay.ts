@@ -26,26 +26,32 @@ interface ReplayOptions extends ReportOptions {
 export function addReplayCommand(program: Command, context: CommandContext): void {
   program
     .command('replay')
-    .description('ask a running server what an access log was asked, at the same times')
+    .description('replay an access log against a running server, at the same times')
     .argument(
       '<log>',
       'access log of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
     )
-    .requiredOption('--url <url>', 'the server, e.g. http://127.0.0.1:3000', parseOrigin)
-    .option('--rate <x>', 'how many times as fast as it was recorded', parseRate, 1)
-    .option('--rps <n>', 'requests per second, instead of the recorded times', parseRate)
-    .option('--connections <n>', 'sockets at most', parseCount, 256)
-    .option('--rows <n>', 'routes to print', parseCount, 15)
+    .requiredOption('--url <url>', 'URL of the server, e.g. http://127.0.0.1:3000', parseOrigin)
+    .option('--rate <x>', 'speed relative to the recording', parseRate, 1)
+    .option(
+      '--rps <n>',
+      'send at this rate, in requests per second, instead of the recorded times',
+      parseRate,
+    )
+    .option('--connections <n>', 'maximum number of sockets', parseCount, 256)
+    .option('--rows <n>', 'number of routes to print', parseCount, 15)
     .option(
       '--group <pattern>',
-      'a route to keep together, e.g. /users/:name; may be given again',
+      'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
       (pattern: string, before: string[]) => [...before, pattern],
       [],
     )
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((file: string, options: ReplayOptions) => run(file, options, context));
@@ -68,7 +74,7 @@ async function run(
     signal,
   );
   if (outcome.answers.length === 0) {
-    throw new LabError('ERR_REDLINE_LOAD', `${options.url} answered none of the requests.`);
+    throw new LabError('ERR_REDLINE_LOAD', `${options.url} did not respond to any request.`);
   }
   const runId = randomBytes(3).toString('hex');
   const costs = new RouteCosts(patterns);
@@ -110,7 +116,7 @@ function scheduleOf(list: ReplayList, { rate, rps }: ReplayOptions, file: string
   if (list.atMs === undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `${file} does not say when its requests came; give a rate with --rps.`,
+      `${file} has no request times; give a rate with --rps.`,
     );
   }
   return list.atMs.map((at) => at / rate);
@@ -119,10 +125,10 @@ function scheduleOf(list: ReplayList, { rate, rps }: ReplayOptions, file: string
 function faultsOf({ answers, failed }: ReplayOutcome): string[] {
   const bad = answers.filter(([, status]) => status >= 400).length;
   return [
-    ...(failed > 0 ? [`${failed} requests got no answer.`] : []),
+    ...(failed > 0 ? [`${failed} requests got no response.`] : []),
     ...(bad > 0
       ? [
-          `${bad} of ${answers.length} were answered with a status of 400 or above, and the log has them as good: is it the same data?`,
+          `${bad} of ${answers.length} had a status of 400 or above but succeeded in the log; check that the server has the same data.`,
         ]
       : []),
   ];

@@ -23,26 +23,28 @@ interface RuntimesOptions extends Overrides, ReportOptions, RequestOptions {
 
 export function addRuntimesCommand(program: Command, context: CommandContext): void {
   addTarget(program.command('runtimes'))
-    .description('the same app on one runtime after the other, as a ladder')
-    .option('--variant <name>', 'which variant; the baseline by default')
+    .description('measure the same app on several runtimes, as a ladder')
+    .option('--variant <name>', 'variant to measure (default: the baseline)')
     .option(
       '--only <runtimes>',
-      `separated by commas, e.g. 10,node@24.1,bun; by default ${defaultRuntimes.map((name) => name.replace('node@', '')).join(', ')}`,
+      `runtimes, separated by commas, e.g. 10,node@24.1,bun; by default ${defaultRuntimes.map((name) => name.replace('node@', '')).join(', ')}`,
       parseNames,
     )
     .option('--refresh', 'ask npm for newer versions than those in the cache')
-    .option('--quick', 'a first look in a fraction of the time, with wider intervals')
+    .option('--quick', 'take a first look in a fraction of the time, with wider intervals')
     .option('--restarts <n>', 'fresh starts of every server', parseCount)
     .option('--blocks <n>', 'measurements of each runtime per restart', parseCount)
-    .option('--connections <n>', 'connections kept busy', parseCount)
-    .option('--replay <log>', 'requests of an access log in place of those of the config')
-    .option('--margin <share>', 'what same is within (default: 2%)', parseMargin)
-    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
-    .option('--md <file>', 'where to write a table in Markdown')
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--connections <n>', 'number of connections kept busy', parseCount)
+    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
+    .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
+    .option('--md <file>', 'write a Markdown table to this file')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((target: string, command: string[], options: RuntimesOptions) =>

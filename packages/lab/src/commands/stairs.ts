@@ -35,47 +35,60 @@ const quickSeconds = 8;
 export function addStairsCommand(program: Command, context: CommandContext): void {
   program
     .command('stairs')
-    .description('what each stage of a request costs, by ending requests at every one of them')
-    .argument('[target]', 'URL of a running app or of the command given, or a config', '.')
-    .argument('[command...]', 'after --: what starts the app, for a URL')
-    .option('--variant <name>', 'which variant of the config', undefined)
+    .description('measure what each stage of a request costs, by ending requests there')
+    .argument('[target]', 'URL of a running app or of the given command, or a config', '.')
+    .argument('[command...]', 'after --: the command that starts the app, for a URL')
+    .option('--variant <name>', 'variant of the config', undefined)
     .option('--request <path>', 'which request', undefined)
     .option(
       '-H, --header <line>',
-      'sent along, e.g. "authorization: Bearer …"; may be repeated',
+      'add a header, e.g. "authorization: Bearer …"; repeatable',
       collect,
     )
     .option('-X, --method <name>', 'method of the request', undefined)
     .option('--body <text>', 'body of the request', undefined)
-    .option('--replay <log>', 'requests of an access log in place of one request', undefined)
-    .option('--route <pattern>', 'with --replay: only the requests of this route', undefined)
+    .option(
+      '--replay <log>',
+      'use the requests of this access log instead of one request',
+      undefined,
+    )
+    .option('--route <pattern>', 'with --replay: use only the requests of this route', undefined)
     .option(
       '--what-if <stage=µs>',
       'predict the requests per second with a stage at this cost, in µs or %',
       collect,
     )
     .option('--budget <file>', 'fail when a stage costs more than this file allows', undefined)
-    .option('--write-budget <file>', 'write a budget that this run keeps', undefined)
-    .option('--md <file>', 'where to write a table in Markdown', undefined)
-    .option('--skip <stage>', 'do not end requests at this stage; may be repeated', collect)
-    .option('--quick', `a first look: ${quickSeconds} seconds of measuring`)
-    .option('--seconds <n>', `seconds of measuring (default: ${defaultSeconds})`, parseSeconds)
+    .option('--write-budget <file>', 'write a budget from this run', undefined)
+    .option('--md <file>', 'write a Markdown table to this file', undefined)
+    .option('--skip <stage>', 'do not end requests at this stage; repeatable', collect)
+    .option('--quick', `take a first look: measure for ${quickSeconds} seconds`)
+    .option(
+      '--seconds <n>',
+      `measuring time, in seconds (default: ${defaultSeconds})`,
+      parseSeconds,
+    )
     .addOption(
-      new Option('--restarts <n>', 'fresh starts of the app, which share the seconds')
+      new Option('--restarts <n>', 'fresh starts of the app; they share the measuring time')
         .default(1)
         .argParser(parseCount),
     )
     .addOption(
-      new Option('--max-stages <n>', 'the cheapest beyond this are measured with their neighbours')
+      new Option(
+        '--max-stages <n>',
+        'beyond this many, merge the cheapest stages into their neighbours',
+      )
         .default(20)
         .argParser(parseCount),
     )
-    .option('--connections <n>', 'connections kept busy (default: 16)', parseCount)
-    .option('--seed <n>', 'repeats the shuffled order and the resampling', parseSeed)
-    .option('--json <file>', 'where to write the figures', undefined)
-    .option('--html <file>', 'where to write the report', undefined)
+    .option('--connections <n>', 'number of connections kept busy (default: 16)', parseCount)
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
+    .option('--json <file>', 'write the figures to this file', undefined)
+    .option('--html <file>', 'write the report to this file', undefined)
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((target: string, command: string[], options: StairsOptions) =>
@@ -162,7 +175,7 @@ function collect(value: string, before: string[] = []): string[] {
 const helpText = `
 Examples:
   redline stairs http://127.0.0.1:3000/feed -- node server.js
-  redline stairs http://127.0.0.1:3000/feed            the app that runs there is started once more
+  redline stairs http://127.0.0.1:3000/feed            starts a second copy of the app running there
   redline stairs redline.config.ts --variant candidate --what-if verifyToken=0
   redline stairs redline.config.ts --replay access.log --route /users/:id
   redline stairs redline.config.ts --budget stairs.budget.json

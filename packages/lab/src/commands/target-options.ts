@@ -13,10 +13,10 @@ export interface RequestOptions {
 export function addTarget(command: Command): Command {
   return command
     .argument('[target]', 'URL of the app that the command starts, or a config', '.')
-    .argument('[command...]', 'after --: what starts the app, for a URL')
+    .argument('[command...]', 'after --: the command that starts the app, for a URL')
     .option(
       '-H, --header <line>',
-      'sent along, e.g. "authorization: Bearer …"; may be repeated',
+      'add a header, e.g. "authorization: Bearer …"; repeatable',
       (line: string, before: string[] = []) => [...before, line],
     )
     .option('-X, --method <name>', 'method of the request')

@@ -19,23 +19,25 @@ interface TopOptions extends ReportOptions {
 export function addTopCommand(program: Command, context: CommandContext): void {
   program
     .command('top')
-    .description('which routes of an access log take the most time together')
+    .description('rank the routes of an access log by total time')
     .argument(
       '<log...>',
       'access logs of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
     )
-    .option('--rows <n>', 'routes to print', parseCount, 15)
+    .option('--rows <n>', 'number of routes to print', parseCount, 15)
     .option(
       '--group <pattern>',
-      'a route to keep together, e.g. /users/:name; may be given again',
+      'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
       (pattern: string, before: string[]) => [...before, pattern],
       [],
     )
-    .option('--keep-query', 'tell requests apart by their query too')
-    .option('--json <file>', 'where to write the figures')
-    .option('--html <file>', 'where to write the report')
+    .option('--keep-query', 'treat requests with different queries as different routes')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
     .addOption(
-      new Option('--out <folder>', 'where files go that are not named').default('redline-out'),
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
     )
     .addHelpText('after', helpText)
     .action((files: string[], options: TopOptions) => run(files, options, context));
@@ -83,4 +85,4 @@ Examples:
   kubectl logs my-api | redline top -
   redline top access.log --group /users/:name --group '/static/*'
 
-Exit status: 0 read, 1 not one line tells of a request, 2 wrong input.`;
+Exit status: 0 read, 1 no line describes a request, 2 wrong input.`;

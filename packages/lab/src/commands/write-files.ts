@@ -34,7 +34,7 @@ export async function writeFiles(
   );
 }
 
-/** From here where it lies below, else in full: a row of dots is nothing to copy. */
+/** Relative if it lies below, otherwise in full: a row of dots is hard to copy. */
 export function shownPath(file: string): string {
   const fromHere = relative('.', file);
   return fromHere.startsWith('..') ? resolve(file) : fromHere;

@@ -44,12 +44,12 @@ function split(text: string): string[] {
       if (word !== undefined) words.push(word);
       word = undefined;
     } else if (/[|&;<>`]/.test(letter)) {
-      throw wrong(`${letter} in "${text}" is for a shell, and none is started: write sh -c '…'.`);
+      throw wrong(`${letter} in "${text}" needs a shell, and none is started: write sh -c '…'.`);
     } else {
       word = (word ?? '') + letter;
     }
   }
-  if (quote !== '') throw wrong(`${quote} in "${text}" is never closed.`);
+  if (quote !== '') throw wrong(`${quote} in "${text}" is not closed.`);
   return word === undefined ? words : [...words, word];
 }
 

@@ -41,12 +41,12 @@ export async function loadConfig(file?: string): Promise<LoadedConfig> {
 function locate(file: string | undefined): string {
   const asked = resolve(file ?? '.');
   const stats = statSync(asked, { throwIfNoEntry: false });
-  if (stats === undefined) throw fileError(`There is no config at ${asked}.`);
+  if (stats === undefined) throw fileError(`No config at ${asked}.`);
   if (!stats.isDirectory()) return asked;
   const found = defaultNames.map((name) => resolve(asked, name)).find((path) => existsSync(path));
   if (found !== undefined) return found;
   throw fileError(
-    `There is no redline.config.ts in ${asked}. Name one that lies elsewhere, or write what starts your server:\n\n${smallestConfig}`,
+    `No redline.config.ts in ${asked}. Give the path of a config, or write one:\n\n${smallestConfig}`,
   );
 }
 

@@ -99,7 +99,10 @@ export function checkConfig(value: unknown, from: string): RedlineConfig {
   if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
   checkPorts(config, from);
   if (config.baseline !== undefined && !names.includes(config.baseline)) {
-    throw wrong(from, `baseline "${config.baseline}" is none of the variants ${names.join(', ')}`);
+    throw wrong(
+      from,
+      `baseline "${config.baseline}" is not one of the variants ${names.join(', ')}`,
+    );
   }
   checkGroups(config, from);
   return config;
@@ -123,7 +126,7 @@ function checkGroups({ variants, groups = {} }: RedlineConfig, from: string): vo
   const used = new Set(variants.map((variant) => variant.group));
   if (used.size > 1 && used.has(undefined)) {
     const without = variants.find((variant) => variant.group === undefined)!;
-    throw wrong(from, `variant "${without.name}" names no group, but others do`);
+    throw wrong(from, `variant "${without.name}" has no group, but others do`);
   }
   for (const [name, { baseline }] of Object.entries(groups)) {
     if (!used.has(name)) throw wrong(from, `group "${name}" has no variants`);
@@ -131,7 +134,7 @@ function checkGroups({ variants, groups = {} }: RedlineConfig, from: string): vo
     if (baseline !== undefined && !names.includes(baseline)) {
       throw wrong(
         from,
-        `baseline "${baseline}" of group "${name}" is none of its variants ${names.join(', ')}`,
+        `baseline "${baseline}" of group "${name}" is not one of its variants ${names.join(', ')}`,
       );
     }
   }

@@ -30,7 +30,7 @@ export interface RedlineConfig {
 /** Laid over the config for the variants of one group. */
 export interface GroupConfig {
   title?: string;
-  /** @default the config's, if it is in the group; else the group's first variant */
+  /** @default the config's, if it is in the group; otherwise the group's first variant */
   baseline?: string;
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
@@ -52,7 +52,7 @@ export interface VariantConfig {
   cwd?: string;
   /** Added to the environment, over `NODE_ENV=production`, `HOST=127.0.0.1` and `PORT`. */
   env?: Record<string, string>;
-  /** For servers that cannot be told. A baseline with one runs without its A/A control. @default a free one, in `PORT` */
+  /** For servers whose port cannot be set. A baseline with one runs without its A/A control. @default a free one, in `PORT` */
   port?: number;
   /**
    * A path where the server tells, as JSON, what it has measured of itself since it was last asked: figures, or objects

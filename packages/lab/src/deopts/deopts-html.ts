@@ -27,7 +27,7 @@ function findings({ functions }: DeoptsResult): Finding[] {
   );
   const [top] = functions;
   if (top === undefined) {
-    return [{ word: 'settled', text: 'V8 threw no optimised code away.' }];
+    return [{ word: 'settled', text: 'V8 discarded no optimised code.' }];
   }
   return [
     ...going.slice(0, 3).map((each) => ({
@@ -41,7 +41,7 @@ function findings({ functions }: DeoptsResult): Finding[] {
             text: markup`${loops
               .map(({ name }) => name)
               .slice(0, 5)
-              .join(', ')}: left at one place three times or more, and settled since.`,
+              .join(', ')}: deoptimised at one place three times or more, settled since.`,
           },
         ]
       : []),
@@ -54,7 +54,7 @@ function findings({ functions }: DeoptsResult): Finding[] {
               .slice(0, 5)
               .join(
                 ', ',
-              )}${own.length > 5 ? ` and ${own.length - 5} more` : ''}: lost optimised code once or twice, and settled since.`,
+              )}${own.length > 5 ? ` and ${own.length - 5} more` : ''}: lost optimised code once or twice, settled since.`,
           },
         ]
       : []),
@@ -62,7 +62,7 @@ function findings({ functions }: DeoptsResult): Finding[] {
       ? [
           {
             word: 'settled',
-            text: markup`${plural(functions.length, 'function')} lost optimised code, each once or twice, and none late in the load: what V8 learnt while it warmed up.`,
+            text: markup`${plural(functions.length, 'function')} lost optimised code, each once or twice, and none late in the load: V8 was still learning during warm-up.`,
           },
         ]
       : []),
@@ -106,7 +106,7 @@ function deoptsSection(result: DeoptsResult, all: boolean): Section {
     id: 'deopts',
     heading: 'Deopts',
     css: style,
-    body: markup`<p class="lead">Functions V8 had optimised and then threw the code of away: the app's own first, then those of packages, Node and V8, each by its own time. ${hasTimes && 'The bar is the life of the process, coloured by the tier; a tick is a deopt, the line the beginning of the load that counts.'} ${rest}</p>
+    body: markup`<p class="lead">Functions whose optimised code V8 discarded: the app's own first, then those of packages, Node and V8, each by its own time. ${hasTimes && 'The bar is the life of the process, coloured by the tier; a tick is a deopt, the line marks the start of the measured load.'} ${rest}</p>
 <ul class="fg-key" aria-label="V8 tiers">${tiers.map((tier) => markup`<li class="t${tier[0]!}"><b>${tierMarks[tier]}</b>${tierNames[tier]}</li>`)}</ul>
 <table class="t"><colgroup><col class="w-fn"><col><col class="w-own"><col class="w-times"><col class="w-now"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Tiers over time, reasons and places</th><th scope="col" class="n">own</th><th scope="col" class="n">times</th><th scope="col">Now</th></tr></thead><tbody>${body}</tbody></table>`,
   };
@@ -153,10 +153,10 @@ function timeline(
 
 function methodSection(): Section {
   const sentences = [
-    'V8 wrote its log of the code it makes and throws away (--log-code, --log-deopt) from the start of the process to the end of the load; own time is of a CPU profile of the three seconds after it, for while a profile is taken V8 logs nothing.',
-    'A deopt belongs to the function whose code was thrown away; where that had inlined another, the place is in the other, and the chain of callers is given.',
-    'One-off: a place was left once. Loop: three times or more. Still deoptimising: left again in the second half of the load. A settled deopt costs nothing any more; what counts is the tier the function is in now.',
-    'V8 gives up on a function after several deopts and leaves it unoptimised; then nothing more is logged. redline flame flags such functions when they are hot.',
+    'V8 logged the code it generates and discards (--log-code, --log-deopt) from the start of the process to the end of the load. Own time comes from a CPU profile of the three seconds after that, because V8 logs nothing while a profile is taken.',
+    'A deopt belongs to the function whose code was discarded; if that function had inlined another, the place is in the other, and the chain of callers is given.',
+    'One-off: a place was left once. Loop: three times or more. Still deoptimising: left again in the second half of the load. A settled deopt no longer costs anything; the current tier of the function is what counts.',
+    'V8 gives up on a function after several deopts and leaves it unoptimised; nothing is logged after that. redline flame flags such functions when they are hot.',
   ];
   return {
     id: 'method',

@@ -115,10 +115,7 @@ function sourceLines({ source }: DeoptSite, width: number): string[] {
 function closing(result: DeoptsResult, count: number, width: number): string[] {
   const rest = untold(result, count);
   return [
-    ...wrap(
-      '~ Ignition, ^ Sparkplug, + Maglev, * TurboFan; !~ thrown away and back to Ignition',
-      width,
-    ),
+    ...wrap('~ Ignition, ^ Sparkplug, + Maglev, * TurboFan; !~ discarded, back to Ignition', width),
     ...(rest === '' ? [] : wrap(rest, width, '  ')),
   ];
 }

@@ -25,7 +25,7 @@ export interface DeoptsResult {
   endedAt?: number;
   /** The app's own first, then those of packages, Node and V8; most own time first in both. */
   functions: DeoptFunction[];
-  /** Deopts that are part of how V8 works, such as the change to optimised code within a running loop. */
+  /** Deopts that are a normal part of how V8 works, such as the change to optimised code within a running loop. */
   benign: number;
   warnings: string[];
 }
@@ -70,6 +70,6 @@ export interface DeoptSite {
 export interface TierStep {
   seconds?: number;
   tier: Tier;
-  /** V8's reason where optimised code was thrown away. */
+  /** V8's reason why optimised code was discarded. */
   deopt?: string;
 }

@@ -24,7 +24,7 @@ export function untold({ functions, benign }: DeoptsResult, count: number): stri
     ...(rest > 0
       ? [`${plural(rest, 'function')} of packages, Node and V8 with less time of their own`]
       : []),
-    ...(benign > 0 ? [`${plural(benign, 'deopt')} that are part of how V8 works`] : []),
+    ...(benign > 0 ? [`${plural(benign, 'deopt')} that are a normal part of how V8 works`] : []),
   ];
   if (parts.length === 0) return '';
   return `Not shown: ${parts.join(' and ')}${rest > 0 ? '; --all shows the functions' : ''}.`;

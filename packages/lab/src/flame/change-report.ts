@@ -41,7 +41,7 @@ export function renderChangeHtml(diff: FlameDiff): string {
       text:
         change.unit === 'micros'
           ? markup`${fixed(whole.before, 1)} µs of main-thread CPU per request before, ${fixed(whole.after, 1)} µs after: ${signed(whole.after - whole.before, 1)} µs.`
-          : markup`At least one of the profiles has no load beside it: figures are shares of the samples, and a whole that became cheaper does not show.`,
+          : markup`At least one of the profiles was taken without a load: figures are shares of the samples, and a request that became cheaper does not show.`,
     },
     ...change.functions
       .filter((each) => kindOf(each) !== 'same')
@@ -85,7 +85,7 @@ function graph({ before, after }: FlameDiff): Section {
     heading: 'Flamegraph of the change',
     css: graphStyle,
     script: graphScript,
-    body: markup`<p class="lead">The profile after, coloured by what the same chain of callers took before. What is gone is in the table only. A frame is coloured when the change is beyond the error of sampling.</p><div data-flame>${controls(shares, 0)}<ul class="fg-key" aria-label="Colours"><li class="cl"><b>▲</b>takes less</li><li class="cm"><b>▼</b>takes more, or is new</li><li class="ce"><b>·</b>no change beyond the error of sampling</li></ul><svg class="fg" height="21" role="group" aria-label="Flamegraph of the change, root at the top"></svg><p class="fg-say">Enter or click zooms a frame, Esc resets; arrow keys move to caller, callee and neighbours, / searches.</p>${dataScript(data)}</div><noscript><p class="lead">The graph needs script; the table below does not.</p></noscript>`,
+    body: markup`<p class="lead">The profile after, coloured by what the same chain of callers took before. Frames that disappeared are listed only in the table. A frame is coloured when the change is beyond the error of sampling.</p><div data-flame>${controls(shares, 0)}<ul class="fg-key" aria-label="Colours"><li class="cl"><b>▲</b>takes less</li><li class="cm"><b>▼</b>takes more, or is new</li><li class="ce"><b>·</b>no change beyond the error of sampling</li></ul><svg class="fg" height="21" role="group" aria-label="Flamegraph of the change, root at the top"></svg><p class="fg-say">Enter or click zooms a frame, Esc resets; arrow keys move to caller, callee and neighbours, / searches.</p>${dataScript(data)}</div><noscript><p class="lead">The graph needs script; the table below does not.</p></noscript>`,
   };
 }
 
@@ -102,7 +102,7 @@ function table(change: ProfileChange): Section {
     css: `#change .w-fn{width:22%}#change .w-n{width:8.5em}#change .w-range{width:12.5em}#change .w-v{width:10.5em}#change td{overflow-wrap:anywhere}
 ${STACK}{#change :is(table,tbody){display:block}#change :is(thead,colgroup){display:none}#change tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#change :is(th,td){padding:0!important;text-align:left}#change :is(.name,.place){grid-column:1/-1}#change .n::before{content:attr(data-l) " ";color:var(--ink2)}}
 `,
-    body: markup`<p class="lead">Own time, ${unit === 'µs' ? 'µs per request on the main thread' : 'share of the samples'}, with the 95 % interval of the sampling error. Functions are told by name and file, so that edited lines do not part them; two files that share most of their functions count as one.</p><table class="t"><colgroup><col class="w-fn"><col><col class="w-n"><col class="w-n"><col class="w-range"><col class="w-v"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">before<small>${unit}</small></th><th scope="col" class="n">after<small>${unit}</small></th><th scope="col" class="n">change<small>95 % interval</small></th><th scope="col">Own time</th></tr></thead><tbody>${rows}</tbody></table>`,
+    body: markup`<p class="lead">Own time, ${unit === 'µs' ? 'µs per request on the main thread' : 'share of the samples'}, with the 95 % interval of the sampling error. Functions are matched by name and file, so edited lines do not separate them; two files that share most of their functions count as one.</p><table class="t"><colgroup><col class="w-fn"><col><col class="w-n"><col class="w-n"><col class="w-range"><col class="w-v"></colgroup><thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">before<small>${unit}</small></th><th scope="col" class="n">after<small>${unit}</small></th><th scope="col" class="n">change<small>95 % interval</small></th><th scope="col">Own time</th></tr></thead><tbody>${rows}</tbody></table>`,
   };
 }
 
@@ -116,7 +116,7 @@ function method(): Section {
     id: 'method',
     heading: 'Method',
     css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-    body: markup`<ul class="method"><li>Each side is one profile of one process. The intervals are of the sampling alone; two starts of the same code differ by more, above all in what V8 inlines, and time then moves between a caller and what it calls.</li><li>Whether a change pays is told by redline bench, which starts both sides several times.</li></ul>`,
+    body: markup`<ul class="method"><li>Each side is one profile of one process. The intervals cover sampling error only; two starts of the same code differ by more, mainly in what V8 inlines, which moves time between a caller and its callees.</li><li>To see whether a change pays, use redline bench, which starts both sides several times.</li></ul>`,
   };
 }
 
@@ -157,7 +157,7 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
       ? [
           `main thread per request ${fixed(change.whole.before, 1)} → ${fixed(change.whole.after, 1)} µs, ${signed(change.whole.after - change.whole.before, 1)}`,
         ]
-      : ['at least one profile has no load beside it: figures are shares'];
+      : ['at least one profile was taken without a load: figures are shares'];
   const blocks = [
     [
       glyphs.rule.repeat(width),
@@ -175,7 +175,7 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
     ],
     [
       ...wrap(
-        `${glyphs.marks.better} less, ${glyphs.marks.worse} more: beyond the error of sampling, of one run each. redline bench tells whether it pays.`,
+        `${glyphs.marks.better} less, ${glyphs.marks.worse} more: beyond the sampling error, of one run each. redline bench shows whether it pays.`,
         width,
       ),
       ...fileLines(writtenFiles(options.files), width),

@@ -49,7 +49,7 @@ function findings(result: FlameResult): Finding[] {
         ]
       : slow.slice(0, 5).map((each) => ({
           word: 'not optimised',
-          text: markup`<b>${each.name}</b> (${each.place}): ${percent(each.self / samples)} of the time itself, most of it in Ignition or Sparkplug. <code>redline deopts</code> tells why.`,
+          text: markup`<b>${each.name}</b> (${each.place}): ${percent(each.self / samples)} of the time itself, most of it in Ignition or Sparkplug. <code>redline deopts</code> shows why.`,
         }))),
   ];
 }
@@ -62,29 +62,29 @@ function ownCode({ functions }: FlameResult): FlameResult['functions'] {
 function method({ sampler, load, tiersAt }: FlameResult): Section {
   const source = {
     inspector:
-      'V8’s sampling profiler was asked through the inspector, after the warm-up; V8’s own log of the code it makes and throws away (--log-code) gives the tier of each function. A function that was inlined has the tier of the code it was inlined into.',
-    perf: 'Linux perf sampled the process from outside, with native frames and the kernel; node wrote a map of the code it made (--perf-basic-prof), where V8’s marks give the tiers. An inlined function is part of its caller.',
-    file: 'The profile was read from a file. It has no tiers: V8 writes those into another log.',
+      'V8’s sampling profiler ran through the inspector, after the warm-up; V8’s own log of the code it generates and discards (--log-code) gives the tier of each function. A function that was inlined has the tier of the code it was inlined into.',
+    perf: 'Linux perf sampled the process from outside, with native frames and the kernel; node wrote a map of the code it generated (--perf-basic-prof), in which V8’s marks give the tiers. An inlined function is part of its caller.',
+    file: 'The profile was read from a file. It has no tiers: V8 writes them to a separate log.',
   }[sampler];
   const sentences = [
     source,
     ...(tiersAt === 'sample' && sampler === 'inspector'
       ? [
-          'What V8 made and left while the profile was taken is known from its jitdump (--perf-prof) and its trace of deopts (--log-deopt): a frame has the tier it was in when it was sampled. When a deopt was is known to some hundredths of a second.',
+          'The code V8 generated and discarded while the profile was taken is known from its jitdump (--perf-prof) and its trace of deopts (--log-deopt): a frame has the tier it was in when it was sampled. The time of a deopt is known to a few hundredths of a second.',
         ]
       : []),
     ...(tiersAt === 'start'
       ? [
-          'While the profile was taken, V8 logged nothing: tiers are those of its beginning, after the warm-up. What was compiled later shows the tier it had before.',
+          'While the profile was taken, V8 logged nothing: tiers are those at its start, after the warm-up. Code compiled later shows its earlier tier.',
         ]
       : []),
-    'Samples are merged by chain of callers: left and right have no meaning in time. Shares are of the samples in which the main thread ran; idle ones are left out.',
+    'Samples are merged by chain of callers: their order from left to right says nothing about time. Shares are of the samples in which the main thread ran; idle ones are left out.',
     ...(load === undefined
       ? []
       : [
-          'µs are the CPU of the main thread per request, measured by the system over the same span, split by samples. The profiler itself is in them: compare them with each other, not with redline bench.',
+          'µs are the CPU of the main thread per request, measured by the system over the same span, split by samples. They include the profiler itself: compare them with each other, not with redline bench.',
         ]),
-    'One process was profiled once. Another start of it inlines otherwise: shares move by more than the sampling error.',
+    'One process was profiled once. Another start may inline differently: shares move by more than the sampling error.',
     'Builtins that V8 inlines or calls without a frame count as their caller’s own time.',
   ];
   return {

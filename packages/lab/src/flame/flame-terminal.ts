@@ -107,7 +107,7 @@ function legend(result: FlameResult, width: number): string[] {
         );
   return [
     ...wrap(
-      'The mark before a name is the tier most of its own time was spent in; none: no tier.',
+      'The mark before a name is the tier of most of its own time; no mark: no tier.',
       width,
       '  ',
     ),

@@ -23,7 +23,7 @@ export function graphSection(result: FlameResult): Section {
     css: graphStyle,
     script: graphScript,
     body: markup`<p class="lead">${lead}</p><div data-flame>${controls(ownerShares(result), flagged)}${tierKey(result)}
-${staticGraph(result)}<p class="fg-say">${sayText(result)}</p>${dataScript(graphDataOf(result))}</div><noscript><p class="lead">Without script the ${plural(staticFrames, 'widest frame')} are shown, and cannot be zoomed.</p></noscript>`,
+${staticGraph(result)}<p class="fg-say">${sayText(result)}</p>${dataScript(graphDataOf(result))}</div><noscript><p class="lead">Without JavaScript, the ${plural(staticFrames, 'widest frame')} are shown and cannot be zoomed.</p></noscript>`,
   };
 
   function ownerShares({ owners: counts }: FlameResult): Record<Owner, string> {

@@ -20,7 +20,7 @@ export function hotSection(result: FlameResult): Section {
     id: 'hot',
     heading: 'Functions by own time',
     css: style,
-    body: markup`<p class="lead">Own time is what a function used itself, without what it called. The bar is split by the tier it was in${micros ? '; µs are of the main thread, per request' : ''}.</p>
+    body: markup`<p class="lead">Own time is the time of a function itself, without its callees. The bar is split by the tier it ran in${micros ? '; µs are of the main thread, per request' : ''}.</p>
 <table class="t"><colgroup><col class="w-fn"><col><col class="w-n">${micros && markup`<col class="w-n">`}<col class="w-n"><col class="w-bar"><col class="w-now"></colgroup>
 <thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">own</th>${micros && markup`<th scope="col" class="n">µs</th>`}<th scope="col" class="n">with callees</th><th scope="col">Own time by tier</th><th scope="col">Mostly</th></tr></thead><tbody>${body}</tbody></table>`,
   };

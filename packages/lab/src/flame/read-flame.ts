@@ -17,7 +17,7 @@ export async function readFlame(file: string): Promise<FlameResult> {
     value = JSON.parse(await readFile(file, 'utf8'));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'it is not there' : 'it is no JSON';
+    const reason = code === 'ENOENT' ? 'no such file' : 'it is not valid JSON';
     throw new LabError('ERR_REDLINE_PROFILE', `${file} cannot be read: ${reason}.`, { cause });
   }
   const result = value as Partial<FlameResult>;

@@ -32,7 +32,7 @@ export async function askProcess<Answer>(
     const answer = await Promise.race([answered, exited]);
     signal.throwIfAborted();
     if (answer === undefined) {
-      throw new LabError('ERR_REDLINE_LOAD', `${what} ended without a result.`);
+      throw new LabError('ERR_REDLINE_LOAD', `${what} exited without a result.`);
     }
     return answer;
   } finally {

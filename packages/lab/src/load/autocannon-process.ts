@@ -1,13 +1,13 @@
 import autocannon from 'autocannon';
 import type { ClosedLoop, LoadOutcome } from './generator.ts';
 
-/** Runs in a process of its own, so that its CPU can be told from the runner's. */
+/** Runs in a process of its own, so that its CPU can be separated from the runner's. */
 process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   let requests = 0;
   let badStatus = 0;
-  // The form with a callback is the one whose return value tells of every response.
+  // The form with a callback is the one whose return value reports every response.
   const options = {
     url: `http://127.0.0.1:${load.port}`,
     connections: load.connections,

@@ -13,7 +13,7 @@ const connectMs = 100;
 
 /**
  * A wrk that is held still between slices. Its connections stay open and nothing has to start, so a slice can be as short
- * as a few batches of requests. What it has sent is told by the system: wrk writes each request, or all it sends
+ * as a few batches of requests. What it has sent is known from the system: wrk writes each request, or all it sends
  * at a time, with one call.
  */
 export class HeldLoad {
@@ -50,7 +50,10 @@ export class HeldLoad {
   get sent(): number {
     const calls = /^syscw: (\d+)$/m.exec(readOrEmpty(`/proc/${this.#child.pid}/io`))?.[1];
     if (calls === undefined) {
-      throw new LabError('ERR_REDLINE_LOAD', 'The load that takes turns with the server ended.');
+      throw new LabError(
+        'ERR_REDLINE_LOAD',
+        'The load process that takes turns with the server exited.',
+      );
     }
     return Number(calls) * this.#pipeline;
   }

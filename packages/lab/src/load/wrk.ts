@@ -11,7 +11,7 @@ import { wrkCommand } from './wrk-command.ts';
 
 /** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
 const stopTickMs = 50;
-/** wrk needs up to 100 ms to end; then it is told once more. */
+/** wrk needs up to 100 ms to end; then it is signalled once more. */
 const repeatMs = 300;
 
 /** Undefined where wrk is not on PATH. */
@@ -70,7 +70,7 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
 
 /**
  * A signal between the moment wrk installs its handler and the moment it lies down to sleep ends its threads, and not its
- * sleep: it has to be told once more.
+ * sleep: it has to be signalled once more.
  */
 async function interrupt(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
   const ended = closed.then(() => true);

@@ -9,7 +9,7 @@ import type { CodeEvent } from './v8-log.ts';
 /** A function that was seen on the stack. */
 export interface Frame {
   name: string;
-  /** As V8 names the script; empty for builtins and for what is no function. */
+  /** As V8 names the script; empty for builtins and for everything that is not a function. */
   url: string;
   /** From 1; 0 where there is no source. */
   line: number;

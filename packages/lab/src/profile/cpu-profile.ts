@@ -29,20 +29,24 @@ export interface CallFrame {
 
 /**
  * Reads a `.cpuprofile`.
- * @throws {LabError} ERR_REDLINE_PROFILE when the file is not there, is no CPU profile, or holds no samples
+ * @throws {LabError} ERR_REDLINE_PROFILE when the file does not exist, is not a CPU profile, or has no samples
  */
 export async function readCpuProfile(file: string): Promise<CpuProfile> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (cause) {
-    throw new LabError('ERR_REDLINE_PROFILE', `There is no profile at ${file}.`, { cause });
+    throw new LabError('ERR_REDLINE_PROFILE', `No such profile: ${file}.`, { cause });
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new LabError('ERR_REDLINE_PROFILE', `${file} is no JSON, so no .cpuprofile.`, { cause });
+    throw new LabError(
+      'ERR_REDLINE_PROFILE',
+      `${file} is not valid JSON; a .cpuprofile was expected.`,
+      { cause },
+    );
   }
   return checkCpuProfile(value, file);
 }
@@ -56,13 +60,13 @@ export function checkCpuProfile(value: unknown, from: string): CpuProfile {
   if (!Array.isArray(profile?.nodes) || !Array.isArray(profile.samples)) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',
-      `${from} is no CPU profile: it has no "nodes" and "samples". node --cpu-prof and redline flame write one.`,
+      `${from} is not a CPU profile: "nodes" and "samples" are missing. node --cpu-prof and redline flame write one.`,
     );
   }
   if (profile.samples.length === 0 || profile.nodes.length === 0) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',
-      `${from} is an empty profile: not one sample was taken. Profile for longer, under load.`,
+      `${from} is empty: no sample was taken. Profile for longer, under load.`,
     );
   }
   const { nodes, samples, startTime = 0 } = profile;

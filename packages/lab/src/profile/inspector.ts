@@ -34,7 +34,7 @@ export class Inspector implements Disposable {
     for (let tries = 0; tries < 400; tries++) {
       const url = /Debugger listening on (ws:\S+)/.exec(await server.stderr())?.[1];
       if (url !== undefined) return new Inspector(server, await connect(url, signal));
-      if (server.hasEnded) throw await server.failure('did not come up: it ended');
+      if (server.hasEnded) throw await server.failure('did not start: it exited');
       await sleep(25, undefined, { signal });
     }
     throw await server.failure('did not open its inspector');

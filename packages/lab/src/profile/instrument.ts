@@ -33,7 +33,7 @@ export async function inspectNode({ name, command, cwd }: PlannedVariant): Promi
   if (!isNode(program)) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',
-      `"${name}" is started by ${program}, and V8 is asked through flags of node: write its command as node FILE.`,
+      `"${name}" is started by ${program}, but profiling needs flags of node: write its command as node FILE.`,
     );
   }
   try {
@@ -97,7 +97,7 @@ export function dumpFlags({ flags }: NodeFacts, folder: string): string[] {
   ];
 }
 
-/** What V8 tells of the code it leaves. */
+/** What V8 reports about the code it leaves. */
 export function codeTraceFile(folder: string): string {
   return join(folder, 'code.txt');
 }

@@ -60,12 +60,12 @@ export async function recordWithPerf(
       const perf = await startPerf(server, file, options);
       const load = await loadThatCounts(server, plan, options.durationMs, options.signal);
       await perf.stop();
-      options.phase('reading what perf saw');
+      options.phase('reading the samples of perf');
       const tree = await readSamples(file, server.pid, load.seconds);
       if (tree.samples === 0) {
         throw new LabError(
           'ERR_REDLINE_PROFILE',
-          `perf took not one sample of "${variant.name}": an empty profile.`,
+          `perf took no sample of "${variant.name}": the profile is empty.`,
         );
       }
       return { tree, node, load, machine, warnings: warningsOf(load) };
@@ -81,7 +81,7 @@ async function requirePerf(): Promise<void> {
   } catch (cause) {
     throw new LabError(
       'ERR_REDLINE_PROFILE',
-      'There is no Linux perf on PATH, so --perf cannot be used; install it (linux-perf, linux-tools) or leave --perf out.',
+      'Linux perf is not on PATH; install it (linux-perf, linux-tools) or omit --perf.',
       { cause },
     );
   }

@@ -29,7 +29,7 @@ import { type CodeEvent, readLog } from './v8-log.ts';
 /** One server under load, and all V8 says of it. */
 export interface Recording {
   profile: CpuProfile;
-  /** V8's log; empty when there is none to be had. */
+  /** V8's log; empty when none is available. */
   events: CodeEvent[];
   /** The profile's start on the clock of the log; undefined where the log has none (Node 8). */
   startMicros: number | undefined;

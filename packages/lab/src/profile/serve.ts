@@ -151,12 +151,15 @@ async function runLoad(
 
 function requireAnswers(name: string, { requests, badStatus }: LoadOutcome): void {
   if (requests === 0) {
-    throw new LabError('ERR_REDLINE_LOAD', `"${name}" answered nothing under the load.`);
+    throw new LabError(
+      'ERR_REDLINE_LOAD',
+      `"${name}" did not respond to any request under the load.`,
+    );
   }
   if (badStatus > requests / 2) {
     throw new LabError(
       'ERR_REDLINE_LOAD',
-      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx: a profile of that shows how it fails.`,
+      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx: the profile would show how it fails.`,
     );
   }
 }
@@ -165,12 +168,12 @@ function requireAnswers(name: string, { requests, badStatus }: LoadOutcome): voi
 export function warningsOf(load: LoadFigures): string[] {
   return [
     ...(load.badStatus > 0
-      ? [`${load.badStatus} of ${load.requests} requests were answered outside 2xx and 3xx.`]
+      ? [`${load.badStatus} of ${load.requests} requests had a status outside 2xx and 3xx.`]
       : []),
     ...(load.socketErrors > 0 ? [`${load.socketErrors} connections broke.`] : []),
     ...(load.serverBusy < 0.9
       ? [
-          `The server used ${Math.round(load.serverBusy * 100)} % of a core: the rest of the time it waited, or others had the core. The profile shows only what it did.`,
+          `The server used ${Math.round(load.serverBusy * 100)} % of a core: the rest of the time it waited, or other processes had the core. The profile shows only what it ran.`,
         ]
       : []),
   ];

@@ -18,7 +18,7 @@ export interface FunctionHistory {
 export interface TierChange {
   micros: number;
   tier: Tier;
-  /** Absent when V8 made new code; else what threw the old code away. */
+  /** Absent when V8 made new code; otherwise what discarded the old code. */
   deopt?: Deopt;
 }
 
@@ -112,7 +112,7 @@ export class TierHistory {
   /** V8 made code, or listed what it has. */
   compiled({ tier, name, place, micros, address, bytes, positions }: CompiledCode): void {
     const history = this.#functionAt(name, place, tier);
-    // What was inlined is told by the places in the code alone.
+    // What was inlined is known only from the places in the code.
     const inlined = new Set<FunctionHistory>();
     for (const position of positions) {
       const around = this.#extents.at(position);
@@ -160,7 +160,7 @@ export class TierHistory {
   #deoptimise(code: Code, micros: number, said: Omit<Deopt, 'from'>): void {
     const { owner } = code;
     const { kind, reason, stack } = said;
-    // Code can be thrown away when newer code of the same function is in use already.
+    // Code can be discarded when newer code of the same function is in use already.
     if (owner.code === code) {
       owner.tier = this.#withBaseline.has(owner) ? 'sparkplug' : 'ignition';
       owner.code = undefined;

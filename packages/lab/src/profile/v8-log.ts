@@ -23,7 +23,7 @@ export interface CodeCreated {
   address: string;
 }
 
-/** Optimised code was thrown away while it ran. */
+/** Optimised code was discarded while it ran. */
 export interface CodeDeopt {
   type: 'deopt';
   micros: number;

@@ -20,14 +20,14 @@ const require = createRequire(import.meta.url);
 
 /**
  * @param name A rule of the plugin, or the path of a CommonJS file of the same form.
- * @throws {LabError} ERR_REDLINE_OPTION for a rule that is not there, ERR_REDLINE_PROOF
+ * @throws {LabError} ERR_REDLINE_OPTION for an unknown rule, ERR_REDLINE_PROOF
  */
 export function loadProof(name: string): Proof {
   const file = /[./\\]/.test(name) ? resolve(name) : proofFile(name);
   if (file === undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `There is no rule "${name}". The rules are ${provenRules().join(', ')}; a path to a file with a proof does as well.`,
+      `Unknown rule "${name}". The rules are ${provenRules().join(', ')}; or give the path of a proof file.`,
     );
   }
   const { changesResult, since } = requireProof(file);

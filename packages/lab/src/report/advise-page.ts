@@ -80,7 +80,7 @@ function tableRow({ advice, gain, text, place }: AdviseRow, { axis }: AdviseFigu
 function beside({ leftOut, unread }: AdviseResult): Section[] {
   if (leftOut.length + unread.length === 0) return [];
   const items = [
-    ...unread.map(({ url, why }) => `${url} could not be looked at: ${why}.`),
+    ...unread.map(({ url, why }) => `${url} could not be read: ${why}.`),
     ...leftOut.map(({ rule, hits: count, why }) => `${rule}, ${plural(count, 'hit')}: ${why}.`),
   ];
   return [
@@ -94,9 +94,9 @@ function beside({ leftOut, unread }: AdviseResult): Section[] {
 
 function method(): Section {
   const sentences = [
-    'A gain is the time of the code before divided by the time after, each alone in a loop in a process of its own, on inputs the rule’s proof names. redline prove repeats it.',
-    'A hit says that the code has the form the rule looks for and that its function is hot. It does not say that this line is what makes it hot: measure the request before and after.',
-    'Rules look at one file at a time and know the kinds of values only as far as that file tells. They miss what it does not tell.',
+    'A gain is the time of the code before divided by the time after, each alone in a loop in a process of its own, on the inputs of the rule’s proof. redline prove repeats it.',
+    'A hit says that the code has the form the rule looks for and that its function is hot. It does not say that this line makes it hot: measure the request before and after.',
+    'Rules look at one file at a time and know the types of values only as far as that file shows. They miss what it does not show.',
   ];
   return {
     id: 'method',

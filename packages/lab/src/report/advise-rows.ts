@@ -25,11 +25,11 @@ export function adviseFigures({ advice }: AdviseResult): AdviseFigures {
   return { rows, axis: logAxis(rows.flatMap(({ gain }) => [gain.low, gain.high])) };
 }
 
-/** What the reader is free to do: take it unseen, look at it first, or write it. */
+/** What the reader is free to do: take it unseen, review first, or write it. */
 export function rewriteWords({ rewrite, changesResult }: Advice): string {
   if (rewrite === undefined) return 'by hand';
   if (rewrite.isSafe) return 'safe to fix';
-  return changesResult === undefined ? 'look at it first' : 'changes the result';
+  return changesResult === undefined ? 'review first' : 'changes the result';
 }
 
 /** Where the result can be found wrong even by a good machine. */

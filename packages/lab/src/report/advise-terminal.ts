@@ -23,7 +23,7 @@ export function renderAdviseTerminal(result: AdviseResult, options: TerminalOpti
   ]);
   const { profile } = result;
   const notes = [
-    ...result.unread.map(({ url, why }) => `! ${url} could not be looked at: ${why}`),
+    ...result.unread.map(({ url, why }) => `! ${url} could not be read: ${why}`),
     ...(result.leftOut.length > 0
       ? [
           `Left out, not shown to gain on this Node: ${result.leftOut.map(({ rule, hits }) => `${rule} (${fixed(hits)})`).join(', ')}.`,

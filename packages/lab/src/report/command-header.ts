@@ -12,7 +12,7 @@ export interface CommandFacts {
 
 /**
  * Page one of a command that compares nothing: what was run, what a reader must know, what was found, on what machine.
- * @param resolution What is too small to be told, where that was measured.
+ * @param resolution The smallest difference that can be detected, if that was measured.
  */
 export function commandHeader(
   { redlineVersion, startedAt, runId, title, invocation, warnings }: CommandFacts,

@@ -9,7 +9,7 @@ export function writtenFiles({ html, json }: { html?: string; json?: string } = 
 }
 
 /**
- * The last lines of a terminal report: what was written, and where. On one line where it fits, else one below the other.
+ * The last lines of a terminal report: what was written, and where. On one line if it fits, otherwise one below the other.
  * Paths are cut nowhere: they are there to be copied.
  */
 export function fileLines(

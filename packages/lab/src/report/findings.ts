@@ -22,7 +22,7 @@ export function findings(result: BenchResult, figures: Figures): Markup {
     items.push(
       finding(
         verdictWord('skip', 'skipped'),
-        markup`${names}: not measured, the reason is in the table.`,
+        markup`${names}: not measured, see the table for the reason.`,
       ),
     );
   }

@@ -29,10 +29,10 @@ export function controlFailureText(
   if (!isMeasured(control) || (trust.cpu && trust.rps)) return undefined;
   const metric = trust.cpu ? 'requests per second' : 'CPU';
   const ratio = trust.cpu ? control.rpsRatio : control.cpuRatio;
-  const reads = `The base, measured again under another name, reads ${fixed(ratio.value, 3)} × itself in ${metric} [${fixed(ratio.low, 3)}, ${fixed(ratio.high, 3)}].`;
+  const reads = `The base, measured a second time under another name, reads ${fixed(ratio.value, 3)} × itself in ${metric} [${fixed(ratio.low, 3)}, ${fixed(ratio.high, 3)}].`;
   const consequence = trust.cpu
     ? 'The verdicts on requests per second are withheld; those on CPU stand.'
-    : 'All verdicts are withheld: quieten the machine, or measure more restarts, and run again.';
+    : 'All verdicts are withheld: stop other work on the machine or measure more restarts, then run again.';
   return {
     headline: 'The base differs from itself.',
     text: `${reads} The method finds a difference where there is none. ${consequence}`,

@@ -33,7 +33,7 @@ function lead(result: BenchResult): Markup {
   if (!trustOf(result).cpu) {
     return markup`<p class="lead">${subject} Shaded: ${band} that would count as no difference. Verdicts are withheld because of the A/A control.</p>`;
   }
-  return markup`<p class="lead">${subject} Shaded: ${band} that this run cannot tell from no difference. A 95 % interval wholly outside it is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly within ±\u00a0${percent(marginOf(result))} is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}. CPU is the verdict of record. A mark at p99: its interval does not touch the base’s.</p>`;
+  return markup`<p class="lead">${subject} Shaded: ${band} that this run cannot tell from no difference. A 95 % interval wholly outside it is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly within ±\u00a0${percent(marginOf(result))} is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}. CPU is the verdict that counts. A mark at p99 means that its interval does not overlap the base’s.</p>`;
 }
 
 function table(result: BenchResult, figures: Figures): Markup {
@@ -82,7 +82,7 @@ function cpuPlot(row: MeasuredRow, { cpuAxis, cpu }: Figures): Markup {
   const text = cpu.get(row);
   return plotCell(
     `${title(row.name, row.note)}: ${text?.value} µs CPU per request, ${spokenWord(row.cpu.reading)}`,
-    text?.range ? `95 % interval ${text.range} µs` : 'what the others are compared with',
+    text?.range ? `95 % interval ${text.range} µs` : 'the baseline of the comparison',
     markup`${bar(cpuAxis, 0, row.cpu)}${whisker(cpuAxis, row.cpu)}`,
   );
 }

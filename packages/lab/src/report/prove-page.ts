@@ -55,7 +55,7 @@ function gains(result: ProveResult, figures: ProveFigures): Section {
   return {
     id: 'gains',
     heading: 'Gain by rule and Node',
-    body: markup`<p class="lead">Time of the code as the rule finds it, divided by the time of the code as the rule would have it: above 1 the advice pays. Shaded: ±\u00a0${percent(result.precision.leastGain)}, which is lost in the rest of any program. An interval wholly outside is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly inside is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}.</p>
+    body: markup`<p class="lead">Time of the code that the rule reports, divided by the time of the code that it suggests: above 1 the advice pays. Shaded: ±\u00a0${percent(result.precision.leastGain)}, which is negligible in any program. An interval wholly outside is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly inside is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}.</p>
 <table class="t" role="table"><colgroup><col class="w-name"><col><col class="w-gain"><col class="w-verdict"><col class="w-time"></colgroup>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" class="name">Rule</th><th role="columnheader" class="plot">before / after (log)${axisHeader(axis)}</th><th role="columnheader" class="n">×<small>interval</small></th><th role="columnheader">Verdict</th><th role="columnheader" class="n">before → after<small>one call</small></th></tr></thead>
 <tbody role="rowgroup" data-rove>${body}</tbody></table>`,
@@ -87,18 +87,18 @@ function code({ rules }: ProveResult): Section {
   return {
     id: 'code',
     heading: 'What was timed',
-    body: markup`<p class="lead">Left as the rule finds it, right as the rule would have it.</p>${rules.map(entry)}`,
+    body: markup`<p class="lead">Left: the code the rule reports. Right: the code it suggests.</p>${rules.map(entry)}`,
     css: '#code .sides{display:grid;grid-template-columns:1fr 1fr;gap:var(--s3);margin-bottom:var(--s3)}#code pre{margin:0;padding:var(--s2);background:var(--soft);overflow-x:auto}#code code{overflow-wrap:normal}@media screen and (max-width:960px){#code .sides{grid-template-columns:minmax(0,1fr)}}\n',
   };
 }
 
 function method({ precision }: ProveResult): Section {
   const sentences = [
-    'Each side runs in a process of its own, so that neither sees the types the other was fed. Both sides were given the same inputs and, unless said otherwise, found to give equal results first.',
-    `Every restart brings both up afresh and warms them for ${precision.warmUpMs} ms; each block times both in a random order. Garbage collection is part of the time.`,
-    'Results are stored in an array that is reachable from the global object, so that the compiler can leave none out.',
+    'Each side runs in a process of its own, so that neither sees the types the other received. Both sides were given the same inputs first and, unless stated otherwise, gave equal results.',
+    `Every restart starts both processes and warms them up for ${precision.warmUpMs} ms; each block times both in a random order. Garbage collection is included.`,
+    'Results are stored in an array that is reachable from the global object, so that the compiler cannot omit any.',
     `A block gives one log ratio, a restart its median, the estimate is their mean; the interval is a two-level bootstrap, ${fixed(precision.resamples)} times (seed ${precision.seed}).`,
-    'A single operation in a loop of its own says what it can gain at most. In a program it is one of many, other code may have spoilt its types, and the caches are not its own: measure the program.',
+    'A single operation in its own loop shows the most it can gain. In a program it is one of many, other code may have polluted its types, and it shares the caches: measure the program.',
   ];
   return {
     id: 'method',

@@ -26,11 +26,11 @@ export function budgetSection({ file, unit, rows }: BudgetReport): Section {
   const explained =
     unit === 'µs'
       ? ''
-      : ' One floor is what HTTP and an empty answer cost on this machine, so that the figures travel.';
+      : ' One floor is the cost of HTTP and an empty response on this machine, so that figures can be compared across machines.';
   return {
     id: 'budget',
     heading: 'Budget',
-    body: markup`<p class="lead">${file}. A stage is over when its whole interval lies above the limit, unresolved when the limit lies in it.${explained}</p><table class="t"><thead><tr><th class="name">Stage</th><th class="n">Measured, ${head}</th><th class="n">95 % interval</th><th class="n">Allowed, ${head}</th><th>Verdict</th></tr></thead><tbody>${rows.map(row)}</tbody></table>`,
+    body: markup`<p class="lead">${file}. A stage is over when its whole interval lies above the limit, unresolved when the interval contains the limit.${explained}</p><table class="t"><thead><tr><th class="name">Stage</th><th class="n">Measured, ${head}</th><th class="n">95 % interval</th><th class="n">Allowed, ${head}</th><th>Verdict</th></tr></thead><tbody>${rows.map(row)}</tbody></table>`,
     css: '#budget .t{max-width:60em}#budget tbody tr{height:32px}@media screen and (max-width:480px){#budget :is(.t,tbody){display:block}#budget thead{display:none}#budget tbody tr{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#budget :is(th,td){padding:0;text-align:left}#budget .name{grid-column:1/-1}#budget td[data-l]::before{content:attr(data-l) " ";color:var(--ink2)}}',
   };
 }

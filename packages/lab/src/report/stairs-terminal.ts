@@ -164,13 +164,11 @@ function notes(result: StairsResult, figures: StairFigures, width: number): stri
   const included = result.stages.filter(({ includes }) => includes.length > 0);
   const texts = [
     unattributed(result, figures),
-    `A stage runs from its entry to the next one's. changed: it costs more than ${figures.bandText} can hide${top ? `. ${top.stage.name}${top.stage.place === '' ? '' : ` (${top.stage.place})`} is ${percent(top.stage.share)}` : ''}.`,
+    `A stage runs from its entry to the next one's. changed: its cost is beyond ${figures.bandText}${top ? `. ${top.stage.name}${top.stage.place === '' ? '' : ` (${top.stage.place})`} is ${percent(top.stage.share)}` : ''}.`,
     ...(result.stages.some((stage) => waitText(stage) !== '')
-      ? [
-          'ms wait: how long the event loop had nothing to do until the next stage, one request at a time.',
-        ]
+      ? ['ms wait: how long the event loop was idle before the next stage, one request at a time.']
       : []),
-    'rps end: requests per second of one core if the request ended there, from its CPU.',
+    'rps end: requests per second of one core if the request ended there, derived from its CPU.',
     ...included.map(({ name, includes }) => `${name} includes ${some(includes)}.`),
     ...result.leftOut.map(({ name, reason }) => `${name} was not cut: ${reason}.`),
     ...(result.whatIf ? [whatIfSentence(result.whatIf)] : []),
@@ -185,8 +183,8 @@ function budgetLines({ budget }: StairsResult): string[] {
   if (over.length === 0) return [`Every stage keeps its budget (${budget.file}).`];
   return over.map(({ name, measured, limit, status }) =>
     status === 'missing'
-      ? `Budget: "${name}" is never reached any more; take it out of ${budget.file}, or find out why.`
-      : `Over budget: ${name} costs ${fixed(measured!.value, 2)} ${range(measured!, 2)} ${unitText(budget.unit)}, allowed are ${fixed(limit!, 2)}.`,
+      ? `Budget: "${name}" is no longer reached; remove it from ${budget.file}, or find out why.`
+      : `Over budget: ${name} costs ${fixed(measured!.value, 2)} ${range(measured!, 2)} ${unitText(budget.unit)}; the limit is ${fixed(limit!, 2)}.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { StageFigures, StairsResult, WhatIf } from '../stairs/result.ts';
 import { fixed, range, seconds } from './format.ts';
 
 /** `If verifyToken cost 0 µs: 64.0 µs [63.1, 64.9], 1.09 × the requests [1.08, 1.10], 15 625 rps.` */
-/** `This machine resolves ± 1.8 µs of a request of 199 µs in 45 s.` What costs less cannot be told from nothing. */
+/** `This machine resolves ± 1.8 µs of a request of 199 µs in 45 s.` A smaller cost cannot be distinguished from zero. */
 export function stairsResolution({ precision, whole, durationSeconds }: StairsResult): string {
   return `This machine resolves ±\u00a0${fixed(precision.bandMicros, 1)}\u00a0µs of a request of ${fixed(whole.micros.value, 1)}\u00a0µs in ${seconds(durationSeconds)}.`;
 }

@@ -200,7 +200,7 @@ function nameOf(row: Row): string {
   return row.role === 'beside' ? besideName(row.name) : row.name;
 }
 
-/** Set in, because it is no rung. */
+/** Indented: not part of the ladder. */
 function besideName(name: string): string {
   return `  ${name}`;
 }

@@ -13,7 +13,7 @@ export class Canary implements Disposable {
     child.on('message', (answer) => this.#answer.resolve(answer));
     const ended = (): void => {
       this.#answer.reject(
-        new LabError('ERR_REDLINE_LOAD', `What watches the server's core ended.`),
+        new LabError('ERR_REDLINE_LOAD', `The process that watches the server's core exited.`),
       );
     };
     child.on('error', ended);

@@ -78,7 +78,7 @@ export function send(
       },
     );
     outgoing.on('timeout', () =>
-      outgoing.destroy(new Error(`no answer for ${timeoutMs / 1_000} s`)),
+      outgoing.destroy(new Error(`no response for ${timeoutMs / 1_000} s`)),
     );
     outgoing.on('error', reject);
     outgoing.end(request.body === '' ? undefined : request.body);
@@ -102,7 +102,7 @@ function describeDifference(
   if (request.compare === 'status' || answer.body.equals(expected.body)) return undefined;
   const at = firstDifference(expected.body, answer.body);
   const sizes = `${answer.body.length} bytes, not ${expected.body.length}`;
-  return `${sizes}; from byte ${at} on ${excerpt(answer.body, at)}, not ${excerpt(expected.body, at)}. Where that is meant, a config says so: requests: [{ path: '${maskSecrets(request.path)}', compare: 'status' }].`;
+  return `${sizes}; from byte ${at} on ${excerpt(answer.body, at)}, not ${excerpt(expected.body, at)}. If that is intended, say so in the config: requests: [{ path: '${maskSecrets(request.path)}', compare: 'status' }].`;
 }
 
 function firstDifference(a: Buffer, b: Buffer): number {

@@ -28,7 +28,7 @@ export function warningsOf(result: BenchResult, seen: Observations): string[] {
 function controlWarning({ control }: BenchResult): string[] {
   if (!isMeasured(control) || holdsOne(control.cpuRatio)) return [];
   return [
-    'The baseline differs from itself: something disturbed this run, so none of its verdicts can be believed. Run it again with nothing else on the machine.',
+    'The baseline differs from itself: something disturbed this run, so none of its verdicts can be trusted. Run it again with nothing else running on the machine.',
   ];
 }
 
@@ -52,7 +52,7 @@ function idleServerWarning({ variants, control }: BenchResult): string[] {
   if (idle.length === 0) return [];
   const least = Math.min(...idle.map(({ serverBusy }) => serverBusy));
   return [
-    `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Go by CPU per request.`,
+    `The server was not always the bottleneck name))} used as little as ${percent(least)} of a core): rps understates its gain. Go by CPU per request. => (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Use CPU per request instead. => name))} used as little as ${percent(least)} of a core): rps understates its gain. Go by CPU per request.`,
   ];
 }
 
@@ -60,7 +60,7 @@ function voidSliceWarning({ voidSlices, slices }: Observations): string[] {
   if (voidSlices.length === 0) return [];
   const names = list([...new Set(voidSlices.map(({ variant }) => variant))]);
   return [
-    `${voidSlices.length} of ${voidSlices.length + slices.length} slices are void, for nothing was answered in them (${names}): something else had the machine.`,
+    `${voidSlices.length} of ${voidSlices.length + slices.length} slices are void, because no request was answered in them (${names}): another process had the machine.`,
   ];
 }
 
@@ -69,7 +69,7 @@ function latencyWarning({ latencies }: Observations): string[] {
   if (failed.length === 0) return [];
   const count = failed.reduce((sum, { outcome }) => sum + outcome.failed, 0);
   return [
-    `${count} requests of the open loop got no proper answer in time (${list([...new Set(failed.map(({ variant }) => variant))])}); their latency is not in p50 and p99.`,
+    `${count} requests of the open loop got no valid response in time (${list([...new Set(failed.map(({ variant }) => variant))])}); their latency is not in p50 and p99.`,
   ];
 }
 
@@ -80,7 +80,7 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
   }
   if (seen.disturbedShare > mostDisturbed) {
     warnings.push(
-      `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: not all of it was waited out.`,
+      `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: some disturbed slices could not be repeated.`,
     );
   }
   if (seen.throttledTimes > 0) {
@@ -92,7 +92,7 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
 function smallSampleWarning({ precision }: BenchResult): string[] {
   if (precision.restarts >= 5) return [];
   return [
-    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: intervals of so few restarts are wide.`,
+    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: with so few restarts, intervals are wide.`,
   ];
 }
 

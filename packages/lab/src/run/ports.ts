@@ -16,7 +16,7 @@ export async function choosePorts(variants: readonly PlannedVariant[]): Promise<
     if (port !== undefined && (await acceptsConnection(port))) {
       throw new LabError(
         'ERR_REDLINE_PORT_TAKEN',
-        `Port ${port} of "${name}" is taken by another process; end it, or leave "port" out to get a free one.`,
+        `Port ${port} of "${name}" is in use by another process; end it, or omit "port" to get a free one.`,
       );
     }
   }

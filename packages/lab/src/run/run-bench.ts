@@ -167,7 +167,10 @@ function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant
   const contestants = plan.variants.map((variant) => ({ name: variant.name, variant }));
   const control = { name: controlName(plan.baseline), variant: baseline };
   if (baseline.port !== undefined) {
-    skipped.set(control.name, `the baseline has a fixed port, so it cannot run beside itself`);
+    skipped.set(
+      control.name,
+      `the baseline has a fixed port, so a second copy cannot run beside it`,
+    );
   }
   return [...contestants, control];
 }
@@ -324,7 +327,7 @@ async function measureLatency(
     );
     server.dropOutput();
     if (outcome.answered === 0) {
-      throw await server.failure(`answered none of the open loop's requests`);
+      throw await server.failure(`did not respond to any request of the open loop`);
     }
     observations.latencies.push({ restart, variant: server.name, outcome });
   }

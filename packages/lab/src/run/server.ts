@@ -94,16 +94,16 @@ export class Server implements ServerUnderTest {
     const deadline = Date.now() + timeoutMs;
     while (!(await acceptsConnection(this.port))) {
       signal.throwIfAborted();
-      if (this.hasEnded) throw await this.failure('did not come up: it ended');
+      if (this.hasEnded) throw await this.failure('did not start: it exited');
       if (Date.now() > deadline) {
         throw await this.failure(
-          `did not come up: nothing listens on port ${this.port} after ${timeoutMs / 1_000} s`,
+          `did not start: nothing listens on port ${this.port} after ${timeoutMs / 1_000} s`,
         );
       }
       await sleep(25);
     }
     // An old process on a fixed port would answer in its place.
-    if (this.hasEnded) throw await this.failure('did not come up: it ended');
+    if (this.hasEnded) throw await this.failure('did not start: it exited');
   }
 
   /** From here on it has the server's core, and nothing else. */

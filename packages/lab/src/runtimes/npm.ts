@@ -17,7 +17,10 @@ export function npm(args: readonly string[], signal: AbortSignal): Promise<strin
         if (signal.aborted) return reject(signal.reason as Error);
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
           return reject(
-            new LabError('ERR_REDLINE_RUNTIME', 'There is no npm on PATH to fetch a runtime with.'),
+            new LabError(
+              'ERR_REDLINE_RUNTIME',
+              'npm is not on PATH; it is needed to fetch a runtime.',
+            ),
           );
         }
         return reject(new NpmFailure(stderr));
@@ -35,7 +38,7 @@ export class NpmFailure extends Error {
       .map((line) => line.replace(/^npm (error|ERR!)\s*/, ''))
       .filter((line) => line !== '' && !line.startsWith('npm warn'));
     const code = lines.find((line) => line.startsWith('code '))?.slice('code '.length);
-    super(lines.find((line) => !line.startsWith('code ')) ?? 'npm said nothing');
+    super(lines.find((line) => !line.startsWith('code ')) ?? 'npm printed nothing');
     this.code = code;
   }
 

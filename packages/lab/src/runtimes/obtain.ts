@@ -128,7 +128,7 @@ async function explain(
   const known = await knownVersions(source, signal);
   return new LabError(
     'ERR_REDLINE_RUNTIME_UNKNOWN',
-    `There is no ${formatRuntime(spec)} on npm${hintOf(known, spec.range)}.`,
+    `npm has no ${formatRuntime(spec)}${hintOf(known, spec.range)}.`,
   );
 }
 

@@ -28,7 +28,7 @@ export function packageOf(
   if (system === undefined || (arch !== 'x64' && arch !== 'arm64')) {
     throw new LabError(
       'ERR_REDLINE_RUNTIME',
-      `npm has no ${kind} for ${platform} on ${arch}; compare what is installed with redline bench instead.`,
+      `npm has no ${kind} for ${platform} on ${arch}; to compare installed runtimes, use redline bench.`,
     );
   }
   const ending = platform === 'win32' ? '.exe' : '';

@@ -19,7 +19,7 @@ export function variantOn(variant: PlannedVariant, runtime: Runtime): PlannedVar
   if (!isNode(program!)) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `"${variant.name}" is started by ${program}, so its runtime cannot be exchanged: write its command as node FILE.`,
+      `"${variant.name}" is started by ${program}, so its runtime cannot be changed: write its command as node FILE.`,
     );
   }
   const { name, note } = namesOf(runtime);

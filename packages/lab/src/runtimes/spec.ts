@@ -20,7 +20,7 @@ export function parseRuntime(text: string): RuntimeSpec {
   if (parts === null) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `"${text}" is no runtime; name it like node@24, 10, bun or deno@2.`,
+      `"${text}" is not a runtime; use e.g. node@24, 10, bun or deno@2.`,
     );
   }
   const [, kindOfRange, range, kindAlone] = parts;

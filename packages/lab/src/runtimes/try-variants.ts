@@ -58,7 +58,7 @@ function reasonOf(error: LabError, stderr: string): string {
   const named = lines.find((line) =>
     /^(?:error: )?(?:Uncaught )?(?:\(in promise\) )?\w*Error\b/i.test(line.trim()),
   );
-  if (named !== undefined) return `it does not come up: ${named.trim()}`;
+  if (named !== undefined) return `it does not start: ${named.trim()}`;
   return error.message
     .split('\n', 1)[0]!
     .replace(/^"[^"]*" /, 'it ')

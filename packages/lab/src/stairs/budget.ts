@@ -35,7 +35,7 @@ export async function readBudget(file: string): Promise<Budget> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new LabError(
       'ERR_REDLINE_BUDGET',
-      `There is no budget at ${file}; write one from a run you are content with: --write-budget ${file}`,
+      `No budget at ${file}; create one from a good run: --write-budget ${file}`,
       { cause },
     );
   });

@@ -25,19 +25,19 @@ export async function checkRoute(
 function requireAnswer({ status, body }: Answer, request: Required<RequestConfig>): void {
   if (status >= 200 && status < 400) return;
   const what = `${label(request)} answers ${status}`;
-  const said = body.length === 0 ? '' : ` It says: ${body.subarray(0, 200).toString()}`;
+  const said = body.length === 0 ? '' : ` The response: ${body.subarray(0, 200).toString()}`;
   throw new LabError('ERR_REDLINE_STAIRS', `${what}${advice(status, request)}${said}`);
 }
 
 function advice(status: number, { headers }: Required<RequestConfig>): string {
   if (status === 401 || status === 403) {
     return 'authorization' in headers
-      ? ': the route needs authorisation, and the one that was sent is not enough.'
-      : ": the route needs authorisation; send it along: -H 'authorization: Bearer …'.";
+      ? ': the route needs authorisation, and the credentials sent are not sufficient.'
+      : ": the route needs authorisation; send it with -H 'authorization: Bearer …'.";
   }
-  if (status === 404) return ': there is no such route; check the path.';
-  if (status === 405) return ': the route takes another method; name it with --method.';
-  if (status === 429) return ': the app limits its rate; switch that off for the measurement.';
-  if (status >= 500) return ': a request that fails cannot be taken apart.';
+  if (status === 404) return ': no such route; check the path.';
+  if (status === 405) return ': the route takes a different method; give it with --method.';
+  if (status === 429) return ': the app limits its rate; disable that for the measurement.';
+  if (status >= 500) return ': a failing request cannot be measured.';
   return ': the route refuses this request; check its headers and body.';
 }

@@ -23,7 +23,7 @@ const leastRequests = 20;
  * however long they are measured.
  */
 const layoutShare = 0.005;
-/** Smaller costs are told from none by their luck with the layout alone, as a share of the request. */
+/** Smaller costs cannot be distinguished from accidents of code layout, as a share of the request. */
 const smallestBand = 2 * layoutShare;
 /** A control that lies wholly outside this share of the request says that something disturbed the run. */
 const controlBand = 0.01;

@@ -16,9 +16,9 @@ const listening = '0A';
  * @throws {LabError} ERR_REDLINE_OPTION when nothing of this user's listens there
  */
 export async function findListener(port: number): Promise<RunningApp> {
-  const hint = `give what starts the app: redline stairs http://127.0.0.1:${port}/ -- node server.js`;
+  const hint = `give the command that starts the app: redline stairs http://127.0.0.1:${port}/ -- node server.js`;
   if (process.platform !== 'linux') {
-    throw new LabError('ERR_REDLINE_OPTION', `A running app can be found on Linux only; ${hint}`);
+    throw new LabError('ERR_REDLINE_OPTION', `A running app can only be found on Linux; ${hint}`);
   }
   const inode = inodeOf(port);
   if (inode === undefined) {
@@ -31,7 +31,7 @@ export async function findListener(port: number): Promise<RunningApp> {
   if (pid === undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `The process that listens on port ${port} belongs to somebody else; ${hint}`,
+      `The process that listens on port ${port} belongs to another user; ${hint}`,
     );
   }
   return {

@@ -54,7 +54,7 @@ export async function measureCuts(
   });
   // Ends by being aborted; when it ends by itself, something is wrong.
   const broken = running.then(
-    () => new LabError('ERR_REDLINE_LOAD', 'The load ended before the measurement did.'),
+    () => new LabError('ERR_REDLINE_LOAD', 'The load ended before the measurement.'),
     (error: unknown) => error,
   );
   try {
@@ -167,15 +167,12 @@ function requireGoodAnswers(slices: readonly CutSlice[], { asked }: StairsTarget
   const requests = slices.reduce((sum, slice) => sum + slice.requests, 0);
   const failures = slices.reduce((sum, slice) => sum + slice.failures, 0);
   if (requests === 0) {
-    throw new LabError(
-      'ERR_REDLINE_STAIRS',
-      `Nothing was answered while ${asked} was sent under load.`,
-    );
+    throw new LabError('ERR_REDLINE_STAIRS', `The app did not respond to ${asked} under load.`);
   }
   if (failures / requests > failedTooOften) {
     throw new LabError(
       'ERR_REDLINE_STAIRS',
-      `Under load ${failures} of ${requests} answers to ${asked} have a status of 400 or more (a rate limit?): the figures would be those of a refusal.`,
+      `Under load ${failures} of ${requests} responses to ${asked} have a status of 400 or above (a rate limit?): the figures would describe failing requests.`,
     );
   }
 }

@@ -60,7 +60,7 @@ export async function readReplayed(
       ...(ordered.length === 1
         ? []
         : [
-            `The stages are what ${plural(traced.length, 'route')} of ${name} have in common, and the last of them holds what is each route's own; --route ${ordered[0]![0]} takes one apart.`,
+            `The stages are what ${plural(traced.length, 'route')} of ${name} have in common, and the last of them includes the work specific to each route; --route ${ordered[0]![0]} measures one alone.`,
           ]),
     ],
   };
@@ -77,6 +77,6 @@ function unknownRoute(name: string, route: string, routes: readonly string[]): L
   const more = routes.length > 8 ? ` and ${routes.length - 8} more` : '';
   return new LabError(
     'ERR_REDLINE_OPTION',
-    `No request in ${name} fits --route ${route}; its routes are ${some}${more}.`,
+    `No request in ${name} matches --route ${route}; its routes are ${some}${more}.`,
   );
 }

@@ -14,7 +14,7 @@ import { type CutReport, UnbearableCut } from './session.ts';
 import { requireCuts, tryCuts } from './try-cuts.ts';
 import { watchWaiting } from './waiting.ts';
 
-/** A cut that fewer of the requests reach is no stage of the request. */
+/** A cut that fewer of the requests reach is not a stage of the request. */
 const reachedByMost = 0.9;
 
 /**
@@ -111,10 +111,7 @@ async function observe(
 
 function dropUnbearable(observed: StairsObservations, { cut, message }: CutReport): void {
   if (!observed.cuts.includes(cut)) {
-    throw new LabError(
-      'ERR_REDLINE_STAIRS',
-      `The app did not bear that requests were ended: ${message}`,
-    );
+    throw new LabError('ERR_REDLINE_STAIRS', `The app did not survive ended requests: ${message}`);
   }
   const [what] = message.split('\n');
   observed.cuts = observed.cuts.filter((each) => each !== cut);
@@ -135,14 +132,14 @@ function requireFigures(
   if (counted(whole) > 0 && cuts.some((cut) => counted(cut) > 0)) return;
   throw new LabError(
     'ERR_REDLINE_STAIRS',
-    `Not one slice of ${target.asked} held a whole request: the route is too slow for ${seconds} s of measuring. Give it more time: --seconds ${seconds * 4}`,
+    `No slice of ${target.asked} contained a whole request: the route is too slow for ${seconds} s of measuring. Give it more time: --seconds ${seconds * 4}`,
   );
 }
 
 function nothingToCut({ asked, replayed }: StairsPlan['target']): string {
   return replayed !== undefined && replayed.traced.length > 1
-    ? `${asked} enter no function in common that could be cut; take one route apart with --route, as redline top writes it.`
-    : `${asked} entered no function that could be cut: is the app's own code inside node_modules?`;
+    ? `${asked} have no function in common that can be cut; measure one route with --route, as redline top prints it.`
+    : `${asked} entered no function that can be cut: is the app's own code inside node_modules?`;
 }
 
 function placement({ pinning }: Context): string {

@@ -184,7 +184,7 @@ export class Session implements AsyncDisposable {
     if (hello === undefined) {
       throw new LabError(
         'ERR_REDLINE_STAIRS',
-        `"${this.server.name}" listens on port ${this.port}, but not through node:http of a Node 22.15 or newer: its stages cannot be cut.`,
+        `"${this.server.name}" listens on port ${this.port}, but not through node:http of Node 22.15 or newer: its stages cannot be cut.`,
       );
     }
     this.pid = hello.pid;

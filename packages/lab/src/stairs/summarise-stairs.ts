@@ -137,18 +137,18 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
   const { steal } = seen.machine;
   if (estimates.controlVerdict === 'changed') {
     warnings.push(
-      'The whole request differs from itself: something disturbed this run, so none of its verdicts can be believed. Run it again with nothing else on the machine.',
+      'The whole request differs from itself: something disturbed this run, so none of its verdicts can be trusted. Run it again with nothing else running on the machine.',
     );
   }
   if (estimates.voidSlices > 0) {
     const all = seen.restarts.flat().length;
     warnings.push(
-      `${estimates.voidSlices} of ${all} slices are void: fewer than 20 requests were answered in them.`,
+      `${estimates.voidSlices} of ${all} slices are void: fewer than 20 requests completed in them.`,
     );
   }
   if (!seen.hasThreadClock) {
     warnings.push(
-      `${seen.node} has no clock for the main thread alone: the figures are those of all its threads, garbage collection included.`,
+      `${seen.node} has no clock for the main thread alone: the figures cover all its threads, including garbage collection.`,
     );
   }
   if (steal !== undefined && steal > noticeableSteal) {
@@ -157,18 +157,16 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
     );
   }
   if (seen.rounds < fewRounds) {
-    warnings.push(
-      `${seen.rounds} rounds are a quick look: give it more --seconds before you quote it.`,
-    );
+    warnings.push(`${seen.rounds} rounds are a quick look: use more --seconds before quoting it.`);
   }
   if (seen.spine.stages.every(({ place }) => place === '')) {
     warnings.push(
-      'No function of the app was entered once by every request: the stages are those of its framework alone.',
+      'No function of the app was entered exactly once by every request: the stages are those of its framework alone.',
     );
   }
   if (seen.unreadable.length > 0) {
     warnings.push(
-      `${seen.unreadable.length} files of the app could not be read as JavaScript, and have no stages: ${seen.unreadable.slice(0, 3).join(', ')}.`,
+      `${seen.unreadable.length} files of the app could not be parsed as JavaScript and have no stages: ${seen.unreadable.slice(0, 3).join(', ')}.`,
     );
   }
   return warnings;

@@ -87,12 +87,12 @@ export async function resolveTarget(
 
 function refuseContradictions({ replay, route, request, method, body }: TargetOptions): void {
   if (route !== undefined && replay === undefined) {
-    throw wrong(`--route ${route} chooses among the requests of a log: name it with --replay.`);
+    throw wrong(`--route ${route} selects requests of a log: give the log with --replay.`);
   }
   if (replay === undefined) return;
   for (const [option, value] of Object.entries({ request, method, body })) {
     if (value !== undefined) {
-      throw wrong(`--${option} is for one request, and --replay brings its own: leave one out.`);
+      throw wrong(`--${option} is for one request, but --replay brings its own: omit one of them.`);
     }
   }
 }
@@ -104,7 +104,7 @@ async function fromConfig(file: string, options: TargetOptions): Promise<OneRequ
   const plan = plans.find(({ variants }) => variants.some((variant) => variant.name === name));
   if (plan === undefined) {
     const names = plans.flatMap(({ variants }) => variants.map((variant) => variant.name));
-    throw wrong(`--variant "${name}" is none of ${names.join(', ')}.`);
+    throw wrong(`--variant "${name}" is not one of ${names.join(', ')}.`);
   }
   const request =
     options.request === undefined

@@ -33,7 +33,7 @@ export async function tryCuts(
       observed.cuts = observed.cuts.filter((each) => each !== cut);
       observed.leftOut.push({ name: stages[cut]!.name, reason });
     };
-    if (after.stubs === stubs) drop('never reached once it could have been cut');
+    if (after.stubs === stubs) drop('never reached during tracing');
     else await requireLife(session, target.request, cut);
     if (failure) drop(`a request that ended there got no response (${failure.message})`);
   }
@@ -61,7 +61,7 @@ async function requireLife(session: Session, request: Request, cut: number): Pro
   const what = answer instanceof Error ? answer.message : `status ${answer.status}`;
   throw new UnbearableCut({
     cut,
-    message: `the app no longer answers after ${requestsPerCut} requests ended there (${what}): it waits for what they hold`,
+    message: `the app no longer responds after ${requestsPerCut} requests ended there (${what}): it waits for resources they hold`,
   });
 }
 
@@ -70,6 +70,6 @@ export function requireCuts({ cuts, leftOut }: StairsObservations): void {
   const reasons = leftOut.map(({ name, reason }) => `\n  ${name}: ${reason}`);
   throw new LabError(
     'ERR_REDLINE_STAIRS',
-    `None of the stages can be cut, so there is nothing to measure.${reasons.join('')}`,
+    `No stage can be cut, so there is nothing to measure.${reasons.join('')}`,
   );
 }

@@ -24,7 +24,7 @@ export function parseChange(text: string): Change {
 /**
  * The request with some stages made cheaper, everything else as it is. Its interval is that of the stages and of the
  * whole, as if they were independent: rather too wide, for a slow moment raises both.
- * @throws {LabError} ERR_REDLINE_OPTION for a stage that is not there
+ * @throws {LabError} ERR_REDLINE_OPTION for an unknown stage
  */
 export function predict({ stages, whole }: StairsResult, changes: readonly Change[]): WhatIf {
   const resolved = changes.map(({ stage, to }) => {
@@ -85,7 +85,7 @@ export function requireStages(changes: readonly Change[], names: readonly string
 function noSuchStage(name: string, names: readonly string[]): LabError {
   return new LabError(
     'ERR_REDLINE_OPTION',
-    `There is no stage "${name}"; the stages are ${names.join(', ')}.`,
+    `Unknown stage "${name}"; the stages are ${names.join(', ')}.`,
   );
 }
 
@@ -97,7 +97,7 @@ export function findStage(stages: readonly StageFigures[], name: string): StageF
   if (around) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `"${name}" was measured together with "${around.name}"; raise --max-stages to have it on its own, or name "${around.name}".`,
+      `"${name}" was measured together with "${around.name}"; raise --max-stages to measure it alone, or name "${around.name}".`,
     );
   }
   throw noSuchStage(

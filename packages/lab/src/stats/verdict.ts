@@ -4,7 +4,7 @@ import { student } from './few-restarts.ts';
 /** Differences below this come and go with code layout alone. */
 export const defaultMargin = 0.02;
 
-/** What a verdict is held against, as fractions. */
+/** What a verdict is compared with, as fractions. */
 export interface Bounds {
   /** `same` is within this, whatever the run's noise: a noisy run knows less, not more. */
   margin: number;

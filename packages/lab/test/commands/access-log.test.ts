@@ -70,9 +70,9 @@ describe('redline top', () => {
     workbench.write('other.log', 'hello\nworld\n');
     workbench.write('empty.log', '');
     for (const [file, expected, sentence] of [
-      ['gone.log', 2, /gone\.log cannot be read: it is not there/],
+      ['gone.log', 2, /gone\.log cannot be read: no such file/],
       ['empty.log', 1, /empty\.log holds no line/],
-      ['other.log', 1, /Not one of 2 lines in other\.log tells of a request[^]*hello/],
+      ['other.log', 1, /None of the 2 lines in other\.log describes a request[^]*hello/],
     ] as const) {
       const { code, stderr } = await workbench.run(['top', file]);
       assert.equal(code, expected);
@@ -101,7 +101,7 @@ describe('redline replay', () => {
     assert.equal(code, 0, stderr);
     assert.deepEqual(asked, ['/users/1', '/users/2?full=1', '/report']);
     assert.match(stdout, /1 requests other than GET and HEAD are not replayed/);
-    assert.match(stdout, /1 of 3 were answered with a status of 400 or above/);
+    assert.match(stdout, /1 of 3 had a status of 400 or above/);
     const result = JSON.parse(workbench.read('r.json')) as TopResult;
     assert.equal(result.command, 'replay');
     assert.equal(result.counts.requests, 3);

@@ -149,7 +149,7 @@ require('http').createServer((req, res) => { for (var k = 0; k < 20; k++) hot(li
   });
 
   const wrong: [what: string, args: string[], message: RegExp, code: number][] = [
-    ['a profile that is not there', ['--profile', 'none'], /There is no profile at none/, 2],
+    ['a profile that is not there', ['--profile', 'none'], /No such profile: \S*none/, 2],
     ['an empty profile', ['--profile', 'empty.cpuprofile'], /empty profile/, 1],
     ['a profile that is none', ['--profile', 'a.txt'], /no JSON/, 1],
     [

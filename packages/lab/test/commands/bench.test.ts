@@ -330,7 +330,7 @@ describe('redline, when something is wrong,', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /redline: "b" did not come up: it ended with exit code 3\..* \(ERR_REDLINE_SERVER\)\n/,
+      /redline: "b" did not start: it exited with exit code 3\..* \(ERR_REDLINE_SERVER\)\n/,
     );
     assert.match(stderr, /no database at db\.internal:5432/);
     assert.deepEqual(bench.survivors(), []);
@@ -341,7 +341,7 @@ describe('redline, when something is wrong,', () => {
     bench.writeConfig({ variants: [bench.variant('deaf', { MODE: 'deaf' })], readyTimeoutMs: 400 });
     const { code, stderr } = await bench.run(['bench']);
     assert.equal(code, 1);
-    assert.match(stderr, /"deaf" did not come up: nothing listens on port \d+ after 0\.4 s/);
+    assert.match(stderr, /"deaf" did not start: nothing listens on port \d+ after 0\.4 s/);
     assert.deepEqual(bench.survivors(), []);
   });
 
@@ -392,7 +392,7 @@ describe('redline, when something is wrong,', () => {
       [['bench'], /^redline: redline\.config\.mjs: unknown key "lod"\. \(ERR_REDLINE_CONFIG\)\n$/],
       [
         ['bench', 'nowhere.ts'],
-        /^redline: There is no config at .*nowhere\.ts\. \(ERR_REDLINE_CONFIG_FILE\)\n$/,
+        /^redline: No config at .*nowhere\.ts\. \(ERR_REDLINE_CONFIG_FILE\)\n$/,
       ],
       [['bench', '--blocks', 'ten'], /'ten' is invalid/],
       [['climb'], /unknown command 'climb'/],

@@ -70,6 +70,6 @@ describe('redline deopts', () => {
     workbench.write('no.log', 'nothing\n');
     const none = await workbench.run(['deopts', '--log', 'no.log']);
     assert.equal(none.code, 1);
-    assert.match(none.stderr, /no\.log tells of no code: write it with node --log-code/);
+    assert.match(none.stderr, /no\.log contains no code events: write it with node --log-code/);
   });
 });

@@ -149,7 +149,7 @@ describe('redline flame', () => {
     }
     const noPerf = await workbench.run(['flame', '--perf', ...short], { PATH: '/nowhere' });
     assert.equal(noPerf.code, 1);
-    assert.match(noPerf.stderr, /There is no Linux perf on PATH/);
+    assert.match(noPerf.stderr, /Linux perf is not on PATH/);
     assert.deepEqual(workbench.survivors(), []);
   });
 });

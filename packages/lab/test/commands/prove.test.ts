@@ -112,7 +112,7 @@ describe('redline prove', () => {
   });
 
   const wrong: [what: string, args: string[], file: string, message: RegExp, code: number][] = [
-    ['an unknown rule', ['no-such-rule'], '', /There is no rule "no-such-rule"\. The rules are/, 2],
+    ['an unknown rule', ['no-such-rule'], '', /Unknown rule "no-such-rule"\. The rules are/, 2],
     ['no rule', [], '', /Name a rule, or say --all/, 2],
     ['rules and --all', ['no-delete', '--all'], '', /not both/, 2],
     [

@@ -62,7 +62,7 @@ describe('redline runtimes', () => {
     workbench.writeConfig({ variants: [workbench.variant('app')] });
     const wrong = await workbench.run(['runtimes', '--only', 'ruby'], { REDLINE_CACHE });
     assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /"ruby" is no runtime; name it like node@24/);
+    assert.match(wrong.stderr, /"ruby" is not a runtime; use e\.g\. node@24/);
     const none = await workbench.run(['runtimes', '--only', 'bun'], { REDLINE_CACHE });
     assert.equal(none.code, 1);
     assert.match(none.stderr, /runs on none of the runtimes; on bun: .*SyntaxError/);

@@ -83,7 +83,7 @@ describe('redline stairs', () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      /GET \/secret answers 401: the route needs authorisation; send it along: -H 'authorization/,
+      /GET \/secret answers 401: the route needs authorisation; send it with -H 'authorization/,
     );
     const wrong = await bench.run(['stairs', '--request', '/secret', '-H', 'authorization: no']);
     assert.match(wrong.stderr, /the one that was sent is not enough/);
@@ -174,10 +174,10 @@ describe('redline stairs', () => {
   test('says in one sentence what is wrong with an app or a route', async (t) => {
     const dead = await stairs(t, 'chain.cjs', '/', { env: { MODE: 'dies' } });
     assert.equal(dead.code, 1);
-    assert.match(dead.stderr, /did not come up: it ended with exit code 1[\s\S]*no database/);
+    assert.match(dead.stderr, /did not start: it exited with exit code 1[\s\S]*no database/);
     const missing = await stairs(t, 'express.cjs', '/nowhere');
     assert.equal(missing.code, 1);
-    assert.match(missing.stderr, /GET \/nowhere answers 404: there is no such route/);
+    assert.match(missing.stderr, /GET \/nowhere answers 404: no such route/);
   });
 
   test(
@@ -245,7 +245,7 @@ describe('redline stairs', () => {
     bench.writeConfig({ variants: [{ name: 'app', command: 'node app.js' }] });
     const replay = ['--replay', 'access.log'];
     for (const [args, code, message] of [
-      [['--replay', 'gone.log'], 2, /gone\.log cannot be read: it is not there/],
+      [['--replay', 'gone.log'], 2, /gone\.log cannot be read: no such file/],
       [['--route', '/users/:id'], 2, /--route \/users\/:id chooses .*name it with --replay/],
       [[...replay, '--route', '/carts'], 2, /No request in access\.log fits .*are \/users\/:id\./],
       [[...replay, '--request', '/'], 2, /--request is for one request, and --replay brings/],
@@ -266,7 +266,7 @@ describe('redline stairs', () => {
       [['config.ts', '--', 'node', 'x.js'], /A command goes with a URL/],
       [[url, '-H', 'nonsense', '--', 'node', 'x'], /-H "nonsense" is not a header/],
       [[url, '--what-if', 'x', '--', 'node', 'x'], /--what-if "x" is not STAGE=MICROS/],
-      [[url, '--budget', 'none.json', '--', 'node', 'x'], /There is no budget at none\.json/],
+      [[url, '--budget', 'none.json', '--', 'node', 'x'], /No budget at none\.json/],
     ] as const) {
       const { code, stderr } = await bench.run(['stairs', ...args]);
       assert.equal(code, 2, stderr);

@@ -91,7 +91,7 @@ describe('checkConfig', () => {
     [
       'a variant without a group among grouped ones',
       { name: 'x', variants: [variant, { ...variant, name: 'b', group: 'g' }] },
-      'c.ts: variant "a" names no group, but others do.',
+      'c.ts: variant "a" has no group, but others do.',
     ],
     [
       'a group without variants',

@@ -192,6 +192,6 @@ describe('the call tree', () => {
       code: 'ERR_REDLINE_PROFILE',
       message: /test is an empty profile/,
     });
-    assert.throws(() => checkCpuProfile({ a: 1 }, 'x.json'), /x\.json is no CPU profile/);
+    assert.throws(() => checkCpuProfile({ a: 1 }, 'x.json'), /x\.json is not a CPU profile/);
   });
 });

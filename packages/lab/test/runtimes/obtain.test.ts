@@ -64,10 +64,10 @@ describe('a runtime', { skip }, () => {
     const folder = withNpm(t);
     await assert.rejects(obtainRuntime(parseRuntime('10.9.9'), { signal, folder }), {
       code: 'ERR_REDLINE_RUNTIME_UNKNOWN',
-      message: 'There is no node@10.9.9 on npm; the newest 10 is 10.2.0.',
+      message: 'npm has no node@10.9.9; the newest 10 is 10.2.0.',
     });
     await assert.rejects(obtainRuntime(parseRuntime('99'), { signal, folder }), {
-      message: 'There is no node@99 on npm; the oldest is 10.1.0, the newest 10.2.0.',
+      message: 'npm has no node@99; the oldest is 10.1.0, the newest 10.2.0.',
     });
   });
 });

@@ -65,10 +65,7 @@ describe('a budget of stages', () => {
 
   test('says what is wrong with a file', async () => {
     const file = join(folder, 'bad.json');
-    await assert.rejects(
-      readBudget(join(folder, 'none.json')),
-      /There is no budget at .*--write-budget/,
-    );
+    await assert.rejects(readBudget(join(folder, 'none.json')), /No budget at .*--write-budget/);
     writeFileSync(file, '{');
     await assert.rejects(readBudget(file), /is not JSON/);
     writeFileSync(file, '{"schema":1,"unit":"ms","stages":{}}');

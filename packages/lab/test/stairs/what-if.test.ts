@@ -26,7 +26,7 @@ describe('--what-if', () => {
   test('refuses what it cannot read, and stages that are not there, with what to do', () => {
     assert.throws(() => parseChange('verifyToken'), /"verifyToken" is not STAGE=MICROS/);
     assert.throws(() => parseChange('a=-1'), { code: 'ERR_REDLINE_OPTION' });
-    assert.throws(() => ask('nothing=0'), /There is no stage "nothing"; the stages are parse HTTP/);
+    assert.throws(() => ask('nothing=0'), /Unknown stage "nothing"; the stages are parse HTTP/);
     const named = [parseChange('nothing=0')];
     assert.throws(() => requireStages(named, ['a', 'b']), /"nothing"; the stages are a, b/);
     requireStages(named, ['nothing']);

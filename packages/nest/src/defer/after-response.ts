@@ -13,7 +13,7 @@ export interface DeferredMethod {
   readonly deliveryAt: number | undefined;
 }
 
-/** Takes a call to where it waits for its reply. */
+/** Takes a call to where it waits for its response. */
 export type ScheduleCall = (method: DeferredMethod, self: object, args: unknown[]) => void;
 
 const schedules = new WeakMap<object, ScheduleCall>();
@@ -30,7 +30,7 @@ export function setLastSchedule(schedule: ScheduleCall | undefined): void {
 }
 
 /**
- * Runs the method after the reply of the request it is called in, in that request's context; the call itself returns
+ * Runs the method after the response of the request it is called in, in that request's context; the call itself returns
  * at once, with nothing. Works wherever the call comes from: a controller, a service, a guard, an exception filter.
  *
  * At level `memory` the arguments are passed as they are; with a journal an orderly end of the process keeps those that
@@ -57,6 +57,7 @@ export function AfterResponse<Arguments extends any[]>(
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<(...args: Arguments) => Result>,
 ) => void {
+  refuseUnknown(options);
   return (target, name, descriptor) => {
     const original = descriptor.value as DeferredMethod['original'];
     const method: DeferredMethod = { options, original, deliveryAt: deliveryAt(target, name) };
@@ -67,7 +68,7 @@ export function AfterResponse<Arguments extends any[]>(
       if (schedule === undefined) {
         throw new DeferModuleError(
           'ERR_REDLINE_DEFER_NO_MODULE',
-          `${this.constructor.name}.${String(name)} has @AfterResponse, and no DeferModule is imported.`,
+          `${this.constructor.name}.${String(name)} has @AfterResponse, but DeferModule is not imported.`,
         );
       }
       schedule(method, this, args);
@@ -81,6 +82,25 @@ export function AfterResponse<Arguments extends any[]>(
     Object.defineProperty(deferred, 'name', { value: original.name, configurable: true });
     descriptor.value = deferred as unknown as typeof descriptor.value;
   };
+}
+
+const optionNames = {
+  level: true,
+  when: true,
+  key: true,
+  delayMs: true,
+  runAt: true,
+  name: true,
+} satisfies Record<keyof AfterResponseOptions, true>;
+
+/** A mistyped `level` would be level memory, and nobody would notice before jobs are lost. */
+function refuseUnknown(options: object): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown === undefined) return;
+  throw new DeferModuleError(
+    'ERR_REDLINE_DEFER_METHOD_OPTION',
+    `Unknown option "${unknown}" of @AfterResponse. Known options: ${Object.keys(optionNames).join(', ')}.`,
+  );
 }
 
 /** Calls the method as its caller did, with the delivery in its place. */

@@ -20,7 +20,7 @@ import type { DeferModuleAsyncOptions, DeferModuleOptions } from './options.ts';
 const methodsSink = 'methods';
 
 /**
- * Work after the reply, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
+ * Work after the response, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
  * `@redline/defer` from any code of a request. Import it once, in the root module: it is global.
  *
  * It drains when the server has answered its last request, before any provider's `onApplicationShutdown`, and closes in its

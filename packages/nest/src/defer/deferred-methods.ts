@@ -68,7 +68,7 @@ export class DeferredMethods {
     if (this.#calls.add(name, instance, method)) return;
     throw new DeferModuleError(
       'ERR_REDLINE_DEFER_METHOD_NAME',
-      `Two methods with @AfterResponse are called ${name}: give one of them a name, @AfterResponse({ name: '…' }).`,
+      `Two methods with @AfterResponse are named ${name}: give one of them a name, @AfterResponse({ name: '…' }).`,
     );
   }
 
@@ -129,6 +129,6 @@ function refuseRequestScope(prototype: object, method: DeferredMethod): void {
       : `the level ${options.level}`;
   throw new DeferModuleError(
     'ERR_REDLINE_DEFER_METHOD_SCOPE',
-    `${prototype.constructor.name}.${original.name} has @AfterResponse with ${what}, and its class is request-scoped: only memory can hold its calls.`,
+    `${prototype.constructor.name}.${original.name} has @AfterResponse with ${what}, but its class is request-scoped: only level memory can hold its calls.`,
   );
 }

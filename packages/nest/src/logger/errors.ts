@@ -2,7 +2,7 @@
  * The codes of every error the logger throws.
  *
  * - `ERR_REDLINE_LOGGER_OPTION`: an option has a value it cannot have.
- * - `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`: there is no option of that name.
+ * - `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`: the option is unknown.
  * - `ERR_REDLINE_LOGGER_ADAPTER`: the app runs on neither Fastify nor Express.
  * - `ERR_REDLINE_LOGGER_TWICE`: the module was imported twice in one app.
  * - `ERR_REDLINE_LOGGER_REQUEST_ID`: the Fastify adapter reads request ids itself.
@@ -50,28 +50,28 @@ export function optionError(name: string, value: unknown, expected: string): Log
 export function unknownOptionError(name: string, known: readonly string[]): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_UNKNOWN_OPTION',
-    `LoggerModule: there is no option "${name}"; the options are ${known.join(', ')}.`,
+    `LoggerModule: unknown option "${name}". Known options: ${known.join(', ')}.`,
   );
 }
 
 export function adapterError(received: string): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_ADAPTER',
-    `LoggerModule attaches pino to Fastify or Express, and this app runs on ${show(received)}: create it with one of their adapters.`,
+    `LoggerModule attaches pino to Fastify or Express, but this app runs on ${show(received)}: create it with one of their adapters.`,
   );
 }
 
 export function twiceError(): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_TWICE',
-    'LoggerModule was imported twice in one app, which would write every line twice: call LoggerModule.forRoot() once, in the root module; it is global.',
+    'LoggerModule was imported twice in one app and would write every line twice: call LoggerModule.forRoot() once, in the root module; it is global.',
   );
 }
 
 export function requestIdError(header: unknown): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_REQUEST_ID',
-    `FastifyAdapter was created with requestIdHeader: ${show(header)}, which takes ids unchecked: remove it there and give requestId: { header: ${show(header)} } to LoggerModule.`,
+    `FastifyAdapter was created with requestIdHeader: ${show(header)}, which accepts ids unchecked: remove it there and give requestId: { header: ${show(header)} } to LoggerModule.`,
   );
 }
 
@@ -86,7 +86,7 @@ export function destinationError(destination: unknown, cause: unknown): LoggerEr
 export function noRequestError(fields: object): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_NO_REQUEST',
-    `assign(${show(fields)}) was called outside a request, where there is no response line to carry the fields: use logger.logger.child() there.`,
+    `assign(${show(fields)}) was called outside a request, where no response line can carry the fields: use logger.logger.child() there.`,
   );
 }
 

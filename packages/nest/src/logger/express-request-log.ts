@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 
 import { RequestLog } from './request-log.ts';
 
-/** What is used of Express; its types are not there in an app on Fastify. */
+/** What is used of Express; its types are not installed in an app on Fastify. */
 export interface ExpressRequest extends IncomingMessage {
   id?: unknown;
   log?: unknown;

@@ -6,7 +6,7 @@ import type { LogDestination } from './log-destination.ts';
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 type Signal = (typeof SIGNALS)[number];
 
-/** A reader that has stopped reading must not keep a process alive that was told to go. */
+/** A reader that has stopped reading must not keep alive a process that was asked to exit. */
 export const PATIENCE_MS = 2000;
 
 // One set of listeners for the process, however many apps it runs.

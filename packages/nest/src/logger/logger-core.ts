@@ -49,7 +49,7 @@ export class LoggerCore implements RequestHome {
     return this.options.shape.bindings(log);
   }
 
-  /** The logger of the request that is being worked on, else the app's. */
+  /** The logger of the current request, otherwise the app's. */
   get current(): Logger {
     return this.storage?.getStore()?.pino ?? this.pino;
   }

@@ -7,7 +7,7 @@ const listeners = new Set<Listener>();
 const { next } = ExceptionsHandler.prototype;
 
 /**
- * Tells of every exception Nest answers a request for, before any filter sees it.
+ * Reports every exception that Nest handles for a request, before any filter sees it.
  *
  * Nest catches what a handler, guard, pipe or middleware throws and gives it to a filter;
  * neither Fastify's `onError` nor the reply ever sees it. A filter or an interceptor of ours

@@ -256,7 +256,7 @@ function checkPino(pino: unknown, destination: unknown): void {
   if (!isRecord(pino)) throw optionError('pino', pino, "an object of pino's options");
   for (const name of ['level', 'redact']) {
     if (name in pino) {
-      throw optionError(`pino.${name}`, pino[name], `left out: it is an option of its own`);
+      throw optionError(`pino.${name}`, pino[name], `omitted: it is a separate option`);
     }
   }
   if (pino['useOnlyCustomLevels'] === true) {
@@ -267,7 +267,7 @@ function checkPino(pino: unknown, destination: unknown): void {
     );
   }
   if (pino['transport'] !== undefined && destination !== undefined) {
-    throw optionError('destination', destination, 'left out next to pino.transport');
+    throw optionError('destination', destination, 'omitted next to pino.transport');
   }
 }
 

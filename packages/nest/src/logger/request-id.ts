@@ -34,7 +34,7 @@ function createIdGenerator(): () => string {
   };
 }
 
-/** Fastify's `genReqId`: the id in the header if it is safe, else a generated one. */
+/** Fastify's `genReqId`: the id in the header if it is safe, otherwise a generated one. */
 export function createRequestIds({
   header,
   generate,

@@ -23,7 +23,7 @@ export function silenceFastify(fastify: FastifyInstance, pino: Logger): void {
   // The logger Fastify has when it has none is made of functions called noop.
   if (fastify.log.info.name === noop.name) return;
   pino.warn(
-    "FastifyAdapter was created with a logger of its own; LoggerModule writes the request lines, and Fastify's are left out. Remove `logger` from the adapter's options.",
+    "FastifyAdapter was created with its own logger; LoggerModule writes the request lines, and Fastify's are omitted. Remove `logger` from the adapter's options.",
   );
   fastify.setChildLoggerFactory(() => silent);
 }

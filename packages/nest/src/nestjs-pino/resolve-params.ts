@@ -48,7 +48,7 @@ export function resolveParams(params: Params = {}): ResolvedOptions {
     delete rest[name];
   }
   if (useLevel !== undefined && custom.customLogLevel !== undefined) {
-    throw optionError('pinoHttp.useLevel', useLevel, 'left out next to customLogLevel');
+    throw optionError('pinoHttp.useLevel', useLevel, 'omitted next to customLogLevel');
   }
   const resolved = resolveOptions<unknown, unknown>({
     ...custom,

@@ -4,7 +4,7 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import { createServer } from '@redline/http';
 
-/** What is used of Nest's `ExpressAdapter`; its package is not there in an app on Fastify. */
+/** What is used of Nest's `ExpressAdapter`; its package is not installed in an app on Fastify. */
 interface ServerMaker {
   httpServer: Server;
   getInstance(): RequestListener;

@@ -56,7 +56,7 @@ function madeAlready(adapter: AbstractHttpAdapter): PlatformError {
       : "give RedlineFactory { adapter: 'fastify', fastify: options }. To keep an adapter of your own, use NestFactory with new FastifyAdapter({ serverFactory }), serverFactory from @redline/http";
   return new PlatformError(
     'ERR_REDLINE_PLATFORM_OPTION',
-    `RedlineFactory makes the adapter itself and was given a ${name}: ${instead}.`,
+    `RedlineFactory creates the adapter itself but was given a ${name}: ${instead}.`,
   );
 }
 
@@ -73,7 +73,7 @@ async function createAdapter(
       if (options !== undefined) {
         throw new PlatformError(
           'ERR_REDLINE_PLATFORM_OPTION',
-          "The option fastify is for adapter: 'fastify', and the adapter is 'express': leave one of them out.",
+          "The option fastify is for adapter: 'fastify', but the adapter is 'express': omit one of them.",
         );
       }
       const { ExpressAdapter } = await load(() => import('@nestjs/platform-express'), name);

@@ -1,6 +1,6 @@
 import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
-/* Not Express's own type: its package is not there in an app on Fastify. */
+/* Not Express's own type: its package is not installed in an app on Fastify. */
 interface Response {
   statusCode: number;
   readonly headersSent: boolean;

@@ -1,6 +1,6 @@
 import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
-/* Not fastify's own type: its package is not there in an app on Express. */
+/* Not fastify's own type: its package is not installed in an app on Express. */
 interface Reply {
   readonly statusCode: number;
   readonly sent: boolean;

@@ -42,7 +42,7 @@ export class JsonCacheModule implements NestModule {
     if (own.length > 1) {
       throw new JsonCacheError(
         'ERR_REDLINE_CACHE_MODULE',
-        'JsonCacheModule is imported more than once, which would be caches that do not know of each other: import it in the root module alone.',
+        'JsonCacheModule is imported more than once, which would create separate caches: import it in the root module only.',
       );
     }
     this.#routes = routes;
@@ -146,12 +146,12 @@ function checkOptions(options: JsonCacheModuleOptions): void {
   if (options.everyRoute !== undefined)
     checkPolicy('everyRoute of JsonCacheModule', options.everyRoute);
   for (const [name, own] of Object.entries(options.caches ?? {}))
-    refuseUnknown(`The cache ${name}`, own, ['store', 'ttl', 'keyPrefix', 'timeoutMs']);
+    refuseUnknown(`the cache ${name}`, own, ['store', 'ttl', 'keyPrefix', 'timeoutMs']);
   const unknown = options.headers?.find((header) => !cacheHeaders.includes(header));
   if (unknown === undefined) return;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `Unknown header "${unknown}" in the headers of JsonCacheModule; there are ${cacheHeaders.join(', ')}.`,
+    `Unknown header "${unknown}" in the headers of JsonCacheModule. Known headers: ${cacheHeaders.join(', ')}.`,
   );
 }
 

@@ -84,7 +84,7 @@ export class JsonCacheRoutes implements OnModuleInit {
     const inside = new Set([...this.#interceptors.values()].flatMap((each) => each.inside));
     if (inside.size === 0) return;
     new Logger('JsonCache').log(
-      `What these do to a result is kept with it, so they do not run on hits: ${[...inside].join(', ')}. Name those that only watch in runOnHits.`,
+      `Their effect on a result is cached with it, so they do not run on hits: ${[...inside].join(', ')}. List those that only observe in runOnHits.`,
     );
   }
 
@@ -164,7 +164,7 @@ export class JsonCacheRoutes implements OnModuleInit {
     if (plan.tags !== undefined && !cache.hasTags) {
       throw new CacheError(
         'ERR_REDLINE_CACHE_OPTION',
-        `${plan.name} has tags, and the store of its cache has none: use memoryStore or redisStore, or give your JsonStore its tags.`,
+        `${plan.name} has tags, but the store of its cache does not support them: use memoryStore or redisStore, or implement tags in your JsonStore.`,
       );
     }
     if (plan.obstacle !== undefined) {

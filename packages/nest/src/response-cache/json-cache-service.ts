@@ -155,7 +155,7 @@ export class JsonCacheService implements OnApplicationShutdown {
     if (hosts !== undefined) return hosts;
     throw new JsonCacheError(
       'ERR_REDLINE_CACHE_KEY',
-      `The key "${key}" lacks its host: each host has answers of its own. Give delete() the host, or name the hosts of the app in the hosts of JsonCacheModule ('any', where no answer depends on the host).`,
+      `The key "${key}" lacks its host: each host has its own responses. Give delete() the host, or list the hosts of the app in the hosts of JsonCacheModule ('any' if no response depends on the host).`,
     );
   }
 }

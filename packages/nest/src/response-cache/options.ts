@@ -160,7 +160,7 @@ export function refuseUnknown(of: string, options: object, known: readonly strin
   if (unknown === undefined) return;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `${of} has no option "${unknown}"; there are ${known.join(', ')}.`,
+    `Unknown option "${unknown}" of ${of}. Known options: ${known.join(', ')}.`,
   );
 }
 
@@ -176,6 +176,6 @@ export function checkTtl(ttl: number | undefined, name = 'ttl'): number | undefi
   if (ttl === undefined || (Number.isSafeInteger(ttl) && ttl > 0)) return ttl;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `The option ${name} must be a whole number of milliseconds above 0, and is ${String(ttl)}.`,
+    `The option ${name} must be a whole number of milliseconds above 0; got ${String(ttl)}.`,
   );
 }

@@ -111,6 +111,6 @@ function decoded(name: string): string {
 function notAString(option: 'key' | 'identify', name: string, made: unknown): JsonCacheError {
   return new JsonCacheError(
     'ERR_REDLINE_CACHE_KEY',
-    `The option ${option} of @JsonCache on ${name} must return a string, and returned ${made === null ? 'null' : `a value of type ${typeof made}`}.`,
+    `The option ${option} of @JsonCache on ${name} must return a string; got ${made === null ? 'null' : `a value of type ${typeof made}`}.`,
   );
 }

@@ -86,12 +86,12 @@ export function planRoute(
     warnOnce(reason) {
       if (warned.has(reason)) return;
       warned.add(reason);
-      new Logger('JsonCache').warn(`An answer of ${name} goes out uncached: ${reason}.`);
+      new Logger('JsonCache').warn(`A response of ${name} goes out uncached: ${reason}.`);
     },
   };
 }
 
-/** In the URL already, unless versions are told apart by header, media type or otherwise. */
+/** In the URL already, unless versions are distinguished by header, media type or otherwise. */
 function versionKey(
   controller: Class,
   handler: Handler,
@@ -143,7 +143,7 @@ function findGuard(
     .find((guard) => !classNames(guard).some((each) => guardsOfNobody.has(each)))?.name;
   return name === undefined
     ? undefined
-    : `${name} decides who may ask, and nothing says whose the answers are. Say identify: 'public' where everyone whom it lets pass gets the same answer, otherwise a header, a cookie or a function that names the caller`;
+    : `${name} decides who has access, and nothing says whose the responses are. Set identify to 'public' if everyone with access gets the same response, otherwise to a header, a cookie or a function that names the caller`;
 }
 
 function classNames(of: Function): string[] {

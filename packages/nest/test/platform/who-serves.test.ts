@@ -50,7 +50,7 @@ for (const adapter of ['fastify', 'express'] as const) {
     });
 
     it('Node, with REDLINE_HTTP=node', async () => {
-      const reason = 'REDLINE_HTTP asks for it';
+      const reason = 'REDLINE_HTTP=node is set';
       assert.deepEqual(await serve({ adapter }, { REDLINE_HTTP: 'node' }), {
         answer: { hello: 'world' },
         serving: { name: 'node', reason },

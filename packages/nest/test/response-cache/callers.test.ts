@@ -162,7 +162,7 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     assert.equal(other.cache.stats.stores, 0);
     await other.stop();
     assert.deepEqual(lines, [
-      "@JsonCache does nothing on GET /private (CallersController.private): KeyGuard decides who may ask, and nothing says whose the answers are. Say identify: 'public' where everyone whom it lets pass gets the same answer, otherwise a header, a cookie or a function that names the caller.",
+      "@JsonCache does nothing on GET /private (CallersController.private): KeyGuard decides who has access, and nothing says whose the responses are. Set identify to 'public' if everyone with access gets the same response, otherwise to a header, a cookie or a function that names the caller.",
     ]);
   });
 

@@ -317,7 +317,7 @@ describe('What a framework does to a result before it is text', () => {
     assert.deepEqual(
       warned.mock.calls.map((call) => call.arguments[0]),
       [
-        'An answer of GET /cached (Users.cached) goes out uncached: a middleware replaces response.json().',
+        'A response of GET /cached (Users.cached) goes out uncached: a middleware replaces response.json().',
       ],
     );
   });

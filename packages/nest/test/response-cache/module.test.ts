@@ -388,11 +388,11 @@ describe('@JsonCache', () => {
     assert.throws(() => JsonCache({ ttlMs: 5 } as never), {
       code,
       message:
-        '@JsonCache has no option "ttlMs"; there are ttl, key, identify, vary, query, cookies, stale, early, tags, cache.',
+        'Unknown option "ttlMs" of @JsonCache. Known options: ttl, key, identify, vary, query, cookies, stale, early, tags, cache.',
     });
     assert.throws(() => JsonCacheModule.forRoot({ ttlMs: 5 } as never), {
       code,
-      message: /JsonCacheModule has no option "ttlMs"; there are store, ttl, /,
+      message: /Unknown option "ttlMs" of JsonCacheModule\. Known options: store, ttl, /,
     });
   });
 

@@ -293,7 +293,7 @@ onBothFrameworks('A result that is not JSON', (framework) => {
       assert.equal(lines.length, 1, lines.join('\n'));
       const route = `GET /${method} (NotJsonController.${method})`;
       const [line] = lines as [string];
-      assert.ok(line.startsWith(`An answer of ${route} goes out uncached: ${said}`), line);
+      assert.ok(line.startsWith(`A response of ${route} goes out uncached: ${said}`), line);
     });
   }
 });

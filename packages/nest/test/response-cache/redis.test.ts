@@ -128,7 +128,10 @@ for (const framework of ['fastify', 'express'] as const) {
       assert.deepEqual(failures, []);
       assert.equal(app.lines.length, 2, app.lines.join('\n'));
       assert.match(app.lines[0]!, /^warn The store of the JSON cache is down/);
-      assert.match(app.lines[1]!, /^log The store of the JSON cache is up again after \d+ ms\.$/);
+      assert.match(
+        app.lines[1]!,
+        /^log The store of the JSON cache is available again after \d+ ms\.$/,
+      );
     });
 
     it('fails and delays no request while Redis hangs, and tells each once', async () => {
@@ -148,8 +151,8 @@ for (const framework of ['fastify', 'express'] as const) {
       });
       assert.deepEqual(failures, []);
       assert.equal(app.lines.length, 2, app.lines.join('\n'));
-      assert.match(app.lines[0]!, /^warn .*It did not answer within 150 ms\.$/);
-      assert.match(app.lines[1]!, /^log .*up again/);
+      assert.match(app.lines[0]!, /^warn .*The store did not respond within 150 ms\.$/);
+      assert.match(app.lines[1]!, /^log .*available again/);
     });
 
     it('starts and answers though Redis is away, and never queues a command', async () => {

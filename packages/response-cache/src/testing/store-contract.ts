@@ -132,7 +132,7 @@ export function storeContract(store: () => JsonStore): void {
     });
 
     for (const garbage of ['', 'not json', '{"cut":"sho', 'garbage\n', '<html></html>']) {
-      it(`has ${JSON.stringify(garbage)} replaced, which is no JSON`, async () => {
+      it(`has ${JSON.stringify(garbage)} replaced, which is not JSON`, async () => {
         const cache = patientCache(store());
         const key = freshKey();
         await store().set(key, garbage, 60_000);
@@ -271,7 +271,7 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(await common.get(key), '2');
     });
 
-    it('replaces the value that it is told to, and no other', async (test) => {
+    it('replaces the value that it is given, and no other', async (test) => {
       const common = store();
       if (common.replace === undefined) return test.skip('the store has no replace()');
       const key = freshKey();

@@ -202,6 +202,6 @@ function encode(command: readonly string[]): string {
 /** Says nothing of Redis. */
 export class LostWire extends CacheError {
   constructor() {
-    super('ERR_REDLINE_CACHE_STORE_NOT_READY', 'The connection for invalidations is lost.');
+    super('ERR_REDLINE_CACHE_STORE_NOT_READY', 'The connection for invalidations was lost.');
   }
 }

@@ -28,7 +28,7 @@ export const noArgumentsSlice: RuleModule = defineRule(
   }),
 );
 
-/** From which argument on they are copied; undefined when `node` is no copy of `arguments`. */
+/** From which argument on they are copied; undefined when `node` is not a copy of `arguments`. */
 function sliceStart(context: Context, node: ESTree.CallExpression): number | undefined {
   const isArguments = (part: ESTree.Node | undefined): boolean =>
     part?.type === 'Identifier' && part.name === 'arguments';

@@ -4,7 +4,7 @@ import { defineRule, type RuleModule } from '../../rule.ts';
 export const noFilterFirst: RuleModule = defineRule(
   {
     name: 'no-filter-first',
-    advice: 'use find: filter goes on to the end and makes an array for one element',
+    advice: 'use find: filter scans to the end and creates an array for one element',
   },
   (report, context) => ({
     MemberExpression(node) {

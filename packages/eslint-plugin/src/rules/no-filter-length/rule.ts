@@ -5,7 +5,7 @@ import { defineRule, type RuleModule } from '../../rule.ts';
 export const noFilterLength: RuleModule = defineRule(
   {
     name: 'no-filter-length',
-    advice: 'use some: filter goes on to the end and makes an array to be counted',
+    advice: 'use some: filter scans to the end and creates an array only to count it',
   },
   (report, context) => ({
     MemberExpression(node) {

@@ -5,7 +5,7 @@ import { defineRule, type RuleModule } from '../../rule.ts';
 export const noMapDoubleLookup: RuleModule = defineRule(
   {
     name: 'no-map-double-lookup',
-    advice: 'get the value once and look whether it is undefined: has and get search twice',
+    advice: 'get the value once and test it for undefined: has and get search twice',
   },
   (report, context) => {
     const check = (node: ESTree.IfStatement | ESTree.ConditionalExpression): void => {

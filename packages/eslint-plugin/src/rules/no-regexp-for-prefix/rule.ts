@@ -5,7 +5,7 @@ import { defineRule, type Edit, type RuleModule } from '../../rule.ts';
 export const noRegexpForPrefix: RuleModule = defineRule(
   {
     name: 'no-regexp-for-prefix',
-    advice: 'ask startsWith or endsWith: a regular expression is more than a fixed text needs',
+    advice: 'use startsWith or endsWith: a fixed text does not need a regular expression',
     fixes: true,
   },
   (report, context) => ({

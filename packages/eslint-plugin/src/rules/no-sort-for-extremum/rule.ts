@@ -4,7 +4,7 @@ import { defineRule, type RuleModule } from '../../rule.ts';
 export const noSortForExtremum: RuleModule = defineRule(
   {
     name: 'no-sort-for-extremum',
-    advice: 'look for the least or greatest element in one pass: sorting orders all of them',
+    advice: 'find the least or greatest element in one pass: sorting orders all of them',
   },
   (report) => ({
     MemberExpression(node) {

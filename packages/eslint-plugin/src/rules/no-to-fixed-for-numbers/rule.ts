@@ -5,7 +5,7 @@ import { defineRule, type RuleModule } from '../../rule.ts';
 export const noToFixedForNumbers: RuleModule = defineRule(
   {
     name: 'no-to-fixed-for-numbers',
-    advice: 'round with Math.round: toFixed writes a string, only to have it read again',
+    advice: 'round with Math.round: toFixed writes a string that is then parsed again',
   },
   (report, context) => ({
     CallExpression(node) {

@@ -5,7 +5,7 @@ import { defineRule, type RuleModule } from '../../rule.ts';
 export const preferDateNow: RuleModule = defineRule(
   {
     name: 'prefer-date-now',
-    advice: 'ask Date.now(): a Date is made only to be asked its time',
+    advice: 'use Date.now(): here a Date is created only to read its time',
     fixes: true,
   },
   (report, context) => {

@@ -8,7 +8,7 @@ import { defineRule, type Edit, type RuleModule } from '../../rule.ts';
 export const preferMapForChurnedKeys: RuleModule = defineRule(
   {
     name: 'prefer-map-for-churned-keys',
-    advice: 'keep keys that come and go in a Map: an object is made for names that are known',
+    advice: 'keep keys that come and go in a Map: objects are made for known names',
   },
   (report, context) => ({
     'UnaryExpression[operator="delete"]'(node: ESTree.UnaryExpression) {

@@ -6,7 +6,7 @@ import { defineRule, type Edit, type RuleModule } from '../../rule.ts';
 export const preferTestOverMatch: RuleModule = defineRule(
   {
     name: 'prefer-test-over-match',
-    advice: 'ask test whether there is a match: match makes an array of what it found',
+    advice: 'use test to check for a match: match creates an array of its results',
     fixes: true,
   },
   (report, context) => ({

@@ -89,6 +89,6 @@ export function reportCrashes(state: StairsState): void {
     );
   });
   process.on('exit', (code) => {
-    if (code !== 0 && !isReported) write(`it ended with exit code ${code}`);
+    if (code !== 0 && !isReported) write(`it exited with code ${code}`);
   });
 }

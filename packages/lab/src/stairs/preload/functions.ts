@@ -18,7 +18,7 @@ export interface FoundFunction {
   isConstructor: boolean;
 }
 
-/** `await …` within a function, as far as it can be told from the text. */
+/** `await …` within a function, as far as it can be seen in the text. */
 export interface FoundAwait {
   node: AnyNode;
   /** The function that is resumed. */

@@ -128,7 +128,7 @@ function readSource(source: unknown, file: string, isTypeScript: boolean): strin
   return isTypeScript ? withoutTypes(text) : text;
 }
 
-/** Types become blanks, so that lines and columns stay; enums become code, where Node is told to have them. */
+/** Types become blanks, so that lines and columns stay; enums become code, if Node is started with support for them. */
 function withoutTypes(text: string): string | undefined {
   for (const mode of ['strip', 'transform'] as const) {
     try {

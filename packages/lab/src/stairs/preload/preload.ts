@@ -26,7 +26,7 @@ function install(settings: PreloadSettings): void {
   const state = new StairsState(settings);
   const recorder = new Recorder(state, ownFolder);
   Object.assign(globalThis, { [globalName]: state });
-  // A stage that was cut for a while must not be compiled anew because of it.
+  // A stage that was cut for a while must not be compiled again because of it.
   if (settings.phase === 'cut') {
     setFlagsFromString('--no-flush-bytecode');
     quietRejections();

@@ -73,7 +73,7 @@ export interface Trace {
 
 export interface CutSlice {
   round: number;
-  /** Number of the stage at whose entry requests ended; `whole` and `wholeAgain` are no stage's. */
+  /** Number of the stage at whose entry requests ended; `whole` and `wholeAgain` belong to no stage. */
   cut: number;
   requests: number;
   /** Requests that were ended early. */

@@ -89,7 +89,7 @@ export class Recorder {
     };
   }
 
-  /** Who was on the stack below the function that was entered. What lies beyond an await is no frame of it. */
+  /** Who was on the stack below the function that was entered. What lies beyond an await is not a frame of it. */
   #callerOf(): Caller {
     const sites = callSites();
     // This method, #enter, the arrow, the state's, then the function itself: found by not being ours.

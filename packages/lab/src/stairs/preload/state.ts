@@ -52,7 +52,7 @@ export class StairsState {
   endings: EndingTimes | undefined = undefined;
   /** Set while one request after the other notes when it comes to which stage. */
   marks: WaitingMarks | undefined = undefined;
-  /** Phase `trace`: told of every entry. */
+  /** Phase `trace`: called for every entry. */
   onEnter: ((id: string, stage?: { kind: StageKind; name: string }) => void) | undefined;
   readonly #named = new Map<string, number>();
 
@@ -190,7 +190,7 @@ export class StairsState {
     };
   }
 
-  /** Two of one name are told apart by the order in which they are registered. */
+  /** Two of one name are distinguished by the order in which they are registered. */
   #identify(name: string): string {
     const before = this.#named.get(name) ?? 0;
     this.#named.set(name, before + 1);

@@ -53,7 +53,7 @@ function makeHook(state: StairsState, name: string, hook: Hook): Hook {
   return state.stage('hook', hook.name === '' ? name : `${name} ${hook.name}`, hook, 'return');
 }
 
-/** From here on a value becomes text: the serialiser is no hook, but what comes before it is. */
+/** From here on a value becomes text: the serialiser is not a hook, but everything before it is. */
 function wrapSend(state: StairsState, fastify: Fastify): void {
   const symbol = Object.getOwnPropertySymbols(fastify).find(
     ({ description }) => description === 'fastify.Reply',

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { findings, phrases } from '../scripts/check-style.ts';
+
+const script = join(import.meta.dirname, '../scripts/check-style.ts');
+
+describe('phrases that are refused:', () => {
+  const refused = [
+    'A closure is no job.',
+    'The sink is not there; its jobs wait.',
+    'There is no option "x"; there are a and b.',
+    'Jobs for the sink "mail", which there is not.',
+    'The outage is told once.',
+    'A server tells of its event loop.',
+    'It would else wait.',
+    'It waits for ever.',
+    'With a journal it spills, else it rejects.',
+    'Its server began anew.',
+    'SNS has no server to be had.',
+    'Header; may be repeated.',
+    'What V8 threw away.',
+    'The server did not come up.',
+    'It runs when the reply has gone.',
+    'What the others are held against.',
+  ];
+  for (const sentence of refused) {
+    test(sentence, () => {
+      assert.equal(findings('a.md', sentence, phrases()).length, 1);
+      assert.equal(findings('a.ts', `throw new Error('${sentence}');`, phrases()).length, 1);
+    });
+  }
+});
+
+describe('phrases that are not:', () => {
+  const accepted = [
+    'There is no upper limit.',
+    'It is no longer available.',
+    'An interval wholly outside is changed, anything else is unresolved.',
+    'If it fails, else if it ends.',
+    'The gap is no more than a tenth.',
+  ];
+  for (const sentence of accepted) {
+    test(sentence, () => assert.deepEqual(findings('a.md', sentence, phrases()), []));
+  }
+
+  test('code, in Markdown', () => {
+    const text = 'Run `npm test or else`.\n\n```sh\necho it is no job\n```\n';
+    assert.deepEqual(findings('a.md', text, phrases()), []);
+  });
+
+  test('names and comments, in source', () => {
+    const text = "// This is no string.\nif (a) b();\nelse c(/is no job/);\nconst isNo = 'fine';\n";
+    assert.deepEqual(findings('a.ts', text, phrases()), []);
+  });
+});
+
+test('a finding names its line', () => {
+  assert.deepEqual(findings('a.md', 'One.\n\n```\nx\n```\nIt is no job.', phrases()), [
+    'a.md:6: "is no": is not a …',
+  ]);
+});
+
+test('nothing in this repository has one of them', () => {
+  const { stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  assert.equal(stdout, '');
+});

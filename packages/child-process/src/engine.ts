@@ -11,7 +11,7 @@ export type Engine =
       /** Why the addon does not serve: one clause. */ readonly reason: string;
     };
 
-/** What the native engine stands on. */
+/** What the native engine needs. */
 export interface Native {
   readonly addon: Addon;
   readonly Pipe: PipeConstructor;
@@ -23,7 +23,7 @@ const found = find();
 export const native: Native | undefined = typeof found === 'string' ? undefined : found;
 
 /**
- * Tells which engine serves: this package's, or `node:child_process` itself and why.
+ * Reports which engine serves: this package's, or `node:child_process` itself and why.
  *
  * @example
  * engine(); // { name: 'node', reason: 'the native engine is for Linux' }

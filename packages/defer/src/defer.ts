@@ -7,11 +7,11 @@ import type { RunDelivery } from './sink.ts';
 
 interface Defer {
   /**
-   * Takes a job to its sink after the response of the request this is called in, from any depth of its code, or at once
-   * where there is no request. The response waits for the job's level by itself.
+   * Sends a job to its sink after the response of the current request, from any depth of its code, or at once outside a
+   * request. The response waits for the job's level automatically.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE,
-   * _REFUSED, _LEVEL, _FULL, _CLOSED, _OPTION: nothing was kept then
+   * _REFUSED, _LEVEL, _FULL, _CLOSED, _OPTION: if it throws, nothing was kept
    * @example
    * ```ts
    * defer(sendMail, { to: user.mail }, { key: order.id, level: 'disk', when: 'success' });
@@ -20,8 +20,8 @@ interface Defer {
   <Data>(job: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred;
   (job: JobDefinition<undefined>): Deferred;
   /**
-   * Runs a closure after the response. It lives in memory alone, so any other level is a type error. It gets its delivery:
-   * an id, the one attempt, and a signal that aborts when its time is over or the app closes.
+   * Runs a closure after the response. It exists only in memory, so any other level is a type error. It gets its
+   * delivery: an id, its only attempt, and a signal that aborts when its time is up or the app closes.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE, _FULL, _CLOSED, _LEVEL
    */

@@ -26,7 +26,7 @@ import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext, JobSpans, RunDelivery } from './sink.ts';
 
-/** How long what this process does not control may take to close. Jobs do not depend on it. */
+/** How long things outside this process may take to close. Jobs do not depend on it. */
 const closeMs = 2_000;
 
 export interface DeferStats {
@@ -36,16 +36,16 @@ export interface DeferStats {
   readonly journalBytes: number | undefined;
 }
 
-/** One of everything: the sinks, their lanes, the journal. Made by `createDefer`. */
+/** The sinks, their lanes and the journal. Created by `createDefer`. */
 export class Deferrer implements LaneHost {
   readonly options: ResolvedOptions;
   readonly clock: ResolvedOptions['clock'];
   readonly logger: ResolvedOptions['logger'];
   readonly random: () => number;
   readonly spans: JobSpans | undefined;
-  /** Jobs that cannot be done: to list, to requeue, to remove. */
+  /** Jobs that failed for good: list, requeue or remove them. */
   readonly deadLetters: DeadLetters;
-  /** Where a job goes from its call on, and where all is reported that becomes of it. */
+  /** Takes every job from its call on, and gets every report about it. */
   readonly desk: Desk;
   readonly #lanes = new Map<string, Lane>();
   readonly #after: Lane;
@@ -119,12 +119,12 @@ export class Deferrer implements LaneHost {
       restoreFrom: (context) => this.restoreFrom(context),
     });
     this.#ready = this.#open();
-    // Who waits for it hears of a failure; nobody else has to.
+    // Callers that wait for it learn of a failure; nobody else has to.
     this.#ready.catch(() => {});
     watchExit(this, options.handleSignals);
   }
 
-  /** The lanes by their sinks' names; that of the closures is not among them. */
+  /** The lanes by the names of their sinks, without that of the closures. */
   get lanes(): ReadonlyMap<string, Lane> {
     return this.#lanes;
   }
@@ -133,7 +133,7 @@ export class Deferrer implements LaneHost {
     return this.#after;
   }
 
-  /** What waits, since when and why, and what was done, by sink and by the names of the jobs. */
+  /** What waits, since when and why, and what has run, by sink and by job name. */
   stats(): DeferStats {
     return {
       sinks: [...this.#lanes.values(), this.#after].map(sinkStatsOf),
@@ -147,16 +147,16 @@ export class Deferrer implements LaneHost {
     return this.#root?.bytes;
   }
 
-  /** Resolves when the sinks are open, as far as they can be had, and orphaned journals are read. */
+  /** Resolves when the sinks are open, or known to be unavailable, and orphaned journals are read. */
   ready(): Promise<void> {
     return this.#ready;
   }
 
   /**
-   * Takes a job to its sink after the response of the request this is called in, or at once where there is none.
+   * Sends a job to its sink after the response of the current request, or at once outside a request.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE, _REFUSED, _LEVEL,
-   * _FULL, _JOURNAL, _CLOSED, _OPTION: nothing was kept then
+   * _FULL, _JOURNAL, _CLOSED, _OPTION: if it throws, nothing was kept
    */
   defer<Data>(definition: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred {
     if (this.#state === 'closed') throw closedError();
@@ -167,10 +167,10 @@ export class Deferrer implements LaneHost {
   }
 
   /**
-   * Runs `work` after the response of the request this is called in, or at once where there is none. It lives in memory
-   * alone: what must not be lost is a job.
+   * Runs `work` after the response of the current request, or at once outside a request. It exists only in memory: work
+   * that must not be lost is a job.
    *
-   * It has `after.timeoutMs` to end, and is dropped where `after.maxPending` others wait or run: both are reported.
+   * It has `after.timeoutMs` to end, and is dropped if `after.maxPending` others wait or run: both are reported.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _CLOSED, _LEVEL, _OPTION
    */
@@ -186,7 +186,7 @@ export class Deferrer implements LaneHost {
     return (work) => restore(context, work);
   }
 
-  /** Sends what is there without waiting for full batches, and goes on taking jobs. */
+  /** Sends waiting jobs without waiting for full batches, and continues to take jobs. */
   async drain(timeoutMs: number = this.options.drainMs): Promise<void> {
     if (this.#state === 'closed') return;
     this.#state = 'draining';
@@ -199,14 +199,14 @@ export class Deferrer implements LaneHost {
   }
 
   /**
-   * Waits up to `drainMs` for the sinks to take what is there, journals the rest, and closes. Without a journal the
-   * rest is lost, counted as `dropped{reason="exit"}`, and told.
+   * Waits up to `drainMs` for the sinks to take the waiting jobs, journals the rest, and closes. Without a journal the
+   * rest is lost, counted as `dropped{reason="exit"}`, and reported.
    */
   close({ drainMs = this.options.drainMs }: { drainMs?: number } = {}): Promise<void> {
     return (this.#closing ??= this.#close(drainMs));
   }
 
-  /** Calls back when it is closed. */
+  /** Calls `callback` when it is closed. */
   onClosed(callback: () => void): void {
     this.#onClosed.push(callback);
   }

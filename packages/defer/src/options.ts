@@ -10,7 +10,7 @@ import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from './vali
 
 export const defaultReplayWindowMs = 60_000;
 
-/** Takes what goes wrong and what is well again. `console` is one. */
+/** Gets failures and recoveries, e.g. `console`. */
 export interface DeferLogger {
   warn(message: string, error?: unknown): void;
   log(message: string): void;
@@ -18,42 +18,42 @@ export interface DeferLogger {
 
 export interface JournalOptions {
   /**
-   * Where journals lie: on a local disk, the same for every process of the app on this host. Each process has a
-   * folder of its own in it, and takes over those of processes that are gone.
+   * Directory of the journals: on a local disk, the same for every process of the app on this host. Each process has
+   * its own folder in it, and takes over those of exited processes.
    */
   directory: string;
   /**
-   * Bytes this process's journals may take. When they do, `overflow` of the job's sink decides.
+   * Maximum number of bytes of this process's journals. Beyond it, `overflow` of the job's sink decides.
    * @default 1 GiB
    */
   maxBytes?: number;
   /**
-   * Bytes after which a new file begins. A file goes when all its jobs are done.
+   * Bytes after which a new file begins. A file is deleted when all its jobs are done.
    * @default 16 MiB
    */
   segmentBytes?: number;
   /**
-   * How long what a sink acknowledged is kept, in case its server comes back with less (a Redis without AOF, or
-   * with `everysec`), in milliseconds in which the server is seen alive; 0 for not at all. Only sinks that tell one life
-   * of their server from another.
+   * How long acknowledged jobs are kept, in case the server of the sink comes back without them (a Redis without AOF,
+   * or with `everysec`), in milliseconds in which the server is seen alive; 0 disables it. Only for sinks that detect a
+   * restart of their server.
    * @default 60_000
    */
   replayWindowMs?: number;
   /**
-   * What a job of level `process` or `disk` is when the journal cannot be written: `'reject'`, not acknowledged (the
-   * reply is a 503); `'degrade'`, kept in memory and acknowledged.
+   * What happens to a job of level `process` or `disk` when the journal cannot be written: `'reject'`, it is not
+   * acknowledged (the response is a 503); `'degrade'`, it is kept in memory and acknowledged.
    * @default 'reject'
    */
   onFailure?: 'reject' | 'degrade';
   /**
-   * How often folders of processes that are gone are looked for, in milliseconds.
+   * How often to look for folders of exited processes, in milliseconds.
    * @default 5_000
    */
   adoptEveryMs?: number;
   /**
-   * How long the folder of a process of another container or host must show no sign of life until it is taken over,
-   * in milliseconds: 15_000 or more, as a sign is given every five seconds, and one may be late. Whether a process of
-   * this one lives is known at once.
+   * How long the folder of a process in another container or host must show no sign of life until it is taken over, in
+   * milliseconds: 15_000 or more, because a sign is given every five seconds and one may be late. Whether a process in
+   * the same container is alive is known at once.
    * @default 30_000
    */
   strangerTimeoutMs?: number;
@@ -62,20 +62,20 @@ export interface JournalOptions {
 }
 
 export interface ContextOptions {
-  /** Called with each `defer()`: what of the request's context a job takes along. Strings alone. */
+  /** Called with each `defer()`: returns the part of the request's context that the job carries. Only strings. */
   capture?: () => Readonly<Record<string, string | undefined>> | undefined;
-  /** Runs `work` with what was captured; called where the process that captured it is gone. */
+  /** Runs `work` with the captured context; called if the process that captured it has exited. */
   restore?: <T>(context: DeferContext, work: () => T) => T;
-  /** Makes spans of the runs of jobs, and of the batches that leave. */
+  /** Creates spans for the runs of jobs and for outgoing batches. */
   spans?: JobSpans;
 }
 
 export interface DeferOptions<SinkName extends string = string> {
-  /** Where jobs go: a sink, or a sink with the options of its lane. */
+  /** The sinks by name: a sink, or a sink with the options of its lane. */
   sinks?: Readonly<Record<SinkName, Sink | LaneOptions>>;
   /**
-   * Where a job goes that names no sink, neither at the call nor in `defineJob`.
-   * @default the only one there is
+   * The sink of jobs that name none, neither at the call nor in `defineJob`.
+   * @default the only one
    */
   sink?: NoInfer<SinkName>;
   /**
@@ -85,7 +85,7 @@ export interface DeferOptions<SinkName extends string = string> {
   level?: Level;
   /** Needed by the levels `process` and `disk`, and by `overflow: 'spill'`. */
   journal?: JournalOptions;
-  /** What `defer.after` was given: closures, which memory alone holds. */
+  /** Closures given to `defer.after`, which exist only in memory. */
   after?: {
     /** How long one is waited for, in milliseconds. @default 30_000 */
     timeoutMs?: number;
@@ -108,12 +108,12 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   acknowledgeTimeoutMs?: number;
   /**
-   * How long `close()`, a SIGTERM and a SIGINT wait for sinks to take what is there, in milliseconds.
+   * How long `close()`, a SIGTERM and a SIGINT wait for sinks to take the waiting jobs, in milliseconds.
    * @default 10_000
    */
   drainMs?: number;
   /**
-   * Drain on SIGTERM and SIGINT. When nobody else listens to the signal, the process ends by it afterwards.
+   * Drain on SIGTERM and SIGINT. Without other listeners for the signal, the process then ends by it.
    * @default true
    */
   handleSignals?: boolean;

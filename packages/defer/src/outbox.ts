@@ -24,10 +24,10 @@ export interface SinkLife {
 /** What the core gives the outbox's relay. */
 export interface OutboxHost {
   /**
-   * Takes a committed job to its sink. Resolves when the sink has it or when it lies with the dead letters: with the
-   * generation of the sink's server where that may come back without it, and the row must be kept for its window; else
-   * with nothing, and the row may go. Rejects when the app closes first, and the row must stay. Waits while the sink is
-   * down.
+   * Sends a committed job to its sink. Resolves when the sink has it or when it is a dead letter: with the generation
+   * of the sink's server if that may come back without the job, and the row must be kept for its window; otherwise with
+   * nothing, and the row may be deleted. Rejects if the app closes first, and the row must stay. Waits while the sink
+   * is down.
    */
   deliver(job: OutboxJob): Promise<string | undefined>;
   /** The life of the sink's server, where it says so. What another one was sent in its window is to be sent again. */

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { adviceFolders } from './advice-folders.ts';
 
-/** What `redline prove` found out about one rule or myth: the `evidence.json` in its folder. */
+/** The measurements of `redline prove` for one rule or myth: the `evidence.json` in its folder. */
 export interface Evidence {
   schema: 1;
   rule: string;
-  /** Source of the code as the rule finds it, and as the rule would have it. */
+  /** Source of the code that the rule reports, and of the code that it suggests. */
   before: string;
   after: string;
-  /** How results differ, when they do. Such a rule only suggests. */
+  /** How results differ, if they do. Such a rule only suggests. */
   changesResult?: string;
   /** Oldest runtime first, one of each major version. */
   measurements: Measurement[];

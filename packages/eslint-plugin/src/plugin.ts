@@ -9,9 +9,9 @@ interface RedlinePlugin extends ESLint.Plugin {
   meta: { name: string; version: string; namespace: string };
   rules: typeof rules;
   configs: {
-    /** What pays on the Node that runs ESLint. */
+    /** The rules that pay on the Node that runs ESLint. */
     recommended: Linter.Config;
-    /** Every rule, also those that pay on other versions only. */
+    /** Every rule, including those that pay only on other versions. */
     all: Linter.Config;
   };
 }
@@ -25,7 +25,7 @@ plugin.configs.recommended = configFor(plugin, Number(process.versions.node.spli
 plugin.configs.all = configOfAll(plugin);
 
 /**
- * What pays on another Node than the one that runs ESLint: the code's own.
+ * The rules that pay on the Node version of the code, if another one runs ESLint.
  * @param node Major version, e.g. 10.
  * @example
  * export default [recommendedFor(10)];

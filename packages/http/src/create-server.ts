@@ -17,8 +17,8 @@ export interface EngineServerOptions<
   Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
 > extends ServerOptions<Request, Response> {
   /**
-   * Parses and writes on a thread of its own, so that `keepAnswer` holds while JavaScript is busy. Costs some 20 % more CPU
-   * for every other request.
+   * Parses and writes on a separate thread, so that `keepAnswer` works while JavaScript is busy. Costs about 20 % more
+   * CPU for every other request.
    * @default false
    */
   threaded?: boolean | undefined;
@@ -26,11 +26,10 @@ export interface EngineServerOptions<
 
 /**
  * A server with the shape of `http.createServer`: same options, events, methods and errors, and an instance of
- * `http.Server`. The native engine serves it, or Node itself where that is not possible (`engine()` tells) or the options
- * ask for what only Node has: `insecureHTTPParser`, `httpValidation` other than 'strict', `blockList`.
+ * `http.Server`. The native engine serves it, or Node itself if that is not possible (`engine()` reports why) or the
+ * options need what only Node supports: `insecureHTTPParser`, `httpValidation` other than 'strict', `blockList`.
  *
- * @example
- * createServer((request, response) => response.end('hello')).listen(3000);
+ * @example createServer((request, response) => response.end('hello')).listen(3000);
  */
 export function createServer<
   Request extends typeof IncomingMessage = typeof IncomingMessage,

@@ -14,12 +14,12 @@ export type Engine =
 let found: Engine | undefined;
 
 /**
- * Tells which engine serves the servers of this thread: this package's, or `node:http` and why. With a server, what serves
- * that one: its options, TLS, HTTP/2 or `node:cluster` may leave it to Node, and `none` says that it does not listen.
+ * Reports which engine serves the servers of this thread: this package's, or `node:http` and why. With a server,
+ * reports what serves that one: its options, TLS, HTTP/2 or `node:cluster` may leave it to Node, and `none` means that
+ * it does not listen.
  *
- * @example
- * engine(); // { name: 'node', reason: 'the native engine is for Linux' }
- * engine(server); // { name: 'node', reason: 'TLS is Node’s own' }
+ * @example engine(); // { name: 'node', reason: 'the native engine is for Linux' } engine(server); // { name: 'node',
+ * reason: 'TLS is Node’s own' }
  */
 export function engine(): Engine;
 export function engine(server: Server): ServerEngine;

@@ -2,18 +2,18 @@ import type { OutgoingHttpHeaders, Server } from 'node:http';
 import { http } from './node-http.ts';
 import { EngineServer } from './server.ts';
 
-/** An answer that is the same for everybody. */
+/** A response that is the same for everyone. */
 export interface KeptAnswer {
   /** @default 200 */
   readonly status?: number;
   /** `Date`, `Connection`, `Keep-Alive` and `Content-Length` are added. */
   readonly headers?: OutgoingHttpHeaders;
   readonly body: string | Uint8Array;
-  /** How long it holds, in ms. */
+  /** How long it is valid, in ms. */
   readonly ttlMs: number;
 }
 
-/** What the engine writes itself: a second line of it would be a second opinion. */
+/** Headers that the engine writes itself: a second line could contradict it. */
 const OWN = new Set([
   'date',
   'connection',
@@ -27,14 +27,13 @@ const OWN = new Set([
 const LONGEST_MS = 0xffff_ffff;
 
 /**
- * Lets the engine answer GET and HEAD of exactly this URL, query included, by itself: no JavaScript runs, no hook and no log
- * line. With `threaded` it answers even while JavaScript is busy, which is what a health check wants.
+ * Lets the engine itself answer GET and HEAD requests for exactly this URL, including the query: no JavaScript runs, no
+ * hook and no log line. With `threaded` it responds even while JavaScript is busy, as a health check needs.
  *
- * @returns False where Node serves, or the server does not listen: then requests come to the application as ever.
+ * @returns False if Node serves, or the server does not listen: then requests reach the application as usual.
  * @throws As `setHeader` does, for a header that cannot be sent.
  * @throws TypeError for a header that the engine writes itself, RangeError for a status or time that cannot be.
- * @example
- * server.listen(3000, () => keepAnswer(server, '/health', { body: 'ok', ttlMs: 5000 }));
+ * @example server.listen(3000, () => keepAnswer(server, '/health', { body: 'ok', ttlMs: 5000 }));
  */
 export function keepAnswer(server: Server, url: string, answer: KeptAnswer): boolean {
   const { status = 200, headers = {}, ttlMs } = answer;

@@ -1,6 +1,6 @@
 /**
- * What a run leaves behind: the JSON file, and the only thing a report is drawn from.
- * Every ratio is "better above 1" against the baseline: rps divided by the baseline's, the baseline's CPU divided by the variant's.
+ * The result of a run: the JSON file, and the only source of a report. Every ratio is "better above 1" against the
+ * baseline: rps divided by the baseline's, the baseline's CPU divided by the variant's.
  */
 export interface BenchResult {
   schema: 1;
@@ -21,11 +21,11 @@ export interface BenchResult {
   machine: MachineFacts;
   load: LoadFacts;
   precision: PrecisionFacts;
-  /** The baseline once more, in a process of its own (A/A): what the method calls a difference when there is none. */
+  /** The baseline a second time, in its own process (A/A): the difference that the method sees when there is none. */
   control: MeasuredVariant | SkippedVariant;
   /** In the order of the config, skipped ones included. */
   variants: (MeasuredVariant | SkippedVariant)[];
-  /** What a reader must know before believing a figure, one sentence each, worst first. Empty when all guards held. */
+  /** What a reader must know before trusting a figure, one sentence each, worst first. Empty if all guards held. */
   warnings: string[];
   /** Every timed slice, as measured. */
   slices: Slice[];
@@ -33,7 +33,7 @@ export interface BenchResult {
   groups?: GroupFacts[];
 }
 
-/** What the variants of one group are compared by. */
+/** Settings and control of one group of variants. */
 export interface GroupFacts {
   name: string;
   title: string;
@@ -81,11 +81,17 @@ export interface MeasuredVariant {
   rpsRestartsToSettle?: number;
   /** User and system time of all threads of the server, per completed request. */
   cpuMicrosPerRequest: number;
-  /** How well that is known by itself, which is less well than its ratio to the baseline. Absent in files of older versions. */
+  /**
+   * Uncertainty of this figure alone, which is larger than that of its ratio to the baseline. Absent in files of older
+   * versions.
+   */
   cpuMicrosInterval?: Interval;
-  /** Beside it: of processes the server started and that ended, per completed request. Absent when there were none. */
+  /**
+   * In addition: CPU of processes that the server started and that exited, per completed request. Absent if there were
+   * none.
+   */
   endedProcessesMicrosPerRequest?: number;
-  /** Of which on the main thread. Absent where the system does not tell threads apart. */
+  /** Of which on the main thread. Absent if the system does not report threads separately. */
   mainThreadMicrosPerRequest?: number;
   cpuRatio: Interval;
   cpuVerdict: Verdict | 'base';
@@ -167,8 +173,8 @@ export interface Slice {
   endedMicros?: number;
   probe?: Probe;
   /**
-   * With `load.turns`: the same server, taking turns with the load on one core; what CPU per request is read from. Absent
-   * where nothing is pinned, or the generator cannot be; then the figures above are.
+   * With `load.turns`: the same server, taking turns with the load on one core; the source of CPU per request. Absent
+   * if nothing is pinned, or the generator cannot be; then the figures above are the source.
    */
   turns?: Turn[];
   /** Share of its core the load generator used, 0 to 1. */

@@ -1,6 +1,6 @@
-/** What is known of an answer beside its text. */
+/** What is known about a response besides its text. */
 export interface AnswerFacts {
-  /** What the producer gave as `head`; empty where it gave none. */
+  /** The `head` from the producer; empty if it gave none. */
   readonly head: string;
   /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number;
@@ -9,11 +9,11 @@ export interface AnswerFacts {
   /** How long its production took, in milliseconds. */
   readonly costMs: number;
   readonly tags: readonly string[];
-  /** Those of the tags at the time it was made: a tag that has another now was invalidated since. */
+  /** The versions of its tags when it was made: a tag with another version now has been invalidated since. */
   readonly versions: readonly number[];
 }
 
-/** An answer that is more than its text: it has a head or tags, or is kept beyond its time, or says when it was made. */
+/** A response that is more than its text: it has a head or tags, is kept beyond its ttl, or says when it was made. */
 export class Answer implements AnswerFacts {
   readonly json: string;
   readonly head: string;
@@ -22,9 +22,9 @@ export class Answer implements AnswerFacts {
   readonly costMs: number;
   readonly tags: readonly string[];
   readonly versions: readonly number[];
-  /** `'made'` where its producer has run for this caller or one it waited with, otherwise what the store had. */
+  /** `'made'` if its producer ran for this caller or one it waited with, otherwise the state of the stored value. */
   readonly source: 'made' | 'fresh' | 'stale';
-  /** The end of the stored value, which is that of no other; empty for one that is not stored. */
+  /** The end of the stored value, which is unique; empty for a response that is not stored. */
   readonly seal: string;
   /** The epoch of the tags in which it was last found current. @internal */
   currentIn: number | undefined;
@@ -45,25 +45,25 @@ export class Answer implements AnswerFacts {
 
 export interface SharedDetails {
   /**
-   * What belongs to the answer beside its text, such as status and headers, in one line of text. It is stored with it, and
-   * everyone gets an {@link Answer} with both.
+   * The part of the response besides its text, such as status and headers, in one line of text. It is stored with the
+   * text, and everyone gets an {@link Answer} with both.
    */
   head?: string | undefined;
   /**
-   * How long this answer is good for, in milliseconds; 0 where it is for those who wait now, and not stored.
+   * How long this response is valid, in milliseconds; with 0 it goes to the waiting callers and is not stored.
    * @default the `ttl` of the call
    */
   ttl?: number | undefined;
-  /** What `invalidate` forgets it by, beside the `tags` of the call, which must be an array or true. */
+  /** Tags for `invalidate`, in addition to the `tags` of the call, which must be an array or true. */
   tags?: readonly string[] | undefined;
   /**
-   * The JSON of the value, where the producer has made it already.
-   * @default what `serialize` makes of the value
+   * The JSON of the value, if the producer has made it already.
+   * @default the result of `serialize`
    */
   json?: string | undefined;
 }
 
-/** What {@link shared} makes. */
+/** The result of {@link shared}. */
 export class Shared {
   readonly value: unknown;
   readonly details: SharedDetails;
@@ -75,7 +75,7 @@ export class Shared {
 }
 
 /**
- * Says more about an answer than its value.
+ * Returns a response with more than its value.
  *
  * @example
  * ```ts

@@ -6,7 +6,7 @@ import { positiveInteger } from './positive-integer.ts';
 
 export interface CompressedOptions {
   /**
-   * Shorter values are stored as they are, in characters.
+   * Values shorter than this, in characters, are stored unchanged.
    * @default 1_024
    */
   minLength?: number;
@@ -18,7 +18,7 @@ const mark = '\u0002';
 const maxTailLength = 64;
 
 /**
- * A store whose values are compressed in `store`: less memory and less to send, for the time it takes to inflate each hit.
+ * A store that compresses its values in `store`: less memory and less traffic, at the cost of inflating each hit.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example

@@ -5,7 +5,7 @@ export type CacheErrorCode =
   | 'ERR_REDLINE_CACHE_STORE_TIMEOUT'
   | 'ERR_REDLINE_CACHE_STORE_DOWN';
 
-/** Every code this package throws or logs, with the sentence the README gives for it. */
+/** Every code that this package throws or logs, with its sentence in the README. */
 export const cacheErrorDocs: Readonly<Record<CacheErrorCode, string>> = {
   ERR_REDLINE_CACHE_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_CACHE_NOT_JSON: 'What the producer returned cannot be cached as JSON.',

@@ -12,7 +12,7 @@ const channels: Readonly<Record<CacheEvent, Channel>> = {
   recovery: channel('redline:response-cache:recovery'),
 };
 
-/** What subscribers of the channels of node:diagnostics_channel are given. */
+/** The message to subscribers of the channels of node:diagnostics_channel. */
 export interface CacheMessage {
   /** The `name` of the cache. */
   readonly cache: string;

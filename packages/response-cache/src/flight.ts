@@ -3,29 +3,29 @@ import type { Unshared } from './unshared.ts';
 
 export interface AnswerOptions {
   /**
-   * How long the answer is good for, in milliseconds.
+   * How long the response is valid, in milliseconds.
    * @default the `ttl` of the cache
    */
   ttl?: number | undefined;
   /**
-   * How long it is kept beyond that, in milliseconds: one caller makes a new one and waits for it; all others are given the
-   * old one meanwhile, and so is that caller where the producer fails.
+   * How long it is kept beyond that, in milliseconds: one caller produces a new one and waits for it; all others get
+   * the old one meanwhile, and so does that caller if the producer fails.
    * @default 0
    */
   stale?: number | undefined;
   /**
-   * True where one caller makes a new answer a little before its time is up: the longer that takes, the earlier, and at
-   * random, so that processes do not do it together (XFetch). Until then all others are given the old one.
+   * If true, one caller produces a new response a little before the `ttl` ends: the longer that takes, the earlier, and
+   * at a random moment, so that processes do not do it together (XFetch). Until then all others get the old one.
    * @default false
    */
   early?: boolean | undefined;
   /**
-   * What `invalidate` forgets the answer by; true where the producer says so through `shared`.
+   * Tags for `invalidate`; true if the producer supplies them through `shared`.
    * @default none
    */
   tags?: readonly string[] | true | undefined;
   /**
-   * True where the answer is to say when it was made: everyone gets an `Answer`.
+   * If true, the response says when it was made: everyone gets an `Answer`.
    * @default false
    */
   dated?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface AnswerOptions {
    */
   staleOnError?: ((error: unknown) => boolean) | undefined;
   /**
-   * What an error calls this answer.
+   * Name of this response in errors.
    * @default the key
    */
   name?: string;
@@ -45,33 +45,38 @@ export interface AnswerOptions {
    */
   serialize?: (value: unknown) => string | undefined;
   /**
-   * True once nobody waits for what this call produces, such as a client that has left. Its failure is then
-   * nobody's: those who wait produce again, as often as it takes.
+   * True once the caller no longer waits, such as a client that has disconnected. A failure then concerns nobody:
+   * waiting callers produce again, as often as necessary.
    */
   isAbandoned?: () => boolean;
 }
 
-/** Makes an answer, or a promise of one; `shared` and `unshared` say more about it. */
+/** Produces a response, or a promise of one; `shared` and `unshared` add details. */
 export type Producer = () => unknown;
-/** The JSON, with what is known of it where anything is, or what the producer kept for its own caller. */
+/** The JSON, with its details if there are any, or the value that the producer kept for its own caller. */
 export type Outcome = Kept | Unshared;
-/** What is stored of an answer. */
+/** The stored form of a response. */
 export type Kept = string | Answer;
 
-/** One production of an answer, for everyone who found none meanwhile. */
+/** One production of a response, for all callers that miss meanwhile. */
 export class Flight {
   readonly key: string;
   readonly startedAt: number = performance.now();
   readonly options: AnswerOptions;
-  /** What it is to take the place of. */
+  /** The value that it replaces. */
   readonly renews: Answer | undefined;
-  /** The end of what is in the store and does not count; empty where there is nothing, undefined where that is not ours. */
+  /**
+   * The end of the outdated value in the store; empty if there is none, undefined if it was not written by this cache.
+   */
   readonly outdated: string | undefined;
-  /** True once its key was deleted, or it took too long: what it makes is for those who asked before, and is not stored. */
+  /** True once its key was deleted, or it took too long: its result goes only to earlier callers and is not stored. */
   isOutdated = false;
-  /** True once a tag of what it has made turns out to be invalidated since it began: only its own caller surely asked before. */
+  /**
+   * True once one of its tags turns out to have been invalidated since it began: only its own caller is sure to have
+   * come before.
+   */
   isSuperseded = false;
-  /** True where another process has made it meanwhile: those who wait look again. */
+  /** True if another process has made it meanwhile: waiting callers look again. */
   isMadeElsewhere = false;
   readonly promise: Promise<Outcome>;
   resolve!: (outcome: Outcome) => void;

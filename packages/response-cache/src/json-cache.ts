@@ -19,15 +19,15 @@ const noOptions: AnswerOptions = {};
 export interface SetOptions {
   /** @default the `ttl` of the cache */
   ttl?: number;
-  /** What `invalidate` forgets it by. */
+  /** Tags for `invalidate`. */
   tags?: readonly string[];
 }
 
 /**
- * Keeps answers as the JSON text they leave as: a hit is neither parsed nor serialised.
+ * Keeps responses as the JSON text that is sent: a hit is neither parsed nor serialised.
  *
- * - Callers who find nothing under one key at the same time share one production.
- * - A store that is down or hangs costs no answer: producers run, still once per key, until it answers again.
+ * - Callers that miss under one key at the same time share one production.
+ * - A store that is down or hangs fails no response: producers run, still once per key, until it responds again.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export interface SetOptions {
  * ```
  */
 export class JsonCache {
-  /** What events and metrics call it. */
+  /** Its name in events and metrics. */
   readonly name: string;
   readonly #store: JsonStore;
   readonly #ttl: number;
@@ -64,7 +64,7 @@ export class JsonCache {
     this.#answers = new Answers(store, health, counters, count, this.#productions);
   }
 
-  /** Counters that go on counting: copy them to compare. */
+  /** Live counters: copy them to compare. */
   get stats(): JsonCacheStats {
     return this.#counters;
   }
@@ -80,9 +80,9 @@ export class JsonCache {
   }
 
   /**
-   * The JSON under `key`, from the store or else from `produce`: a string at once where the store answers at
-   * once, otherwise a promise. An {@link Unshared} is what `produce` returned to this very call through `unshared`; an
-   * {@link Answer} says more: its head, its tags, when it was made.
+   * The JSON under `key`, from the store or otherwise from `produce`: a string if the store responds synchronously,
+   * otherwise a promise. An {@link Unshared} is the value that `produce` returned to this very call through `unshared`;
+   * an {@link Answer} says more: its head, its tags, when it was made.
    *
    * What `produce` throws reaches its own caller, and nothing is stored. Those who waited for it share one more run,
    * and what that one throws. What a producer returns must be JSON: `null` is, `undefined`, strings, bytes and streams
@@ -96,19 +96,19 @@ export class JsonCache {
     return this.#answers.answer(this.#keyPrefix + key, produce, options);
   }
 
-  /** The value under `key`, parsed; undefined where there is none, or the store is down. */
+  /** The value under `key`, parsed; undefined if there is none, or the store is down. */
   async get<T>(key: string): Promise<T | undefined> {
     const kept = await this.#answers.find(this.#keyPrefix + key);
     return kept === undefined ? undefined : (JSON.parse(textOf(kept)) as T);
   }
 
-  /** The values under several keys, as `get` gives each. */
+  /** The values under several keys, each as from `get`. */
   getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
     return Promise.all(keys.map((key) => this.get<T>(key)));
   }
 
   /**
-   * Keeps `value` under `key`. What it was read from may have changed since then: `wrap` notices that, `set` cannot.
+   * Keeps `value` under `key`. Its source may have changed since it was read: `wrap` notices that, `set` cannot.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, ERR_REDLINE_CACHE_NOT_JSON, ERR_REDLINE_CACHE_OPTION
    */
@@ -137,9 +137,10 @@ export class JsonCache {
   }
 
   /**
-   * The value under `key`, parsed, or else what `produce` returns, which is stored: one run for all who ask at once.
+   * The value under `key`, parsed, otherwise the result of `produce`, which is stored: one run for simultaneous
+   * callers.
    *
-   * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON where it returns `undefined`.
+   * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON if it returns `undefined`.
    * @example
    * ```ts
    * const user = await cache.wrap(`user:${id}`, () => db.user(id), { ttl: 60_000, tags: [`user:${id}`] });
@@ -163,9 +164,10 @@ export class JsonCache {
   }
 
   /**
-   * Forgets `key`. Answers that are being made for it now are not stored either, in this process.
+   * Deletes `key`. Responses being produced for it now are not stored either, in this process.
    *
-   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: the store may give out the old answer once it is back, until its time is up.
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: once available again, the store may serve the old response until
+   * its ttl ends.
    */
   async delete(key: string): Promise<void> {
     const fullKey = this.#keyPrefix + key;
@@ -175,8 +177,8 @@ export class JsonCache {
   }
 
   /**
-   * Forgets every answer that has one of `tags`, in every process that shares the store. It costs the same however many
-   * those are. Answers that are being made now are not stored either, wherever that is.
+   * Deletes every response that has one of `tags`, in every process that shares the store. The cost does not depend on
+   * their number. Responses being produced now are not stored either, in any process.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, as `delete`; ERR_REDLINE_CACHE_OPTION: the store has no tags.
    */
@@ -191,7 +193,7 @@ export class JsonCache {
   }
 
   /**
-   * Forgets everything under the `keyPrefix` of this cache. In Redis that walks through all its keys.
+   * Deletes everything under the `keyPrefix` of this cache. In Redis that scans all its keys.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `clear`.
    */
@@ -202,7 +204,7 @@ export class JsonCache {
     tell('drop', this.name, `${this.#keyPrefix}*`);
   }
 
-  /** Ends the watch over the store, and what the store itself has opened. Its client stays open: who made it closes it. */
+  /** Stops watching the store, and closes what the store itself has opened. Its client stays open: you close it. */
   close(): void {
     this.#health.close();
     this.#store.close?.();

@@ -6,12 +6,12 @@ import { MemoryTagVersions, type TagVersions } from './tag-versions.ts';
 
 export interface MemoryStoreOptions {
   /**
-   * The most values kept at a time.
+   * Maximum number of values.
    * @default 10_000
    */
   maxEntries?: number;
   /**
-   * The most characters kept at a time, keys and values together. A value that is longer alone is not kept.
+   * Maximum number of characters, keys and values together. A single longer value is not kept.
    * A character takes one byte, or two in a text that goes beyond Latin-1.
    * @default 64 Mi
    */
@@ -19,7 +19,7 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * Keeps values in this process, within bounds: what was not read lately goes first.
+ * Keeps values in this process, within bounds: the least recently read values are evicted first.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -44,7 +44,7 @@ export class MemoryStore implements JsonStore {
     });
   }
 
-  /** How many values are kept now, those whose time is up among them until they are met. */
+  /** Current number of values, including expired ones until they are accessed. */
   get size(): number {
     return this.#shelf.count;
   }

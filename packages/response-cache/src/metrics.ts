@@ -22,7 +22,7 @@ const counters = Object.entries(help).map(([field, description]) => ({
 }));
 const downHelp = '1 during an outage of the store.';
 
-/** The counters of caches in the text format of Prometheus, told apart by the `name` of each. */
+/** The counters of caches in the text format of Prometheus, labelled by the `name` of each. */
 export function prometheusMetrics(caches: Iterable<JsonCache>): string {
   const all = [...caches];
   const lines = (
@@ -58,7 +58,9 @@ export interface CacheMeter {
   createObservableGauge(name: string, options: { description: string }): Observable;
 }
 
-/** Has `meter` observe the counters of caches, told apart by the `name` of each, until the function it returns is called. */
+/**
+ * Makes `meter` observe the counters of caches, labelled by the `name` of each, until the returned function is called.
+ */
 export function observeCaches(meter: CacheMeter, caches: Iterable<JsonCache>): () => void {
   const all = [...caches];
   const observe = (instrument: Observable, of: (cache: JsonCache) => number): (() => void) => {

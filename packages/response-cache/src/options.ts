@@ -3,7 +3,7 @@ import { refuseUnknown } from './known-options.ts';
 import { memoryStore } from './memory-store.ts';
 import { positiveInteger } from './positive-integer.ts';
 
-/** Takes one line when the store goes down and one when it is back. `console` is one. */
+/** Gets one line when the store goes down and one when it is available again, e.g. `console`. */
 export interface CacheLogger {
   warn(message: string): void;
   log(message: string): void;
@@ -11,7 +11,7 @@ export interface CacheLogger {
 
 export interface JsonCacheOptions {
   /**
-   * What events and metrics call the cache.
+   * Name of the cache in events and metrics.
    * @default 'default'
    */
   name?: string;
@@ -21,7 +21,7 @@ export interface JsonCacheOptions {
    */
   store?: JsonStore;
   /**
-   * How long an answer is good for, in milliseconds, where the call does not say.
+   * How long a response is valid, in milliseconds, unless the call sets it.
    * @default 5_000
    */
   ttl?: number;
@@ -31,13 +31,13 @@ export interface JsonCacheOptions {
    */
   keyPrefix?: string;
   /**
-   * How long a store may take to answer, in milliseconds. After that it counts as down, and answers come from
-   * their producers until it answers again.
+   * How long a store may take, in milliseconds. After that it counts as down, and responses come from their producers
+   * until it responds again.
    * @default 250
    */
   timeoutMs?: number;
   /**
-   * Where outages are reported; false for nowhere.
+   * Logger for outages; `false` disables it.
    * @default console
    */
   logger?: CacheLogger | false;

@@ -5,37 +5,38 @@ export type Identify<Request> =
   | { readonly cookie: string }
   | ((request: Request) => string | undefined);
 
-/** What an answer depends on, and how long it holds: the same words in every framework. */
+/** What a response depends on, and how long it is valid: the same words in every framework. */
 export interface CachePolicy<Request> {
   /**
-   * How long an answer is good for, in milliseconds. A function gives it for each answer when it is made; 0 keeps that
-   * one from being stored.
+   * How long a response is valid, in milliseconds. A function sets it for each response when it is made; with 0 it is
+   * not stored.
    * @default the `ttl` of the cache
    */
   ttl?: number | ((request: Request, value: unknown) => number);
   /**
-   * How long an answer is kept beyond its `ttl`, in milliseconds: one request makes a new one, and all others are given
-   * the old one meanwhile; so is that one where the handler fails.
+   * How long a response is kept beyond its `ttl`, in milliseconds: one request makes a new one, and all others get the
+   * old one meanwhile; so does that request if the handler fails.
    * @default 0
    */
   stale?: number;
   /**
-   * True where one request makes a new answer a little before its time is up, the earlier the longer that takes (XFetch).
+   * If true, one request makes a new response a little before the `ttl` ends: the longer that takes, the earlier
+   * (XFetch).
    * @default false
    */
   early?: boolean;
-  /** What `invalidate` forgets the answer by; a function names it from the request and the result, when it is made. */
+  /** Tags for `invalidate`; a function derives them from the request and the result, when the response is made. */
   tags?: readonly string[] | ((request: Request, value: unknown) => readonly string[]);
   /**
-   * The request headers an answer depends on, such as `accept-language`. Those that a response names in its own `Vary`
-   * are added as they are met.
+   * The request headers on which a response depends, such as `accept-language`. Those in the `Vary` of a response are
+   * added when they occur.
    * @default []
    */
   vary?: readonly string[];
   /**
-   * Who is asking: `'public'` says that the answer is the same for everyone, whatever they send; a header, a cookie or a
-   * function names the caller, and each name has answers of its own. A request without a name does not use the cache.
-   * @default requests that show any credentials do not use the cache
+   * Identifies the caller: `'public'` means that the response is the same for everyone; a header, a cookie or a
+   * function names the caller, and each name has its own responses. A request without a name does not use the cache.
+   * @default requests with any credentials do not use the cache
    */
   identify?: Identify<Request>;
 }

@@ -7,16 +7,16 @@ import { RedisTagVersions } from './redis-tag-versions.ts';
 
 export interface RedisStoreOptions {
   /**
-   * Put before every key, so that the cache meets neither the app's own keys nor those of another app.
+   * Put before every key, so that the cache touches neither the app's own keys nor those of another app.
    * @default 'redline:json:', the name of the app (from its package.json, with the folder of its main file) and ':'
    */
   keyPrefix?: string;
 }
 
 /**
- * Keeps values in Redis, through a client of your own: ioredis, iovalkey or node-redis, a Cluster or Sentinel of them.
- * The store neither connects nor closes it: who made the client closes it, after the server. (An ioredis client with
- * `lazyConnect` is connected at first use.)
+ * Keeps values in Redis, through your client: ioredis, iovalkey or node-redis, or their Cluster or Sentinel. The store
+ * neither connects nor closes it: close it yourself, after the server. (An ioredis client with `lazyConnect` is
+ * connected at first use.)
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -58,7 +58,7 @@ export class RedisStore implements JsonStore {
     return this.#client.del(this.keyOf(key));
   }
 
-  /** The key as the client is given it. */
+  /** The key as passed to the client. */
   keyOf(key: string): string {
     return this.#keyPrefix + distinct(key);
   }

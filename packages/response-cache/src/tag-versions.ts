@@ -1,7 +1,7 @@
 /**
- * The versions of the tags that a store knows, by a clock that every invalidation moves on. An answer holds the versions its
- * tags had when it was made, and counts as gone once one of them is another: an invalidation costs the same however many
- * answers it reaches.
+ * The versions of the tags of a store, by a clock that every invalidation advances. A response holds the versions of
+ * its tags when it was made, and counts as gone once one of them changes: an invalidation costs the same however many
+ * responses it affects.
  */
 export interface TagVersions {
   /**

@@ -17,24 +17,24 @@ const pollEveryMs = 50;
 
 export interface TieredStoreOptions extends RedisStoreOptions {
   /**
-   * The most bytes kept in this process, keys, values and what they take beside them.
+   * Maximum number of bytes in this process: keys, values and their overhead.
    * @default 64 Mi
    */
   maxBytes?: number;
   /**
-   * How long the connection for invalidations may be silent, in milliseconds, before it counts as lost. That is the longest
-   * that an answer may be given out after another process has changed it.
+   * How long the connection for invalidations may be silent, in milliseconds, before it counts as lost. That is the
+   * longest time for which a response may be sent after another process has changed it.
    * @default 1_000
    */
   maxSilenceMs?: number;
 }
 
 /**
- * Keeps values in the memory of this process, in front of Redis, which says when they change: a hit asks nobody, and an
- * invalidation by any process reaches all of them. For misses, one process at a time makes a value.
+ * Keeps values in the memory of this process, in front of Redis, which reports when they change: a hit makes no call,
+ * and an invalidation by any process reaches all of them. On a miss, one process at a time produces the value.
  *
- * Reads go over a connection of the store's own, opened with the options of `client`, to each master of a Cluster;
- * `JsonCache.close()` ends it. `client` stays yours. While the connection is lost, this is `redisStore`.
+ * Reads use a separate connection of the store, opened with the options of `client`, to each master of a Cluster;
+ * `JsonCache.close()` ends it. You own `client`. While the connection is lost, this is `redisStore`.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -68,12 +68,12 @@ export class TieredStore implements JsonStore {
     this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
   }
 
-  /** How many bytes are kept in this process now. */
+  /** Current number of bytes in this process. */
   get bytes(): number {
     return this.#shelf.size;
   }
 
-  /** True while Redis, or each master of the Cluster, tells this process what changes. */
+  /** True while Redis, or each master of the Cluster, notifies this process of changes. */
   get isCoherent(): boolean {
     return this.#near.isReady;
   }
@@ -103,9 +103,9 @@ export class TieredStore implements JsonStore {
   }
 
   /**
-   * Resolves once this process is to make the value, or somebody has made it meanwhile.
+   * Resolves once this process has to produce the value, or another has produced it meanwhile.
    *
-   * @param outdated the end of a value that is there and does not count
+   * @param outdated the end of an existing value that does not count
    */
   async lease(key: string, outdated = ''): Promise<Lease | 'made'> {
     const full = this.#redis.fullKeyOf(key);
@@ -137,7 +137,7 @@ export class TieredStore implements JsonStore {
     return this.#redis.holdsForeignValue(error);
   }
 
-  /** Ends the connection for invalidations. */
+  /** Closes the connection for invalidations. */
   close(): void {
     this.#near.close();
   }

@@ -1,4 +1,4 @@
-/** What {@link unshared} makes: an answer for one caller alone. */
+/** The result of {@link unshared}: a response for one caller only. */
 export class Unshared {
   /** What the producer returned, untouched. */
   readonly value: unknown;
@@ -9,8 +9,8 @@ export class Unshared {
 }
 
 /**
- * Says that an answer is for the caller who asked and nobody else: it is not stored, and the callers who
- * waited for it run their own producers.
+ * Marks a response as private to its caller: it is not stored, and the callers that waited for it run their own
+ * producers.
  *
  * @example
  * ```ts

@@ -3,13 +3,13 @@ import { type Balance, balances } from './balance.ts';
 import { PoolError } from './errors.ts';
 import { findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
 
-/** How bytes get from a worker to the pool: `process.send`, or one Unix socket for each worker. */
+/** How bytes travel from a worker to the pool: `process.send`, or one Unix socket for each worker. */
 export type Transport = 'send' | 'socket';
 
 export interface PoolOptions {
   /** Worker processes. @default the number of cores */
   size?: number;
-  /** What the workers run on; a path names a Node or a Bun. @default the runtime of this process */
+  /** The runtime of the workers; a path of Node or Bun. @default the runtime of this process */
   runtime?: 'node' | 'bun' | (string & {});
   /** @default 'send'; 'socket' on Deno, which has no other */
   transport?: Transport;

@@ -6,13 +6,13 @@ import type { ResolvedPoolOptions } from './options.ts';
 import { PoolChild } from './pool-child.ts';
 import { PoolWorker } from './pool-worker.ts';
 
-/** A worker that cannot even start is tried again less and less often. */
+/** A worker that cannot even start is retried at growing intervals. */
 const firstRetryMs = 100;
 const lastRetryMs = 5_000;
 
 export interface CloseOptions {
   /**
-   * Sent to the children that still run; then close does not wait for output that their own children hold open.
+   * Sent to the children that are still running; close then does not wait for output that their own children hold open.
    * @default none: close waits for all of it
    */
   killSignal?: NodeJS.Signals;

@@ -8,8 +8,8 @@ import { onlyKnown } from '../validate.ts';
 
 export interface ExpressDeferOptions {
   /**
-   * The id of a request, for its jobs' context.
-   * @default request.id, where something has set it
+   * The id of a request, for the context of its jobs.
+   * @default request.id, if something has set it
    */
   requestId?: (request: IncomingMessage) => string | undefined;
 }
@@ -58,8 +58,8 @@ const optionNames = {
 } satisfies Record<keyof ExpressDeferOptions, true>;
 
 /**
- * Gives every request a scope: what is deferred in it goes when its response has gone, and the response waits for the
- * levels of its jobs. Use it before everything that defers; close the deferrer when the server is closed.
+ * Gives every request a scope: jobs deferred in it leave after its response, and the response waits for the levels of
+ * its jobs. Use it before everything that defers; close the deferrer when the server is closed.
  *
  * @example
  * ```ts

@@ -78,7 +78,7 @@ class HeldPayload implements HeldReply {
   }
 }
 
-/** Adds the hooks to an instance on the spot, for who cannot register a plugin: before any route is added. */
+/** Adds the hooks to an instance at once, for code that cannot register a plugin: before any route is added. */
 export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
   app.decorateRequest(scopeOf as never, undefined as never);
 
@@ -112,8 +112,8 @@ const plugin: FastifyPluginAsync<FastifyDeferOptions> = async (app, options) => 
 };
 
 /**
- * Gives every request a scope: what is deferred in it goes when its response has gone, and the response waits for the
- * levels of its jobs. `app.deferrer` is the deferrer.
+ * Gives every request a scope: jobs deferred in it leave after its response, and the response waits for the levels of
+ * its jobs. `app.deferrer` is the deferrer.
  *
  * @example
  * ```ts

@@ -8,9 +8,9 @@ import type { ContextOptions } from '../options.ts';
 import { jobSpans } from './open-telemetry-spans.ts';
 
 /**
- * The active trace context goes with every job, and is active again where the job runs, in a span of its own: for
- * `createDefer`'s option `context`. Sinks that carry headers pass `traceparent` on to their workers, and have a span for
- * each batch. See `jobSpans` for names and attributes.
+ * Every job carries the active trace context, which is active again where the job runs, in its own span: for
+ * `createDefer`'s option `context`. Sinks with headers pass `traceparent` to their workers, and have a span for each
+ * batch. See `jobSpans` for names and attributes.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ const getter = {
 };
 
 /**
- * Has the meter observe the deferrer. Returns what ends it.
+ * Makes the meter observe the deferrer. Returns a function that stops it.
  *
  * `redline.defer.depth`, `.oldest.age` (s), `.deferred`, `.sent`, `.retried`, `.resent`, `.replayed`, `.dead`,
  * `.dropped` (by `reason`), `.spilled`, `.rejected`, `.failures`, `.lag` (mean since the last look, s),
@@ -185,7 +185,7 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
   };
 }
 
-/* An observable histogram there is not; the buckets are in the Prometheus text. */
+/* OpenTelemetry has no observable histogram; the buckets are in the Prometheus text. */
 function meanLag(): (lane: Lane) => number {
   const seen = new WeakMap<Lane, { sum: number; sent: number }>();
   return (lane) => {

@@ -5,7 +5,7 @@ import { lagBuckets } from '../lane/lane-stats.ts';
 import { waitReasons } from '../lane/waiting.ts';
 
 /**
- * The metrics as Prometheus reads them (text format 0.0.4), for the app's own `/metrics`.
+ * The metrics in the text format of Prometheus (0.0.4), for the app's own `/metrics`.
  *
  * @example
  * ```ts

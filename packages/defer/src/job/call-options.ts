@@ -7,7 +7,7 @@ import { oneOf, onlyKnown } from '../validate.ts';
 
 export interface DeferCallOptions {
   /**
-   * What tells this job from others of its kind: sinks that dedupe do it by the key, `ordered: 'key'` orders by it,
+   * Identifies this job among others of its kind: sinks that dedupe do so by the key, `ordered: 'key'` orders by it,
    * partitioned sinks partition by it.
    * @default the job's own id, which is unique
    */
@@ -16,18 +16,18 @@ export interface DeferCallOptions {
   level?: Level;
   /** @default the job's, then `createDefer`'s */
   sink?: string;
-  /** Not for the level `outbox`, whose jobs go with their transaction. @default the job's, then 'always' */
+  /** Not for level `outbox`, whose jobs are part of their transaction. @default the job's, then 'always' */
   when?: When;
   /**
-   * The job reaches its sink this many milliseconds after the call, or as soon as may be then. With a journal it waits
-   * there, and survives what its level survives; without one it takes the room of a job in memory. It has the trace of
-   * its request and what `context.restore` makes of it, not its AsyncLocalStorage. Not for the levels `sink` and
+   * The job reaches its sink this many milliseconds after the call, or as soon as possible after that. With a journal
+   * it waits there, and survives what its level survives; without one it occupies memory like any other job. It has the
+   * trace of its request and the result of `context.restore`, not its AsyncLocalStorage. Not for the levels `sink` and
    * `outbox`.
    */
   delayMs?: number;
-  /** The same, with the time: a Date, or milliseconds since 1970. One that is past is now. */
+  /** The job runs at this time: a Date, or milliseconds since 1970. A time in the past means now. */
   runAt?: Date | number;
-  /** For the sink alone: delay, priority, headers… Must be JSON. */
+  /** For the sink: delay, priority, headers… Must be JSON. */
   options?: Readonly<Record<string, unknown>>;
   /** Level `outbox`: the client of the caller's transaction. */
   transaction?: unknown;
@@ -39,8 +39,8 @@ export interface AfterOptions {
   /** @default 'always' */
   when?: When;
   /**
-   * The job that does the same. It is journaled in the closure's place when the process ends before that has, and the
-   * next one does it: so it survives what a job of level `memory` survives. Its data must be JSON then.
+   * A job that does the same work. It is journaled in place of the closure if the process ends before the closure has
+   * run, and the next process runs it: so it survives what a job of level `memory` survives. Its data must be JSON.
    */
   standIn?: StandIn;
 }
@@ -50,7 +50,7 @@ export interface StandIn {
   readonly data: unknown;
   /** @default the job's, then `createDefer`'s */
   readonly sink?: string;
-  /** What the closure's delivery has as its key, too. */
+  /** Also the key in the closure's delivery. */
   readonly key?: string;
 }
 

@@ -19,11 +19,11 @@ export interface JobDefinition<Data> {
   readonly sink: string | undefined;
   readonly level: Level | undefined;
   readonly when: When | undefined;
-  /** Never there: it only carries the type. */
+  /** Never set: it only carries the type. */
   readonly [dataType]?: (data: Data) => void;
 }
 
-/** What JSON cannot carry at all: no job can have it as its data. */
+/** Types that JSON cannot carry: no job can have them as its data. */
 export type Unserialisable = ((...args: never[]) => unknown) | symbol | bigint;
 
 const known = new WeakSet<object>();

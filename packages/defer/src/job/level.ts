@@ -10,12 +10,12 @@
 export type Level = 'memory' | 'process' | 'disk' | 'sink' | 'outbox';
 
 /**
- * For which outcome of the request a job is meant: `'success'`, the whole reply left with a status below 400;
- * `'aborted'`, the client went away before; `'always'`.
+ * The outcome of the request for which a job runs: `'success'`, the whole response left with a status below 400;
+ * `'aborted'`, the client went away earlier; `'always'`.
  */
 export type When = 'success' | 'always' | 'aborted';
 
-/** What is done with a job when there is no room for it. */
+/** What happens to a job when its lane is full. */
 export type Overflow = 'spill' | 'block' | 'drop-oldest' | 'reject';
 
 export const levels: readonly Level[] = ['memory', 'process', 'disk', 'sink', 'outbox'];

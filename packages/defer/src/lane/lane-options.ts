@@ -17,19 +17,19 @@ export interface LaneOptions {
     waitMs?: number;
   };
   /**
-   * Batches on their way at the same time.
-   * @default 4, and 1 where `ordered` is true
+   * Batches being sent at the same time.
+   * @default 4, or 1 if `ordered` is true
    */
   inFlight?: number;
   /**
-   * `true`: jobs reach the sink in the order they were deferred in, one batch at a time; a job that fails holds up
-   * those behind it. `'key'`: jobs of the same key do.
+   * `true`: jobs reach the sink in the order in which they were deferred, one batch at a time; a failing job blocks
+   * those behind it. `'key'`: the same among jobs with the same key.
    * @default false
    */
   ordered?: boolean | 'key';
-  /** How often, and when, a job that failed is tried again before it is a dead letter. */
+  /** How often, and when, a failed job is retried before it becomes a dead letter. */
   retry?: {
-    /** The first one counted. @default 10 */
+    /** Including the first. @default 10 */
     attempts?: number;
     /** Milliseconds. @default 250 */
     minMs?: number;
@@ -47,17 +47,18 @@ export interface LaneOptions {
     /** Milliseconds. @default 5_000 */
     maxMs?: number;
   };
-  /** No more than so many jobs in so much time. @default unlimited */
+  /** At most this many jobs in this time. @default unlimited */
   rate?: { jobs: number; perMs: number };
   /**
-   * How long the sink may take for one batch, in milliseconds. Then it counts as not there.
+   * How long the sink may take for one batch, in milliseconds. After that it counts as unavailable.
    * @default 30_000
    */
   sendTimeoutMs?: number;
   /**
-   * What is done with a job when `maxPending` or `maxPendingBytes` is reached, or, for one of level `process` or `disk`,
-   * the journal is full: `'spill'`, it is kept in the journal alone, and refused when that is full too; `'block'`, its response is held until there is
-   * room; `'drop-oldest'`, the oldest job of the sink that is not on its way goes; `'reject'`, the call throws.
+   * What happens to a job when `maxPending` or `maxPendingBytes` is reached, or, for one of level `process` or `disk`,
+   * the journal is full: `'spill'`, it is kept only in the journal, and refused when that is full too; `'block'`, its
+   * response is held until there is room; `'drop-oldest'`, the oldest job of the sink that is not being sent is
+   * dropped; `'reject'`, the call throws.
    * @default 'spill' with a journal, otherwise 'reject'
    */
   overflow?: Overflow;

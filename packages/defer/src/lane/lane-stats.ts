@@ -18,18 +18,18 @@ export const dropReasons: Readonly<Record<DropReason, string>> = {
 export class LaneStats {
   /** The same by the names of the jobs. */
   readonly byName: JobCountsByName = new JobCountsByName();
-  /** Taken from callers, withdrawn ones not counted. */
+  /** Accepted from callers, without those withdrawn. */
   deferred = 0;
   /** The sink has them. */
   sent = 0;
-  /** Tried again, because the job failed. */
+  /** Retried, because the job failed. */
   retried = 0;
   /** Sent again, because the sink was unavailable. */
   resent = 0;
   /** Sent again, because the sink's server came back with less. */
   replayed = 0;
   dead = 0;
-  /** Kept on disk alone for want of room in memory. */
+  /** Kept only on disk, because memory was full. */
   spilled = 0;
   /** Refused with ERR_REDLINE_DEFER_FULL. */
   rejected = 0;
@@ -40,7 +40,7 @@ export class LaneStats {
     'dead-letters-full': 0,
   };
   batches = 0;
-  /** Batches that found the sink not there. */
+  /** Batches that found the sink unavailable. */
   failures = 0;
   /** From the call to the sink's acknowledgement. One count for each of `lagBuckets`, not cumulative, and one above. */
   readonly lag: number[] = Array.from({ length: lagBuckets.length + 1 }, () => 0);

@@ -13,13 +13,13 @@ export interface LaneState {
   readonly batches: number;
   readonly isAlone: boolean;
   readonly awaitsOrphans: boolean;
-  /** Jobs that wait for their next try on disk. */
+  /** Jobs that wait on disk for their next attempt. */
   readonly parked: number;
-  /** Jobs in files that cannot be read for now. */
+  /** Jobs in files that are currently unreadable. */
   readonly stuck: number;
 }
 
-/** What holds up the jobs of a lane, the cause that is nearest to the sink first. */
+/** Why the jobs of a lane wait; the cause nearest to the sink first. */
 export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined {
   const { breaker, gathering, options, batches } = state;
   const now = clock.now();

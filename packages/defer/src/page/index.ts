@@ -11,8 +11,8 @@ export interface DeferPageOptions {
 }
 
 /**
- * A page that shows sinks, journals and dead letters, and requeues or deletes these. It shows the data of jobs and asks
- * nobody for a password: put it behind the app's own.
+ * A page that shows sinks, journals and dead letters, and can requeue or delete the latter. It shows the data of jobs
+ * and has no authentication: put it behind the app's own.
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ export interface InboxPool<Client> extends PostgresPool {
 }
 
 export interface PostgresInboxOptions<Client> {
-  /** Stays the user's: the inbox does not end it. A handler has one of its clients while it runs. */
+  /** You own it: the inbox does not close it. A handler holds one of its clients while it runs. */
   pool: InboxPool<Client>;
   /**
    * With or without a schema.
@@ -27,13 +27,13 @@ export interface PostgresInboxOptions<Client> {
    */
   table?: string;
   /**
-   * Whether the table is created where there is none; `inboxTable()` has the statements for a migration.
+   * Whether the table is created if it does not exist; `inboxTable()` has the statements for a migration.
    * @default true
    */
   createTable?: boolean;
   /**
-   * How long a row is kept, in milliseconds: for longer than a job may wait to be delivered a second time. What comes
-   * later is done again.
+   * How long a row is kept, in milliseconds: longer than a job may wait for a second delivery. A later delivery runs
+   * again.
    * @default 604_800_000, a week
    */
   retainMs?: number;
@@ -52,14 +52,14 @@ type Identified = Pick<Delivery, 'id' | 'job' | 'key'>;
 
 export interface PostgresInbox<Client> {
   /**
-   * A handler that does each job once: the row that says it is done commits with what the handler writes through its
-   * client, and a delivery that finds the row does nothing. Where the time of the job is over, the transaction is
-   * rolled back with its connection.
+   * A handler that does each job once: the row that marks it as done commits with the handler's writes through its
+   * client, and a delivery that finds the row does nothing. When the time of the job is up, the transaction is rolled
+   * back with its connection.
    */
   once<Data>(handler: TransactionHandler<Client, Data>): Handler;
   /**
-   * The same in a transaction of the caller's own: true when the job is to be done in it now, false when that has
-   * happened. A second delivery waits until the transaction of the first has ended.
+   * The same in the caller's own transaction: true if the job is still to be done in it, false if it was done before. A
+   * second delivery waits until the transaction of the first has ended.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL: the table is missing, and the pool has no client to make it with
    */

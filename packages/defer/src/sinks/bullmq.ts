@@ -11,14 +11,17 @@ import { onlyKnown } from '../validate.ts';
 
 export interface BullMQOptions {
   /**
-   * `'auto'`: plain jobs of a batch are written in one call, where the version of BullMQ is one this was tested with.
+   * `'auto'`: plain jobs of a batch are written in one call, if this version of BullMQ was tested.
    * `'bulk'`: always through the queue's own `addBulk`.
    * @default 'auto'
    */
   lane?: 'auto' | 'bulk';
 }
 
-/** What a plain job may have, and the name BullMQ stores it under. Anything else has `addBulk` do it. */
+/**
+ * The options of a plain job, and the names under which BullMQ stores them. Any other option makes the job go through
+ * `addBulk`.
+ */
 const plainOptions: Readonly<Record<string, string>> = {
   attempts: 'attempts',
   backoff: 'backoff',
@@ -48,11 +51,11 @@ const optionNames = {
 } satisfies Record<keyof BullMQOptions, true>;
 
 /**
- * Jobs go to a BullMQ queue, for any stock worker to do. The job's name and key, `send-mail~order-7`, or else its
- * id, become BullMQ's `jobId`: while a job of that id is in the queue, a second is left out. `options` of `defer()` are BullMQ's own: `delay`, `priority`,
- * `attempts`, `parent`…
+ * Jobs go to a BullMQ queue, for any stock worker. The job's name and key, `send-mail~order-7`, or its id if it has no
+ * key, become BullMQ's `jobId`: while a job with that id is in the queue, a second is dropped. `options` of `defer()`
+ * are BullMQ's own: `delay`, `priority`, `attempts`, `parent`…
  *
- * @param queue Stays the user's: the sink reads its settings, has a connection of its own, and does not close it.
+ * @param queue You own it: the sink reads its settings, opens its own connection, and does not close it.
  * @example
  * ```ts
  * const sink = bullmq(new Queue('mail', { connection }));

@@ -19,13 +19,13 @@ import { isFinal } from '../thrown.ts';
 import { onlyKnown } from '../validate.ts';
 
 /**
- * Does one job. A throw has it tried again; an error with `retryable: false` sends it to the dead letters at once.
- * It has `sendTimeoutMs`, from its own beginning; then the signal aborts, and the job is tried again.
+ * Does one job. If it throws, the job is retried; an error with `retryable: false` makes it a dead letter at once. It
+ * has `sendTimeoutMs` from its own start; then the signal aborts, and the job is retried.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- the data is what the job's definition says
 export type Handler = (data: any, delivery: Delivery, signal: AbortSignal) => unknown;
 
-/** Does all jobs of one name that a batch holds. It may return one result for each, made by `retry()` and `dead()`. */
+/** Does all jobs of one name in a batch. It may return one result for each, made by `retry()` and `dead()`. */
 export type BatchHandler = (
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   data: any[],
@@ -45,13 +45,16 @@ export interface HandlersOptions {
   concurrency?: number;
 }
 
-/** How long a job waits for what its handler works with. */
+/** How long a job waits for the dependency of its handler. */
 const askAgainMs = 1_000;
 const tellEveryMs = 60_000;
 
 const batchHandlers = new WeakSet<object>();
 
-/** Marks a handler that takes all jobs of its name at once: one insert, one HTTP call. It runs outside of any request's context. */
+/**
+ * Marks a handler that takes all jobs of its name at once: one insert, one HTTP call. It runs outside any request's
+ * context.
+ */
 export function batched(handler: BatchHandler): Handler {
   batchHandlers.add(handler);
   // One type for the whole table, or the parameters of a plain handler would have none.
@@ -64,7 +67,7 @@ const optionNames = {
 
 /**
  * Jobs done by functions of this process, each in the context of the request that deferred it. No server is needed;
- * with a journal what was not done when the process died is done by the next one.
+ * with a journal, jobs left by a dead process are done by the next one.
  *
  * @example
  * ```ts

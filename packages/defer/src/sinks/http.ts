@@ -4,9 +4,9 @@ import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts
 import { onlyKnown } from '../validate.ts';
 
 export interface HttpOptions {
-  /** Where batches are posted to. */
+  /** The URL to which batches are posted. */
   url: string | URL;
-  /** Added to every request, e.g. `authorization`; a function is asked each time. */
+  /** Added to every request, e.g. `authorization`; a function is called each time. */
   headers?:
     | Record<string, string>
     | (() => Record<string, string> | Promise<Record<string, string>>);
@@ -27,9 +27,9 @@ const optionNames = {
 } satisfies Record<keyof HttpOptions, true>;
 
 /**
- * Batches posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same where it had to
- * be sent again. Any 2xx takes the whole batch. A 429 or 503 with `retry-after` is obeyed; other 4xx blame a job, which
- * is found by halves; all else means that the server is down.
+ * Batches posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same if it has to
+ * be sent again. Any 2xx accepts the whole batch. A 429 or 503 with `retry-after` is obeyed; any other 4xx blames a
+ * job, which is found by bisection; everything else means that the server is down.
  *
  * @example
  * ```ts

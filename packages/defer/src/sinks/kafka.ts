@@ -14,12 +14,12 @@ import { onlyKnown } from '../validate.ts';
 type StringOptions = ProducerOptions<string, string, string, string>;
 
 export interface KafkaOptions {
-  /** The topic, or what says which topic a job goes to. */
+  /** The topic, or a function that returns the topic of a job. */
   topic: string | ((delivery: Delivery) => string);
-  /** Of the producer, which is the sink's own: `bootstrapBrokers`, `clientId`, `sasl`, `acks` (all, if left out)… */
+  /** Options of the sink's own producer: `bootstrapBrokers`, `clientId`, `sasl`, `acks` (all, if left out)… */
   producer: Omit<StringOptions, 'serializers' | 'registry' | 'transactionalId' | 'retries'>;
   /**
-   * The longest message the topic takes, in characters of JSON.
+   * The longest message that the topic accepts, in characters of JSON.
    * @default 900_000, below the broker's own 1 MB
    */
   maxJobBytes?: number;

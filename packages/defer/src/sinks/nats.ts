@@ -24,12 +24,12 @@ import {
 import { onlyKnown } from '../validate.ts';
 
 export interface NatsOptions {
-  /** How to reach the server. The connection is the sink's own, and stays up by itself. */
+  /** How to reach the server. The sink opens its own connection, which reconnects by itself. */
   connect: ConnectionOptions;
-  /** A subject that a JetStream stream listens to, or what says which one a job goes to. */
+  /** A subject captured by a JetStream stream, or a function that returns the subject of a job. */
   subject: string | ((delivery: Delivery) => string);
   /**
-   * The longest message the server takes (its `max_payload`), in characters of JSON.
+   * The longest message that the server accepts (its `max_payload`), in characters of JSON.
    * @default 1_000_000
    */
   maxJobBytes?: number;
@@ -45,8 +45,8 @@ const optionNames = {
 } satisfies Record<keyof NatsOptions, true>;
 
 /**
- * Each job one message of a JetStream stream, acknowledged by it. The message's id is the job's name and key, or else its id:
- * within the stream's `duplicate_window` a second one of that id is dropped by the server.
+ * Each job one message of a JetStream stream, acknowledged by it. The id of the message is the job's name and key, or
+ * its id if it has no key: within the stream's `duplicate_window` the server drops a second message with that id.
  *
  * @example
  * ```ts

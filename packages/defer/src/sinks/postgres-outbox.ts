@@ -9,7 +9,7 @@ import { onlyKnown } from '../validate.ts';
 export { outboxTable } from '../postgres/outbox-table.ts';
 
 export interface PostgresOutboxOptions {
-  /** What the relay reads with. Stays the user's. */
+  /** The pool of the relay. You own it. */
   pool: PostgresPool;
   /**
    * With or without a schema.
@@ -17,24 +17,24 @@ export interface PostgresOutboxOptions {
    */
   table?: string;
   /**
-   * Whether the table is created where there is none; `outboxTable()` has the statement for a migration.
+   * Whether the table is created if it does not exist; `outboxTable()` has the statement for a migration.
    * @default true
    */
   createTable?: boolean;
   /**
-   * How often the relay looks when there was nothing, in milliseconds. After an `enqueue` of this process it looks
+   * How often the relay polls when there is nothing, in milliseconds. After an `enqueue` of this process it polls
    * sooner.
    * @default 200
    */
   pollMs?: number;
   /**
-   * How many jobs the relay has on their way at a time.
+   * Maximum number of jobs the relay sends at a time.
    * @default 1_000
    */
   inFlight?: number;
   /**
-   * For how long a relay holds the rows it took, in milliseconds. It holds them longer while it lives; when it dies,
-   * another takes them after this time.
+   * How long a relay holds the rows it took, in milliseconds. It extends this while it is alive; if it dies, another
+   * takes them after this time.
    * @default 30_000
    */
   leaseMs?: number;
@@ -57,8 +57,8 @@ const optionNames = {
 } satisfies Record<keyof PostgresOutboxOptions, true>;
 
 /**
- * Level `outbox`: the job is a row of the caller's own transaction. What is rolled back was never deferred; what is
- * committed reaches its sink, from this process or, when it dies, from another on the same table.
+ * Level `outbox`: the job is a row of the caller's own transaction. If it is rolled back, the job was never deferred;
+ * once committed, it reaches its sink, from this process or, if it dies, from another on the same table.
  *
  * @example
  * ```ts

@@ -7,15 +7,15 @@ import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 import { onlyKnown } from '../validate.ts';
 
 export interface PostgresOptions {
-  /** Stays the user's: the sink does not end it. */
+  /** You own it: the sink does not close it. */
   pool: PostgresPool;
   /**
-   * Where the jobs go, with or without a schema.
+   * The table of the jobs, with or without a schema.
    * @default 'deferred_jobs'
    */
   table?: string;
   /**
-   * Whether the table is created where there is none; `postgresTable()` has the statement for a migration.
+   * Whether the table is created if it does not exist; `postgresTable()` has the statement for a migration.
    * @default true
    */
   createTable?: boolean;
@@ -41,8 +41,8 @@ const optionNames = {
 } satisfies Record<keyof PostgresOptions, true>;
 
 /**
- * Each job one row, a batch one statement. `key` is the job's key, or else its id: a second row of that name
- * and key is left out, so that no job is there twice.
+ * Each job one row, a batch one statement. `key` is the job's key, or its id if it has none: a second row with that
+ * name and key is dropped, so that no job appears twice.
  *
  * @example
  * ```ts

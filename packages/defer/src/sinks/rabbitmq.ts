@@ -14,7 +14,7 @@ import {
 import { onlyKnown } from '../validate.ts';
 
 export interface RabbitMQOptions {
-  /** Of the server, or what connects to it. */
+  /** The URL of the server, or a function that connects to it. */
   connect: string | (() => Promise<ChannelModel>);
   /**
    * The empty one delivers to the queue the routing key names.
@@ -25,7 +25,7 @@ export interface RabbitMQOptions {
   /** Runs on every new channel: where queues, exchanges and bindings are declared. */
   setup?: (channel: ConfirmChannel) => Promise<unknown>;
   /**
-   * The longest message the server takes (its `max_message_size`), in characters of JSON.
+   * The longest message that the server accepts (its `max_message_size`), in characters of JSON.
    * @default 16_777_216
    */
   maxJobBytes?: number;
@@ -44,8 +44,8 @@ const optionNames = {
 } satisfies Record<keyof RabbitMQOptions, true>;
 
 /**
- * Each job one persistent message, confirmed by the server; one that no queue takes is tried again. `messageId` is the
- * job's id, the same where a message had to be sent again, for consumers to dedupe by; `type` is the job's name.
+ * Each job one persistent message, confirmed by the server; one that no queue accepts is retried. `messageId` is the
+ * job's id, the same if a message has to be sent again, for consumers to dedupe by; `type` is the job's name.
  *
  * @example
  * ```ts

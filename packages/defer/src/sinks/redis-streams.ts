@@ -17,12 +17,12 @@ import {
 import { onlyKnown } from '../validate.ts';
 
 export interface RedisStreamsOptions {
-  /** A client of the server; the sink makes a connection of its own like it, and leaves this one alone. */
+  /** A client of the server; the sink opens its own connection with the same options and does not use this one. */
   client: Redis;
-  /** The stream, or what says which stream a job goes to. */
+  /** The stream, or a function that returns the stream of a job. */
   stream: string | ((delivery: Delivery) => string);
   /**
-   * About how many entries a stream keeps; the oldest go.
+   * Approximate number of entries to keep in a stream; the oldest are removed.
    * @default unbounded
    */
   maxLength?: number;
@@ -38,7 +38,7 @@ const optionNames = {
 
 /**
  * Each job one entry of a Redis stream, in the order they were deferred. Its fields: `data`, the JSON; `defer-id`,
- * which is the same where an entry had to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
+ * which is the same if an entry has to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
  * `defer-key`, `traceparent`.
  *
  * @example

@@ -13,46 +13,51 @@ import { handlers, type Handler } from './handlers.ts';
 import { onlyKnown } from '../validate.ts';
 
 export interface RepliesOptions {
-  /** What makes each job's result. It must be JSON; a throw has the job tried again, as with `handlers`. */
+  /**
+   * The functions that produce the result of each job. It must be JSON; if one throws, the job is retried, as with
+   * `handlers`.
+   */
   work: Readonly<Record<string, Handler>>;
   /**
-   * How long a result waits for its client, from the `defer()` call on, or from the time the job was to run at, in milliseconds. After that the job is dead.
+   * How long a result waits for its client, from the `defer()` call or from the time at which the job was due, in
+   * milliseconds. After that the job is dead.
    * @default 300_000
    */
   retainMs?: number;
   /**
-   * How often a result whose client is away is looked after, in milliseconds. A client that comes back gets what waits
-   * for it at once.
+   * How often to retry a result whose client is away, in milliseconds. A client that comes back gets its waiting
+   * results at once.
    * @default 1_000
    */
   recheckMs?: number;
 }
 
-/** The part of a socket of `ws` that is used; anything like it will do. */
+/** The part of a `ws` socket that is used; any object with it works. */
 export interface ReplySocket {
   send(text: string, done: (error?: Error | null) => void): void;
   on(event: 'close', listener: () => void): unknown;
 }
 
-/** What a client gets, as JSON text. */
+/** The message to a client, as JSON text. */
 export interface Reply {
   /** The job's key, if the caller gave one, otherwise its id. */
   id: string;
   job: string;
-  /** What the work returned. */
+  /** The value that the work returned. */
   result?: unknown;
-  /** The message of an error with `retryable: false`, which the work threw: there will be no result. */
+  /** The message of an error with `retryable: false`, thrown by the work: there will be no result. */
   error?: string;
 }
 
 export interface Replies extends Sink {
   /**
-   * From now on results for `client` go to this socket, those that wait for it first. Its place ends with its `close`
-   * event, or with the next socket of the same client.
+   * Sends results for `client` to this socket from now on, waiting ones first, until its `close` event or the next
+   * socket of the same client.
    */
   attach(client: string, socket: ReplySocket): void;
   /**
-   * The same over plain HTTP: answers with an array of replies as soon as there is one, or an empty one after `waitMs`.
+   * The same over plain HTTP: responds with an array of replies as soon as there is one, or an empty one after
+   * `waitMs`.
    * @param waitMs default 25_000
    */
   poll(client: string, request: IncomingMessage, response: ServerResponse, waitMs?: number): void;
@@ -65,9 +70,9 @@ const optionNames = {
 } satisfies Record<keyof RepliesOptions, true>;
 
 /**
- * The client gets an answer at once, and its result later over a WebSocket, or over HTTP. Who it is for is the option
- * `to` of the job. A result made is kept until a socket has taken it, and is not made twice while this process lives;
- * a client may see it twice, and knows it by its `id`.
+ * The client gets a response at once, and its result later over a WebSocket or over HTTP. The option `to` of the job
+ * names the client. A result is kept until a socket has taken it, and is not computed twice while this process lives; a
+ * client may get it twice, and recognises it by its `id`.
  *
  * @example
  * ```ts

@@ -5,12 +5,12 @@ import type { Delivery, Sink } from '../sink.ts';
 import { onlyKnown } from '../validate.ts';
 
 export interface SnsOptions {
-  /** Stays the user's: the sink does not close it. */
+  /** You own it: the sink does not close it. */
   client: SNSClient;
-  /** One that ends in `.fifo` gets group and deduplication ids, made of the job's key and id. */
+  /** For names that end in `.fifo`, messages get group and deduplication ids, derived from the job's key and id. */
   topicArn: string;
   /**
-   * The most bytes of a message and of a call, attributes included.
+   * Maximum number of bytes of a message and of a call, including attributes.
    * @default 262_144
    */
   maxBytes?: number;
@@ -23,7 +23,7 @@ const optionNames = {
 } satisfies Record<keyof SnsOptions, true>;
 
 /**
- * Each job one message to an SNS topic, ten in a call.
+ * Each job is one message to an SNS topic, ten per call.
  *
  * @example
  * ```ts

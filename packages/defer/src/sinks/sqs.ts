@@ -5,12 +5,12 @@ import type { Delivery, Sink } from '../sink.ts';
 import { onlyKnown } from '../validate.ts';
 
 export interface SqsOptions {
-  /** Stays the user's: the sink does not close it. */
+  /** You own it: the sink does not close it. */
   client: SQSClient;
-  /** One that ends in `.fifo` gets group and deduplication ids, made of the job's key and id. */
+  /** For names that end in `.fifo`, messages get group and deduplication ids, derived from the job's key and id. */
   queueUrl: string;
   /**
-   * The most bytes of a message and of a call, attributes included.
+   * Maximum number of bytes of a message and of a call, including attributes.
    * @default 262_144
    */
   maxBytes?: number;
@@ -23,7 +23,7 @@ const optionNames = {
 } satisfies Record<keyof SqsOptions, true>;
 
 /**
- * Each job one message of an SQS queue, ten in a call. A FIFO queue drops a second message of the same key, or id,
+ * Each job is one message in an SQS queue, ten per call. A FIFO queue drops a second message with the same key, or id,
  * within five minutes, and keeps the jobs of one key in order.
  *
  * @example

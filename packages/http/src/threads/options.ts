@@ -4,22 +4,22 @@ export interface ThreadsOptions {
   /** `workerData` of every thread. */
   readonly workerData?: unknown;
   /**
-   * How long a thread may take to answer what it has begun, in ms, before it is ended.
+   * How long a thread may take to finish its open requests, in ms, before it is ended.
    * @default 10000
    */
   readonly stopTimeoutMs?: number;
   /**
-   * How long the first restart of a thread waits, in ms. Every further one waits twice as long.
+   * The wait before the first restart of a thread, in ms. Every further wait is twice as long.
    * @default 100
    */
   readonly restartDelayMs?: number;
   /**
-   * The longest wait before a restart, in ms. A thread that served for longer begins again at `restartDelayMs`.
+   * The longest wait before a restart, in ms. For a thread that ran for longer, waits start over at `restartDelayMs`.
    * @default 30000
    */
   readonly maxRestartDelayMs?: number;
   /**
-   * Signals that stop the threads, and then the process.
+   * Signals that stop the threads and then the process.
    * @default ['SIGTERM', 'SIGINT']
    */
   readonly signals?: readonly NodeJS.Signals[];

@@ -14,29 +14,26 @@ import { startThread, type Ended, type RunningThread } from './running-thread.ts
 export interface ThreadsEvents {
   /** The entry of a thread has run. */
   start: [index: number];
-  /** A thread has ended: with its exit code, and with the error that ended it. */
+  /** A thread has exited: with its exit code, and with the error that ended it. */
   exit: [index: number, exitCode: number, error: Error | undefined];
-  /** A thread that died starts again after `delayMs`. */
+  /** A thread that died restarts after `delayMs`. */
   restart: [index: number, delayMs: number];
-  /** All threads have ended and none starts again. */
+  /** All threads have exited and none restarts. */
   stopped: [];
 }
 
 /**
- * Runs `entry` in `count` worker threads that serve one port together. In such a thread `listen` of this package's servers
- * shares its port (`reusePort`), and the kernel spreads connections over the threads.
+ * Runs `entry` in `count` worker threads that serve one port together. In such a thread `listen` of this package's
+ * servers shares its port (`reusePort`), and the kernel distributes connections over the threads.
  *
- * A thread that dies is started again, later each time. On SIGTERM or SIGINT every thread stops listening, answers what it
- * has begun and ends; then the process does. What an entry exports as `close` is called for that; without it the servers
- * that `createServer` and `serverFactory` made are closed.
+ * A thread that dies is restarted, later each time. On SIGTERM or SIGINT every thread stops listening, finishes its
+ * open requests and exits; then the process does. For that, the function that an entry exports as `close` is called;
+ * without it the servers that `createServer` and `serverFactory` made are closed.
  *
  * @param count How many threads. One for each core that is to serve.
  * @param entry A module: a path, relative to the working directory, or a URL.
  * @throws ERR_REDLINE_HTTP_OPTION
- * @example
- * // main.ts
- * runThreads(availableParallelism(), new URL('server.ts', import.meta.url));
- * // server.ts
+ * @example // main.ts runThreads(availableParallelism(), new URL('server.ts', import.meta.url)); // server.ts
  * createServer((request, response) => response.end('hello')).listen(3000);
  */
 export function runThreads(
@@ -52,7 +49,7 @@ export function runThreads(
   return new Threads(count, url, resolveOptions(options));
 }
 
-/** Threads that serve together. Made by `runThreads`. */
+/** Threads that serve together. Created by `runThreads`. */
 export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposable {
   /** How many threads there are. */
   readonly count: number;
@@ -89,7 +86,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
     for (let index = 0; index < count; index += 1) this.#run(index);
   }
 
-  /** Lets every thread answer what it has begun, and resolves when all have ended. */
+  /** Lets every thread finish its open requests, and resolves when all have exited. */
   stop(): Promise<void> {
     if (!this.#isStopping) {
       this.#isStopping = true;

@@ -1,15 +1,15 @@
-/** A file `redline.config.ts` that default-exports one of these drives `redline ladder` and `redline bench`. */
+/** The default export of `redline.config.ts`, for `redline ladder`, `redline bench` and the other commands. */
 export interface RedlineConfig {
   /** Short name, used in file names and as `scenario` in the JSON. */
   name: string;
   /** One line for people. @default the name and the first request */
   title?: string;
-  /** What is compared. On a ladder the order is the order of the rungs, lowest first. */
+  /** The variants to compare. On a ladder, their order is that of the rungs, lowest first. */
   variants: VariantConfig[];
   /** Name of the variant the others are compared with. @default the first */
   baseline?: string;
   /**
-   * What differs between the groups of variants, by the group's name. Each group is a comparison of its own: servers,
+   * Settings of the groups of variants, by group name. Each group is a separate comparison with its own servers,
    * baseline, A/A control and bands; only set-up and result file are shared.
    */
   groups?: Record<string, GroupConfig>;
@@ -19,11 +19,13 @@ export interface RedlineConfig {
   precision?: PrecisionConfig;
   /** What `--quick` changes in `precision`. @default { restarts: 4, blocks: 2 }; { restarts: 4, blocks: 3 } without `load.turns` */
   quick?: PrecisionConfig;
-  /** How long a server may take until it answers the first request. @default 30_000 */
+  /** How long a server may take until it responds to the first request. @default 30_000 */
   readyTimeoutMs?: number;
-  /** Runs once before anything starts: brings up what the servers need. */
+  /** Runs once before anything starts: starts what the servers need. */
   setup?: () => Promise<SetupResult> | SetupResult;
-  /** Runs on every started server before it is timed. Throw to stop the run: a variant that cheats must not be measured. */
+  /**
+   * Runs on every started server before it is timed. Throw to stop the run: a variant that cheats must not be measured.
+   */
   verify?: (server: ServerUnderTest) => Promise<void> | void;
 }
 
@@ -44,7 +46,7 @@ export interface VariantConfig {
   group?: string;
   /** A few words shown beside the name. */
   note?: string;
-  /** On a ladder: not a rung of it, but something to compare the rung before it with. @default false */
+  /** On a ladder: not a rung, but a variant to compare with the rung before it. @default false */
   beside?: boolean;
   /** Program and arguments. A string is split at white space; there is no shell. The server must listen on `PORT` on 127.0.0.1. */
   command: string | string[];
@@ -55,8 +57,9 @@ export interface VariantConfig {
   /** For servers whose port cannot be set. A baseline with one runs without its A/A control. @default a free one, in `PORT` */
   port?: number;
   /**
-   * A path where the server tells, as JSON, what it has measured of itself since it was last asked: figures, or objects
-   * of figures. It is asked after every slice; the medians join the variant in the result, under the same names.
+   * A path where the server reports, as JSON, what it has measured of itself since the last request to it: numbers, or
+   * objects of numbers. It is requested after every slice; the medians are added to the variant in the result, under
+   * the same names.
    */
   probe?: string;
 }
@@ -67,10 +70,10 @@ export interface RequestConfig {
   path: string;
   headers?: Record<string, string>;
   body?: string;
-  /** What must equal the baseline's answer before anything is timed. @default 'body' */
+  /** The part that must equal the baseline's response before anything is timed. @default 'body' */
   compare?: 'body' | 'status';
   /**
-   * Whether its latency counts. One that does not is sent like the others, and shows what it does to theirs.
+   * Whether its latency counts. If not, it is sent like the others, to show its effect on them.
    * @default true
    */
   timed?: boolean;
@@ -81,30 +84,30 @@ export interface LoadConfig {
   connections?: number;
   /** Requests per second of the open loop that measures latency. @default half of what the slowest variant serves, at most 8_000 */
   openLoopRps?: number;
-  /** An access log, from the config's folder: its requests take the place of `requests`. */
+  /** Path of an access log, relative to the config: its requests replace `requests`. */
   replay?: string;
-  /** With `replay`: the open loop sends this many times as fast as it was recorded. @default as without `replay` */
+  /** With `replay`: speed of the open loop relative to the recording. @default as without `replay` */
   rate?: number;
   /** Requests a connection of the closed loop sends at a time, before it reads the responses (wrk, autocannon). @default 1 */
   pipeline?: number;
   /**
-   * Requests the open loop sends at the same moment, each on a connection of its own as far as there are `connections`;
-   * its rate stays what it is. @default 1
+   * Requests that the open loop sends at the same moment, each on its own connection, up to `connections`; its rate
+   * does not change. @default 1
    */
   burst?: number;
   /** Keep the server and the load on different cores (Linux). @default true */
   pin?: boolean;
   /**
-   * Read CPU per request from slices of their own, in which server and load take turns on one core: half a second
-   * more for each server and block, no cost of waking a load that sleeps, and a fraction of the noise. It takes Linux, two
-   * cores, taskset and wrk.
-   * @default true where all of these are there and `pin` is not false
+   * Measure CPU per request in separate slices, in which server and load take turns on one core: takes half a second
+   * more for each server and block, but excludes the cost of waking a sleeping load and has a fraction of the noise. It
+   * needs Linux, two cores, taskset and wrk.
+   * @default true if all of these are available and `pin` is not false
    */
   turns?: boolean;
   /**
-   * Have the open loop send within microseconds of when it is meant to: its sender keeps a core of the load busy, and
-   * services that share it may answer later. Otherwise a timer is up to a millisecond late, and that is in the latency of
-   * all. Needs `pin`.
+   * Make the open loop send within microseconds of the intended time: its sender keeps one core of the load busy, and
+   * services that share it may respond later. Otherwise a timer is up to a millisecond late, which is included in all
+   * latencies. Needs `pin`.
    * @default false
    */
   exactSends?: boolean;
@@ -121,7 +124,7 @@ export interface PrecisionConfig {
   warmupMs?: number;
   /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 200; 1_000 without `load.turns` */
   latencyMs?: number;
-  /** What `same` is within, as a fraction of the baseline. @default 0.02 */
+  /** Margin that counts as `same`, as a fraction of the baseline. @default 0.02 */
   margin?: number;
 }
 
@@ -130,7 +133,7 @@ export interface SetupResult {
   env?: Record<string, string>;
   /** Variants that cannot run here, each with the reason in one sentence. */
   skip?: Record<string, string>;
-  /** Runs at the end, whatever happened. */
+  /** Runs at the end, whatever happens. */
   stop?: () => Promise<void> | void;
 }
 

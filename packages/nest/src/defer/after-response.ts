@@ -13,18 +13,18 @@ export interface DeferredMethod {
   readonly deliveryAt: number | undefined;
 }
 
-/** Takes a call to where it waits for its response. */
+/** Schedules a call until its response has been sent. */
 export type ScheduleCall = (method: DeferredMethod, self: object, args: unknown[]) => void;
 
 const schedules = new WeakMap<object, ScheduleCall>();
 let lastSchedule: ScheduleCall | undefined;
 
-/** The instance's calls go to the module it lives under. */
+/** Calls of the instance go to the module of its app. */
 export function assignSchedule(instance: object, schedule: ScheduleCall): void {
   schedules.set(instance, schedule);
 }
 
-/** Instances nobody knows, those of a request, go to the module that came last. */
+/** Unknown instances, those of a request, use the module created last. */
 export function setLastSchedule(schedule: ScheduleCall | undefined): void {
   lastSchedule = schedule;
 }
@@ -33,9 +33,9 @@ export function setLastSchedule(schedule: ScheduleCall | undefined): void {
  * Runs the method after the response of the request it is called in, in that request's context; the call itself returns
  * at once, with nothing. Works wherever the call comes from: a controller, a service, a guard, an exception filter.
  *
- * At level `memory` the arguments are passed as they are; with a journal an orderly end of the process keeps those that
- * are JSON, and the next one runs the call. Above, they are kept as JSON, and a call that a process
- * did not live to run is run by the next one.
+ * At level `memory` the arguments are passed unchanged; with a journal, an orderly exit keeps those that are JSON, and
+ * the next process runs the call. Above, they are kept as JSON, and a call that a process did not live to run is run by
+ * the next one.
  *
  * @throws {DeferError} what `defer()` throws
  * @throws {DeferModuleError} ERR_REDLINE_DEFER_NO_MODULE

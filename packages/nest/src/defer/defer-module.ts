@@ -58,13 +58,13 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
     this.#attach();
   }
 
-  /** With options known beforehand. The deferrer itself is made with the app. */
+  /** With static options. The deferrer itself is created with the app. */
   static forRoot(options: DeferModuleOptions = {}): DynamicModule {
     return define({ provide: optionsToken, useFactory: () => options });
   }
 
   /**
-   * With options that other providers make.
+   * With options from other providers.
    *
    * @example
    * ```ts

@@ -13,7 +13,8 @@ import {
 export const deferrerToken: unique symbol = Symbol('Deferrer');
 
 /**
- * The deferrer of the module. `defer()` and `defer.after()` of `@redline/defer` reach it too, from any code of a request.
+ * The deferrer of the module. `defer()` and `defer.after()` of `@redline/defer` use it too, anywhere in the code of a
+ * request.
  *
  * @example
  * ```ts
@@ -43,7 +44,7 @@ export class DeferService {
     this.deferrer.after(work, options);
   }
 
-  /** Jobs that cannot be done: to list, to requeue, to remove. */
+  /** Jobs that failed for good: list, requeue or remove them. */
   get deadLetters(): DeadLetters {
     return this.deferrer.deadLetters;
   }

@@ -1,11 +1,10 @@
 const deliveryMetadata = Symbol('InjectDelivery');
 
 /**
- * Marks the parameter of a method with `@AfterResponse` that gets its delivery: the same id on every attempt, which
- * attempt it is, and a signal that aborts when its time is over or the app closes. Callers leave it out.
+ * Marks the parameter of a method with `@AfterResponse` that gets its delivery: the same id on every attempt, the
+ * number of the attempt, and a signal that aborts when its time is up or the app closes. Callers omit it.
  *
- * At level `memory` there is one attempt, and the id is the one the call keeps when an orderly end of the process hands
- * it to the next one.
+ * At level `memory` there is one attempt, and the call keeps this id when an orderly exit hands it to the next process.
  *
  * @example
  * ```ts

@@ -4,8 +4,8 @@ import type { HandlersOptions } from '@redline/defer/sinks/handlers';
 
 export interface DeferModuleOptions extends DeferOptions {
   /**
-   * How the methods marked with `@AfterResponse({ level })` are run: everything a lane has but its sink, and how many
-   * calls of a batch run at a time (`concurrency`, 16 by default).
+   * How the methods marked with `@AfterResponse({ level })` are run: all options of a lane except its sink, and how
+   * many calls of a batch run at a time (`concurrency`, 16 by default).
    */
   methods?: Omit<LaneOptions, 'sink'> & HandlersOptions;
 }
@@ -25,17 +25,17 @@ export interface AfterResponseOptions<Arguments extends unknown[] = unknown[]> {
   level?: Exclude<Level, 'outbox'>;
   /** @default 'always' */
   when?: When;
-  /** What tells one call from another, where the module's `methods` are `ordered: 'key'`. */
+  /** Identifies the call, if the module's `methods` are `ordered: 'key'`. */
   key?: (...args: Arguments) => string;
   /**
    * The call runs this many milliseconds later. Its arguments must be JSON then, at level memory too, and the class not
    * request-scoped. Not for the level `sink`.
    */
   delayMs?: number;
-  /** The same, with the time: what it returns for the call's arguments, a Date or milliseconds since 1970. */
+  /** The call runs at the time this returns for its arguments, a Date or milliseconds since 1970. */
   runAt?: (...args: Arguments) => Date | number;
   /**
-   * What the journal knows the method by: calls of a process that is gone are run by it.
+   * The name of the method in the journal; calls left by an exited process are found by it.
    * @default 'Class.method'
    */
   name?: string;

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * Levels, messages and fields of the user's own, under the names pino-http has for them. They are
+ * Custom levels, messages and fields, under the names of pino-http. They are
  * called with Node's messages (on Express, Express's own), which have `id` and `log`.
  */
 export interface CustomLines {
   /**
-   * The level of the response line; `'silent'` leaves it out. Without it: `info`, from 400 on
-   * `warn`, from 500 on `error`; `warn` if the client left.
+   * The level of the response line; `'silent'` omits it. Default: `info`, `warn` for 400 and above, `error` for 500 and
+   * above; `warn` if the client left.
    */
   customLogLevel?(request: IncomingMessage, response: ServerResponse, error?: Error): string;
   /** The message of a response below 500. @default 'request completed', or 'request aborted' */
@@ -23,9 +23,9 @@ export interface CustomLines {
     error: Error,
     responseTimeMs: number,
   ): string;
-  /** Writes a line with this message when a request comes, as well. */
+  /** Also writes a line with this message when a request arrives. */
   customReceivedMessage?(request: IncomingMessage, response: ServerResponse): string;
-  /** Writes a line with these fields when a request comes, as well. */
+  /** Also writes a line with these fields when a request arrives. */
   customReceivedObject?(request: IncomingMessage, response: ServerResponse): object;
   /** Replaces the fields of the line of a response below 500; `fields` are those it would have. */
   customSuccessObject?(

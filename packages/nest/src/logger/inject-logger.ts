@@ -4,7 +4,7 @@ import { PinoLogger } from './pino-logger.ts';
 
 const names = new Set<string>();
 
-/** The injection token of `@InjectLogger(name)`: what a test overrides. */
+/** The injection token of `@InjectLogger(name)`, to override in a test. */
 export function getLoggerToken(name: string): string {
   return `redline:logger:${name}`;
 }

@@ -29,9 +29,9 @@ export interface LoggerModuleAsyncOptions<
   Request = FastifyRequest,
   Reply = FastifyReply,
 > extends Pick<ModuleMetadata, 'imports'> {
-  /** What `useFactory` is called with. */
+  /** The arguments of `useFactory`. */
   inject?: FactoryProvider['inject'];
-  /** Makes the options. */
+  /** Creates the options. */
   // oxlint-disable-next-line typescript/no-explicit-any -- what is injected is the caller's to type
   useFactory: (
     ...args: any[]
@@ -65,7 +65,7 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
     this.#attach();
   }
 
-  /** With options known beforehand. */
+  /** With static options. */
   static forRoot<Request = FastifyRequest, Reply = FastifyReply>(
     options: LoggerModuleOptions<Request, Reply> = {},
   ): DynamicModule {
@@ -74,7 +74,7 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   }
 
   /**
-   * With options that other providers make.
+   * With options from other providers.
    * @example
    * LoggerModule.forRootAsync({
    *   inject: [ConfigService],

@@ -34,7 +34,7 @@ export class NestLogger implements LoggerService {
     this.#write('info', [message, ...rest]);
   }
 
-  /** Level `error`; a stack may stand before the context. */
+  /** Level `error`; a stack may precede the context. */
   error(message: unknown, ...rest: unknown[]): void {
     this.#write('error', [message, ...rest]);
   }

@@ -19,7 +19,7 @@ export interface NativeLoggerOptions {
   flattenParams?: boolean;
 }
 
-/** Which responses get a line. */
+/** The responses that get a line. */
 export type RequestLines = 'all' | 'errors' | 'off' | { sample: number };
 
 type ConfiguredMiddleware = ReturnType<MiddlewareConsumer['apply']>;
@@ -33,27 +33,25 @@ export interface LoggedRoutes {
 /** Where request ids come from. */
 export interface RequestIdOptions {
   /**
-   * The request header an id is taken from, `false` for none. An id from outside is used only
-   * if it is 1 to 128 characters out of `A-Z a-z 0-9 - _ . : / + = @ ~`; any other is replaced.
+   * The request header that supplies the id, `false` for none. An id from the client is used only if it is 1 to 128
+   * characters of `A-Z a-z 0-9 - _ . : / + = @ ~`; any other is replaced.
    * @default "x-request-id"
    */
   header?: string | false;
   /**
-   * Makes the id of a request that brought none. What it returns is held to the same
-   * characters as an id from outside.
+   * Creates the id of a request without one. The result must consist of the same characters as an id from the client.
    * @default a random prefix per process and a counter
    */
   generate?: () => string;
   /**
-   * Sends the id back with the response: `true` in the header it is taken from, a string in
-   * that header.
+   * Sends the id back with the response: `true` in the same header, a string in that header.
    * @default false
    */
   echo?: boolean | string;
 }
 
 /**
- * Options of `LoggerModule.forRoot()`; each may be left out. On Express, `Request` and `Reply` are
+ * Options of `LoggerModule.forRoot()`; all are optional. On Express, `Request` and `Reply` are
  * Express's.
  */
 export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyReply>
@@ -72,15 +70,14 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
    */
   level?: string;
   /**
-   * Paths to censor, as pino's `redact`. They are added to the default ones; `false` censors
-   * nothing at all.
+   * Paths to redact, as pino's `redact`. They are added to the default ones; `false` disables redaction.
    * @default authorization, proxy-authorization, cookie and set-cookie under req.headers and res.headers
    */
   redact?: false | Redaction;
   /** Where request ids come from. */
   requestId?: RequestIdOptions;
   /**
-   * Makes the request known to every logger anywhere below its handler (an `AsyncLocalStorage`).
+   * Makes the request available to every logger called by its handler (an `AsyncLocalStorage`).
    * Without it only `request.log` carries the request's id.
    * @default true
    */
@@ -103,12 +100,11 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
    */
   flushIntervalMs?: number;
   /**
-   * Writes what is buffered on SIGTERM, SIGINT and SIGHUP, and dies of the signal if nobody else
-   * listens for it.
+   * Writes the buffer on SIGTERM, SIGINT and SIGHUP, and dies of the signal if there are no other listeners.
    * @default true
    */
   signals?: boolean;
-  /** Anything else pino takes: `base`, `timestamp`, `formatters`, `transport`, `customLevels`... */
+  /** All other options of pino: `base`, `timestamp`, `formatters`, `transport`, `customLevels`... */
   pino?: Omit<LoggerOptions, 'level' | 'redact'>;
 }
 

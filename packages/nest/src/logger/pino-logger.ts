@@ -6,20 +6,13 @@ import { LoggerCore, type RunInContextOptions } from './logger-core.ts';
 import type { LevelName } from './request-log.ts';
 
 /**
- * pino for injection: the methods and the argument order of pino itself. Every line written
- * while a request is worked on carries its `reqId`, however deep in the call.
+ * pino for injection: the methods and the argument order of pino itself. Every line written during a request carries
+ * its `reqId`, however deep in the code.
  *
  * @example
- * @Injectable()
- * class Orders {
- *   readonly #logger: PinoLogger;
- *   constructor(@InjectLogger(Orders.name) logger: PinoLogger) {
- *     this.#logger = logger;
- *   }
- *   place(order: Order): void {
- *     this.#logger.info({ orderId: order.id }, "order placed by %s", order.customer);
- *   }
- * }
+ * @Injectable() class Orders { readonly #logger: PinoLogger; constructor(@InjectLogger(Orders.name) logger: PinoLogger)
+ * { this.#logger = logger; } place(order: Order): void { this.#logger.info({ orderId: order.id }, "order placed by %s",
+ * order.customer); } }
  */
 @Injectable({ scope: Scope.TRANSIENT })
 export class PinoLogger {
@@ -41,7 +34,7 @@ export class PinoLogger {
     return this.#core.current;
   }
 
-  /** Names the origin of the lines: their field `context`. */
+  /** Sets the origin of the lines: their field `context`. */
   setContext(context: string): void {
     this.#context = context;
   }
@@ -58,8 +51,8 @@ export class PinoLogger {
   }
 
   /**
-   * Runs a function that no request has called (a queue's, a timer's, a command's) in a context of its own: `assign()`
-   * works below it, after any `await`, and every line carries `bindings`.
+   * Runs a function outside a request (of a queue, a timer, a command) in its own context: `assign()` works in it,
+   * after any `await`, and every line carries `bindings`.
    * @example await logger.runInContext(() => this.work(job), { bindings: { jobId: job.id } });
    */
   runInContext<Result>(run: () => Result, options: RunInContextOptions = {}): Result {

@@ -10,7 +10,7 @@ export type Redaction =
       remove?: boolean;
     };
 
-/** The paths that are censored unless `redact: false` is given. */
+/** The paths that are redacted unless `redact: false` is given. */
 export const DEFAULT_REDACTED_PATHS: readonly string[] = redactedPaths(DEFAULT_KEYS);
 
 function redactedPaths({ req, res }: LineKeys): string[] {

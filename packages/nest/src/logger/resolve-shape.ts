@@ -8,12 +8,11 @@ import type { RequestLog } from './request-log.ts';
 /** Builds the fields of one response line. */
 export type LineFields<Request, Reply> = (request: Request, reply: Reply) => object;
 
-/** What lines hold, and under which names. */
+/** The fields of lines, and their names. */
 export interface ShapeOptions<Request, Reply> {
   /**
    * `"slim"`: `reqId, method, url, statusCode, responseTime`, in this order; `responseTime` in
-   * milliseconds. `"full"`: also the route, the peer, the sizes and the headers. A function:
-   * what it returns.
+   * milliseconds. `"full"`: also the route, the peer, the sizes and the headers. A function: its result.
    * @default "slim"
    */
   fields?: 'slim' | 'full' | LineFields<Request, Reply>;

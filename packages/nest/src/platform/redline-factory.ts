@@ -12,13 +12,12 @@ import type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
 /** `NestFactory` for applications on the HTTP engine of `@redline/http`. */
 export const RedlineFactory = {
   /**
-   * Creates an application as `NestFactory.create` does, whose HTTP server is the engine's. Where the engine cannot
-   * serve, Node does; once the app listens the log says which it is and why, and so does `engine(app.getHttpServer())`.
+   * Creates an application like `NestFactory.create`, with the HTTP server of the engine. Where the engine cannot
+   * serve, Node does; once the app listens, the log says which of them serves and why, and so does
+   * `engine(app.getHttpServer())`.
    *
    * @throws {PlatformError} ERR_REDLINE_PLATFORM_OPTION, ERR_REDLINE_PLATFORM_MISSING
-   * @example
-   * const app = await RedlineFactory.create(AppModule, { bufferLogs: true });
-   * await app.listen(3000);
+   * @example const app = await RedlineFactory.create(AppModule, { bufferLogs: true }); await app.listen(3000);
    */
   async create<Application extends INestApplication = NestFastifyApplication>(
     module: Parameters<typeof NestFactory.create>[0],

@@ -18,8 +18,7 @@ import {
 /**
  * The cache behind `@JsonCache`. Import it once, in the root module: it is global. Each app has a cache of its own.
  *
- * The client of a Redis store stays yours: close it in `onApplicationShutdown`, when the server has answered its
- * last request.
+ * You own the client of a Redis store: close it in `onApplicationShutdown`, when the server has sent its last response.
  *
  * @throws {JsonCacheError} ERR_REDLINE_CACHE_MODULE: it is imported twice.
  * @example
@@ -56,7 +55,7 @@ export class JsonCacheModule implements NestModule {
   }
 
   /**
-   * As `forRoot`, with options that are made of other providers.
+   * As `forRoot`, with options from other providers.
    *
    * @example
    * ```ts
@@ -71,7 +70,7 @@ export class JsonCacheModule implements NestModule {
     return defineModule(optionsProviders(options), options.imports ?? []);
   }
 
-  // Nest asks for the middleware of its modules just before it makes the routes.
+  // Nest collects the middleware of its modules just before it creates the routes.
   configure(): void {
     this.#routes.prepare(this.#interceptor);
   }
@@ -109,7 +108,7 @@ function defineModule(
     imports: [DiscoveryModule, ...imports],
     providers: [
       ...options,
-      // Made for each app: a module's options are one object for all apps of the process.
+      // Created for each app: a module's options are one object for all apps of the process.
       { provide: JsonCaches, inject: [optionsToken], useFactory: makeCaches },
       JsonCacheInterceptor,
       JsonCacheRoutes,

@@ -9,15 +9,15 @@ import { callerKey } from './request-key.ts';
 
 /** The counters of the cache, and those of its routes. */
 export interface RouteCacheStats extends JsonCacheStats {
-  /** Requests that did not use the cache, since they showed who is asking or were for a host of no concern. */
+  /** Requests that did not use the cache, because they identify their caller or are for a host outside `hosts`. */
   readonly private: number;
 }
 
-/** Which of the answers under one key. */
+/** Selects one of the responses under one key. */
 export interface AnswerOf {
-  /** What the `identify` of the route makes; left out where it is absent or `'public'`. */
+  /** The result of the route's `identify`; omitted if that is absent or `'public'`. */
   caller?: string | undefined;
-  /** As requests name it, with its port where that is not the default; '' for a `key` of your own that begins with a slash. */
+  /** As in the request, with its port unless that is the default; '' for your own `key` that begins with a slash. */
   host?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface AnswerOf {
 export type WrapOptions = Pick<AnswerOptions, 'ttl' | 'stale' | 'early' | 'tags' | 'staleOnError'>;
 
 /**
- * The cache behind `@JsonCache`: what its routes have answered, and values of your own.
+ * The cache behind `@JsonCache`: the responses of its routes, and your own values.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export class JsonCacheService implements OnApplicationShutdown {
     this.#options = options;
   }
 
-  /** The counters as they stand. */
+  /** The current counters. */
   get stats(): RouteCacheStats {
     return { ...this.#cache.stats, private: this.#routes.privateRequests };
   }
@@ -80,18 +80,18 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#caches.all();
   }
 
-  /** The value that `set` or `wrap` has kept under `key`; undefined where there is none. */
+  /** The value kept under `key` by `set` or `wrap`; undefined if there is none. */
   get<T>(key: string): Promise<T | undefined> {
     return this.#cache.get<T>(valueKey(key));
   }
 
-  /** The values under several keys, as `get` gives each. */
+  /** The values under several keys, each as from `get`. */
   getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
     return this.#cache.getMany<T>(keys.map(valueKey));
   }
 
   /**
-   * Keeps `value` under `key`. What it was read from may have changed since then: `wrap` notices that, `set` cannot.
+   * Keeps `value` under `key`. Its source may have changed since it was read: `wrap` notices that, `set` cannot.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, ERR_REDLINE_CACHE_NOT_JSON, ERR_REDLINE_CACHE_OPTION
    */
@@ -100,43 +100,45 @@ export class JsonCacheService implements OnApplicationShutdown {
   }
 
   /**
-   * The value under `key`, or else what `produce` returns, which is kept: one run for all who ask at once.
+   * The value under `key`, otherwise the result of `produce`, which is kept: one run for simultaneous callers.
    *
-   * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON where it returns `undefined`.
+   * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON if it returns `undefined`.
    */
   wrap<T>(key: string, produce: () => T | Promise<T>, options?: WrapOptions): Promise<T> {
     return this.#cache.wrap(valueKey(key), produce, options);
   }
 
   /**
-   * Forgets every answer and every value that has one of `tags`, in every process that shares the store.
+   * Deletes every response and every value that has one of `tags`, in every process that shares the store.
    *
-   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: they may be given out once it is back, until their time is up.
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: once the store is available again, they may be sent until their
+   * ttl ends.
    */
   invalidate(tags: string | readonly string[]): Promise<void> {
     return this.#cache.invalidate(tags);
   }
 
-  /** Forgets all answers and values of this cache. */
+  /** Deletes all responses and values of this cache. */
   clear(): Promise<void> {
     return this.#cache.clear();
   }
 
   /**
-   * What a handler decides about the answer it makes to `request`: how long it is good for, 0 where it is not to be stored,
-   * and more tags. It counts before the policy of the route.
+   * Lets a handler decide about its response to `request`: how long it is valid, 0 to not store it, and further tags.
+   * It takes precedence over the policy of the route.
    */
   decide(request: object, decision: CacheDecision): void {
     decide(request, decision);
   }
 
   /**
-   * Forgets one answer, and the value under `key`.
+   * Deletes one response, and the value under `key`.
    *
-   * @param key the URL from its first slash on, with its query string as it is requested, or what the `key` of the route
-   *   makes. A URL is forgotten for all `hosts` of the module, or for the one that is given.
-   * @throws {JsonCacheError} ERR_REDLINE_CACHE_KEY: a URL without a host, where the module names none.
-   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: the store may give out the old answer once it is back, until its time is up.
+   * @param key the URL from its first slash on, with its query string as requested, or the `key` of the route. A URL is
+   * deleted for all `hosts` of the module, or for the given one.
+   * @throws {JsonCacheError} ERR_REDLINE_CACHE_KEY: a URL without a host, and the module names none.
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: the store may give out the old answer once it is back, until its
+   * time is up.
    */
   async delete(key: string, of: string | AnswerOf = {}): Promise<void> {
     const { caller, host }: AnswerOf = typeof of === 'string' ? { caller: of } : of;
@@ -160,7 +162,7 @@ export class JsonCacheService implements OnApplicationShutdown {
   }
 }
 
-/* Out of the way of the keys of routes. */
+/* Separate from the keys of routes. */
 function valueKey(key: string): string {
   return `value:${key}`;
 }

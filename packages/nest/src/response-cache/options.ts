@@ -7,22 +7,22 @@ import {
   type JsonStore,
 } from '@redline/response-cache';
 
-/** What an HTTP framework's request must have for the cache to tell requests and callers apart. */
+/** The parts of a framework's request by which the cache distinguishes requests and callers. */
 export interface CacheRequest {
   readonly method: string;
   readonly originalUrl: string;
   readonly headers: IncomingHttpHeaders;
-  /** What guards and Passport put there once they know the caller. */
+  /** Set by guards and Passport once they know the caller. */
   readonly user?: unknown;
 }
 
 /**
- * What a `Cookie` header means to a route without `identify`: `'private'`, that the request does not use the cache, except
- * where all its cookies are those of well-known analytics; `'ignore'`, nothing.
+ * What a `Cookie` header means to a route without `identify`: with `'private'` the request does not use the cache,
+ * unless all its cookies are those of well-known analytics; with `'ignore'` cookies do not matter.
  */
 export type Cookies = 'ignore' | 'private';
 
-/** What a response may say of the cache. */
+/** Headers in which a response reports on the cache. */
 export type CacheHeader = 'x-cache' | 'age' | 'etag';
 
 /** One of several caches of an app. */
@@ -39,13 +39,13 @@ export interface NamedCacheOptions {
 
 export interface JsonCacheModuleOptions {
   /**
-   * Where answers are kept: `memoryStore()`, `redisStore(client)`, a `JsonStore` of your own, or a function that makes
+   * Where responses are kept: `memoryStore()`, `redisStore(client)`, your own `JsonStore`, or a function that creates
    * one for each app.
    * @default memoryStore()
    */
   store?: JsonStore | (() => JsonStore);
   /**
-   * How long an answer is good for, in milliseconds, where the route does not say.
+   * How long a response is valid, in milliseconds, unless the route sets it.
    * @default 5_000
    */
   ttl?: number;
@@ -55,54 +55,54 @@ export interface JsonCacheModuleOptions {
    */
   keyPrefix?: string;
   /**
-   * How long the store may take to answer, in milliseconds. After that it counts as down, and handlers run until
-   * it answers again.
+   * How long the store may take, in milliseconds. After that it counts as down, and handlers run until it responds
+   * again.
    * @default 250
    */
   timeoutMs?: number;
   /**
-   * Where outages of the store are reported; false for nowhere.
+   * Logger for outages of the store; `false` disables it.
    * @default Nest's Logger, with the context JsonCache
    */
   logger?: CacheLogger | false;
   /**
-   * The hosts that requests name. With a list, a request for another host does not use the cache; with `'any'`, all of
-   * them share their answers, so no answer may depend on the host.
-   * @default each host has answers of its own
+   * The hosts of the app. With a list, a request for another host does not use the cache; with `'any'`, all of them
+   * share their responses, so no response may depend on the host.
+   * @default each host has its own responses
    */
   hosts?: 'any' | readonly string[];
   /**
-   * For routes that do not say.
+   * For routes that do not set it.
    * @default 'private'
    */
   cookies?: Cookies;
   /**
-   * What tells one answer from another, on routes without a `key`; undefined where that request does not use the cache.
+   * The key of routes without one; undefined if the request does not use the cache.
    * @default host and URL
    */
   trackBy?: (request: any) => string | undefined;
   /**
-   * Interceptors of the app and of controllers that run on every request, hits among them, and leave the result as it is,
-   * which is JSON text to them. They must stand before all others. Every other interceptor runs inside the cache.
+   * Interceptors of the app and of controllers that run on every request, including hits, and do not change the result,
+   * which they receive as JSON text. They must come before all others. Every other interceptor runs inside the cache.
    * @default []
    */
   runOnHits?: ReadonlyArray<Type<NestInterceptor>>;
   /**
-   * Headers that cached routes are given: `x-cache` says `HIT`, `STALE`, `MISS`, or `BYPASS` where the cache was not used;
-   * `age` how old the answer is, in seconds; `etag` has requests with `If-None-Match` answered by a 304.
+   * Headers of cached routes: `x-cache` is `HIT`, `STALE`, `MISS`, or `BYPASS` if the cache was not used; `age` is the
+   * age of the response in seconds; with `etag`, requests with `If-None-Match` can get a 304.
    * @default []
    */
   headers?: readonly CacheHeader[];
   /**
-   * The policy of every GET route of the app that has none; `@JsonCache(false)` keeps one out.
-   * @default routes and controllers with `@JsonCache` alone
+   * The policy of every GET route of the app that has none; `@JsonCache(false)` excludes one.
+   * @default only routes and controllers with `@JsonCache`
    */
   everyRoute?: RouteCachePolicy<any>;
   /** More caches, by the names that the `cache` of a policy and `JsonCacheService.named()` take. */
   caches?: Readonly<Record<string, NamedCacheOptions>>;
 }
 
-/** Makes the options, as a class. */
+/** A class that creates the options. */
 export interface JsonCacheOptionsFactory {
   createJsonCacheOptions(): JsonCacheModuleOptions | Promise<JsonCacheModuleOptions>;
 }
@@ -110,28 +110,28 @@ export interface JsonCacheOptionsFactory {
 export interface JsonCacheModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   inject?: FactoryProvider['inject'];
   useFactory?: (...dependencies: any[]) => JsonCacheModuleOptions | Promise<JsonCacheModuleOptions>;
-  /** A class that makes the options, of which the module has an instance of its own. */
+  /** A class that creates the options; the module creates its own instance. */
   useClass?: Type<JsonCacheOptionsFactory>;
-  /** A provider that makes the options. */
+  /** A provider that creates the options. */
   useExisting?: Type<JsonCacheOptionsFactory>;
 }
 
 /** The policy of a route. */
 export interface RouteCachePolicy<Request = CacheRequest> extends CachePolicy<Request> {
   /**
-   * What tells one answer from another, when that is not host and URL. Two routes with the same key share their answers.
-   * @default the host and the URL as they were requested, with the query string
+   * The key of a response, if that is not host and URL. Two routes with the same key share their responses.
+   * @default the requested host and URL, with the query string
    */
   key?: string | ((request: Request) => string);
   /**
    * The parameters of the query string that count; the others, and their order, do not.
-   * @default all of them, as they were written
+   * @default all of them, in their order
    */
   query?: readonly string[];
   /** @default the `cookies` of the module */
   cookies?: Cookies;
   /**
-   * Which of the `caches` of the module.
+   * One of the `caches` of the module.
    * @default the one without a name
    */
   cache?: string;
@@ -151,7 +151,7 @@ const policyOptions: readonly string[] = [
 ];
 
 /**
- * A misspelt option would be a default that nobody asked for.
+ * A misspelt option would silently be its default.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */

@@ -66,7 +66,7 @@ function filesToRead(): string[] {
   return execFileSync('git', ['ls-files', ...paths], { cwd: root, encoding: 'utf8' })
     .trim()
     .split('\n')
-    .filter((file) => /\.(?:md|[cm]?ts|mjs)$/.test(file));
+    .filter((file) => /\.(?:md|[cm]?ts|mjs)$/.test(file) && !file.endsWith('.test.ts'));
 }
 
 if (import.meta.main) {

@@ -99,10 +99,10 @@ describe('a coded error at the call, for', () => {
 
   test('a job the sink refuses', () => {
     const sink = Object.assign(new TestSink(), {
-      refuses: (name: string) => (name === 'job' ? undefined : 'there is no handler.'),
+      refuses: (name: string) => (name === 'job' ? undefined : 'no handler.'),
     });
     return withDeferrer({ sinks: { test: sink } }, (deferrer) => {
-      throwsCode('ERR_REDLINE_DEFER_REFUSED', /sink test .* other: there is no handler/, () =>
+      throwsCode('ERR_REDLINE_DEFER_REFUSED', /sink test .* other: no handler/, () =>
         deferrer.defer(defineJob('other'), undefined),
       );
     });

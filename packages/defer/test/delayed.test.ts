@@ -119,7 +119,7 @@ test('a time that is none is an error that says so, and nothing is kept', async 
     [{ runAt: '2030-01-01' }, /got '2030-01-01'/],
     [{ runAt: null }, /got null/],
     [{ runAt: 1e300 }, /got 1e\+300/],
-    [{ runAt: seconds }, /are these seconds\?/],
+    [{ runAt: seconds }, /is it in seconds\?/],
     [{ runAt: -5 }, /is long ago/],
     [{ delayMs: 5, runAt: new Date() }, /exclude each other/],
     [{ delay: 5 }, /Unknown option defer\.delay/],
@@ -130,7 +130,7 @@ test('a time that is none is an error that says so, and nothing is kept', async 
   }
   assert.throws(() => deferrer.defer(job, 1, { level: 'sink', delayMs: 5 }), {
     code: 'ERR_REDLINE_DEFER_LEVEL',
-    message: /level sink has the response wait/,
+    message: /At level sink the response waits/,
   });
   assert.equal(deferrer.lanes.get('test')!.delayed.jobs, 0);
   await clock.pass(1);
@@ -220,7 +220,7 @@ test('an end does not wait for it: a journal keeps it, and without one it is cou
   await turns();
   await lost.deferrer.close();
   assert.equal(lost.deferrer.lanes.get('test')!.stats.dropped.exit, 1);
-  assert.match(lost.logger.lines.join('\n'), /1 jobs of level memory are lost at the exit/);
+  assert.match(lost.logger.lines.join('\n'), /1 jobs of level memory are lost at exit/);
 });
 
 test('without a journal, delayed jobs take the room of a lane, and no more', async (t) => {

@@ -112,7 +112,7 @@ test('says what is wrong with a call, and with a directory', (t) => {
   const directory = temporaryFolder(t);
   assert.equal(run().status, 2);
   assert.equal(run('--help').status, 0);
-  assert.match(run('look', directory).stderr, /one command, inspect/);
+  assert.match(run('look', directory).stderr, /the only one is inspect/);
   assert.match(run('inspect').stderr, /One DIRECTORY/);
   assert.equal(run('inspect', directory, '--state', 'alive').status, 2);
   assert.equal(run('inspect', directory, '--wrong').status, 2);

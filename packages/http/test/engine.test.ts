@@ -52,15 +52,15 @@ describe('engine(server):', { skip: !isNative }, () => {
   const others: Record<string, [server: () => net.Server, reason: string]> = {
     'insecureHTTPParser: true': [
       () => createServer({ insecureHTTPParser: true }),
-      'only Node has the option insecureHTTPParser',
+      'only Node supports the option insecureHTTPParser',
     ],
     blockList: [
       () => createServer({ blockList: new net.BlockList() } as http.ServerOptions),
-      'only Node has the option blockList',
+      'only Node supports the option blockList',
     ],
     httpValidation: [
       () => createServer({ httpValidation: 'relaxed' } as http.ServerOptions),
-      'only Node has the option httpValidation',
+      'only Node supports the option httpValidation',
     ],
     TLS: [() => serverFactory(() => {}, { https: true }), 'TLS is Node’s own'],
     'HTTP/2': [() => serverFactory(() => {}, { http2: true }), 'HTTP/2 is Node’s own'],
@@ -68,7 +68,7 @@ describe('engine(server):', { skip: !isNative }, () => {
       () => serverFactory(() => {}, { http2: true, https: true }),
       'HTTP/2 is Node’s own',
     ],
-    'node:http': [() => http.createServer(), 'node:http made it'],
+    'node:http': [() => http.createServer(), 'it was created by node:http'],
     'node:net': [() => net.createServer(), 'it is not an HTTP server'],
   };
   for (const [name, [make, reason]] of Object.entries(others)) {
@@ -88,7 +88,7 @@ describe('engine(server):', { skip: !isNative }, () => {
         process.exit();
       });`,
     ]);
-    assert.equal(stdout, 'only Node has the option insecureHTTPParser native\n');
+    assert.equal(stdout, 'only Node supports the option insecureHTTPParser native\n');
   });
 
   const cluster = new URL('engine/cluster.ts', import.meta.url).pathname;

@@ -15,7 +15,7 @@ async function usedCache(name: string): Promise<JsonCache> {
 describe('The metrics of caches', () => {
   it('are text for Prometheus, with the names of the caches', async () => {
     const text = prometheusMetrics([await usedCache('one'), new JsonCache({ name: 'a "b"\\' })]);
-    assert.match(text, /^# HELP redline_cache_hits_total Answers out of the store\.$/m);
+    assert.match(text, /^# HELP redline_cache_hits_total Responses from the store\.$/m);
     assert.match(text, /^# TYPE redline_cache_hits_total counter$/m);
     assert.match(text, /^redline_cache_hits_total\{cache="one"\} 2$/m);
     assert.match(text, /^redline_cache_misses_total\{cache="one"\} 1$/m);

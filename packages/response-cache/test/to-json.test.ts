@@ -43,7 +43,7 @@ describe('What can be cached as JSON', () => {
       const asked = cache.answer('/a', () => value, { name: 'GET /a' }) as Promise<string>;
       await assert.rejects(asked, (error: Error & { code?: string }) => {
         assert.equal(error.code, 'ERR_REDLINE_CACHE_NOT_JSON');
-        assert.match(error.message, /^The answer of GET \/a cannot be cached as JSON: /);
+        assert.match(error.message, /^The response of GET \/a cannot be cached as JSON: /);
         assert.match(error.message, said);
         return true;
       });

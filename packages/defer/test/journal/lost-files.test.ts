@@ -137,12 +137,12 @@ describe('at the next start, of a segment', () => {
     },
     'that was removed': {
       do: unlinkSync,
-      told: /00000003\.seg is missing or empty, and up to \d+ jobs with it/,
+      told: /00000003\.seg is missing or empty, with up to \d+ jobs/,
       kept: false,
     },
     'that is empty': {
       do: (path) => truncateSync(path, 0),
-      told: /00000003\.seg is missing or empty, and up to \d+ jobs with it/,
+      told: /00000003\.seg is missing or empty, with up to \d+ jobs/,
       kept: false,
     },
   };

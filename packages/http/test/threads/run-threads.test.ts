@@ -119,7 +119,7 @@ describe('runThreads:', { timeout: 60_000 }, () => {
     }
     assert.throws(() => runThreads(1, entry, { stopTimeoutMs: -1 }), {
       code: 'ERR_REDLINE_HTTP_OPTION',
-      message: 'stopTimeoutMs is -1: give milliseconds, 0 to 2147483647',
+      message: 'stopTimeoutMs is -1: it must be 0 to 2147483647 milliseconds',
     });
     assert.throws(() => runThreads(1, entry, { stopTimeout: 1 } as never), {
       code: 'ERR_REDLINE_HTTP_OPTION',

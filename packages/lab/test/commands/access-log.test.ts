@@ -71,7 +71,7 @@ describe('redline top', () => {
     workbench.write('empty.log', '');
     for (const [file, expected, sentence] of [
       ['gone.log', 2, /gone\.log cannot be read: no such file/],
-      ['empty.log', 1, /empty\.log holds no line/],
+      ['empty.log', 1, /empty\.log contains no lines/],
       ['other.log', 1, /None of the 2 lines in other\.log describes a request[^]*hello/],
     ] as const) {
       const { code, stderr } = await workbench.run(['top', file]);
@@ -124,10 +124,10 @@ describe('redline replay', () => {
     workbench.write('untimed.log', '{"req":{"method":"GET","url":"/"},"res":{"statusCode":200}}');
     const at = ['--url', 'http://127.0.0.1:9'];
     for (const [args, code, sentence] of [
-      [['posts.log', ...at], 1, /None of the 1 requests in posts\.log can be asked again/],
-      [['untimed.log', ...at], 2, /does not say when its requests came; give a rate with --rps/],
+      [['posts.log', ...at], 1, /None of the 1 requests in posts\.log can be replayed/],
+      [['untimed.log', ...at], 2, /has no request times; give a rate with --rps/],
       [['untimed.log', '--url', 'nowhere'], 2, /It takes a url such as/],
-      [['untimed.log', ...at, '--rps', '50'], 1, /answered none of the requests/],
+      [['untimed.log', ...at, '--rps', '50'], 1, /did not respond to any request/],
     ] as const) {
       const finished = await workbench.run(['replay', ...args]);
       assert.equal(finished.code, code, finished.stderr);

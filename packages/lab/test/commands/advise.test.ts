@@ -155,7 +155,7 @@ require('http').createServer((req, res) => { for (var k = 0; k < 20; k++) hot(li
     [
       'a file that is not there',
       ['none.js', '--profile', 'a.txt'],
-      /no file or folder none\.js/,
+      /No such file or folder: none\.js/,
       2,
     ],
     [

@@ -350,7 +350,7 @@ describe('redline, when something is wrong,', () => {
     bench.writeConfig({ variants: [{ name: 'typo', command: 'nodee app.js' }] });
     const { code, stderr } = await bench.run(['bench']);
     assert.equal(code, 1);
-    assert.match(stderr, /"typo" did not come up: .*nodee/s);
+    assert.match(stderr, /"typo" did not start: .*nodee/s);
   });
 
   test('says which port is taken', async (t) => {
@@ -362,7 +362,7 @@ describe('redline, when something is wrong,', () => {
     bench.writeConfig({ variants: [{ ...bench.variant('fixed'), port }] });
     const { code, stderr } = await bench.run(['bench']);
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`Port ${port} of "fixed" is taken by another process`));
+    assert.match(stderr, new RegExp(`Port ${port} of "fixed" is in use by another process`));
   });
 
   test('says where a variant answers something else', async (t) => {

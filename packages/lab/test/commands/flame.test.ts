@@ -135,12 +135,16 @@ describe('redline flame', () => {
     workbench.write('empty.cpuprofile', '{"nodes":[],"samples":[]}');
     const expected: [args: string[], code: number, sentence: RegExp][] = [
       [['--variant', 'shell'], 1, /"shell" is started by sh.*write its command as node FILE/],
-      [['--variant', 'nope'], 2, /--variant names "nope", which is none of app, shell/],
+      [['--variant', 'nope'], 2, /--variant names "nope", which is not one of app, shell/],
       [['--variant', 'dies'], 1, /"dies" ended under the load.*exit code 9[^]*out of luck/],
-      [['--variant', 'crashes'], 1, /"crashes" did not come up[^]*no database at db\.internal/],
+      [['--variant', 'crashes'], 1, /"crashes" did not start[^]*no database at db\.internal/],
       [['--diff', 'app'], 2, /--diff takes two/],
-      [['--diff', 'app', 'gone'], 2, /no such file, and --diff names "gone", which is none of app/],
-      [['--diff', 'empty.cpuprofile', 'empty.cpuprofile'], 1, /is an empty profile/],
+      [
+        ['--diff', 'app', 'gone'],
+        2,
+        /no such file, and --diff names "gone", which is not one of app/,
+      ],
+      [['--diff', 'empty.cpuprofile', 'empty.cpuprofile'], 1, /is empty: no sample was taken/],
     ];
     for (const [args, code, sentence] of expected) {
       const finished = await workbench.run(['flame', ...short, ...args]);

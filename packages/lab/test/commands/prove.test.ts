@@ -119,7 +119,7 @@ describe('redline prove', () => {
       'a runtime that is no Node',
       ['no-delete', '--runtimes', 'bun'],
       '',
-      /versions of Node only/,
+      /only Node versions are valid/,
       2,
     ],
     ['a Node that is too old', ['no-delete', '--runtimes', '6'], '', /Node 8 or newer/, 2],

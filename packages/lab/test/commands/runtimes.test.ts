@@ -52,7 +52,7 @@ describe('redline runtimes', () => {
         ['bun', '9.0.0', false],
       ],
     );
-    assert.match(stdout, /bun.*skipped: it does not come up: SyntaxError: Unexpected/);
+    assert.match(stdout, /bun.*skipped: it does not start: SyntaxError: Unexpected/);
     assert.deepEqual(workbench.survivors(), []);
   });
 

@@ -86,10 +86,10 @@ describe('redline stairs', () => {
       /GET \/secret answers 401: the route needs authorisation; send it with -H 'authorization/,
     );
     const wrong = await bench.run(['stairs', '--request', '/secret', '-H', 'authorization: no']);
-    assert.match(wrong.stderr, /the one that was sent is not enough/);
+    assert.match(wrong.stderr, /the credentials sent are not sufficient/);
     const variant = await bench.run(['stairs', '--variant', 'none']);
     assert.equal(variant.code, 2);
-    assert.match(variant.stderr, /--variant "none" is none of app/);
+    assert.match(variant.stderr, /--variant "none" is not one of app/);
   });
 
   test('goes on without a stage that the app cannot be cut at, and names it', async (t) => {
@@ -130,7 +130,7 @@ describe('redline stairs', () => {
       ['query(…)', 'onRows'],
     );
     for (const { reason } of leftOut) {
-      assert.match(reason, /no longer answers after 32 requests ended there/);
+      assert.match(reason, /no longer responds after 32 requests ended there/);
     }
     assert.ok(stages.some(({ name }) => name.startsWith('getCallback after await')));
   });
@@ -246,9 +246,9 @@ describe('redline stairs', () => {
     const replay = ['--replay', 'access.log'];
     for (const [args, code, message] of [
       [['--replay', 'gone.log'], 2, /gone\.log cannot be read: no such file/],
-      [['--route', '/users/:id'], 2, /--route \/users\/:id chooses .*name it with --replay/],
+      [['--route', '/users/:id'], 2, /--route \/users\/:id selects .*give the log with --replay/],
       [[...replay, '--route', '/carts'], 2, /No request in access\.log fits .*are \/users\/:id\./],
-      [[...replay, '--request', '/'], 2, /--request is for one request, and --replay brings/],
+      [[...replay, '--request', '/'], 2, /--request is for one request, but --replay brings/],
     ] as const) {
       const finished = await bench.run(['stairs', ...args]);
       assert.equal(finished.code, code, finished.stderr);
@@ -260,7 +260,10 @@ describe('redline stairs', () => {
     const bench = new Workbench(t);
     const url = `http://127.0.0.1:${await freePort()}/`;
     for (const [args, message] of [
-      [[url], /Nothing listens on port \d+; start the app, or give what starts the app/],
+      [
+        [url],
+        /Nothing listens on port \d+; start the app, or give the command that starts the app/,
+      ],
       [['http://example.com/', '--', 'node', 'x'], /example\.com is another machine/],
       [['https://127.0.0.1/', '--', 'node', 'x'], /served over TLS/],
       [['config.ts', '--', 'node', 'x.js'], /A command goes with a URL/],

@@ -21,8 +21,8 @@ describe('what starts a server', () => {
   }
 
   test('is refused where only a shell could do it, or where nothing is started', () => {
-    assert.throws(() => parseCommand('cd app && node x.js'), /& in "cd app && node x.js" is for a/);
-    assert.throws(() => parseCommand('node "x.js'), /is never closed/);
+    assert.throws(() => parseCommand('cd app && node x.js'), /& in "cd app && node x.js" needs a/);
+    assert.throws(() => parseCommand('node "x.js'), /is not closed/);
     assert.throws(() => parseCommand('FOO=1'), /names no program to start/);
   });
 });

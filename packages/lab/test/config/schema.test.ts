@@ -86,7 +86,7 @@ describe('checkConfig', () => {
     [
       'a baseline that is no variant',
       { name: 'x', variants: [variant], baseline: 'b' },
-      'c.ts: baseline "b" is none of the variants a.',
+      'c.ts: baseline "b" is not one of the variants a.',
     ],
     [
       'a variant without a group among grouped ones',
@@ -105,7 +105,7 @@ describe('checkConfig', () => {
         variants: [{ ...variant, group: 'g' }],
         groups: { g: { baseline: 'b' } },
       },
-      'c.ts: baseline "b" of group "g" is none of its variants a.',
+      'c.ts: baseline "b" of group "g" is not one of its variants a.',
     ],
     [
       'something that is no object',

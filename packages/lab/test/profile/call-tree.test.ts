@@ -190,7 +190,7 @@ describe('the call tree', () => {
   test('is refused when the profile holds no samples', () => {
     assert.throws(() => profile([]), {
       code: 'ERR_REDLINE_PROFILE',
-      message: /test is an empty profile/,
+      message: /test is empty: no sample was taken/,
     });
     assert.throws(() => checkCpuProfile({ a: 1 }, 'x.json'), /x\.json is not a CPU profile/);
   });

@@ -82,7 +82,7 @@ onBothFrameworks('@AfterResponse with a delay', (framework) => {
     }
     await assert.rejects(startApp(framework, [], {}, [PerRequest]), {
       code: 'ERR_REDLINE_DEFER_METHOD_SCOPE',
-      message: /with a delay, and its class is request-scoped/,
+      message: /with a delay, but its class is request-scoped/,
     });
   });
 });

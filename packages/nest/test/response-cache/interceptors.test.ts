@@ -229,7 +229,7 @@ onBothFrameworks('Interceptors outside the method', (framework) => {
     assert.deepEqual(
       lines.filter((line) => line.includes('runOnHits')),
       [
-        'What these do to a result is kept with it, so they do not run on hits: Envelope of the app. Name those that only watch in runOnHits.',
+        'Their effect on a result is cached with it, so they do not run on hits: Envelope of the app. List those that only observe in runOnHits.',
       ],
     );
   });

@@ -112,7 +112,7 @@ onBothFrameworks('A route with tags', (framework) => {
     const caches = { second: { store: memoryStore() } };
     await assert.rejects(startApp(framework, [ItemsController], { store, caches }), {
       code: 'ERR_REDLINE_CACHE_OPTION',
-      message: /^GET \/items\/:id \(ItemsController\.item\) has tags, and the store/,
+      message: /^GET \/items\/:id \(ItemsController\.item\) has tags, but the store/,
     });
   });
 });

@@ -155,7 +155,7 @@ impl Batch {
         self.filling = false;
     }
 
-    /// So much waits that nothing more should be read before some of it was told.
+    /// So much waits that nothing more should be read before some of it was reported.
     pub fn is_overdue(&self) -> bool {
         self.waiting_bytes >= MOST_WAITING
     }

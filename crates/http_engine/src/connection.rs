@@ -45,14 +45,14 @@ pub(crate) struct Connection {
     pub stalled: bool,
     /// The owner has been given a request that may take the connection over.
     pub upgrading: bool,
-    /// What was wrong was told; what still comes is refused for the same reason, or thrown away without one.
+    /// The fault was reported; what still comes is refused for the same reason, or discarded without one.
     pub failed: bool,
     pub refusal: Option<Refusal>,
     /// The client said that it sends no more requests.
     pub last_request: bool,
     /// The client has ended its side.
     pub ended: bool,
-    /// The owner is told of that before the connection is closed.
+    /// That is reported to the owner before the connection is closed.
     pub announces_end: bool,
     /// Close once everything is sent.
     pub closing: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Connection {
     pub bytes_written: u64,
     /// Its own inactivity timeout.
     pub socket_timeout: u32,
-    /// When its earliest timer entry comes up, 0 without one.
+    /// When its earliest timer entry is due, 0 without one.
     pub armed: u64,
 }
 

@@ -44,7 +44,7 @@ impl Engine {
         Ok(number as u32)
     }
 
-    /// Changes what a server is told about itself. Deadlines that are running follow.
+    /// Changes the settings of a server. Deadlines that are running follow.
     pub fn configure(&mut self, server: u32, settings: ServerSettings) {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
@@ -170,7 +170,7 @@ impl Engine {
         });
     }
 
-    /// Tells of the client's end while answers are due, as with half-open connections: the owner holds bytes that leave then.
+    /// Reports the client's end while responses are due, as with half-open connections: the owner holds bytes that leave then.
     pub fn announce_end(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |_, connection| {
             connection.announces_end = true;
@@ -269,7 +269,7 @@ impl Engine {
         })
     }
 
-    /// Whether anything is to be told that no batch has told yet.
+    /// Whether anything is to be reported that no batch has reported yet.
     #[must_use]
     pub fn has_late_news(&self) -> bool {
         self.batch.has_waiting()

@@ -27,7 +27,7 @@ impl Engine {
         }
     }
 
-    /// Short connections leave entries behind that come up a minute later. Once most are of that kind they go.
+    /// Short connections leave entries behind that are due a minute later. Once most are of that kind they go.
     fn forget_old_timers(&mut self) {
         if self.timers.len() < FEW_TIMERS + 4 * self.connections as usize {
             return;

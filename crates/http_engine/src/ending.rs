@@ -19,7 +19,7 @@ impl Engine {
         self.fail_at(connection, NO_PLACE, what, at, packet);
     }
 
-    /// As `fail`, of a request that is refused before anybody was told of it: its place is behind those that are not answered
+    /// As `fail`, of a request that is refused before it was reported to anybody: its place is behind those that are not answered
     /// yet.
     pub(crate) fn fail_request(
         &mut self,
@@ -60,7 +60,7 @@ impl Engine {
         self.tell_refusal(connection, refusal, packet);
     }
 
-    /// Tells of one more piece of what is refused, when there is room for it.
+    /// Reports one more piece of what is refused, when there is room for it.
     pub(crate) fn refuse_again(
         &mut self,
         connection: &mut Box<Connection>,

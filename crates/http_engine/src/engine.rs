@@ -92,7 +92,7 @@ pub struct Engine {
 }
 
 // SAFETY: the pointers in it are to memory that lives as long as the engine and that nobody else writes to at the same
-// time: the owner's side is told when it may (see `lock_batch`).
+// time: the owner's side is notified when it may (see `lock_batch`).
 unsafe impl Send for Engine {}
 
 impl Engine {

@@ -21,7 +21,7 @@ pub(crate) struct KeptAnswers(HashMap<Box<[u8]>, Kept>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub keep_alive: bool,
-    /// What the client is told about the connection's patience, in seconds; 0 nothing.
+    /// The keep-alive time sent to the client, in seconds; 0 for none.
     pub timeout_s: u32,
     /// Without the body.
     pub is_head: bool,

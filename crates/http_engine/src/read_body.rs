@@ -150,7 +150,7 @@ impl Engine {
     }
 }
 
-/// Words of the record that tells of the end, at most.
+/// Words of the record that reports the end, at most.
 fn trailer_words(trailers: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', trailers).count() * 4 + 64
 }

@@ -137,7 +137,7 @@ impl Engine {
                 };
                 match done {
                     Ok(Some(ended)) if ended.is_empty() => flags |= request_flags::BODY_COMPLETE,
-                    // The end is told behind the request.
+                    // The end is reported behind the request.
                     Ok(Some(trailers)) => {
                         body.framing = Framing::Ended(trailers);
                         connection.body = Some(body);

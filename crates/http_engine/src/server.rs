@@ -4,7 +4,7 @@ use crate::head::Limits;
 use crate::kept::KeptAnswers;
 use crate::listener::Listener;
 
-/// What a server is told about itself. Times in milliseconds, 0 is off.
+/// The settings of a server. Times in milliseconds, 0 is off.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerSettings {
     /// From the first byte of a head, or the begin of the connection, to the head's end.
@@ -38,7 +38,7 @@ pub struct SettingFlags {
     pub keep_alive: bool,
     /// A client that ends its side still gets its answers.
     pub allow_half_open: bool,
-    /// Tell of every connection when it comes, not with its first request.
+    /// Report every connection when it comes, not with its first request.
     pub announce: bool,
 }
 

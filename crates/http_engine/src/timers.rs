@@ -1,6 +1,6 @@
 //! Deadlines of connections: few entries, looked at late.
 //!
-//! A connection moves its deadline with every request. Its entry stays where it is; when it comes up, the connection is
+//! A connection moves its deadline with every request. Its entry stays where it is; when it is due, the connection is
 //! asked for the true deadline and gets a new entry. So a busy connection costs one entry per timeout, not per request.
 
 use std::cmp::Reverse;

@@ -100,7 +100,7 @@ impl Port {
         };
         let result = act(&mut engine);
         if engine.has_late_news() {
-            // What the call brought about is told in a turn of its own.
+            // The effects of the call are reported in a turn of their own.
             engine.ring();
         }
         result

@@ -67,7 +67,7 @@ pub struct JsSettings {
     pub keep_alive_initial_delay: u32,
     /// Answer clients that have ended their side.
     pub allow_half_open: bool,
-    /// Tell of connections when they come.
+    /// Report connections when they come.
     pub announce_connections: bool,
 }
 

@@ -134,7 +134,7 @@ pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
     }
 }
 
-/// The turn is over before all was told: the rest comes in the loop's next. The bell of an engine with a thread wakes that
+/// The turn is over before everything was reported: the rest comes in the loop's next. The bell of an engine with a thread wakes that
 /// thread alone, which does nothing while the batch is locked.
 ///
 /// # Safety

@@ -86,7 +86,7 @@ pub(crate) fn open_stdio(stdio: &[Stdio]) -> Result<(Ends, Ends), Errno> {
 /// Null-terminated pointer tables into the strings of a [`Request`], which must outlive them.
 pub(crate) struct Tables {
     pub argv: Vec<*const c_char>,
-    /// `/bin/sh`, a free slot for the script, then `argv[1..]`: for a file that is no program (ENOEXEC).
+    /// `/bin/sh`, a free slot for the script, then `argv[1..]`: for a file that is not a program (ENOEXEC).
     pub shell_argv: Vec<*const c_char>,
     /// The paths to try, in order.
     pub candidates: Vec<*const c_char>,

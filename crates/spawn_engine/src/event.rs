@@ -1,4 +1,4 @@
-//! What a port is told.
+//! The events that a port gets.
 
 use crate::sys::Errno;
 

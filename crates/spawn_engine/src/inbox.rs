@@ -74,7 +74,7 @@ impl Inbox {
         found
     }
 
-    /// Forgets the failure of a child that the caller has been told of otherwise.
+    /// Forgets the failure of a child that the caller learned in another way.
     pub fn take_failure(&self, child: u64) {
         lock(&self.events)
             .retain(|event| !matches!(event, Event::Failed { id, .. } if *id == child));

@@ -19,7 +19,7 @@ pub(crate) enum Mode {
     Flow { credit: usize },
     /// Kept until the end.
     Collect { bytes: Vec<u8>, limit: usize },
-    /// Thrown away until the end.
+    /// Discarded until the end.
     Drain,
 }
 

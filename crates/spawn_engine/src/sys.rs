@@ -96,7 +96,7 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
 
 /// Tells the reader of a socket that nothing more comes. The other direction stays open.
 pub(crate) fn end_writing(fd: &OwnedFd) {
-    // SAFETY: no memory is passed. A peer that is gone (ENOTCONN) needs to be told nothing.
+    // SAFETY: no memory is passed. A peer that is gone (ENOTCONN) need not be notified.
     unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
 }
 

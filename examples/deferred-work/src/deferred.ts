@@ -1,4 +1,4 @@
-// Ours: the job is deferred from the handler, and leaves after the reply, in batches. What it survives is its level.
+// Ours: the job is deferred from the handler, and leaves after the response, in batches. What it survives is its level.
 import { Controller, Get } from '@nestjs/common';
 import { defer, type Level, type Overflow } from '@redline/defer';
 import { DeferModule } from '@redline/nest';

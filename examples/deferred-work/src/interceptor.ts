@@ -1,4 +1,4 @@
-// The article's answer: an interceptor adds the job, and nobody waits for it. RxJS runs it before the reply is sent, and
+// The article's answer: an interceptor adds the job, and nobody waits for it. RxJS runs it before the response is sent, and
 // what the queue has not taken dies with the process.
 import {
   Controller,

@@ -10,7 +10,7 @@ import type { AccessRecord } from './access-record.ts';
 export interface JobQueue {
   add(record: AccessRecord): Promise<unknown>;
   sink(): LaneOptions;
-  /** Throws away what has arrived: nobody works on it here. */
+  /** Discards what has arrived: nobody works on it here. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }

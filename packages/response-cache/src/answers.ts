@@ -9,7 +9,7 @@ import type { StoreHealth } from './store-health.ts';
 import type { Versions } from './tag-versions.ts';
 import { Unsealed } from './unsealed.ts';
 
-/* Stands in for a value that is not a string. */
+/* Stands for a value that is no text at all. */
 const foreignValue = '';
 
 interface ReadAhead {

@@ -154,7 +154,7 @@ impl Engine {
         })
     }
 
-    /// A batch with what could not be told when it happened, without a look at the kernel.
+    /// A batch with what could not be reported when it happened, without a look at the kernel.
     pub fn begin_late_batch(&mut self) -> usize {
         if self.batch.locked || !self.batch.has_waiting() {
             return 0;

@@ -111,7 +111,7 @@ export class JournalRoot<Waiter = unknown> {
     return this.bytes < this.#settings.maxBytes;
   }
 
-  /** Throws away the oldest jobs of the sink that are on disk alone, a segment's worth. */
+  /** Discards the oldest jobs of the sink that are only on disk, a segment's worth. */
   dropOldest(sink: string): { journal: Journal; jobs: number } | undefined {
     for (const journal of [...this.#adopted, this.own]) {
       const jobs = journal.dropOldest(sink);

@@ -258,7 +258,7 @@ export class Journal<Waiter = unknown> {
     return false;
   }
 
-  /** Throws away what waits for the sink in the oldest segment that goes by it. Returns how many jobs that were. */
+  /** Discards what waits for the sink in the oldest segment that goes by it. Returns how many jobs that were. */
   dropOldest(sink: string): number {
     const index = this.sinks.indexOf(sink);
     const { waiting, loaded, sent, done } = jobStates;

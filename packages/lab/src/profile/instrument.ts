@@ -71,7 +71,7 @@ export function withNodeFlags(variant: PlannedVariant, flags: readonly string[])
   return { ...variant, command: [program!, ...flags, ...args] };
 }
 
-/** Flags that make V8 write down which code it makes and throws away. */
+/** Flags that make V8 log the code it generates and discards. */
 export function logFlags({ flags, major }: NodeFacts, folder: string): string[] {
   return [
     '--log-code',

@@ -24,7 +24,7 @@ export interface RecordOptions {
   durationMs: number;
   /**
    * Load between the warm-up and the profile, for what only V8's log tells: while a profile is taken, V8 writes nothing of
-   * what it compiles or throws away. The figures of the load are then those of this one.
+   * what it compiles or discards. The figures of the load are then those of this one.
    */
   loggedMs?: number;
   /** Follow what V8 makes and leaves while the profile is taken. */

@@ -10,7 +10,7 @@ const { next } = ExceptionsHandler.prototype;
  * Reports every exception that Nest handles for a request, before any filter sees it.
  *
  * Nest catches what a handler, guard, pipe or middleware throws and gives it to a filter;
- * neither Fastify's `onError` nor the reply ever sees it. A filter or an interceptor of ours
+ * neither Fastify's `onError` nor the response ever sees it. A filter or an interceptor of ours
  * would see only some, and would stand in the way of the app's own. All of them pass through
  * this one method, which costs nothing unless something is thrown.
  */

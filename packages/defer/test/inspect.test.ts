@@ -74,7 +74,7 @@ test('lists, exports, requeues and removes, also while the app runs', async (t) 
 
   assert.match(
     list.stdout,
-    /mail send {2}1 waiting, the oldest of \S+Z, 1 dead, 1 failed tries\n {2}last failure: \S+Z {2}Error: no such mailbox/,
+    /mail send {2}1 waiting, the oldest of \S+Z, 1 dead, 1 failed attempts\n {2}last failure: \S+Z {2}Error: no such mailbox/,
   );
 
   const exported = run('inspect', directory, '--export', '--state', 'dead');
@@ -113,7 +113,7 @@ test('says what is wrong with a call, and with a directory', (t) => {
   assert.equal(run().status, 2);
   assert.equal(run('--help').status, 0);
   assert.match(run('look', directory).stderr, /the only one is inspect/);
-  assert.match(run('inspect').stderr, /One DIRECTORY/);
+  assert.match(run('inspect').stderr, /Exactly one DIRECTORY/);
   assert.equal(run('inspect', directory, '--state', 'alive').status, 2);
   assert.equal(run('inspect', directory, '--wrong').status, 2);
   const missing = run('inspect', join(directory, 'missing'));

@@ -245,7 +245,7 @@ describe('a sink that is not there', () => {
     assert.equal(lane.stats.failures, 3);
     assert.equal(lane.isBreakerOpen, false);
     assert.equal(logger.lines.length, 2);
-    assert.match(logger.lines[0]!, /not there/);
+    assert.match(logger.lines[0]!, /unavailable/);
     assert.match(logger.lines[1]!, /available again/);
   });
 

@@ -150,8 +150,8 @@ require('http').createServer((req, res) => { for (var k = 0; k < 20; k++) hot(li
 
   const wrong: [what: string, args: string[], message: RegExp, code: number][] = [
     ['a profile that is not there', ['--profile', 'none'], /No such profile: \S*none/, 2],
-    ['an empty profile', ['--profile', 'empty.cpuprofile'], /empty profile/, 1],
-    ['a profile that is none', ['--profile', 'a.txt'], /no JSON/, 1],
+    ['an empty profile', ['--profile', 'empty.cpuprofile'], /is empty: no sample/, 1],
+    ['a profile that is none', ['--profile', 'a.txt'], /is not valid JSON/, 1],
     [
       'a file that is not there',
       ['none.js', '--profile', 'a.txt'],

@@ -155,7 +155,7 @@ describe('the guide', () => {
       'utf8',
     );
     const known = refused({ nonsense: 1 })
-      .message.split('the options are ')[1]
+      .message.split('Known options: ')[1]
       ?.slice(0, -1)
       .split(', ');
     assert.ok(known !== undefined && known.length > 10);

@@ -35,7 +35,7 @@ describe('redline top', () => {
     const args = ['top', 'access.log', '--json', 'top.json', '--html', 'top.html'];
     const { code, stdout, stderr } = await workbench.run(args);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /1 that could not be read/);
+    assert.match(stdout, /1 other, 1 unreadable/);
     assert.match(stdout, /! 1 of 7 lines could not be read\. The first: Server listening/);
     const { routes, counts } = JSON.parse(workbench.read('top.json')) as TopResult;
     assert.deepEqual(

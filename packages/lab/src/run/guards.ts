@@ -52,7 +52,7 @@ function idleServerWarning({ variants, control }: BenchResult): string[] {
   if (idle.length === 0) return [];
   const least = Math.min(...idle.map(({ serverBusy }) => serverBusy));
   return [
-    `The server was not always the bottleneck name))} used as little as ${percent(least)} of a core): rps understates its gain. Go by CPU per request. => (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Use CPU per request instead. => name))} used as little as ${percent(least)} of a core): rps understates its gain. Go by CPU per request.`,
+    `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Use CPU per request instead.`,
   ];
 }
 

@@ -218,7 +218,7 @@ describe('redline bench', () => {
     bench.writeConfig({ variants: [{ ...bench.variant('fixed'), port }, bench.variant('other')] });
     const { code, stderr, stdout } = await bench.run(['bench', '--json', 'r.json']);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /cannot\s+run beside itself/);
+    assert.match(stdout, /a\s+second\s+copy\s+cannot\s+run\s+beside\s+it/);
     const { control, precision, variants } = bench.result('r.json');
     assert.ok('skipped' in control);
     assert.equal(precision.cpuBand, 0.02);

@@ -247,7 +247,11 @@ describe('redline stairs', () => {
     for (const [args, code, message] of [
       [['--replay', 'gone.log'], 2, /gone\.log cannot be read: no such file/],
       [['--route', '/users/:id'], 2, /--route \/users\/:id selects .*give the log with --replay/],
-      [[...replay, '--route', '/carts'], 2, /No request in access\.log fits .*are \/users\/:id\./],
+      [
+        [...replay, '--route', '/carts'],
+        2,
+        /No request in access\.log matches .*are \/users\/:id\./,
+      ],
       [[...replay, '--request', '/'], 2, /--request is for one request, but --replay brings/],
     ] as const) {
       const finished = await bench.run(['stairs', ...args]);

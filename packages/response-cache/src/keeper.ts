@@ -7,20 +7,20 @@ import { seal } from './seal.ts';
 import type { Counters } from './stats.ts';
 import type { StoreHealth } from './store-health.ts';
 
-/* Earlier than any version of a tag: what was made without a ticket is not stored. */
+/* Earlier than any version of a tag: a value made without a ticket is not stored. */
 const noTicket = -1;
 
-/** What a production has before it begins, so that the store can tell whether what it makes is still true. */
+/** Taken before a production begins, so that the store can tell whether its result is still valid. */
 export interface Claim {
   readonly ticket: number;
   readonly lease: Lease | undefined;
-  /** False where the store has leases, and none could be had: what is made may be overtaken unseen. */
+  /** False if the store has leases but none was available: the result may be outdated unnoticed. */
   readonly mayKeep: boolean;
 }
 
 const noClaim: Claim = { ticket: noTicket, lease: undefined, mayKeep: true };
 
-/** Has the store take what was made, unless it was overtaken by a change. */
+/** Stores the result, unless a change has overtaken it. */
 export class Keeper {
   readonly #store: JsonStore;
   readonly #health: StoreHealth;
@@ -33,7 +33,7 @@ export class Keeper {
   }
 
   /**
-   * `'made'` where another process has made the value meanwhile.
+   * `'made'` if another process has made the value meanwhile.
    * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no tags.
    */
   claim(flight: Flight): Claim | Promise<Claim | 'made'> {
@@ -46,13 +46,13 @@ export class Keeper {
     }
     const isOrdinary = flight.renews === undefined && flight.outdated !== undefined;
     const takesLease = this.#store.lease !== undefined && isOrdinary;
-    // It may be up again by the time there is something to keep.
+    // The store may be available again by the time there is something to keep.
     if (this.#health.isDown) return { ...noClaim, mayKeep: !takesLease };
     if (!isTagged && !takesLease) return noClaim;
     return this.#claim(flight, takesLease, isTagged);
   }
 
-  /** Undefined when it is done at once; otherwise nobody is to be given `made` before. */
+  /** Undefined if it is done at once; otherwise nobody may get `made` before. */
   keep(
     flight: Flight,
     made: Kept,
@@ -81,7 +81,7 @@ export class Keeper {
     let lease: Lease | undefined;
     let ticket = noTicket;
     try {
-      // For as long as another process takes, which is not the fault of the store.
+      // As long as another process takes, which is not the fault of the store.
       if (takesLease) {
         const taken = await this.#store.lease!(flight.key, flight.outdated);
         if (taken === 'made') return taken;
@@ -92,7 +92,7 @@ export class Keeper {
         ticket = await this.#health.withinDeadline(flight.key, taken);
       }
     } catch {
-      // The producer runs nevertheless; what it makes is not stored.
+      // The producer still runs; its result is not stored.
     }
     return { lease, ticket, mayKeep: !takesLease || lease !== undefined };
   }
@@ -107,7 +107,7 @@ export class Keeper {
       }
       const kept = this.#put(flight, seal(answer), ttl, lease);
       const isKept = await this.#health.withinDeadline(flight.key, Promise.resolve(kept));
-      // Somebody has deleted what it was to take the place of.
+      // Somebody has deleted the value that it replaces.
       if (isKept === false) flight.isSuperseded = true;
       else this.#taken();
     } catch {
@@ -124,7 +124,7 @@ export class Keeper {
     return this.#store.set(key, raw, ttl);
   }
 
-  /** Undefined where a tag was invalidated since the ticket was taken, or nobody knows. */
+  /** Undefined if a tag was invalidated since the ticket was taken, or may have been. */
   async #withVersions(flight: Flight, made: Kept, ticket: number): Promise<Kept | undefined> {
     if (typeof made === 'string' || made.tags.length === 0) return made;
     if (ticket === noTicket || this.#health.isDown) return undefined;

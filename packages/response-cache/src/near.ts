@@ -8,8 +8,8 @@ import { Wires } from './wire/wires.ts';
 const overheadBytes = 160;
 
 /**
- * What this process has of Redis: only what a tracked read has brought, and only until Redis says that it changed. Once a
- * connection that says so is lost, nothing.
+ * The part of Redis in this process: only values from tracked reads, and only until Redis reports a change. Empty once
+ * a connection for these reports is lost.
  */
 export class Near {
   readonly #shelf: Shelf;
@@ -34,7 +34,9 @@ export class Near {
     return this.#wires.areReady;
   }
 
-  /** How often something was dropped. What is evicted for want of room is not: Redis goes on saying when that changes. */
+  /**
+   * How often something was dropped. Evictions because of size do not count: Redis continues to report their changes.
+   */
   get changes(): number {
     return this.#changes;
   }
@@ -46,7 +48,7 @@ export class Near {
   /**
    * The value in Redis, which is kept here from then on. A lease counts as none.
    *
-   * @throws {LostWire} what changes of it would not be known
+   * @throws {LostWire} its changes would go unnoticed
    */
   async fetch(key: string): Promise<string | null> {
     const read = this.#reads.of(key) ?? this.#reads.start(key, (own) => this.#load(key, own));

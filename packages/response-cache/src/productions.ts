@@ -7,10 +7,10 @@ import type { StoreHealth } from './store-health.ts';
 import { toJson } from './to-json.ts';
 import { Unshared } from './unshared.ts';
 
-/* A producer that never settles would otherwise take its key with it. */
+/* A producer that never settles would otherwise block its key for good. */
 const flightLifetimeMs = 30_000;
 
-/** Makes answers, each once for all who wait for it, and has them stored. */
+/** Produces responses, each once for all waiting callers, and stores them. */
 export class Productions {
   readonly #keeper: Keeper;
   readonly #health: StoreHealth;
@@ -19,7 +19,7 @@ export class Productions {
   readonly #ttl: number;
   readonly #tagPrefix: string;
   readonly #flights = new Map<string, Flight>();
-  /** Asks the store once more, for what another process has made. */
+  /** Reads the store once more, for a value made by another process. */
   lookAgain!: (key: string, produce: Producer, options: AnswerOptions) => Kept | Promise<Outcome>;
 
   constructor(
@@ -48,7 +48,7 @@ export class Productions {
     return undefined;
   }
 
-  /** `isLast` where the flight that this caller waited for before has failed. */
+  /** `isLast` if the flight that this caller waited for earlier has failed. */
   join(
     flight: Flight,
     produce: Producer,
@@ -65,7 +65,7 @@ export class Productions {
         return outcome;
       },
       (error: unknown) => {
-        // The first who asked is one caller like the others: his failure may be his alone.
+        // The first caller is one like the others: its failure may be its own.
         const isAbandoned = flight.options.isAbandoned?.() === true;
         if (isLast && !isAbandoned) throw error;
         return this.#joinNext(flight.key, produce, options, !isAbandoned);
@@ -84,7 +84,7 @@ export class Productions {
     return this.start(key, produce, options, this.#health.isDown ? 'bypasses' : 'misses', '');
   }
 
-  /** @param outdated the end of what is in the store and does not count; undefined where that is not ours */
+  /** @param outdated the end of the outdated value in the store; undefined if it was not written by this cache */
   start(
     key: string,
     produce: Producer,
@@ -98,7 +98,7 @@ export class Productions {
     );
   }
 
-  /** Makes what takes the place of `old`, which stands in where that fails. */
+  /** Produces the replacement of `old`, which stands in if that fails. */
   renew(key: string, produce: Producer, options: AnswerOptions, old: Answer): Promise<Outcome> {
     const flight = this.#fly(key, produce, options, undefined, '', old);
     return flight.promise.then(
@@ -129,7 +129,7 @@ export class Productions {
     return flight;
   }
 
-  /** What is being made for `key` now is not stored, and is not for those who ask from now on. */
+  /** A response being produced for `key` now is not stored, and not given to later callers. */
   forget(key: string): void {
     const flight = this.#flights.get(key);
     if (flight !== undefined) this.#ground(flight);

@@ -21,19 +21,19 @@ export interface DeskHost {
   readonly journaling: Journaling | undefined;
   laneOf(job: PendingJob): Lane;
   isClosed(): boolean;
-  /** Puts the job with the dead letters. Resolves when it lies there. */
+  /** Makes the job a dead letter. Resolves when that is written. */
   bury(job: PendingJob, error: unknown): Promise<void>;
 }
 
 /**
- * Where every job comes in, and where all that becomes of it is reported: by its request, the journal and its lane.
- * Nobody else acknowledges a job, and nobody else waits for the journal.
+ * Takes every job in, and gets every report about it: from its request, the journal and its lane. Only the desk
+ * acknowledges jobs, and only the desk waits for the journal.
  */
 export class Desk implements ScopeDesk, LaneReports {
   readonly #host: DeskHost;
   readonly #limit: AcknowledgeLimit<PendingJob>;
   readonly #blocked: Blocked;
-  /** Requests that have jobs, and have not ended. */
+  /** Open requests with jobs. */
   readonly #scopes = new OpenScopes<Scope>();
 
   constructor(host: DeskHost) {
@@ -50,7 +50,7 @@ export class Desk implements ScopeDesk, LaneReports {
   }
 
   /**
-   * Takes a new job, for the request it was deferred in.
+   * Takes a new job, for the request that deferred it.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_FULL
    */
@@ -65,7 +65,7 @@ export class Desk implements ScopeDesk, LaneReports {
     // Jobs whose outcome is open are kept in memory until then; only the response's own status decides on them.
     const isCertain = isDecided || job.when === 'always';
     const isKept = job.isJournaled ? !isCertain || this.#record(job, lane) : this.#load(job, lane);
-    // Whatever has become of it by now: a response that claims it must not leave.
+    // Whatever has happened to it by now: a response that claims it must not leave.
     const isClaimed = job.level !== 'memory' || !job.isSettled;
     if (scope?.canHold && isCertain && isClaimed) scope.await(job);
     if (!isKept) return job;
@@ -100,7 +100,7 @@ export class Desk implements ScopeDesk, LaneReports {
     this.#scopes.remove(scope);
   }
 
-  /** The lanes close: of the requests that have not ended, what is certain goes before they do. */
+  /** The lanes close: jobs of open requests whose outcome is certain are sent before that. */
   leaveScopes(): void {
     for (const scope of this.#scopes.all()) scope.leave();
   }
@@ -114,7 +114,7 @@ export class Desk implements ScopeDesk, LaneReports {
     const lane = this.#unreserve(job);
     if (job.isUnderway) return;
     if (this.#host.isClosed()) {
-      // Its lane is gone. What the journal has, the next process finds there.
+      // Its lane is gone. The next process finds the job in the journal.
       if (job.place === undefined) this.#drop(job, lane, 'exit');
       return;
     }
@@ -135,7 +135,7 @@ export class Desk implements ScopeDesk, LaneReports {
       if (isReplayable) place.journal.sent(place);
       else place.journal.done(place);
     }
-    // A level below is reached when the journal says so, even where the sink was faster.
+    // A lower level is reached when the journal says so, even if the sink was faster.
     if (!job.isJournaled || this.#blocked.delete(job)) this.settle(job, undefined);
   }
 
@@ -170,7 +170,7 @@ export class Desk implements ScopeDesk, LaneReports {
         if (error === undefined) this.settle(job, undefined);
         else this.#journalFailed(job, error);
       } catch (thrown) {
-        // It is the app's own, from a response that goes on here. The others must hear all the same.
+        // The error is the app's own, from a response that continues here. The other listeners must still be called.
         queueMicrotask(() => {
           throw thrown;
         });
@@ -185,7 +185,7 @@ export class Desk implements ScopeDesk, LaneReports {
     job.settle(error);
   }
 
-  /** The lane is closed, and these are left: the journal takes them. Returns how many are lost. */
+  /** The lane is closed: the journal takes the remaining jobs. Returns how many are lost. */
   keep(jobs: readonly PendingJob[], lane: Lane): number {
     let lost = 0;
     for (const job of jobs) {
@@ -250,7 +250,7 @@ export class Desk implements ScopeDesk, LaneReports {
     throw laneFull(lane);
   }
 
-  /* Gives the job to the journal, which says later that it has it. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
+  /* Gives the job to the journal, which confirms it later. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
   #record(job: PendingJob, lane: Lane): true {
     if (this.#recordOrBlock(job, lane)) return true;
     lane.stats.rejected++;
@@ -269,7 +269,7 @@ export class Desk implements ScopeDesk, LaneReports {
       this.#append(job);
       return true;
     }
-    // Who was refused does not wait a second time.
+    // A refused job does not wait a second time.
     if (lane.options.overflow !== 'block' || job.isSettled) return false;
     if (this.#blocked.size >= lane.options.maxPending) return false;
     this.#blocked.add(job);
@@ -292,10 +292,10 @@ export class Desk implements ScopeDesk, LaneReports {
     }
   }
 
-  /* It stays in memory where that has it, and is delivered from there. Whether that will do is the app's to say. */
+  /* It stays in memory if it is there, and is delivered from there. The app decides whether that is enough. */
   #journalFailed(job: PendingJob, error: unknown): void {
     const { place } = job;
-    // What could not be synced was written all the same.
+    // Jobs that could not be synced were still written.
     const isWritten =
       place !== undefined && place.segment.stateOf(place.number) !== jobStates.absent;
     if (!isWritten) job.place = undefined;

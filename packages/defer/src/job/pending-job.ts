@@ -5,25 +5,25 @@ import type { Restore } from './async-context.ts';
 import type { JobCounts } from './job-counts.ts';
 import type { Level, When } from './level.ts';
 
-/** What a `defer()` call returns. */
+/** The result of `defer()`. */
 export interface Deferred {
-  /** The job's id, as sinks and dead letters have it. */
+  /** The job's id, the same in sinks and dead letters. */
   readonly id: string;
   /**
-   * Resolves when the job's level is reached. In a request the response waits for it by itself; elsewhere, and for the
-   * outbox before its commit, the caller awaits it.
+   * Resolves when the job's level is reached. In a request the response waits for it automatically; elsewhere, and for
+   * the outbox before its commit, the caller awaits it.
    *
    * Rejects with a DeferError: ERR_REDLINE_DEFER_JOURNAL, _FULL, _DEAD, _WITHDRAWN, _CLOSED, _NOT_ACKNOWLEDGED.
    */
   acknowledged(): Promise<void>;
 }
 
-/** Hears when the level of a job is reached, or that it will not be. */
+/** Is notified when the level of a job is reached, or will not be. */
 export interface Acknowledgement {
   acknowledged(error: unknown): void;
 }
 
-/** One deferred job, from the call to the sink: what it is, and how far it has come. It acts on nobody. */
+/** One deferred job, from the call to the sink: its data and its progress. It calls nobody. */
 export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly id: string;
   readonly sink: string;
@@ -37,29 +37,29 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly level: Level;
   readonly when: When;
   restore: Restore | undefined;
-  /** Called before each run, where one may end the process. */
+  /** Called before each run that may end the process. */
   beforeRun: (() => void) | undefined = undefined;
   /** The closure of `defer.after`. */
   work: ((delivery: RunDelivery) => unknown) | undefined = undefined;
   /** What the journal keeps of a closure. @throws when its data is not JSON */
   standIn: (() => JobRecord) | undefined = undefined;
   attempt: number;
-  /** What its sink counts for its name, once its lane has it. */
+  /** The counters of its name in its sink, once its lane has it. */
   counts: JobCounts | undefined = undefined;
   redelivered = false;
-  /** Where the journal has it, once it has. */
+  /** Its place in the journal, once it has one. */
   place: JobPlace | undefined = undefined;
   /** True while it is the one job of its key that may be in flight. */
   holdsKey = false;
   /** Monotonic time from which it may be tried again. */
   dueAtMs = 0;
-  /** On its way to its lane, or there. */
+  /** In its lane, or on the way to it. */
   isUnderway = false;
   /** Counted by its lane as a job of a request that has not ended. */
   isReserved = false;
   /** Waits for room in the journal before its lane gets it. */
   isHeldBack = false;
-  /** Given back to the journal for want of room in memory. */
+  /** Given back to the journal because memory is full. */
   isSpilled = false;
   /** The journal alone has its data. */
   isStripped = false;
@@ -86,12 +86,12 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
     this.restore = restore;
   }
 
-  /** True when its level is the journal's to reach. */
+  /** True if the journal decides about its level. */
   get isJournaled(): boolean {
     return this.level === 'process' || this.level === 'disk';
   }
 
-  /** Since when it waits: what runs later is not late before its time. */
+  /** The time since which it waits: a delayed job is not late before it is due. */
   get waitsSinceMs(): number {
     return this.runAtMs ?? this.deferredAtMs;
   }
@@ -122,13 +122,13 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
     this.options = options;
   }
 
-  /** Has `waiter` hear, once, whether the level is reached; at once when that is known. */
+  /** Notifies `waiter` once whether the level is reached; at once if that is known. */
   tell(waiter: Acknowledgement): void {
     if (this.#isSettled) waiter.acknowledged(this.#failure);
     else this.#waiter = waiter;
   }
 
-  /** For the desk alone: the level is reached, or with an error: it is not, and nobody may claim it. */
+  /** Only for the desk: the level is reached or, with an error, is not, and nobody may claim it. */
   settle(error: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

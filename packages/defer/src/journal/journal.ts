@@ -14,16 +14,16 @@ export interface JournalSettings<Waiter = unknown> {
   readonly fs: JournalFs;
   readonly clock: Clock;
   readonly segmentBytes: number;
-  /** How long what a sink acknowledged is kept, in case its server comes back without it; 0 for not at all. */
+  /** How long acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
   readonly replayWindowMs: number;
   /** Called for every failure to write or sync, and when writing works again. */
   trouble(error: DeferError): void;
   recovered(): void;
-  /** What these waited for is as safe as they asked, or with an error: it is not. Throws nothing. */
+  /** The waiters' jobs have reached their level or, with an error, have not. Must not throw. */
   committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
-/** Where a job lies in a journal. */
+/** The place of a job in a journal. */
 export interface JobPlace {
   readonly journal: Journal;
   readonly segment: Segment;
@@ -32,16 +32,19 @@ export interface JobPlace {
   readonly offset: number;
 }
 
-/** One folder of segments: this process's own, or one it has adopted. Knows where each job stands, and forgets what is done. */
+/**
+ * One folder of segments: this process's own, or an adopted one. Knows the state of each job, and forgets finished
+ * ones.
+ */
 export class Journal<Waiter = unknown> {
   readonly id: string;
   folder: string;
   readonly segments: Segment[];
   readonly sinks: string[];
-  /** Its jobs are another process's. */
+  /** Its jobs belong to another process. */
   readonly isAdopted: boolean;
   readonly tries: Tries;
-  /** What waited in it when it was adopted, by kind. */
+  /** The jobs that waited in it when it was adopted, by kind. */
   readonly found: readonly KindCount[];
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
@@ -93,14 +96,14 @@ export class Journal<Waiter = unknown> {
     });
   }
 
-  /** Bytes of its segments. Those that are finished do not count: they are about to go. */
+  /** Bytes of its segments, without finished ones, which are about to be deleted. */
   get bytes(): number {
     let bytes = 0;
     for (const segment of this.segments) if (segment.unfinished > 0) bytes += segment.bytes;
     return bytes;
   }
 
-  /** Jobs that are not done, those sent and within their replay window among them. */
+  /** Unfinished jobs, including sent ones within their replay window. */
   get unfinished(): number {
     let unfinished = 0;
     for (const segment of this.segments) unfinished += segment.unfinished;
@@ -116,7 +119,7 @@ export class Journal<Waiter = unknown> {
     return this.#appending.segment;
   }
 
-  /** Nothing of it is touched any more. */
+  /** It is no longer written or read. */
   get isReleased(): boolean {
     return this.#isReleased;
   }
@@ -134,7 +137,7 @@ export class Journal<Waiter = unknown> {
   }
 
   /**
-   * Adds one job, which its lane has in memory too.
+   * Adds one job, which its lane also has in memory.
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
    */
   append(sink: string, record: string): JobPlace {
@@ -150,7 +153,7 @@ export class Journal<Waiter = unknown> {
     return { journal: this, segment, number, offset };
   }
 
-  /** Has `settings.committed` called for `waiter` when what was appended last is as safe as `level` says. */
+  /** Calls `settings.committed` for `waiter` when the last append has reached `level`. */
   wait(level: 'process' | 'disk', waiter: Waiter): void {
     this.#appending.wait(level, waiter);
   }
@@ -160,14 +163,14 @@ export class Journal<Waiter = unknown> {
     if (segment.stateOf(number) === jobStates.loaded) segment.set(number, jobStates.waiting);
   }
 
-  /** Where a job lies that its lane has put down; undefined when it is gone. */
+  /** The place of a job that its lane has dropped from memory; undefined when it is gone. */
   placeOf(number: number, offset: number): JobPlace | undefined {
     const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
     if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
     return { journal: this as Journal, segment, number, offset };
   }
 
-  /** Nobody needs the job any more: it was delivered, withdrawn, dropped, or lies with the dead letters. */
+  /** The job is no longer needed: it was delivered, withdrawn, dropped, or is a dead letter. */
   done({ segment, number }: JobPlace): void {
     const state = segment.stateOf(number);
     if (state === jobStates.absent || state === jobStates.done) return;
@@ -177,12 +180,12 @@ export class Journal<Waiter = unknown> {
     this.#appending.schedule();
   }
 
-  /** A try of the job failed. */
+  /** An attempt of the job failed. */
   failed({ number }: JobPlace): void {
     this.#try('failed', number);
   }
 
-  /** A try begins that may end the process: it is written on the spot, and counts until the try has an end. */
+  /** An attempt begins that may end the process: it is written at once, and counts until the attempt has ended. */
   begin({ number }: JobPlace): void {
     this.#try('begun', number);
     this.#appending.flush();
@@ -202,7 +205,7 @@ export class Journal<Waiter = unknown> {
     this.#appending.schedule();
   }
 
-  /** The sink's server has a new life: what it acknowledged within the window waits again. Returns how much that is. */
+  /** The server of the sink restarted: jobs it acknowledged within the window wait again. Returns how many. */
   replay(sink: string): number {
     const index = this.sinks.indexOf(sink);
     if (index === -1) return 0;
@@ -221,7 +224,7 @@ export class Journal<Waiter = unknown> {
     this.#appending.giveUpOnSync(limitMs);
   }
 
-  /** The sink has a lane here: what it was sent is kept until its server has been seen alive a window later. */
+  /** The sink has a lane here: sent jobs are kept until its server has been seen alive a window later. */
   watch(sink: string): void {
     this.#seenAlive.set(sink, -Infinity);
   }
@@ -231,11 +234,11 @@ export class Journal<Waiter = unknown> {
     this.#seenAlive.set(sink, now);
   }
 
-  /** Lets go of what was sent longer ago than the window, and of the segments nobody needs. */
+  /** Forgets jobs sent longer ago than the window, and deletes segments that nobody needs. */
   settle(): void {
     const { clock, replayWindowMs } = this.settings;
     const now = clock.now();
-    // While a server is away nobody knows what it will come back with. Of a sink that nobody has, nobody ever will.
+    // While a server is away, it is unknown what it will come back with. For a sink that is not configured, it stays unknown.
     const seenAlive = this.sinks.map((sink) => this.#seenAlive.get(sink) ?? now);
     for (const segment of this.segments) {
       const { lastSentAtMs } = segment;
@@ -258,7 +261,7 @@ export class Journal<Waiter = unknown> {
     return false;
   }
 
-  /** Discards what waits for the sink in the oldest segment that goes by it. Returns how many jobs that were. */
+  /** Discards the jobs that wait for the sink in the oldest segment that becomes free by it. Returns how many. */
   dropOldest(sink: string): number {
     const index = this.sinks.indexOf(sink);
     const { waiting, loaded, sent, done } = jobStates;
@@ -289,8 +292,8 @@ export class Journal<Waiter = unknown> {
   }
 
   /**
-   * Writes, syncs and closes on the spot. Of a journal that is finished the files are removed, and true is returned:
-   * its folder is empty.
+   * Writes, syncs and closes synchronously. Removes the files of a finished journal and returns true: its folder is
+   * empty.
    */
   release(): boolean {
     if (this.#isReleased) return false;

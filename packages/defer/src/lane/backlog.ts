@@ -3,18 +3,18 @@ import type { Journal } from '../journal/journal.ts';
 import { ReadBack, type ReadBackJob } from '../journal/read-back.ts';
 import { jobStates } from '../journal/segment.ts';
 
-/** What was read of one; `lost` counts what cannot be read, `trouble` says what is tried again. */
+/** The jobs read from one; `lost` counts unreadable ones, `trouble` names what is retried. */
 export interface BacklogChunk {
   readonly jobs: readonly ReadBackJob[];
   readonly lost: number;
   readonly trouble?: DeferError;
 }
 
-/** A journal's jobs for one lane that are on disk alone. */
+/** A journal's jobs for one lane that are only on disk. */
 export class Backlog {
   readonly journal: Journal;
   waiting = 0;
-  /** Those in segments that cannot be read for now, which do not count as waiting. */
+  /** Jobs in currently unreadable segments, which do not count as waiting. */
   stuck = 0;
   /** Wall clock of the oldest of them, as far as it is known. */
   oldestAtMs: number | undefined = undefined;
@@ -35,17 +35,17 @@ export class Backlog {
         }
       }
     }
-    // Of a process that is gone nobody knows what it had sent already.
+    // It is unknown which jobs an exited process had already sent.
     this.isReplayed = this.waiting > 0;
   }
 
-  /** One more job is on disk alone. */
+  /** One more job is only on disk. */
   add(deferredAtMs: number): void {
     if (this.waiting++ === 0) this.oldestAtMs = deferredAtMs;
     this.#hasRewound = false;
   }
 
-  /** Jobs behind the place where reading stands wait again. */
+  /** Jobs before the current reading position wait again. */
   replayed(jobs: number): void {
     this.waiting += jobs;
     this.isReplayed = true;
@@ -53,9 +53,9 @@ export class Backlog {
     this.#reader.rewind();
   }
 
-  /** Some jobs, oldest first. None, when what is left is not written yet; `lost` counts what cannot be read. */
+  /** Some jobs, oldest first. None if the rest is not written yet; `lost` counts unreadable ones. */
   async take(maxJobs: number, maxLength: number): Promise<BacklogChunk> {
-    // What becomes readable meanwhile proves nothing about a pass that began before.
+    // Jobs that become readable meanwhile prove nothing about an earlier pass.
     const mayMiss = this.journal.hasUnwritten;
     const { jobs, failed } = await this.#reader.read(maxJobs, maxLength);
     this.waiting -= jobs.length;
@@ -92,7 +92,7 @@ export class Backlog {
     return { jobs, lost };
   }
 
-  /** Tries again what could not be read. */
+  /** Retries unreadable segments. */
   retryStuck(): void {
     if (this.stuck === 0) return;
     this.waiting += this.stuck;

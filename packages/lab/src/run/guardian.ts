@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 
 /**
- * Servers and loads have process groups of their own, so that Ctrl-C reaches the runner alone. A runner that is killed can end
- * nothing any more: a shell that waits for the end of a pipe does it then, and costs nothing meanwhile. A runner that is killed
- * while it starts a child cannot say its pid any more: such a child is found by its environment, for a second, since it has
- * that environment only once it runs its program.
+ * Servers and loads have their own process groups, so that Ctrl-C reaches only the runner. A killed runner can no
+ * longer end them: a shell that waits for the end of a pipe does it then, and costs nothing meanwhile. A runner that is
+ * killed while it starts a child cannot report its pid: such a child is searched by its environment for a second,
+ * because it has that environment only once it runs its program.
  */
 const script = `held= starting=
 while read -r word what; do
@@ -31,12 +31,12 @@ for again in 1 2 3 4 5 6 7 8 9 10; do
 done
 `;
 
-/** What a child has in its environment to be found by. */
+/** The variable in the environment of a child by which it is found. */
 export type Mark = Readonly<{ REDLINE_STARTED_AS: string }>;
 
 let pipe: Writable | undefined;
 
-/** Starts a child whose process group ends with this process, however that ends, or until it is let go. */
+/** Starts a child whose process group ends with this process, however that ends, unless it is released. */
 export function startGroup<Child extends ChildProcess>(
   start: (mark: Mark) => Child,
 ): {
@@ -70,7 +70,7 @@ function startGuardian(): Writable {
     detached: true,
     cwd: '/',
   });
-  // Without a shell there is nobody to do it, and nothing else is lost.
+  // Without a shell nothing ends them; that is the only loss.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   shell.unref();

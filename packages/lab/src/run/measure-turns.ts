@@ -8,16 +8,19 @@ import { cpuBetween, isRunnable, readCpu } from './cpu-clock.ts';
 import type { Server } from './server.ts';
 import { untilIdle } from './until-idle.ts';
 
-/** Runs before a slice, for caches to be warm and connections to be open again. */
+/** Runs before a slice, to warm caches and reopen connections. */
 const guardMs = 6;
 const leastSliceMs = 40;
-/** Of the slowest server; what takes seconds to answer is not worth as many. */
+/** Requests of the slowest server; routes that take seconds get fewer. */
 const requestsPerSlice = 4;
 const mostSliceMs = 1_000;
-/** What all connections have asked for at once is answered within this. */
+/** The requests of all connections are answered within this time. */
 const mostQueueMs = 100;
 const passesInABlock = 8;
-/** A server is done when it has used no CPU for this long and waits for none: on a crowded machine it may not get the core. */
+/**
+ * A server is done when it has used no CPU for this long and is not waiting for CPU: on a busy machine it may not get
+ * the core.
+ */
 const quietMs = 3;
 const mostWaitMs = 300;
 const endedKnownMs = 100;
@@ -28,14 +31,14 @@ const mostLooks = 3;
 const shortPauseMs = 2;
 
 /**
- * Reads CPU per request with server and load on one core, taking turns as batch tasks: what an answer costs does not depend
- * there on whether the load is awake.
+ * Measures CPU per request with server and load on one core, taking turns as batch tasks: there the cost of a response
+ * does not depend on whether the load is awake.
  */
 export class Turns {
   readonly #loads: Map<Server, HeldLoad>;
   readonly #sliceMs: number;
   readonly #signal: AbortSignal;
-  /** How long each server may be idle though it has not answered everything. */
+  /** How long each server may be idle before it has answered everything. */
   readonly #pauses = new Map<Server, number>();
 
   private constructor(loads: Map<Server, HeldLoad>, sliceMs: number, signal: AbortSignal) {
@@ -45,7 +48,7 @@ export class Turns {
   }
 
   /**
-   * Undefined where the plan does not ask for it, nothing is pinned, or the generator cannot be.
+   * Undefined if the plan does not ask for it, nothing is pinned, or the generator cannot be pinned.
    * @param slowestRps Requests per second of the slowest server. Slices and connections are sized by it, for all alike.
    */
   static async start(
@@ -61,7 +64,7 @@ export class Turns {
     const { sliceMs, connections } = sizesFor(slowestRps, plan.connections);
     const turns = new Turns(new Map(), sliceMs, signal);
     try {
-      // All have come to an end before one that failed ends the run: none may be left behind.
+      // Wait for all before a failed one ends the run: none may be left behind.
       const starts = await Promise.allSettled(
         servers.map(async (server) => {
           const { port, launcher } = server;
@@ -79,8 +82,8 @@ export class Turns {
   }
 
   /**
-   * One block: eight turns of each server, in an order of its own each time.
-   * @param undisturbed Does a turn, and again where it must be.
+   * One block: eight turns of each server, in a new order each time.
+   * @param undisturbed Runs a turn, and repeats it if necessary.
    * @param passes Fewer, where they are not to count.
    */
   async measure(
@@ -131,7 +134,7 @@ export class Turns {
     return untilIdle(server.pid, { quietMs: quietFor, mostMs }, this.#signal);
   }
 
-  /** Of a few looks, the least: what the app waits for is in each of them, and what a crowded machine does is not. */
+  /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
   async #shortestPause(server: Server): Promise<number> {
     let shortest = Infinity;
     for (let look = 0; look < mostLooks && shortest > shortPauseMs; look++) {
@@ -141,8 +144,8 @@ export class Turns {
   }
 
   /**
-   * The longest time in which the server did nothing while requests were still open: it waited, and is done only when it
-   * has done nothing for longer. A timer of its own takes less than a request and is not counted.
+   * The longest time in which the server was idle while requests were still open: it waited, and is done only when it
+   * has been idle for longer. A timer of its own takes less than a request and is not counted.
    */
   async #longestPause(server: Server): Promise<number> {
     const load = this.#loads.get(server)!;
@@ -177,7 +180,7 @@ async function fail(server: Server, error: unknown): Promise<never> {
   throw server.hasEnded ? await server.failure('ended while it was measured') : error;
 }
 
-/** A route of 50 ms is asked by a few connections for longer, so that it is done with what it was sent. */
+/** A route of 50 ms gets fewer connections and longer slices, so that it completes its requests. */
 function sizesFor(
   slowestRps: number | undefined,
   connections: number,

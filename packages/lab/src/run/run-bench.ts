@@ -24,20 +24,20 @@ import { Undisturbed } from './undisturbed.ts';
 const mostGeneratorThreads = 4;
 
 /**
- * Blocks after the warm-up that are not counted. While the others warm up a server lies idle, its heap is trimmed, and
- * the first slices pay for growing it again.
+ * Blocks after the warm-up that are not counted. While the others warm up, a server is idle and its heap is trimmed,
+ * and its first slices pay for growing it again.
  */
 const settlingBlocks = 2;
 /** Turns settle a server sooner, and the lowest quarter of them takes no notice of the first few. */
 const settlingPasses = 2;
 
-/** What was seen, before any statistics. */
+/** The observations, before any statistics. */
 export interface Observations {
   contestants: Contestant[];
   /** Variant name → why it was not measured. */
   skipped: Map<string, string>;
   slices: Slice[];
-  /** Slices in which nothing was answered; they are left out. */
+  /** Slices without any completed request; they are left out. */
   voidSlices: Pick<Slice, 'restart' | 'block' | 'variant'>[];
   /** One entry per contestant and restart. */
   latencies: { restart: number; variant: string; outcome: OpenLoopOutcome }[];
@@ -46,7 +46,10 @@ export interface Observations {
   openLoopRps: number;
   machine: MachineFacts;
   throttledTimes: number;
-  /** Of the measuring time, what was waited out or measured again because something outside slowed the server's core down. */
+  /**
+   * Share of the measuring time that was waited out or repeated because something outside slowed down the server's
+   * core.
+   */
   disturbedShare: number;
 }
 
@@ -57,14 +60,14 @@ export interface RunListener {
   measured(slices: readonly Slice[], restart: number, block: number): void;
 }
 
-/** Name of the baseline's second self. */
+/** Name of the baseline's second copy. */
 export function controlName(baseline: string): string {
   return `${baseline} again`;
 }
 
 /**
- * Restarts × blocks: every restart brings all contestants up afresh, each block measures each of them once, in a new
- * order. At the end, or on abort, nothing that was started is left.
+ * Restarts × blocks: every restart starts all contestants, each block measures each of them once, in a new order. At
+ * the end, or on abort, everything started has been stopped.
  * @param plans One for each group. They share the set-up, and run one after the other.
  */
 export async function runBench(
@@ -196,7 +199,7 @@ async function prepare(
   return slowestRps;
 }
 
-/** On all cores, several at a time: here it matters that the compiler is done, not how fast. */
+/** On all cores, several at a time: here the compiler has to finish, no matter how fast. */
 async function warmUp(
   fleet: Fleet,
   plan: Plan,
@@ -218,7 +221,7 @@ async function warmUp(
       signal,
     });
     server.dropOutput();
-    // One that answers nothing is left out later, and says nothing of the others.
+    // A server without any response is left out later, and says nothing about the others.
     if (requests > 0) rates.push(requests / seconds);
   });
   return rates.length === 0 ? undefined : Math.min(...rates);
@@ -288,7 +291,7 @@ async function measureBlocks(
   }
 }
 
-/** A variant that fails under load says nothing about speed; a baseline that does ends the run. */
+/** A variant that fails under load says nothing about speed; a failing baseline ends the run. */
 function disqualify(server: Server, fault: string, plan: Plan, observations: Observations): void {
   if (server.name === plan.baseline || server.name === controlName(plan.baseline)) {
     throw new LabError('ERR_REDLINE_LOAD', `The baseline "${plan.baseline}" ${fault} under load.`);
@@ -333,10 +336,13 @@ async function measureLatency(
   }
 }
 
-/** What the sender of the open loop holds with ease on one core. Above it, its own queue would be the latency. */
+/**
+ * A rate that the sender of the open loop easily sustains on one core. Above it, its own queue would dominate the
+ * latency.
+ */
 const mostOpenLoopRps = 8_000;
 
-/** Half of what the slowest serves: a rate all can hold, so that the same question is asked of each. */
+/** Half the rate of the slowest: one that all can sustain, so that all are measured at the same rate. */
 function chooseOpenLoopRps(slices: readonly Slice[]): number {
   const totals = new Map<string, { requests: number; seconds: number }>();
   for (const { variant, requests, seconds } of slices) {

@@ -1,43 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A core that a neighbour slows down reads 1.4 to 1.8 times as long; one that is left alone, within a tenth. */
+/** A core slowed down by a neighbour reads 1.4 to 1.8 times as long; an undisturbed one, within a tenth. */
 const slower = 1.2;
-/** Of all readings so far, what an undisturbed core reads: not the least, which may be a moment of luck. */
+/** The reading of an undisturbed core, from all readings so far: not the least, which may be chance. */
 const undisturbedQuantile = 0.1;
 const firstReadings = 30;
 const lookEveryMs = 10;
-/** Lost at most, as a share of what was kept: a run may take half as long again as it would. */
+/** Maximum loss, as a share of the time kept: a run may take half as long again. */
 const patience = 0.5;
-/** Lost at most before anything was kept. */
+/** Maximum loss before anything was kept. */
 const graceMs = 2_000;
 
 /**
- * Measures while the server's core runs at its own speed. On a virtual machine the other hyperthread may be somebody else's:
- * for half a second at a time everything takes half as long again, no process of this machine is the cause, and steal does
- * not show it. What is measured between two good readings is not disturbed, whoever is measured: no variant is favoured.
+ * Measures while the server's core runs at its own speed. On a virtual machine the other hyperthread may belong to
+ * somebody else: for half a second at a time everything takes half as long again, no process of this machine is the
+ * cause, and steal does not show it. A measurement between two good readings is undisturbed, whichever variant is
+ * measured: none is favoured.
  */
 export class Undisturbed {
   readonly #read: () => Promise<number>;
   readonly #signal: AbortSignal;
-  /** Sorted, so that a quantile is one look. */
+  /** Sorted, so that a quantile is one access. */
   readonly #readings: number[] = [];
   #keptMs = 0;
   #lostMs = 0;
 
-  /** @param read How long a little work takes that is always the same. */
+  /** @param read Times a small piece of work that is always the same. */
   constructor(read: () => Promise<number>, signal: AbortSignal) {
     this.#read = read;
     this.#signal = signal;
   }
 
-  /** Share of the time that was waited out, or whose measurements were made again. */
+  /** Share of the time that was waited out, or whose measurements were repeated. */
   get lostShare(): number {
     return this.#lostMs / Math.max(1, this.#keptMs + this.#lostMs);
   }
 
   /**
-   * Does `work` while the core is undisturbed, and again when it was not until the end. It loses half as much time as what it
-   * keeps has taken; beyond that it keeps what it gets.
+   * Runs `work` while the core is undisturbed, and repeats it if the core was disturbed before the end. It loses at
+   * most half as much time as it keeps; beyond that it keeps every result.
    */
   async measure<Result>(work: () => Promise<Result>): Promise<Result> {
     while (this.#readings.length < firstReadings) await this.#isGood();

@@ -15,12 +15,12 @@ import { normal, type Random } from '../stats/random.ts';
 import { defaultMargin } from '../stats/verdict.ts';
 import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
-/** Fewer requests than this say nothing of what one costs. */
+/** Fewer requests than this do not show the cost of one. */
 const leastRequests = 20;
 /**
- * As a share of the request, half the width of 95 %: a cut is a comparison and a way out in the middle of a function, which
- * is compiled and laid out a little differently for it. Functions that do nothing read as much as this, with either sign,
- * however long they are measured.
+ * Half the width of 95 %, as a share of the request: a cut is a comparison and an exit in the middle of a function,
+ * which is compiled and laid out slightly differently because of it. Functions that do nothing read as much as this,
+ * with either sign, however long they are measured.
  */
 const layoutShare = 0.005;
 /** Smaller costs cannot be distinguished from accidents of code layout, as a share of the request. */
@@ -29,13 +29,13 @@ const smallestBand = 2 * layoutShare;
 const controlBand = 0.01;
 
 export interface StairsEstimates {
-  /** What leaving a request costs at each cut, in µs; taken off again. */
+  /** The cost of leaving a request at each cut, in µs; subtracted again. */
   endings: number[];
-  /** What the request costs before its first cut. */
+  /** The cost of the request before its first cut. */
   floor: Interval;
-  /** One for each cut: what lies between its entry and the next one's. */
+  /** One for each cut: the cost between its entry and the next one's. */
   steps: { micros: Interval; verdict: Verdict }[];
-  /** What the request costs when it ends at each cut. */
+  /** The cost of the request if it ends at each cut. */
   levels: Interval[];
   whole: Interval;
   processMicros: number;
@@ -48,7 +48,7 @@ export interface StairsEstimates {
 /**
  * @param restarts Slices of each restart of the server.
  * @param cuts In the order of the request, without the whole ones.
- * @param endings Slices in which it was timed how requests leave each cut.
+ * @param endings Slices in which the leaving of each cut was timed.
  */
 export function estimateStairs(
   restarts: readonly (readonly CutSlice[])[],
@@ -100,7 +100,7 @@ export function estimateStairs(
   };
 }
 
-/** Nothing where no request said that it had left: there, what is behind the cut went on as ever. */
+/** Nothing if no request reported that it had left: there the code behind the cut ran as usual. */
 function endingCosts(
   cuts: readonly number[],
   endings: readonly CutSlice[],
@@ -131,7 +131,7 @@ function filled({ value, resampled }: Level): Level {
 
 /**
  * A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. It costs
- * nothing when its interval holds 0 and lies within the margin, which no noise widens.
+ * nothing if its interval contains 0 and lies within the margin, which no noise widens.
  */
 function judge(
   steps: readonly Level[],
@@ -140,7 +140,7 @@ function judge(
 ): { micros: Interval; verdict: Verdict }[] {
   const beyond = holm(
     steps.map((step) =>
-      // Both sides: a stage whose cut costs more than going on is as much of a finding.
+      // Both sides: a stage whose cut costs more than continuing is a finding, too.
       Math.min(1, 2 * normalTail((Math.abs(step.value) - band) / standardError(step))),
     ),
   );
@@ -157,14 +157,14 @@ function isAroundNothing({ low, high }: Interval, margin: number): boolean {
   return low <= 0 && high >= 0 && low >= -margin && high <= margin;
 }
 
-/** `changed` says that something disturbed the run: the difference it shows cannot be there. */
+/** `changed` means that something disturbed the run: the difference it shows cannot be real. */
 function judgeControl(control: Interval, request: number): Verdict {
   const band = controlBand * request;
   if (control.low > band || control.high < -band) return 'changed';
   return isAroundNothing(control, defaultMargin * request) ? 'same' : 'unresolved';
 }
 
-/** With an uncertainty that no number of slices takes away. */
+/** Includes an uncertainty that more slices cannot remove. */
 function blurred({ value, resampled }: Level, half: number, random: Random): Level {
   const deviation = half / 1.96;
   return { value, resampled: resampled.map((each) => each + deviation * normal(random)) };

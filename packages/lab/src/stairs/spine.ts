@@ -1,12 +1,12 @@
 import type { StageKind, Trace, TraceEntry } from './preload/protocol.ts';
 
-/** A point of the request where it can end: the entry of something that every request enters. */
+/** A point where the request can end: the entry of a function that every request enters. */
 export interface SpineStage {
-  /** The preload knows it by this. */
+  /** Its id in the preload. */
   id: string;
   name: string;
   kind: StageKind | 'routing';
-  /** `src/price.js:41`; empty for what has no place in the app. */
+  /** `src/price.js:41`; empty for functions outside the app. */
   place: string;
   /** Functions that are entered between this stage and the next, more than once or not each time. */
   calls: { name: string; count: number }[];
@@ -17,18 +17,18 @@ export interface Spine {
   /** Functions where a request that ends has to be stopped on its way out. */
   guards: string[];
   followsAsync: boolean;
-  /** Functions entered once the answer was sent: their cost belongs to the stage that asked for them. */
+  /** Functions entered after the response was sent: their cost belongs to the stage that requested them. */
   afterAnswer: string[];
 }
 
-/** What a request enters before anything of the app: the runner's own name for the event. */
+/** Entered before anything of the app: the runner's own name for the event. */
 export const requestStage = 'request';
 
-/** What the request costs before anything of the app, which no trace shows. */
+/** The cost of the request before the app, which no trace shows. */
 export const httpStage = 'parse HTTP';
 
 /**
- * The stages all traced requests went through, in one order.
+ * The stages that all traced requests passed, in one order.
  * @param traces At least one, of the same request sent again and again.
  */
 export function findSpine(traces: readonly Trace[]): Spine {
@@ -65,7 +65,7 @@ function isLike(entry: TraceEntry, { entries }: Trace): boolean {
   return other?.count === entry.count && other.afterAnswer === entry.afterAnswer;
 }
 
-/** What overtakes its neighbours now and then has no place in an order. */
+/** A function that sometimes overtakes its neighbours has no place in an order. */
 function inOneOrder(entries: readonly TraceEntry[], others: readonly Trace[]): TraceEntry[] {
   const orders = others.map(
     (trace) => new Map(trace.entries.map(({ id }, index) => [id, index] as const)),
@@ -118,7 +118,7 @@ function addCalls(stages: readonly SpineStage[], entries: readonly TraceEntry[])
   }
 }
 
-/** A stage is asked for by its name, so no two may have the same. A function keeps its own. */
+/** Stages are selected by name, so no two may have the same. A function keeps its own. */
 function nameApart(stages: readonly SpineStage[]): void {
   for (const [name, same] of Map.groupBy(stages, (stage) => stage.name)) {
     if (same.length === 1) continue;
@@ -139,8 +139,8 @@ function startsInFramework(first: TraceEntry): boolean {
 }
 
 /**
- * What nobody of the app called, and nothing of ours stands below, would throw into the event loop; the promise of an
- * asynchronous listener is nobody's.
+ * A function called by no one in the app, with none of our functions below it, would throw into the event loop; nobody
+ * handles the promise of an asynchronous listener.
  */
 function guardsOf(traces: readonly Trace[]): string[] {
   const guards = new Set<string>();

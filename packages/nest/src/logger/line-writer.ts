@@ -5,18 +5,17 @@ import type { LogDestination } from './log-destination.ts';
 import { destinationError } from './errors.ts';
 
 const RETRY_MS = 10;
-/** A descriptor that takes nothing for this long is given up when the process must go. */
+/** A descriptor that accepts nothing for this long is abandoned when the process must exit. */
 const STUCK_MS = 2000;
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Writes lines to a descriptor: gathered into one string, handed to the kernel asynchronously,
- * one write at a time.
+ * Writes lines to a descriptor: gathered into one string, handed to the kernel asynchronously, one write at a time.
  *
- * `pino.destination({ sync: false, minLength })` flattens and measures its whole tail on every
- * line, and `flushSync()` there overtakes, or loses, the write that is under way. Here a line
- * costs one string concatenation, and whoever ends the process can wait for the write.
+ * `pino.destination({ sync: false, minLength })` flattens and measures its whole tail on every line, and `flushSync()`
+ * there overtakes, or loses, the pending write. Here a line costs one string concatenation, and code that ends the
+ * process can wait for the write.
  */
 export class LineWriter implements LogDestination {
   /** pino writes to the writer itself. */
@@ -43,7 +42,7 @@ export class LineWriter implements LogDestination {
     }, flushIntervalMs).unref();
   }
 
-  /** Whether a write was handed to the kernel and has not come back. */
+  /** Whether a write handed to the kernel is still pending. */
   get writing(): boolean {
     return this.#inFlight !== undefined;
   }
@@ -61,7 +60,7 @@ export class LineWriter implements LogDestination {
     }
   }
 
-  /** Starts to write what is gathered, unless a write is under way. */
+  /** Starts to write the gathered lines, unless a write is pending. */
   flush(): void {
     if (this.#inFlight !== undefined || this.#pending === '') return;
     const chunk = Buffer.from(this.#pending);
@@ -69,7 +68,7 @@ export class LineWriter implements LogDestination {
     this.#start(chunk);
   }
 
-  /** Writes what is gathered before it returns; the write under way comes first. */
+  /** Writes the gathered lines before it returns; the pending write comes first. */
   flushSync(): void {
     // Its thread was handed the bytes earlier and needs a moment, not the event loop.
     if (this.#inFlight !== undefined && this.#pending !== '') Atomics.wait(cell, 0, 0, RETRY_MS);
@@ -98,8 +97,8 @@ export class LineWriter implements LogDestination {
   }
 
   /**
-   * Drains, then writes whatever still comes synchronously: an app that has shut down may go on
-   * to say why, with nobody left to flush. A file is closed, and opened again for such lines.
+   * Drains, then writes later lines synchronously: an app that has shut down may still log why, with nothing left to
+   * flush. A file is closed, and opened again for such lines.
    */
   async close(): Promise<void> {
     this.#direct = true;
@@ -145,7 +144,7 @@ export class LineWriter implements LogDestination {
 
   #fail(error: unknown): void {
     const { code, message } = error as NodeJS.ErrnoException;
-    // Nobody reads the pipe any more, and nobody ever will again.
+    // Nobody reads the pipe any longer, and nobody will.
     if (code === 'EPIPE' || code === 'EBADF') this.#broken = true;
     else process.emitWarning(`Log lines were lost: ${message}`, { code: 'REDLINE_LOG_LINES_LOST' });
   }

@@ -1,31 +1,31 @@
-/** What the runner and the server under test say to each other: one JSON object a line. */
+/** Messages between the runner and the server under test: one JSON object per line. */
 
-/** Handed to the preload in the environment, as JSON, under this name. */
+/** Passed to the preload in the environment, as JSON, under this name. */
 export const environmentName = 'REDLINE_STAIRS';
 
 export interface PreloadSettings {
-  /** `trace`: every function reports that it was entered. `cut`: only the stages are touched, and a request can end at each. */
+  /** `trace`: every function reports its entry. `cut`: only the stages are changed, and a request can end at each. */
   phase: 'trace' | 'cut';
   /** Where the runner listens for the server, on 127.0.0.1. */
   controlPort: number;
-  /** The port whose server is meant; others of the same process are left alone. */
+  /** The port of the measured server; other servers of the process are left alone. */
   listenPort: number;
-  /** Where the app means to listen, when that is taken: it gets `listenPort` instead. */
+  /** The port on which the app wants to listen, if that is taken: it gets `listenPort` instead. */
   redirectFrom?: number;
-  /** Written when the process ends in the middle: what it was doing. */
+  /** Written if the process exits prematurely: what it was doing. */
   crashFile: string;
   /** Place of a stage → its number in the order of the request. Phase `cut` only. */
   stages: Record<string, number>;
-  /** Functions where an unwinding request has to be stopped, because nobody above them would. */
+  /** Functions where an unwinding request has to be stopped, because no caller would. */
   guards: string[];
-  /** Whether a stage runs after something was waited for: then the current response has to be looked up. */
+  /** Whether a stage runs after an await: then the current response has to be looked up. */
   followsAsync: boolean;
 }
 
-/** How a stage came to be known. */
+/** How a stage was found. */
 export type StageKind =
   | 'function'
-  /** A function goes on behind an `await`. */
+  /** A function continues after an `await`. */
   | 'resume'
   | 'middleware'
   | 'hook'
@@ -36,26 +36,26 @@ export type StageKind =
   | 'response'
   | 'send';
 
-/** One thing that was entered while a request was traced, in the order of first entries. */
+/** One function entered while a request was traced, in the order of first entries. */
 export interface TraceEntry {
   id: string;
   kind: StageKind;
   name: string;
-  /** `src/price.js:41`, relative to the folder the server was started in. Empty for what has no place of its own. */
+  /** `src/price.js:41`, relative to the folder in which the server was started. Empty for functions without a place. */
   place: string;
   isAsync: boolean;
   isConstructor: boolean;
   /** Times it was entered within the request. */
   count: number;
-  /** No function of the app was below it on the stack, at least once: nobody else would stop an unwinding request. */
+  /** At least once, no function of the app was below it on the stack: nobody else would stop an unwinding request. */
   isRoot: boolean;
-  /** Something of ours stands below it on the stack, which stops an unwinding request. */
+  /** One of our functions is below it on the stack and stops an unwinding request. */
   isCaught: boolean;
-  /** Called by an emitter or a timer, which take no notice of what it returns. */
+  /** Called by an emitter or a timer, which ignore its result. */
   isListener: boolean;
-  /** Called by an adapter that made a stage of it already. */
+  /** Called by an adapter that has already made it a stage. */
   isWrapped: boolean;
-  /** Entered when the answer had been sent. */
+  /** Entered after the response had been sent. */
   afterAnswer: boolean;
   /** Code of a dependency was on the stack below it. */
   isBelowDependency: boolean;
@@ -65,7 +65,7 @@ export interface TraceEntry {
 
 export interface Trace {
   entries: TraceEntry[];
-  /** Whose adapters were used. */
+  /** The frameworks whose adapters were used. */
   frameworks: string[];
   /** Files of the app that could not be read as JavaScript. */
   unreadable: string[];
@@ -78,36 +78,39 @@ export interface CutSlice {
   requests: number;
   /** Requests that were ended early. */
   stubs: number;
-  /** Answers of the app with a status of 400 or more. */
+  /** Responses of the app with a status of 400 or above. */
   failures: number;
   seconds: number;
   /** Of the main thread. */
   threadMicros: number;
   /** Of all threads. */
   cpuMicros: number;
-  /** Of slices that were timed for it: from the early end of a request until it has left everything it called, in µs. */
+  /**
+   * Of slices that were timed for it: from the early end of a request until it has left every function it called, in
+   * µs.
+   */
   endingMicros?: number;
 }
 
-/** The event loop had been idle for so long when a request came to a stage. */
+/** How long the event loop had been idle when a request reached a stage. */
 export interface WaitingMark {
   stage: number;
   idleMs: number;
 }
 
-/** Above every stage: nothing is cut. Both are the same to the server, and told apart in the figures. */
+/** Above every stage: nothing is cut. Both are the same to the server, but separate in the figures. */
 export const whole = 100_000;
 export const wholeAgain = 100_001;
 
-/** Below every stage: requests tell when they come to each, and none is cut. */
+/** Below every stage: requests report when they reach each, and none is cut. */
 export const watched = -1;
 
 export type ToServer =
   | { type: 'trace' }
   | { type: 'report' }
-  /** Ends requests at this cut until the next word. */
+  /** Ends requests at this cut until the next message. */
   | { type: 'hold'; cut: number }
-  /** The next request tells when it came to which stage. */
+  /** The next request reports when it reached which stage. */
   | { type: 'watch' }
   | { type: 'marks' }
   | {
@@ -115,7 +118,7 @@ export type ToServer =
       rounds: number[][];
       guardMs: number;
       countedMs: number;
-      /** Times how requests leave, at some cost: the CPU of these slices is not that of others. */
+      /** Times how requests leave, at some cost: the CPU of these slices is not comparable with others. */
       timesEndings: boolean;
     }
   | { type: 'stop' };

@@ -13,7 +13,7 @@ export const unwound: object = {
   message: 'this request was ended early by redline stairs',
 };
 
-/** What transformed sources reach under this name, as a global: it must be there before any of them runs. */
+/** The global that transformed sources use under this name: it must exist before any of them runs. */
 export const globalName = '__redlineStairs';
 
 /**
@@ -24,13 +24,16 @@ export const isInert: unique symbol = Symbol('redline: ended early');
 
 export type WatchedResponse = ServerResponse & { [isInert]?: boolean };
 
-/** How a stage of a framework is left: by returning nothing, after which it waits for nobody; or by throwing through it. */
+/**
+ * How a stage of a framework is left: by returning nothing, after which it waits for nothing; or by throwing through
+ * it.
+ */
 export type Leaving = 'return' | 'throw';
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * The one mutable thing: how far a request may go now. `k` is compared at every stage, so it is a plain field that
+ * The only mutable state: how far a request may go now. `k` is compared at every stage, so it is a plain field that
  * compiled code reads in a nanosecond.
  */
 export class StairsState {
@@ -46,11 +49,11 @@ export class StairsState {
   /** The response of the request that arrived in this turn of the event loop, while its listeners run. */
   current: WatchedResponse | undefined = undefined;
   readonly responses: AsyncLocalStorage<WatchedResponse> = new AsyncLocalStorage();
-  /** How the empty answer is sent; set where the response's own methods are known. */
+  /** How the empty response is sent; set where the response's own methods are known. */
   answer: (response: ServerResponse) => void = () => {};
-  /** Set while it is timed how long requests take from their early end to the end of everything they called. */
+  /** Set while the time from the early end of requests to the end of everything they called is measured. */
   endings: EndingTimes | undefined = undefined;
-  /** Set while one request after the other notes when it comes to which stage. */
+  /** Set while one request after another records when it reaches which stage. */
   marks: WaitingMarks | undefined = undefined;
   /** Phase `trace`: called for every entry. */
   onEnter: ((id: string, stage?: { kind: StageKind; name: string }) => void) | undefined;
@@ -61,7 +64,10 @@ export class StairsState {
     this.sendStage = settings.stages['send'] ?? -1;
   }
 
-  /** Ends the current request unless it has ended. False outside a request, or while it is only watched: then the caller goes on. */
+  /**
+   * Ends the current request unless it has ended. False outside a request, or while it is only watched: then the caller
+   * continues.
+   */
   cut(stage: number): boolean {
     if (this.marks !== undefined) {
       this.marks.note(stage);
@@ -70,7 +76,7 @@ export class StairsState {
     const response = this.current ?? this.responses.getStore();
     if (response === undefined) return false;
     if (response[isInert]) return true;
-    // It was answered before the cut came into force.
+    // It was answered before the cut took effect.
     if (response.writableEnded) return false;
     response[isInert] = true;
     this.stubs++;
@@ -79,14 +85,14 @@ export class StairsState {
     return true;
   }
 
-  /** What an `await` came back with, unless the request ends there. */
+  /** The result of an `await`, unless the request ends there. */
   resumed<Value>(stage: number, value: Value): Value {
     // oxlint-disable-next-line typescript/only-throw-error
     if (this.k <= stage && this.cut(stage)) throw unwound;
     return value;
   }
 
-  /** Whether an error is that of an ended request, or what somebody on its way made of it. */
+  /** Whether an error is that of an ended request, or one that was made of it on the way. */
   isOver(error: unknown): boolean {
     if (error === unwound) return true;
     return (this.current ?? this.responses.getStore())?.[isInert] === true;
@@ -99,7 +105,7 @@ export class StairsState {
     if (response !== undefined) this.endings.end(response);
   }
 
-  /** For a caller that may be a chain of promises, which then rejects, or one that takes no notice, which is not to be blamed. */
+  /** For a caller that may be a chain of promises, which then rejects, or one that ignores the result. */
   reject(): Promise<never> {
     this.leave();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
@@ -117,7 +123,7 @@ export class StairsState {
     };
   }
 
-  /** As `handler`, where nobody looks at what comes of it. */
+  /** As `handler`, for callers that ignore the result. */
   last(handle: unknown): unknown {
     if (typeof handle !== 'function') return handle;
     return (error: unknown): unknown =>
@@ -134,7 +140,7 @@ export class StairsState {
   }
 
   /**
-   * Makes a stage of a framework's function, and stops ended requests there where its framework need not know of them.
+   * Makes a framework's function a stage, and stops ended requests there if the framework need not know about them.
    * @param kind With `name` its identity: the same in every start of the same app.
    */
   stage<Fn extends Callable>(kind: StageKind, name: string, fn: Fn, leaving: Leaving): Fn {

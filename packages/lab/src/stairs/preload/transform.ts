@@ -2,12 +2,12 @@ import { parse } from 'acorn';
 import { type AnyNode, type FoundFunction, nameKeeper, walk } from './functions.ts';
 import { globalName } from './state.ts';
 
-/** What is known of a function of the app, or of a place in one that is resumed after an `await`. */
+/** A function of the app, or a place in one that resumes after an `await`. */
 export interface FunctionFacts {
   id: string;
   name: string;
   file: string;
-  /** Where it was written, which is elsewhere for what was compiled. */
+  /** Its place in the source, which differs for compiled code. */
   place: { file: string; line: number };
   isAsync: boolean;
   isConstructor: boolean;
@@ -17,7 +17,7 @@ export interface FunctionFacts {
 interface Edit {
   at: number;
   text: string;
-  /** Characters that are taken out. */
+  /** Characters that are removed. */
   remove: number;
 }
 
@@ -25,11 +25,11 @@ export interface SourceFile {
   file: string;
   source: string;
   isModule: boolean;
-  /** Leads from a place in the source to where it was written. Lines count from 1, columns from 0. */
+  /** Maps a place in the code to its place in the source. Lines count from 1, columns from 0. */
   original?: ((line: number, column: number) => { file: string; line: number }) | undefined;
 }
 
-/** Every function says that it was entered, and every `await` that it is over. */
+/** Every function reports its entry, and every `await` its end. */
 export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => void): string {
   return edit(file, {
     function(facts) {
@@ -45,9 +45,9 @@ export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => v
 }
 
 /**
- * A stage ends the request at its entry when it is its turn, by throwing: what the app and its libraries have opened is
- * closed by their own `finally`, and asynchronous functions reject. It goes up to the next guard, or to what a framework
- * does with errors. All other functions stay as they are.
+ * A stage ends the request at its entry when it is its turn, by throwing: the app and its libraries close what they
+ * have opened in their own `finally`, and asynchronous functions reject. The throw reaches the next guard, or the error
+ * handling of a framework. All other functions are unchanged.
  */
 export function cutSource(
   file: SourceFile,
@@ -58,7 +58,7 @@ export function cutSource(
     function({ id, isAsync }) {
       const number = stages[id];
       const cut = `if(${globalName}.k<=${number}&&${globalName}.cut(${number}))throw ${globalName}.S;`;
-      // Whoever called an asynchronous one takes no notice of its promise; a synchronous one may stand in a chain of them.
+      // Callers of an asynchronous function ignore its promise; a synchronous one may be part of a chain of them.
       const way = `return ${globalName}.${isAsync ? 'leave' : 'reject'}();`;
       return { prologue: number === undefined ? '' : cut, guard: guards.has(id) ? way : '' };
     },
@@ -70,7 +70,7 @@ export function cutSource(
 
 interface Insertion {
   prologue: string;
-  /** What is done where an unwinding request has to be stopped; empty where it goes on. */
+  /** The code that stops an unwinding request; empty where it continues. */
   guard: string;
 }
 
@@ -197,7 +197,7 @@ function afterDirectives(block: AnyNode): { at: number; separator: string } {
     : { at: directives.end, separator: ';' };
 }
 
-/** The app's own `catch` must not take an ended request for a failure, nor what a library made of one. */
+/** The app's own `catch` must not treat an ended request as a failure, nor an error that a library made of one. */
 function letUnwindThrough(clause: AnyNode, source: string, insert: Insert): void {
   const body = clause['body'] as AnyNode;
   const param = clause['param'] as AnyNode | null;

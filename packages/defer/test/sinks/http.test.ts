@@ -86,7 +86,7 @@ describe('http', () => {
       const sink = http({ url: `http://127.0.0.1:${port}/down` });
       await assert.rejects(
         Promise.resolve(sink.send(deliveries(2), AbortSignal.timeout(5_000))),
-        new RegExp(`answered ${status} why`),
+        new RegExp(`responded with ${status} why`),
       );
     });
   }

@@ -34,6 +34,8 @@ struct State {
     announce: bool,
     /// Whether the pipes of a child that failed are at their end.
     is_cut_off: bool,
+    /// Whether one of the collected streams had more than its limit: none of them is read any further.
+    is_overflowed: bool,
     /// Whether the port has been told how it ended: until then its facts can be asked for.
     is_known: bool,
 }
@@ -61,6 +63,7 @@ impl Child {
                 streams,
                 announce: false,
                 is_cut_off: false,
+                is_overflowed: false,
                 is_known: false,
             }),
             settled: Condvar::new(),
@@ -177,9 +180,10 @@ impl Child {
         };
         state.phase = Phase::Exited(pid);
         for index in 0..state.streams.len() {
-            while matches!(state.streams[index].mode, Mode::Collect { .. }) {
+            while !state.is_overflowed && matches!(state.streams[index].mode, Mode::Collect { .. })
+            {
                 let before = collected_bytes(&state.streams[index]);
-                let found = state.streams[index].look(epoll, scratch);
+                let found = state.look(index, epoll, scratch);
                 let more =
                     found == Found::Nothing && collected_bytes(&state.streams[index]) > before;
                 self.report(index as u16, found);
@@ -281,7 +285,7 @@ mod tests {
     #[test]
     fn what_was_printed_comes_before_an_exit_that_came_before_the_reader() {
         let (near, far) = sys::socket_pair().unwrap();
-        let mut stream = Stream::new(false, Mode::Idle);
+        let mut stream = Stream::new(false, true, Mode::Idle);
         stream.fd = Some(near);
         let (child, inbox) = child(vec![stream]);
         sys::send(&far, b"late").unwrap();
@@ -299,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_cannot_be_watched_ends_with_an_error() {
-        let mut stream = Stream::new(false, Mode::Flow { credit: 1 });
+        let mut stream = Stream::new(false, true, Mode::Flow { credit: 1 });
         stream.fd = Some(regular_file());
         let (child, inbox) = child(vec![stream]);
         let epoll = Epoll::new().unwrap();

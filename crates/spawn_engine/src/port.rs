@@ -67,7 +67,7 @@ impl Port {
         let far_ends = copy_inherited(&request.stdio)?;
         let found = self.lookup.find(&request)?;
         let is_doubtful = found.is_doubtful || suspect::may_fail(&request);
-        let streams = request.stdio.iter().map(stream).collect();
+        let streams = request.stdio.iter().enumerate().map(stream).collect();
         let id = self.engine.next_id();
         let child = Arc::new(Child::new(id, Arc::clone(&self.inbox), streams));
         self.engine.remember(&child);
@@ -244,16 +244,18 @@ fn copy_inherited(stdio: &[Stdio]) -> Result<Ends, Errno> {
     Ok(far_ends)
 }
 
-fn stream(stdio: &Stdio) -> Stream {
+fn stream((index, stdio): (usize, &Stdio)) -> Stream {
+    let is_output = index == 1 || index == 2;
     match *stdio {
-        Stdio::Pipe => Stream::new(true, Mode::Idle),
+        Stdio::Pipe => Stream::new(true, is_output, Mode::Idle),
         Stdio::Collect(limit) => Stream::new(
             true,
+            is_output,
             Mode::Collect {
                 bytes: Vec::new(),
                 limit,
             },
         ),
-        Stdio::Ignore | Stdio::Inherit(_) => Stream::new(false, Mode::Idle),
+        Stdio::Ignore | Stdio::Inherit(_) => Stream::new(false, is_output, Mode::Idle),
     }
 }

@@ -41,18 +41,21 @@ pub(crate) struct Stream {
     pub mode: Mode,
     /// A pipe that is made when it is needed: a queued child holds no descriptors for it.
     is_due: bool,
+    /// Whether it is only read from: its buffer is the kernel's default, which is larger than libuv's.
+    is_output: bool,
     /// Whether the reactor watches it.
     armed: bool,
 }
 
 impl Stream {
     /// A pipe, or what is not.
-    pub fn new(is_pipe: bool, mode: Mode) -> Self {
+    pub fn new(is_pipe: bool, is_output: bool, mode: Mode) -> Self {
         Self {
             fd: None,
             far: None,
             mode,
             is_due: is_pipe,
+            is_output,
             armed: false,
         }
     }
@@ -61,6 +64,10 @@ impl Stream {
     pub fn make(&mut self) -> Result<(), Errno> {
         if self.is_due {
             let (near, far) = sys::socket_pair()?;
+            if !self.is_output {
+                sys::limit_sending(&near);
+                sys::limit_sending(&far);
+            }
             self.is_due = false;
             self.fd = Some(near);
             self.far = Some(far);

@@ -34,6 +34,24 @@ pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     Ok((own(fds[0]), own(fds[1])))
 }
 
+/// As much as libuv's pipes hold of what is written to them: by that, callers know when to wait.
+const BUFFER: c_int = 64 * 1024;
+
+/// Limits what a socket holds of what is written to it.
+pub(crate) fn limit_sending(fd: &OwnedFd) {
+    let size = BUFFER;
+    // SAFETY: the kernel reads `size`, which outlives the call. A socket that keeps its buffer works as well.
+    unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_SNDBUF,
+            (&raw const size).cast(),
+            size_of::<c_int>() as libc::socklen_t,
+        );
+    }
+}
+
 /// A private copy of `fd` that no child inherits.
 pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.

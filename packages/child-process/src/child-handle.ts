@@ -35,6 +35,10 @@ export class ChildHandle extends AsyncResource implements Listener {
   #isOver = false;
   #pipes: ChildPipes | undefined;
   #channel: Pipe | undefined;
+  /** Whether something has come through the channel in this turn of the loop. */
+  #hasHeardChannel = false;
+  /** The exit, while it waits for what the channel brought. */
+  #dueExit: (() => void) | undefined;
   /** Whether the exit, and what it closes by itself, lies behind. */
   #isExitDone = false;
   #hasFailed = false;
@@ -55,6 +59,32 @@ export class ChildHandle extends AsyncResource implements Listener {
   /** The near end of the child's channel, which libuv reads. */
   useChannel(pipe: Pipe): void {
     this.#channel = pipe;
+  }
+
+  /**
+   * Node listens to the channel by now. In the turn in which it hears of the child's last words it hears of the exit too,
+   * and of the end of the channel in the next: libuv reads a channel once in a turn.
+   */
+  watchChannel(): void {
+    const channel = this.#channel;
+    if (channel === undefined) return;
+    const { onread } = channel;
+    const heard = (): void => this.#hearChannel();
+    channel.onread = function (bytes) {
+      try {
+        return Reflect.apply(onread, this, [bytes]);
+      } finally {
+        if (bytes !== undefined) heard();
+      }
+    };
+  }
+
+  #hearChannel(): void {
+    // Behind the messages.
+    if (this.#dueExit !== undefined) process.nextTick(this.#dueExit);
+    if (this.#hasHeardChannel) return;
+    this.#hasHeardChannel = true;
+    setImmediate(() => (this.#hasHeardChannel = false)).unref();
   }
 
   /** The child is on its way. */
@@ -177,9 +207,20 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#settle(pid);
     // What the channel brought, the end of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands
     // by now, and comes first: with the next look at the descriptors, which is after this turn's immediates.
-    if (this.#isChannelReadable || this.#pipes?.hasNodes || handlesSignals())
+    if (this.#pipes?.hasNodes || handlesSignals())
       setImmediate(setImmediate, () => this.#exit(status));
+    else if (this.#isChannelReadable && !this.#hasHeardChannel) this.#exitBehindChannel(status);
     else this.#exit(status);
+  }
+
+  #exitBehindChannel(status: number): void {
+    const exit = (): void => {
+      if (this.#dueExit !== exit) return;
+      this.#dueExit = undefined;
+      this.#exit(status);
+    };
+    this.#dueExit = exit;
+    setImmediate(setImmediate, exit);
   }
 
   #exit(status: number): void {

@@ -78,7 +78,10 @@ export class Execution implements Collecting, Collection {
 
   onCollected(index: number, bytes: Buffer | undefined): void {
     if (bytes === undefined || this.#chunks[index] === undefined) return;
-    const { encoding } = this.#limits;
+    const { encoding, maxBuffer } = this.#limits;
+    const room = maxBuffer - this.#lengths[index]!;
+    // The engine has read too much here as well. Node has not looked at it again once the other had too much.
+    if (bytes.length > room) bytes = bytes.subarray(0, this.#error === null ? room : 0);
     this.#lengths[index]! += bytes.length;
     this.#chunks[index].push(encoding === null ? bytes : bytes.toString(encoding));
   }

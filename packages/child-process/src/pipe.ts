@@ -7,6 +7,8 @@ import { binding, isSpawnPatched } from './patched.ts';
 export interface Pipe {
   readonly fd: number;
   open(fd: number): number;
+  /** What libuv calls with each piece that it has read, and without one at the end or for an error. */
+  onread: (this: unknown, bytes?: ArrayBuffer) => unknown;
   close(onClosed?: () => void): void;
 }
 

@@ -162,11 +162,11 @@ impl Child {
     pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let running = matches!(state.phase, Phase::Running(_));
-        let Some(stream) = state.streams.get_mut(usize::from(index)) else {
+        let Some(stream) = state.streams.get(usize::from(index)) else {
             return false;
         };
         let collected = matches!(stream.mode, Mode::Collect { .. });
-        let found = stream.look(epoll, scratch);
+        let found = state.look(usize::from(index), epoll, scratch);
         // What was collected is of no use before the exit, which is about to come.
         let silent = collected && running && matches!(found, Found::End { .. });
         self.report(index, found) && !silent
@@ -200,6 +200,21 @@ impl State {
             stream.far = None;
         }
         Some(stream)
+    }
+
+    /// Reads a stream once. Of more than its limit the port hears, and closes the others too: as with Node, which does so
+    /// at once, what comes out of them from now on is not collected.
+    pub(super) fn look(&mut self, index: usize, epoll: &Epoll, scratch: &mut Vec<u8>) -> Found {
+        let found = self.streams[index].look(epoll, scratch);
+        if matches!(found, Found::Overflow(_)) {
+            self.is_overflowed = true;
+            for stream in &mut self.streams {
+                if matches!(stream.mode, Mode::Collect { .. }) {
+                    stream.disarm(epoll);
+                }
+            }
+        }
+        found
     }
 
     pub(super) fn cut_off(&mut self) {

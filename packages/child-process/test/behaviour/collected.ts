@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import {
+  block,
   describeError,
   moment,
   settled,
@@ -195,6 +196,20 @@ export const collected: Behaviours = {
     child.on('close', (code) => order.push(['close', code]));
     await settled(child);
     return [order, child.listenerCount('close'), child.listenerCount('error')];
+  },
+  'output that comes behind too much of the other': (cp) =>
+    exec(cp, 'sleep 0.1; head -c 25000 /dev/zero >&2; echo out; exec sleep 20', {
+      maxBuffer: 1000,
+    }),
+  'too much of both outputs at once': async (cp) => {
+    const answers: unknown[] = [];
+    for (const limit of [3, 7]) {
+      const command = 'printf 12345; printf 123456789 >&2; exec sleep 20';
+      const answer = exec(cp, command, { maxBuffer: limit });
+      block(200);
+      answers.push(await answer);
+    }
+    return answers;
   },
   'an error nobody calls back for': async (cp) => {
     const child = cp.execFile('redline-no-such-program');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { attempt, moment, outcome, record, settled, type Behaviours } from './trace.ts';
+import { attempt, block, moment, outcome, record, settled, type Behaviours } from './trace.ts';
 
 export const ending: Behaviours = {
   kill: async (cp) => {
@@ -158,8 +158,3 @@ export const ending: Behaviours = {
     return isHeard;
   },
 };
-
-/** Keeps the thread, as a long calculation does. */
-function block(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}

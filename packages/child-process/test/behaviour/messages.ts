@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import {
   attempt,
+  block,
   describeError,
   outcome,
   record,
@@ -190,6 +191,19 @@ export const messages: Behaviours = {
     await ordersOfExit(cp, (child) => child.stdout!),
     await ordersOfExit(cp, (child) => child.stdout!.resume()),
   ],
+  'last words that are heard with the exit': async (cp) => {
+    const heard: string[][] = [];
+    for (let round = 0; round < 3; round++) {
+      const child = cp.spawn('sh', ['-c', "echo '{}' >&3"], { stdio: withChannel });
+      const order: string[] = [];
+      for (const event of ['message', 'exit', 'close', 'disconnect'])
+        child.on(event, () => order.push(event));
+      block(100);
+      await Promise.all([once(child, 'disconnect'), settled(child)]);
+      heard.push(order);
+    }
+    return heard;
+  },
   'abort of a fork': (cp) => record(cp.fork(echo, { signal: AbortSignal.abort() })),
   'timeout of a fork': (cp) => record(cp.fork(echo, { timeout: 100 })),
 };

@@ -6,8 +6,9 @@ import { connect, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Readable, Writable } from 'node:stream';
-import { attempt, outcome, record, settled, type Behaviours } from './trace.ts';
+import { finished } from 'node:stream/promises';
+import { Duplex, type Readable, type Writable } from 'node:stream';
+import { attempt, moment, outcome, record, settled, type Behaviours } from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-stdio-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -319,8 +320,47 @@ export const stdio: Behaviours = {
     await settled(child);
     return order;
   },
+  'how much a pipe takes that is not read': async (cp) => {
+    const taken: unknown[] = [];
+    for (const index of [0, 3]) {
+      const child = cp.spawn('sleep', ['20'], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+      const pipe = child.stdio[index] as Writable;
+      pipe.on('error', () => {});
+      for (const size of [100_000, 40_000, 40_000, 40_000]) {
+        const isTaken = new Promise((resolve) => pipe.write(Buffer.alloc(size), resolve));
+        taken.push(await Promise.race([isTaken.then(() => size), moment(50)]));
+      }
+      child.kill('SIGKILL');
+      await settled(child);
+    }
+    return taken;
+  },
+  'a Duplex of both ends, and an abort': (cp) => {
+    const controller = new AbortController();
+    const child = cp.spawn('cat', { signal: controller.signal });
+    return endsOfDuplex(child, () => controller.abort());
+  },
+  'a Duplex of both ends that is destroyed': (cp) =>
+    endsOfDuplex(cp.spawn('cat'), (duplex) => void duplex.destroy()),
   'a stream in /dev': (cp) => outcome(cp.spawn('sh', ['-c', '[ -S /dev/stdout ] && echo socket'])),
 };
+
+async function endsOfDuplex(child: ChildProcess, end: (duplex: Duplex) => void): Promise<unknown> {
+  child.on('error', () => {});
+  const duplex = Duplex.from({ readable: child.stdout!, writable: child.stdin! });
+  const closed = settled(child);
+  const ends = [child.stdin!, child.stdout!, duplex].map((stream) =>
+    finished(stream).then(
+      () => 'finished',
+      (error: NodeJS.ErrnoException) => error.code,
+    ),
+  );
+  duplex.write('there and back');
+  const [chunk] = await once(duplex, 'data');
+  end(duplex);
+  await closed;
+  return [String(chunk), await Promise.all(ends), child.signalCode];
+}
 
 function shapeOf(streams: readonly unknown[] | undefined): unknown {
   return streams?.map(

@@ -84,6 +84,11 @@ export function moment(ms = 20): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** Keeps the thread, as a long calculation does. */
+export function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** The output of a child as text, and how it ended. */
 export async function outcome(child: ChildProcess): Promise<unknown> {
   const out: string[] = ['', ''];

@@ -88,6 +88,18 @@ export const afterTheCall: Behaviours = {
     await Promise.all(children);
     return [...outcomes];
   },
+  'a program is copied and run': async (cp) => {
+    const children: Promise<unknown>[] = [];
+    const outcomes = new Set<unknown>();
+    for (let round = 0; round < 60; round++) {
+      for (let child = 0; child < 3; child++) children.push(ended(cp.spawn('true')));
+      children.push(ended(cp.spawn(program())).then((end) => outcomes.add(end)));
+      await new Promise((resolve) => setImmediate(resolve));
+      if (round % 10 === 9) await Promise.all(children);
+    }
+    await Promise.all(children);
+    return [...outcomes];
+  },
 };
 
 /** A program of its own. */

@@ -116,6 +116,16 @@ export const programs: Record<string, string> = {
     const { status, error } = cp.spawnSync('true');
     for (const fd of open) fs.closeSync(fd);
     console.log(status, error.code, cp.spawnSync('true').status);`,
+  'process.exit while other threads start children without end': `
+    const { Worker } = require('node:worker_threads');
+    const code = 'const cp = require(' + JSON.stringify(engine) + '); let ended = 0;' +
+      "const one = () => cp.spawn('true', { stdio: 'ignore' }).on('close', () => {" +
+      "  if (++ended === 30) require('node:worker_threads').parentPort.postMessage(1); one() });" +
+      'for (let count = 0; count < 20; count++) one();';
+    let busy = 0;
+    for (let count = 0; count < 2; count++) {
+      new Worker(code, { eval: true }).on('message', () => { if (++busy === 2) process.exit(3) });
+    }`,
   'process.env that was replaced': `
     process.env = { PATH: process.env.PATH, MINE: 'x' };
     cp.exec('env | grep -c MINE', (error, stdout) => console.log(stdout));`,
@@ -165,6 +175,18 @@ export const programs: Record<string, string> = {
       console.log(error.killed, stdout);
       process.on('exit', () => process.kill(Number(require('node:fs').readFileSync(folder + '/pid', 'utf8'))));
     });`,
+  'an abort and a grandchild that holds the output': `
+    const controller = new AbortController();
+    const command = 'sleep 30 & echo hi; echo $! > ' + folder + '/pid; wait';
+    const child = cp.execFile('sh', ['-c', command], { signal: controller.signal }, (error, stdout) => {
+      console.log(error.name, stdout);
+      process.on('exit', () => process.kill(Number(require('node:fs').readFileSync(folder + '/pid', 'utf8'))));
+    });
+    const wait = setInterval(() => {
+      if (!require('node:fs').existsSync(folder + '/pid')) return;
+      clearInterval(wait);
+      setTimeout(() => controller.abort(), 50);
+    }, 5);`,
   'more than maxBuffer of a grandchild after the exit': `
     cp.exec('(sleep 0.2; yes | head -c 300000; exec sleep 30) & echo $! > ' + folder + '/pid', { maxBuffer: 1000 }, (error) => {
       console.log(error.code);

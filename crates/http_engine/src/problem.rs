@@ -87,7 +87,6 @@ problems! {
     ExtensionPair "HPE_STRICT" "Invalid quoted-pair in chunk extensions quoted value",
     ExtensionCr "HPE_CR_EXPECTED" "Missing expected CR after chunk extension value",
     ExtensionOverflow "HPE_CHUNK_EXTENSIONS_OVERFLOW" "Chunk extensions overflow",
-    AfterClose "HPE_CLOSED_CONNECTION" "Data after `Connection: close`",
     EarlyEnd "HPE_INVALID_EOF_STATE" "Invalid EOF state",
     Timeout "ERR_HTTP_REQUEST_TIMEOUT" "Request timeout",
 }

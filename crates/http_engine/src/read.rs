@@ -134,8 +134,9 @@ impl Engine {
             return Err(Pause::Bytes);
         }
         if connection.last_request {
-            let problem = Problem::new(What::AfterClose, *at + 1);
-            return self.refuse_request(connection, problem, bytes);
+            // What nobody will answer is no reason to cut the response off, as whoever listens to errors would.
+            *at = bytes.len();
+            return Err(Pause::Bytes);
         }
         if connection.upgrading {
             return Err(Pause::Owner);

@@ -50,6 +50,26 @@ describe('good requests are answered before a bad one behind them is refused', {
     assert.deepEqual(received.match(/(?<=HTTP\/1\.1 )\d+/g), ['200', '200', '400']);
   });
 
+  for (const request of [
+    'GET /1 HTTP/1.0\r\n\r\n',
+    'GET /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  ]) {
+    const [line] = request.split('\r\n');
+    test(`a listener cuts off no response for what stands behind a request that closes: ${line}`, async () => {
+      const handler: RequestListener = (_request, response) => {
+        response.write('begun, ');
+        setTimeout(() => response.end('and ended'), 10);
+      };
+      const refuse = (server: Server) =>
+        server.on('clientError', (_, socket) => socket.end('HTTP/1.1 418 Not Me\r\n\r\n'));
+      await using serving = await serve(http, {}, handler, refuse);
+      const { received, end } = await serving.talk(`${request}${good}BAD\r\n\r\n`);
+      assert.deepEqual(received.match(/(?<=HTTP\/1\.1 )\d+/g), ['200']);
+      assert.match(received, /begun, [^]*and ended/);
+      assert.equal(end, 'closed');
+    });
+  }
+
   test('a listener that refuses by itself comes behind what ended in its tick', async () => {
     const refuse = (server: Server) =>
       server.on('clientError', (_, socket) => socket.end('HTTP/1.1 418 Not Me\r\n\r\n'));

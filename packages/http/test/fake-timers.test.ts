@@ -10,3 +10,11 @@ test('a server goes on while a test runner fakes the timers, the date and the qu
   const { stdout } = await run(process.execPath, [main], { timeout: 30_000 });
   assert.equal(stdout, 'begun and ended at begun and ended at\n');
 });
+
+test('a server goes on where setTimeout has always returned a number, as in a browser', async () => {
+  const numbers =
+    'const real = setTimeout; globalThis.setTimeout = (...args) => Number(real(...args).unref());';
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(numbers)}`, main];
+  const { stdout } = await run(process.execPath, args, { timeout: 30_000 });
+  assert.equal(stdout, 'begun and ended at begun and ended at\n');
+});

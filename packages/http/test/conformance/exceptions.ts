@@ -52,7 +52,8 @@ const changed: Record<string, { reason: string; behaviours: string[] }[]> = {
       behaviours: ['optimizeEmptyRequests, neither length nor encoding'],
     },
     {
-      reason: 'Node 22 takes the reset of half a request for its end.',
+      reason:
+        'Node 22 takes a reset that comes in the turn of half a request for the end of that request (HPE_INVALID_EOF_STATE).',
       behaviours: ['clientError of a reset'],
     },
     {
@@ -61,7 +62,8 @@ const changed: Record<string, { reason: string; behaviours: string[] }[]> = {
       behaviours: ['the end of the connection while bytes wait'],
     },
     {
-      reason: 'Node 22 cannot close a server whose socket was sent.',
+      reason:
+        'Node 22 cannot close a server one of whose sockets was sent behind its first request: close() throws a TypeError.',
       behaviours: ['the second request of a connection is sent, the first was answered'],
     },
   ],

@@ -4,7 +4,8 @@ import type { Draw } from './draw.ts';
 export type Step =
   | { do: 'writeHead'; status: number; headers: Record<string, string> }
   | { do: 'setHeader'; name: string; value: string }
-  | { do: 'write' | 'end'; bytes: number }
+  /** `uncorks`: the socket, when it throws. No case is drawn with it, see explained/remedies.ts. */
+  | { do: 'write' | 'end'; bytes: number; uncorks?: boolean }
   | { do: 'socketWrite'; text: string }
   | { do: 'timeout'; ms: number }
   | { do: Plain };

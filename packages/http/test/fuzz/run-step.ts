@@ -87,6 +87,7 @@ export async function runStep(
         return void (await new Promise((resolve) => setImmediate(resolve)));
     }
   } catch (error) {
+    if ('uncorks' in step) socket.uncork();
     note(`step ${index} threw ${(error as NodeJS.ErrnoException).code}`);
   }
 }

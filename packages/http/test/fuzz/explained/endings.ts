@@ -9,6 +9,7 @@ import {
   threwAtEnd,
   writesRaw,
 } from './programs.ts';
+import { uncorked, withoutBehindEnd } from './remedies.ts';
 import {
   afterEnd,
   behindClose,
@@ -82,6 +83,7 @@ export const endings: Explanation[] = [
         of.programs.slice(1).some((steps) => has(steps, 'end', 'cork'))
       );
     },
+    remedies: ({ case: of }) => [withoutBehindEnd(of, 'cork')],
   },
   {
     reason:
@@ -91,6 +93,7 @@ export const endings: Explanation[] = [
       (closesOnly(node, redline) ||
         (isCutOff(withoutRaw(node), withoutRaw(redline)) &&
           rawOf(node).length === rawOf(redline).length)),
+    remedies: ({ case: of }) => [withoutBehindEnd(of, 'destroyError')],
   },
   {
     reason: 'an end that throws leaves the socket as it was; Node leaves it corked',
@@ -100,6 +103,7 @@ export const endings: Explanation[] = [
       node.end === redline.end &&
       sendsMore(node, redline) &&
       sameRequests(node, redline),
+    remedies: (difference) => [uncorked(difference)],
   },
   {
     reason:

@@ -1,5 +1,6 @@
 import type { Explanation } from './difference.ts';
 import { needsDrain, pauses as pausesLast, ran, resumesAndPauses } from './programs.ts';
+import { asFarAsHeard } from './remedies.ts';
 import { hearsLess } from './transcripts.ts';
 
 /** Of `request.socket.pause()`. */
@@ -9,6 +10,7 @@ export const pauses: Explanation[] = [
       'a socket that is resumed and paused in one tick is paused; Node reads on, and hears what the client sends and that it ends',
     covers: ({ node, redline, case: of }) =>
       hearsLess(node, redline) && ran(of, redline).some(resumesAndPauses),
+    remedies: (difference) => [{ ...asFarAsHeard(difference), ending: 'wait' }],
   },
   {
     reason:
@@ -17,5 +19,6 @@ export const pauses: Explanation[] = [
       hearsLess(node, redline) &&
       ran(of, redline).some(pausesLast) &&
       ran(of, redline).some(needsDrain),
+    remedies: (difference) => [{ ...asFarAsHeard(difference), ending: 'wait' }],
   },
 ];

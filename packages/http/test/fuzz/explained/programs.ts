@@ -14,6 +14,11 @@ export function has(steps: readonly Step[], one: Step['do'], other: Step['do']):
   return at >= 0 && steps.slice(at).some((step) => step.do === other);
 }
 
+/** The step comes behind an end of the response. */
+export function behindEnd(steps: readonly Step[], at: number): boolean {
+  return steps.slice(0, at).some((step) => step.do === 'end');
+}
+
 export function destroys(steps: readonly Step[]): boolean {
   return steps.some((step) => destroying.has(step.do));
 }

@@ -1,4 +1,6 @@
+import type { Transcript } from '../contestant.ts';
 import type { Explanation } from './difference.ts';
+import { asFarAsHeard, dueLeft, lineByLine } from './remedies.ts';
 import {
   answersOnce,
   behindClose,
@@ -14,6 +16,8 @@ import {
 } from './transcripts.ts';
 
 const asksForUpgrade = /^upgrade: /im;
+const upgrade = /^upgrade: .*\r?\n/gim;
+const withoutVersion = /(?:GET|HEAD|POST|DELETE) +[^ \r\n\t]*\r?\n/;
 
 /** Of bytes that are refused, and of what stands before and behind them. */
 export const refusals: Explanation[] = [
@@ -29,13 +33,14 @@ export const refusals: Explanation[] = [
   },
   {
     reason:
-      'Node lets the listener for a request behind Connection: close cut off the response that is due',
+      'what stands behind a request that closes is ignored; with Node a listener hears of it, and cuts off the response that is due',
     covers: ({ node, redline }) =>
       node.errors.includes(behindClose) &&
       node.bytes.endsWith(refusal) &&
       redline.bytes.startsWith(node.bytes.slice(0, -refusal.length)) &&
       answersOnce(redline) &&
       sameRequests(node, redline),
+    remedies: (difference) => [dueLeft(difference), asFarAsHeard(difference)],
   },
   {
     reason: 'a request line that cannot become valid is refused before its end has come',
@@ -54,6 +59,7 @@ export const refusals: Explanation[] = [
       dropsWhatIsDue(node, redline) &&
       answersOnce(redline) &&
       (sameRequests(node, redline) || (redline.errors[0] === framing && isOneShort(redline, node))),
+    remedies: (difference) => [dueLeft(difference)],
   },
   {
     reason:
@@ -65,14 +71,19 @@ export const refusals: Explanation[] = [
       const isAnswered =
         node.bytes.startsWith(before) && answersToo.test(node.bytes.slice(before.length));
       return (
-        node.errors[0] === framing &&
-        redline.errors[0] === framing &&
+        isAnswered &&
         redline.bytes === before + refusal &&
-        (isAnswered || isRefusedInTurn(node, redline)) &&
-        answersOnce(redline) &&
-        (sameRequests(node, redline) || isOneShort(redline, node))
+        isFramingRefused(node, redline) &&
+        answersOnce(redline)
       );
     },
+  },
+  {
+    reason:
+      'a request whose framing is refused, behind others: Node drops the responses that are due',
+    covers: ({ node, redline }) =>
+      isFramingRefused(node, redline) && isRefusedInTurn(node, redline) && answersOnce(redline),
+    remedies: (difference) => [dueLeft(difference)],
   },
   {
     reason:
@@ -87,13 +98,27 @@ export const refusals: Explanation[] = [
   },
   {
     reason:
-      'a request line without a version is refused, in turn; Node takes it for HTTP/0.9, reads on, and may drop the responses that are due',
+      'a request line without a version is refused, in turn; Node takes it for HTTP/0.9, and reads on',
     covers: ({ node, redline, case: { bytes } }) =>
-      /(?:GET|HEAD|POST|DELETE) +[^ \r\n\t]*\r?\n/.test(bytes) &&
+      withoutVersion.test(bytes) &&
       redline.errors[0] === 'clientError HPE_INVALID_CONSTANT' &&
-      (isRefusedInTurn(node, redline) || readsOn(node, redline) || dropsWhatIsDue(node, redline)) &&
+      readsOn(node, redline) &&
       answersOnce(redline) &&
       startsAlike(redline, node),
+  },
+  {
+    reason:
+      'a request line without a version is refused, in turn; Node takes it for HTTP/0.9, and drops the responses that are due',
+    covers: ({ node, redline, case: { bytes } }) =>
+      withoutVersion.test(bytes) &&
+      redline.errors[0] === 'clientError HPE_INVALID_CONSTANT' &&
+      (isRefusedInTurn(node, redline) || dropsWhatIsDue(node, redline)) &&
+      answersOnce(redline) &&
+      startsAlike(redline, node),
+    // With a version that Node refuses as well.
+    remedies: ({ case: of }) => [
+      lineByLine({ ...of, bytes: of.bytes.replace(withoutVersion, 'GET / HTTP/x\r\n') }),
+    ],
   },
   {
     reason:
@@ -105,5 +130,14 @@ export const refusals: Explanation[] = [
       redline.bytes.startsWith(node.bytes) &&
       answersOnce(redline) &&
       startsAlike(node, redline),
+    remedies: ({ case: of }) => [lineByLine({ ...of, bytes: of.bytes.replaceAll(upgrade, '') })],
   },
 ];
+
+function isFramingRefused(node: Transcript, redline: Transcript): boolean {
+  return (
+    node.errors[0] === framing &&
+    redline.errors[0] === framing &&
+    (sameRequests(node, redline) || isOneShort(redline, node))
+  );
+}

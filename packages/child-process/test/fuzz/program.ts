@@ -144,9 +144,7 @@ function child(random: Random): Child {
     return action.do === 'pipe on' ? { ...action, at: 'now' as const } : action;
   });
   const script = random.some(lines, 4);
-  // Whether a child that is killed at once has written something by then is a race in Node too.
-  if (actions.some(races)) script.unshift('sleep 0.3');
-  return {
+  const drawn: Child = {
     how,
     script,
     program: random.chance(0.9) ? 'sh' : random.pick(['missing', 'forbidden'] as const),
@@ -155,6 +153,9 @@ function child(random: Random): Child {
     abort: random.chance(0.1) ? random.pick(['early', 'late', 'after exit'] as const) : undefined,
     actions,
   };
+  // Whether a child that is killed at once, or by its first output, has written something by then is a race in Node too.
+  const isKilledSoon = actions.some(races) || drawn.options['maxBuffer'] !== undefined;
+  return isKilledSoon ? { ...drawn, script: ['sleep 0.3', ...script] } : drawn;
 }
 
 function races({ at, do: deed }: Action): boolean {

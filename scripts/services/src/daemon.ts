@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -171,8 +172,34 @@ async function end(child: ChildProcess, name: NodeJS.Signals = 'SIGKILL'): Promi
 
 /** To the whole group: a launcher script may stand between us and the server. */
 function signal(child: ChildProcess, name: NodeJS.Signals): void {
+  // Behind its end its number may be another's.
+  if (name === 'SIGKILL' && !hasEnded(child)) killChildren(child.pid!);
+  send(-child.pid!, name);
+}
+
+/**
+ * PostgreSQL gives each connection a process with a group of its own, which could still commit before it sees that the
+ * server is gone.
+ */
+function killChildren(pid: number): void {
+  // So that it starts no more of them.
+  send(-pid, 'SIGSTOP');
+  for (const each of childrenOf(pid)) send(each, 'SIGKILL');
+}
+
+function childrenOf(pid: number): number[] {
   try {
-    process.kill(-child.pid!, name);
+    const listed = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return listed.split(' ').filter(Boolean).map(Number);
+  } catch {
+    // Gone, or no Linux.
+    return [];
+  }
+}
+
+function send(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
   } catch {
     // Gone already.
   }

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 
-/** Gives up on what takes too long: all have the same time, so one timer does. */
+/** Gives up on jobs that take too long: all have the same limit, so one timer is enough. */
 export class AcknowledgeLimit<T extends object> {
   readonly #clock: Clock;
   readonly #limitMs: number;
   readonly #isOver: (item: T) => void;
-  /** In the order they are given up in. */
+  /** In the order in which they expire. */
   readonly #waiting = new Map<T, number>();
   #isTimed = false;
 
@@ -15,13 +15,13 @@ export class AcknowledgeLimit<T extends object> {
     this.#isOver = isOver;
   }
 
-  /** From now on it has `limitMs`. */
+  /** Starts its `limitMs`. */
   watch(item: T): void {
     this.#waiting.set(item, this.#clock.now() + this.#limitMs);
     if (!this.#isTimed) this.#lookIn(this.#limitMs);
   }
 
-  /** It came in time. */
+  /** Removes an acknowledged job. */
   forget(item: T): void {
     if (this.#waiting.size > 0) this.#waiting.delete(item);
   }

@@ -12,7 +12,7 @@ export class Blocked {
   readonly #jobs = new Set<PendingJob>();
   #isWatching = false;
 
-  /** `freed` gets one job after the other, while there is room. */
+  /** `freed` gets one job after another, while there is room. */
   constructor(clock: Clock, hasRoom: () => boolean, freed: (job: PendingJob) => void) {
     this.#clock = clock;
     this.#hasRoom = hasRoom;
@@ -32,7 +32,7 @@ export class Blocked {
     this.#watch();
   }
 
-  /** It does not wait any longer. False when it did not. */
+  /** Removes a job that no longer waits. False if it did not wait. */
   delete(job: PendingJob): boolean {
     return this.#jobs.size > 0 && this.#jobs.delete(job);
   }

@@ -5,7 +5,7 @@ import type { PendingJob } from '../job/pending-job.ts';
 import type { LaneOptions } from '../lane/lane-options.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 
-/** Runs what `defer.after` was given: each once, side by side. */
+/** Runs the closures of `defer.after`: each once, side by side. */
 class Closures implements Sink {
   readonly kind = 'closures';
   readonly runsHere = true;
@@ -47,8 +47,8 @@ class Closures implements Sink {
 }
 
 /**
- * A closure that hangs holds up no other: as many batches go side by side as there are closures. What bounds them is
- * `maxPending`, and it never fails a request: memory is all they were promised.
+ * A closure that hangs blocks no other: there are as many parallel batches as closures. `maxPending` bounds them, and
+ * it never fails a request: memory is all they were promised.
  */
 export function closureLane({ timeoutMs, maxPending }: ClosureOptions): LaneOptions {
   return {

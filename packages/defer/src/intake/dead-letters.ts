@@ -4,18 +4,18 @@ import { reasonOf } from '../thrown.ts';
 
 export interface DeadLetterHost {
   readonly maxLetters: number;
-  /** Resolves when the job is as safe as it was. */
+  /** Resolves when the job is as safe as before. */
   requeue(record: JobRecord): Promise<void>;
   overflowed(record: JobRecord): void;
 }
 
-/** The jobs that cannot be done. With a journal they lie in its directory, and every process on it sees them. */
+/** The jobs that failed for good. With a journal they are in its directory, visible to every process that uses it. */
 export class DeadLetters {
   readonly #box: DeadLetterBox;
   readonly #host: DeadLetterHost;
-  /** Of letters, until there is room again: true when there is more than there was. */
+  /** Removes letters until there is room: true if there is more than before. */
   #trimming: Promise<boolean> | undefined;
-  /** Of each that is about to be there, when it is, or could not be put there. */
+  /** Letters being written: each until it is written or has failed. */
   readonly #putting = new Set<Promise<void>>();
 
   constructor(box: DeadLetterBox | undefined, host: DeadLetterHost) {
@@ -23,7 +23,7 @@ export class DeadLetters {
     this.#host = host;
   }
 
-  /** How many there are, as far as this process knows. */
+  /** Number of letters, as far as this process knows. */
   get size(): number {
     return this.#box.size;
   }
@@ -33,7 +33,7 @@ export class DeadLetters {
     return this.#box.list();
   }
 
-  /** Gives the job another `attempts` tries. False when there is no such letter. */
+  /** Gives the job another `attempts`. False if there is no such letter. */
   async requeue(id: string): Promise<boolean> {
     const letter = await this.#box.get(id);
     if (letter === undefined) return false;
@@ -41,7 +41,7 @@ export class DeadLetters {
     return true;
   }
 
-  /** Requeues all of them, or those of one job or sink. Returns how many there were. */
+  /** Requeues all of them, or those of one job or sink. Returns how many. */
   async requeueAll({ job, sink }: { job?: string; sink?: string } = {}): Promise<number> {
     let requeued = 0;
     for (const letter of await this.#box.list()) {
@@ -54,7 +54,7 @@ export class DeadLetters {
     return requeued;
   }
 
-  /** Throws the letter away. False when there is no such letter. */
+  /** Deletes the letter. False if there is no such letter. */
   remove(id: string): Promise<boolean> {
     return this.#box.remove(id);
   }
@@ -77,13 +77,13 @@ export class DeadLetters {
   }
 
   async #requeue({ record }: DeadLetter): Promise<void> {
-    // In this order a crash makes it twice, and never lost.
+    // In this order a crash can duplicate it, but never lose it.
     await this.#box.release(record.id);
     await this.#host.requeue(record);
     await this.#box.released(record.id);
   }
 
-  /* A tenth at a time: to find the oldest, all of them are looked at. */
+  /* A tenth at a time, because finding the oldest reads all of them. */
   async #trim(): Promise<boolean> {
     const { size } = this.#box;
     let removed = 0;

@@ -28,7 +28,7 @@ export interface JobMakerHost {
   restoreFrom(context: DeferContext | undefined): Restore | undefined;
 }
 
-/** Makes jobs of calls: what was given is checked and becomes a record. Nothing is kept of a call that is refused. */
+/** Makes jobs from calls: the arguments are checked and become a record. Nothing is kept of a refused call. */
 export class JobMaker {
   readonly #options: ResolvedOptions;
   /** Name of the lane of the closures. */
@@ -62,7 +62,7 @@ export class JobMaker {
     const json = serialise(definition.name, data, lane.options, options.maxJobBytes);
     const refusal = lane.options.sink.refuses?.(definition.name, call.options);
     if (refusal !== undefined) throw refused(definition.name, lane.name, refusal);
-    // The level outbox has a check of its own, of the transaction as well.
+    // The level outbox has its own check, which includes the transaction.
     if (level !== 'memory' && level !== 'outbox') {
       checkLevel(level, options.journal !== undefined, true);
     }
@@ -116,7 +116,7 @@ export class JobMaker {
     return runAtMs === undefined ? captureAsyncContext() : this.#host.restoreFrom(context);
   }
 
-  /* Its data becomes JSON when it is needed, which is seldom. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
+  /* Its data becomes JSON only when needed, which is rare. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
   #standIn(
     { job, data, sink }: StandIn,
     { id, key, deferredAtMs }: JobRecord,

@@ -5,7 +5,7 @@ import type { JournalRoot } from '../journal/journal-root.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { JournalOptions } from '../options.ts';
 
-/** The way of jobs into the journal, and the room there. */
+/** Takes jobs into the journal, and knows its free space. */
 export class Journaling {
   readonly #root: JournalRoot<PendingJob>;
   readonly #options: Required<JournalOptions>;
@@ -15,7 +15,7 @@ export class Journaling {
     this.#options = options;
   }
 
-  /** What was not written, or not synced, is acceptable in memory. */
+  /** Jobs that were not written, or not synced, are acceptable in memory. */
   get degrades(): boolean {
     return this.#options.onFailure === 'degrade';
   }
@@ -24,7 +24,7 @@ export class Journaling {
     return this.#root.hasRoom();
   }
 
-  /** Makes room at the cost of the oldest jobs of the lane, where that is what it asks for. */
+  /** Makes room by dropping the oldest jobs of the lane, if that is its `overflow`. */
   makeRoom(lane: Lane): boolean {
     const root = this.#root;
     if (lane.options.overflow !== 'drop-oldest') return false;

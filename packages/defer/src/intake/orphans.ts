@@ -2,7 +2,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Lane } from '../lane/lane.ts';
 import { listSinks, type ResolvedOptions } from '../options.ts';
 
-/** Journals whose processes are gone: their jobs go to the sinks of the same names here. */
+/** Journals of exited processes: their jobs go to the sinks with the same names here. */
 export class Orphans {
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #logger: ResolvedOptions['logger'];

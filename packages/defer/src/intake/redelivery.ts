@@ -9,13 +9,13 @@ export interface RedeliveryHost {
   readonly hasJournal: boolean;
   /** Takes a job as if it were deferred now. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED, _FULL */
   accept(job: PendingJob): void;
-  /** Takes it to its lane as it is. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
+  /** Takes it to its lane unchanged. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
   deliver(job: PendingJob): void;
   generationOf(sink: string): string | undefined;
   restoreFrom(context: DeferContext | undefined): Restore | undefined;
 }
 
-/** Jobs that were kept elsewhere and come back: the rows of an outbox, and dead letters. */
+/** Jobs that come back from elsewhere: the rows of an outbox, and dead letters. */
 export class Redelivery {
   readonly #host: RedeliveryHost;
 
@@ -23,7 +23,7 @@ export class Redelivery {
     this.#host = host;
   }
 
-  /** What an outbox's relay calls: resolves when the sink has the job, with the life of its server. */
+  /** Called by the relay of an outbox: resolves when the sink has the job, with the life of its server. */
   async relay(row: OutboxJob): Promise<string | undefined> {
     const job = this.#jobOf({ ...row, attempt: 1 }, 'sink');
     job.isRelayed = true;
@@ -37,7 +37,7 @@ export class Redelivery {
     }
   }
 
-  /** A letter is safe from a power failure, and so must be what it becomes. */
+  /** Dead letters survive a power failure; the requeued job must too. */
   async requeue(record: JobRecord): Promise<void> {
     const job = this.#jobOf({ ...record, attempt: 1 }, this.#host.hasJournal ? 'disk' : 'memory');
     job.redelivered = true;

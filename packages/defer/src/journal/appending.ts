@@ -7,11 +7,11 @@ import { close, remove, type JournalFs } from './journal-fs.ts';
 import { dropReserve } from './reserve.ts';
 import { Segment } from './segment.ts';
 
-/** What appending needs to know of the journal. */
+/** The part of the journal that appending uses. */
 export interface AppendingHost<Waiter> {
   readonly id: string;
   readonly folder: string;
-  /** In the order they were begun: a new one goes to the end. */
+  /** In the order in which they were begun: a new one goes to the end. */
   readonly segments: Segment[];
   readonly settings: {
     readonly fs: JournalFs;
@@ -25,12 +25,12 @@ export interface AppendingHost<Waiter> {
   pathOf(segment: Segment): string;
 }
 
-/** What it reports for a buffer, in which all frames are that were added since the one before. */
+/** Reports on a buffer, which has all frames added since the previous one. */
 export interface AppendingEvents<Waiter> {
   /** The last chance to add to it. */
   beforeWrite(commit: GroupCommit<Waiter>): void;
   written(): void;
-  /** Nothing of it is in the segment, nor will be. */
+  /** None of it is in the segment, nor will be. */
   lost(): void;
 }
 
@@ -39,11 +39,11 @@ interface OpenSegment extends CommitTarget {
 }
 
 const distrustEveryMs = 1_000;
-/** Time enough to keep small what a replay sends again, and files few. */
+/** Long enough to keep files few, short enough to keep a replay small. */
 const windowsPerSegment = 2;
 
 /**
- * Appends to the last segment of a journal, and begins a new one when that is full, old, or not to be trusted. Says
+ * Appends to the last segment of a journal, and begins a new one when that is full, old, or no longer trusted. Reports
  * once that it cannot, and once that it can again.
  */
 export class Appending<Waiter = unknown> {
@@ -96,17 +96,17 @@ export class Appending<Waiter = unknown> {
     return this.#commit.add(kind, number, payload);
   }
 
-  /** Has `settings.committed` called for `waiter` when what was added last is as safe as `level` says. */
+  /** Calls `settings.committed` for `waiter` when the last frame has reached `level`. */
   wait(level: 'process' | 'disk', waiter: Waiter): void {
     this.#commit.wait(level, waiter);
   }
 
-  /** Has `beforeWrite` called at the end of this turn. */
+  /** Calls `beforeWrite` at the end of this turn. */
   schedule(): void {
     this.#commit.schedule();
   }
 
-  /** Writes on the spot. */
+  /** Writes synchronously. */
   flush(): void {
     this.#commit.flush();
   }
@@ -127,7 +127,7 @@ export class Appending<Waiter = unknown> {
     this.#commit.folderGone();
   }
 
-  /** Writes and syncs on the spot: for the exit of the process. */
+  /** Writes and syncs synchronously, when the process exits. */
   flushSync(): void {
     this.#commit.flushSync();
   }
@@ -141,7 +141,7 @@ export class Appending<Waiter = unknown> {
     this.#open = undefined;
   }
 
-  /** Tells the first of a row of failures. Returns it as an error. */
+  /** Reports the first of consecutive failures. Returns it as an error. */
   trouble(sentence: string, cause: unknown): DeferError {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause });
@@ -174,7 +174,7 @@ export class Appending<Waiter = unknown> {
     let fd: number | undefined;
     try {
       fd = fs.openSync(path, 'wx');
-      // Never again the same: a file that could not be removed must not be in the way forever.
+      // Never the same again: a file that could not be removed must not block a name forever.
       this.#nextSegment++;
       for (let at = 0; at < header.length;) {
         at += fs.writeSync(fd, header, at, header.length - at, at);
@@ -220,9 +220,11 @@ export class Appending<Waiter = unknown> {
     return this.trouble(`The journal ${this.#journal.folder} cannot be written`, error);
   }
 
-  /* After a failed sync the kernel may have thrown the pages away and call the next sync a success. So nothing more
-     is written behind them: a new segment begins, and those that waited learn that the level was not reached. On a disk
-     that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough. */
+  /*
+   * After a failed sync the kernel may have discarded the pages and report the next sync as a success. So nothing more
+   * is written behind them: a new segment begins, and those that waited learn that the level was not reached. On a disk
+   * that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough.
+   */
   #syncFailed(error: unknown): DeferError {
     const { folder, settings } = this.#journal;
     const now = settings.clock.now();

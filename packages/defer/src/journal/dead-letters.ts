@@ -2,7 +2,7 @@ import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path';
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from './job-record.ts';
 
-/** A job that could not be done, and why. */
+/** A job that failed for good, and why. */
 export interface DeadLetter {
   readonly record: JobRecord;
   /** `Error.stack`, or the value as text. */
@@ -10,7 +10,7 @@ export interface DeadLetter {
   readonly diedAtMs: number;
 }
 
-/** Where dead letters lie. */
+/** A store of dead letters. */
 export interface DeadLetterBox {
   /** Resolves when the letter is safe. */
   put(letter: DeadLetter): Promise<void>;
@@ -21,14 +21,14 @@ export interface DeadLetterBox {
   get(id: string): Promise<DeadLetter | undefined>;
   /** False when it does not exist (any more). */
   remove(id: string): Promise<boolean>;
-  /** Its job is about to be requeued, and may die again at once: what is put from now on is another letter. */
+  /** Its job is about to be requeued, and may die again at once: letters written from now on are separate. */
   release(id: string): Promise<void>;
-  /** The job is requeued: removes what `release` was called for, and not what was put since. */
+  /** The job is requeued: removes the letter of `release`, not one written since. */
   released(id: string): Promise<void>;
   readonly size: number;
 }
 
-/** As long as the process: what there is without a journal. */
+/** Lives as long as the process: used without a journal. */
 export class MemoryDeadLetters implements DeadLetterBox {
   readonly #letters = new Map<string, DeadLetter>();
   readonly #released = new Map<string, DeadLetter>();
@@ -70,15 +70,15 @@ export class MemoryDeadLetters implements DeadLetterBox {
 
 const atOnce = 16;
 const suffix = '.dead';
-/** Of letters whose jobs are being requeued. One that is left by a crash is a letter like any other. */
+/** Names of letters whose jobs are being requeued. One left by a crash is a letter like any other. */
 const releasedSuffix = '.requeued';
 
-/** True of the names of letters, among whatever else lies there. */
+/** True for names of letters, among other files in the folder. */
 export function isLetter(name: string): boolean {
   return name.endsWith(suffix) || name.endsWith(releasedSuffix);
 }
 
-/** One file for each letter, so that every process on the folder, the command among them, can take one away. */
+/** One file for each letter, so that every process on the folder, including the command, can remove one. */
 export class FileDeadLetters implements DeadLetterBox {
   readonly #folder: string;
   #size: number;
@@ -92,7 +92,7 @@ export class FileDeadLetters implements DeadLetterBox {
     this.#size = size;
   }
 
-  /** As of the last `list`, and of what this process has put and removed since. */
+  /** As of the last `list`, plus the changes by this process since. */
   get size(): number {
     return this.#size;
   }
@@ -130,7 +130,7 @@ export class FileDeadLetters implements DeadLetterBox {
   }
 
   async oldest(count: number): Promise<DeadLetter[]> {
-    // By the times of the files: to read them all for a few would take as much memory.
+    // By the times of the files: reading all of them for a few would take too much memory.
     const files: { path: string; atMs: number }[] = [];
     for (const name of await this.#names()) {
       const path = join(this.#folder, name);
@@ -173,7 +173,7 @@ export class FileDeadLetters implements DeadLetterBox {
     return true;
   }
 
-  /* What others have put and taken away is counted with it, unless this process does meanwhile. */
+  /* Includes the changes by others, unless this process changes letters meanwhile. */
   async #names(): Promise<string[]> {
     const changes = this.#changes;
     const names = (await readdir(this.#folder)).filter(isLetter);
@@ -186,14 +186,14 @@ export class FileDeadLetters implements DeadLetterBox {
     this.#changes++;
   }
 
-  /* An id may come from a request: it leads nowhere else. */
+  /* An id may come from a request: it must not lead anywhere else. */
   #pathOf(id: string, ending: string = suffix): string {
     if (basename(id) !== id) throw new Error(`No dead letter has the id "${id}".`);
     return join(this.#folder, id + ending);
   }
 }
 
-/* Undefined where another process has taken it away, and where it is not a letter of ours. */
+/* Undefined if another process has removed it, or if it is not one of our letters. */
 async function readLetter(path: string): Promise<DeadLetter | undefined> {
   try {
     return decodeLetter(await readFile(path, 'utf8'));

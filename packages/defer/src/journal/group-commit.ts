@@ -7,28 +7,28 @@ import { reserveAhead } from './reserve.ts';
 export interface GroupCommitHost<Waiter> {
   /** Monotonic milliseconds. */
   now(): number;
-  /** The segment the next buffer goes to: the same, or a new one when it is time. @throws when none can be opened */
+  /** The segment of the next buffer: the same, or a new one if it is due. @throws when none can be opened */
   target(): CommitTarget;
   /** Called before a buffer is written: the last chance to add to it. */
   beforeWrite(): void;
-  /** A buffer could not be written, and nothing of it is in the segment. */
+  /** A buffer could not be written, and none of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): DeferError;
   syncFailed(error: unknown): DeferError;
   /** A buffer is written. */
   worked(): void;
-  /** What was written before is synced. */
+  /** Earlier writes are synced. */
   synced(): void;
-  /** What these waited for is written or synced, or with an error: it is not. Throws nothing. */
+  /** The waiters' frames are written or synced or, with an error, are not. Must not throw. */
   committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
-/** A buffer that had to grow beyond this is not kept. */
+/** A buffer that grew beyond this is not reused. */
 const keptBufferBytes = 4 << 20;
 
 /**
- * Gathers frames and writes them once per turn of the event loop, in the check phase: every request the turn has
- * read shares the call. A sync commits whatever was written while the one before it ran; it needs no timer, which
- * could only add latency.
+ * Gathers frames and writes them once per turn of the event loop, in the check phase: all requests read in the turn
+ * share the call. A sync commits everything written during the previous one; it needs no timer, which could only add
+ * latency.
  */
 export class GroupCommit<Waiter = unknown> {
   readonly #fs: JournalFs;
@@ -49,7 +49,7 @@ export class GroupCommit<Waiter = unknown> {
   /** What the sync that runs is for. */
   #inSync: Waiter[] = [];
   #syncBeganAtMs = 0;
-  /** Why nobody waits for the sync that runs any longer: it takes too long. */
+  /** The reason why nobody waits for the running sync any longer: it takes too long. */
   #stuck: DeferError | undefined;
   #idle: (() => void)[] = [];
 
@@ -58,7 +58,7 @@ export class GroupCommit<Waiter = unknown> {
     this.#host = host;
   }
 
-  /** Adds one frame, and returns where in the segment it will be. @throws when there is no segment to add to */
+  /** Adds one frame, and returns its place in the segment. @throws if there is no segment */
   add(kind: FrameKind, number: number, payload: string): number {
     const target = (this.#target ??= this.#host.target());
     const offset = target.bytes + this.#used;
@@ -70,12 +70,12 @@ export class GroupCommit<Waiter = unknown> {
     return offset;
   }
 
-  /** Has `beforeWrite` called at the end of this turn, even if nothing was added yet. */
+  /** Calls `beforeWrite` at the end of this turn, even if nothing has been added yet. */
   schedule(): void {
     this.#scheduled ??= setImmediate(() => this.flush());
   }
 
-  /** Tells when what was added last is written (`'process'`) or synced (`'disk'`). */
+  /** Notifies when the last frame is written (`'process'`) or synced (`'disk'`). */
   wait(level: 'process' | 'disk', waiter: Waiter): void {
     (level === 'disk' ? this.#syncWaiters : this.#writeWaiters).push(waiter);
     this.schedule();
@@ -102,12 +102,12 @@ export class GroupCommit<Waiter = unknown> {
     this.#host.committed(writeWaiters, error);
   }
 
-  /** The segment `target` gives out from now on. */
+  /** The segment that `target` returns from now on. */
   use(fd: number): void {
     this.#currentFd = fd;
   }
 
-  /** The segment is not written to any more: it is synced once more, and closed. */
+  /** The segment is no longer written: it is synced once more and closed. */
   retire(fd: number): void {
     this.#retired.push(fd);
     this.#target = undefined;
@@ -124,7 +124,7 @@ export class GroupCommit<Waiter = unknown> {
     }
   }
 
-  /** The folder has another name, or none. */
+  /** The folder was renamed or removed. */
   folderGone(): void {
     if (this.#folderFd !== undefined) close(this.#fs, this.#folderFd);
     this.#folderFd = undefined;
@@ -139,8 +139,8 @@ export class GroupCommit<Waiter = unknown> {
   }
 
   /**
-   * Nobody waits longer than `limitMs` for a sync. A disk that hangs may come back, and nothing can be done about the
-   * call: until it returns, who needs a sync is refused.
+   * Nobody waits longer than `limitMs` for a sync. A disk that hangs may come back, and the call cannot be cancelled:
+   * until it returns, jobs that need a sync are refused.
    */
   giveUpOnSync(limitMs: number): void {
     if (!this.#syncing || this.#stuck !== undefined) return;
@@ -154,7 +154,7 @@ export class GroupCommit<Waiter = unknown> {
   /** Writes and syncs on the spot: for the exit of the process. */
   flushSync(): void {
     this.flush();
-    // One more call would hang as the one before it does, and this thread with it.
+    // Another call would hang like the one before it, and this thread with it.
     if (this.#stuck !== undefined) return;
     for (const each of [...this.#retired, this.#currentFd]) {
       if (each === undefined) continue;
@@ -194,7 +194,7 @@ export class GroupCommit<Waiter = unknown> {
     return undefined;
   }
 
-  /* Half a buffer must not stay: the next one would follow on a torn frame. */
+  /* Half a buffer must not stay: the next one would follow a torn frame. */
   #cutBack(target: CommitTarget): boolean {
     try {
       this.#fs.ftruncateSync(target.fd, target.bytes);
@@ -241,7 +241,7 @@ export class GroupCommit<Waiter = unknown> {
     if (failure !== undefined) {
       // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
       waiters.push(...this.#unsynced.splice(0));
-      // Which of them failed is not asked: the folder may be.
+      // It does not matter which of them failed: it may be the folder.
       this.#folderIsDirty = true;
       error = this.#host.syncFailed(failure);
     } else if (isSomething) {

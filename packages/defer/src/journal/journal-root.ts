@@ -21,9 +21,9 @@ import { Kinds } from './kinds.ts';
 import { checkVersion, recoverJournal, segmentNumbers, type Damage } from './recover.ts';
 
 export interface JournalRootHost {
-  /** A journal whose process is gone has its jobs here now. */
+  /** The jobs of an exited process's journal are here now. */
   adopted(journal: Journal): void;
-  /** Nothing of an adopted journal is needed any more. */
+  /** An adopted journal is no longer needed. */
   finished(journal: Journal): void;
   damaged(damage: Damage): void;
   warn(error: DeferError): void;
@@ -31,7 +31,7 @@ export interface JournalRootHost {
 
 export interface JournalRootSettings<Waiter = unknown> extends JournalSettings<Waiter> {
   readonly directory: string;
-  /** How often other processes' folders are looked at, milliseconds. */
+  /** How often to check the folders of other processes, in milliseconds. */
   readonly adoptEveryMs: number;
   /** How long a folder of another container or host must show no life before it counts as orphaned. */
   readonly strangerTimeoutMs: number;
@@ -73,7 +73,7 @@ export class JournalRoot<Waiter = unknown> {
       for (const name of this.#folders()) this.#checkVersion(join(directory, name));
       fs.mkdirSync(deadFolder);
       fs.mkdirSync(folder);
-      // Else a power failure could take the folder, and every synced segment with it.
+      // Otherwise a power failure could lose the folder, and every synced segment with it.
       syncFolder(fs, directory);
       syncFolder(fs, dirname(directory));
       const dead = fs.readdirSync(deadFolder).filter(isLetter);
@@ -120,7 +120,7 @@ export class JournalRoot<Waiter = unknown> {
     return undefined;
   }
 
-  /** Takes over every journal whose process is gone. Resolves when they are read. */
+  /** Takes over every journal of an exited process. Resolves when they are read. */
   adoptOrphans(): Promise<void> {
     this.#scanning ??= this.#adoptOrphans().finally(() => {
       this.#scanning = undefined;
@@ -128,7 +128,7 @@ export class JournalRoot<Waiter = unknown> {
     return this.#scanning;
   }
 
-  /** Lets go of everything: what is finished is removed, the rest is for the next process. */
+  /** Releases everything: finished journals are removed, the rest is for the next process. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     await this.#scanning;
@@ -137,7 +137,7 @@ export class JournalRoot<Waiter = unknown> {
     this.releaseSync();
   }
 
-  /** The same on the spot, for the exit of the process. */
+  /** The same synchronously, when the process exits. */
   releaseSync(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -170,7 +170,7 @@ export class JournalRoot<Waiter = unknown> {
         await this.#adopt(name, id);
         this.#refused.delete(id);
       } catch (error) {
-        // It is tried again: too many open files, say, may be over by then.
+        // It is retried: too many open files, for example, may be over by then.
         if (this.#refused.has(id)) continue;
         this.#refused.add(id);
         if (error instanceof DeferError) this.#host.warn(error);
@@ -212,11 +212,11 @@ export class JournalRoot<Waiter = unknown> {
     );
     for (const damage of found.damages) {
       this.#host.damaged(damage);
-      // What is damaged is kept for people to look at: the segment itself goes when its jobs are done.
+      // Damaged data is kept for inspection: the segment itself is deleted when its jobs are done.
       if (damage.kind === 'damaged' || damage.kind === 'header') {
         await keepDamaged(damage.file, directory, id);
       } else if (damage.kind === 'unreadable') {
-        // It would be in the way of the folder's end. Its name says where it belongs, should it be readable again.
+        // It would prevent removing the folder. Its name says where it belongs, if it becomes readable again.
         fs.renameSync(damage.file, join(directory, damagedName(damage.file, id)));
       }
     }
@@ -254,7 +254,7 @@ export class JournalRoot<Waiter = unknown> {
   #drop(journal: Journal<Waiter>): void {
     this.#adopted.splice(this.#adopted.indexOf(journal), 1);
     this.#host.finished(journal);
-    // Its marks may be being written; nothing of them is needed any more.
+    // Its marks may be in a write; they are no longer needed.
     journal.settled().then(
       () => this.#release(journal),
       () => this.#release(journal),
@@ -272,8 +272,10 @@ export class JournalRoot<Waiter = unknown> {
     }
   }
 
-  /* Somebody has removed it; or this process stood still for so long that another took it for gone. What it holds is
-     that one's now. */
+  /*
+   * Somebody has removed it, or this process stood still for so long that another considered it dead. Its contents
+   * belong to that one now.
+   */
   #lose(journal: Journal<Waiter>, cause: unknown): void {
     const { fs, directory } = this.#settings;
     journal.abandon();

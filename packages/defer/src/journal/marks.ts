@@ -4,8 +4,8 @@ import { formatRanges } from './number-ranges.ts';
 import type { TryMark } from './tries.ts';
 
 /**
- * What became of jobs since the last write. It goes into the same write as new ones, and is never synced for: a mark
- * that is lost is a job sent twice.
+ * The outcomes of jobs since the last write. They go into the same write as new jobs, and never cause a sync: a lost
+ * mark is a job sent twice.
  */
 export class Marks {
   #done: number[] = [];
@@ -30,7 +30,10 @@ export class Marks {
     else jobs.push(job);
   }
 
-  /** All the sink had acknowledged waits again. What was sent in this turn is overtaken, and must not come behind it. */
+  /**
+   * All jobs that the sink had acknowledged wait again. Jobs sent in this turn are among them, and their marks must not
+   * follow.
+   */
   replayed(sink: number): void {
     this.#sent.delete(sink);
     this.#replayed.add(sink);

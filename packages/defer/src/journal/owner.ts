@@ -23,7 +23,7 @@ export function parseFolderName(name: string): FolderName | undefined {
   return id === undefined ? undefined : { id, owner: owner! };
 }
 
-/** Sorts by time, and no two are alike: also what job ids begin with. */
+/** Sorts by time and is unique: also the beginning of job ids. */
 export function makeJournalId(wallMs: number): string {
   return `${Math.max(0, Math.floor(wallMs)).toString(36)}-${randomBytes(5).toString('hex')}`;
 }
@@ -37,7 +37,7 @@ const thisTask: number = taskId();
 
 export const thisOwner: string = `${thisTask}-${startOf(thisTask) ?? 0}-${thisRealm}`;
 
-/** How often the owner of a folder says that it lives. */
+/** How often the owner of a folder gives a sign of life. */
 export const lifeSignEveryMs = 5_000;
 
 /** Undefined when it cannot be determined from here. */
@@ -48,7 +48,7 @@ export function isAlive(owner: string): boolean | undefined {
   if (owner === thisOwner) return true;
   const startNow = startOf(Number(pid));
   if (startNow !== undefined) return startNow === Number(start);
-  // Without /proc a process id alone has to do, and may have been reused: then its journal waits for that process to end.
+  // Without /proc there is only a process id, which may have been reused: then its journal waits for that process to end.
   return process.platform === 'linux' ? false : answersSignals(Number(pid));
 }
 
@@ -67,7 +67,7 @@ function startOf(pid: number): number | undefined {
   const stat = readOr(`/proc/${pid}/stat`);
   // The second field is the program's name in parentheses, which may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie was killed, and its parent has not asked yet.
+  // A zombie was killed, and its parent has not waited for it yet.
   if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return Number(fields[19]);
 }

@@ -18,7 +18,7 @@ export interface ReadBackJob {
   readonly record: JobRecord;
 }
 
-/** What was read; or the segment that cannot be, which the next pass goes around. */
+/** The jobs read, or the unreadable segment, which the next pass skips. */
 export interface ReadBackChunk {
   readonly jobs: readonly ReadBackJob[];
   readonly failed?: { readonly segment: Segment; readonly error: DeferError };
@@ -30,7 +30,7 @@ export class ReadBack {
   readonly #sink: number;
   #segment = 0;
   #offset = segmentHeaderBytes;
-  /** Segments that could not be read: nobody else waits for them. */
+  /** Unreadable segments: nothing else waits for them. */
   readonly #unreadable = new Set<Segment>();
 
   constructor(journal: Journal, sink: string) {
@@ -38,13 +38,16 @@ export class ReadBack {
     this.#sink = journal.sinkIndex(sink);
   }
 
-  /** Begins at the oldest segment again: jobs behind the place where reading stood are waiting once more. */
+  /** Begins at the oldest segment again: jobs before the current reading position wait again. */
   rewind(): void {
     this.#segment = 0;
     this.#offset = segmentHeaderBytes;
   }
 
-  /** Up to `maxJobs` jobs and about `maxLength` characters. None: there are none from here to the end of what is written. */
+  /**
+   * Up to `maxJobs` jobs and about `maxLength` characters. None: there are none from here to the end of the written
+   * part.
+   */
   async read(maxJobs: number, maxLength: number): Promise<ReadBackChunk> {
     const jobs: ReadBackJob[] = [];
     let length = 0;
@@ -59,7 +62,7 @@ export class ReadBack {
         return { jobs, failed: { segment, error: error as DeferError } };
       }
       if (bytes.length === 0) {
-        // The end of what is written. Only the last segment grows.
+        // The end of the written part. Only the last segment grows.
         if (segment === this.journal.segments.at(-1)) return { jobs };
         this.#segment = segment.number + 1;
         this.#offset = segmentHeaderBytes;
@@ -92,7 +95,7 @@ export class ReadBack {
     }
   }
 
-  /** Gives up on waiting jobs that a whole pass has not found in what is written. */
+  /** Gives up on waiting jobs that a whole pass has not found in the written part. */
   dropMissing(): void {
     for (const segment of this.journal.segments) {
       if (this.#unreadable.has(segment)) continue;
@@ -100,7 +103,7 @@ export class ReadBack {
     }
   }
 
-  /** Jobs that wait in segments that cannot be read. */
+  /** Jobs that wait in unreadable segments. */
   get stuck(): number {
     let stuck = 0;
     for (const segment of this.#unreadable) {
@@ -109,7 +112,7 @@ export class ReadBack {
     return stuck;
   }
 
-  /** The segment is gone, and what waits in it is lost. Returns how much that is. */
+  /** The segment is gone, and its waiting jobs are lost. Returns how many. */
   giveUp(segment: Segment): number {
     this.#unreadable.delete(segment);
     return segment.move(jobStates.waiting, jobStates.absent, (_, sink) => sink === this.#sink);
@@ -136,7 +139,7 @@ export class ReadBack {
   }
 }
 
-/** Reads one job that its lane has given back. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, _DAMAGED */
+/** Reads one job that its lane dropped from memory. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, _DAMAGED */
 export async function readRecord(place: JobPlace): Promise<JobRecord> {
   const { journal, segment, offset, number } = place;
   const bytes = await readChunk(journal, segment, offset);

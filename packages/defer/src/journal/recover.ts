@@ -21,14 +21,14 @@ import { withoutReserve } from './reserve.ts';
 import { Tries, type TryMark } from './tries.ts';
 import { jobStates, Segment, segmentName, type JobState } from './segment.ts';
 
-/** Bytes that are not what was written, behind which reading went on. */
+/** Damaged bytes, after which reading continued. */
 export interface Damage {
   readonly file: string;
   readonly offset: number;
   readonly bytes: number;
   /**
-   * `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. `'missing'`: the file is
-   * not there, or has nothing in it. `'unreadable'`: the disk does not give it.
+   * `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. `'missing'`: the file does
+   * not exist or is empty. `'unreadable'`: the disk cannot read it.
    */
   readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint' | 'missing' | 'unreadable';
   /** `'missing'`: how many jobs were in it. */
@@ -46,7 +46,7 @@ export interface RecoveredJournal {
 }
 
 /**
- * Reads a journal as a crash has left it. Never fails for damaged bytes: they are in `damages`.
+ * Reads a journal after a crash. Never fails because of damaged bytes: they are in `damages`.
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: a file cannot be read at all
  */
@@ -100,7 +100,7 @@ export async function recoverJournal(
   }
 
   if (checkpoint !== undefined) {
-    // Killed before it could remove what the checkpoint does not speak of any more.
+    // Killed before it could remove segments that the checkpoint no longer lists.
     const kept = new Set(checkpoint.segments.map(({ number }) => number));
     for (const segment of segments) {
       if (segment.number >= checkpoint.segment || kept.has(segment.number)) continue;
@@ -159,7 +159,7 @@ export async function recoverJournal(
   }
 }
 
-/** The version a folder's first readable header names, without reading more of it. */
+/** The version in a folder's first readable header, without reading more of it. */
 export function checkVersion(bytes: Buffer, file: string): void {
   const version = readSegmentVersion(bytes);
   if (version === undefined || version <= journalVersion) return;
@@ -169,7 +169,7 @@ export function checkVersion(bytes: Buffer, file: string): void {
   );
 }
 
-/* Numbers of jobs have no gap where numbers of segments have one, unless a segment went that was needed. */
+/* Where the numbers of segments have a gap, those of jobs have none, unless a needed segment is missing. */
 function addMissing(
   segments: readonly Segment[],
   checkpoint: Checkpoint | undefined,
@@ -195,7 +195,7 @@ function addMissing(
     const file = pathOf(missing);
     const told = damages.findIndex((damage) => damage.file === file);
     if (told !== -1 && damages[told]!.kind !== 'torn') continue;
-    // An empty file with others behind it was not cut off by the end of its process.
+    // An empty file with others after it was not cut off by the exit of its process.
     if (told !== -1) damages.splice(told, 1);
     damages.push({ file, offset: 0, bytes: 0, kind: 'missing', jobs });
   }
@@ -208,7 +208,7 @@ export function segmentNumbers(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Every frame that is whole; what lies between them goes to `damages`. */
+/** Every whole frame; bytes between them go to `damages`. */
 export function* framesOf(
   bytes: Buffer,
   file: string,
@@ -284,7 +284,7 @@ function nameOf(names: readonly string[], number: number): string {
   return names.find((name) => /^\d+\.seg$/.test(name) && Number.parseInt(name, 10) === number)!;
 }
 
-/* What is short of files or memory, or of rights, is so for the others too, and may be over soon. */
+/* Lack of files, memory or rights affects the others too, and may be over soon. */
 const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EACCES', 'EPERM', 'EINTR']);
 
 function isTheFilesOwn(error: unknown, file: string): boolean {

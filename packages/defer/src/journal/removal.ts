@@ -6,11 +6,11 @@ import { writeCheckpoint } from './write-checkpoint.ts';
 
 const checkpointEveryMs = 1_000;
 
-/** What the removal of segments needs to know of their journal. */
+/** The part of the journal that the removal of segments uses. */
 export interface RemovalHost {
   readonly settings: { readonly fs: JournalFs };
   readonly folder: string;
-  /** In the order they were begun. */
+  /** In the order in which they were begun. */
   readonly segments: Segment[];
   readonly openSegment: Segment | undefined;
   readonly generations: Record<string, string>;
@@ -20,7 +20,7 @@ export interface RemovalHost {
   pathOf(segment: Segment): string;
 }
 
-/** Removes the segments nobody needs, and keeps what they alone knew in a checkpoint. */
+/** Removes segments that nobody needs, and keeps their unique marks in a checkpoint. */
 export class Removal {
   readonly #journal: RemovalHost;
   readonly #failed: (error: unknown) => void;
@@ -51,8 +51,10 @@ export class Removal {
       });
   }
 
-  /* A mark never lies before its job. So the oldest segments, as long as all of them are finished, have marks for
-     nobody but each other, and go without a checkpoint: also when the disk is too full for one. */
+  /*
+   * A mark never lies before its job. So the oldest segments, as long as all of them are finished, have marks only for
+   * each other, and can be removed without a checkpoint, even if the disk is too full for one.
+   */
   #removeOldest(): void {
     const { segments, openSegment, settings } = this.#journal;
     for (;;) {
@@ -63,7 +65,7 @@ export class Removal {
     }
   }
 
-  /* Marks lie in segments other than their jobs': before any is removed, what they say must be kept elsewhere. */
+  /* Marks are in other segments than their jobs: before any is removed, its marks must be kept elsewhere. */
   async #checkpoint(finished: readonly Segment[]): Promise<void> {
     const journal = this.#journal;
     const { segments, settings } = journal;

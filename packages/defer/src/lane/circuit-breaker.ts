@@ -21,7 +21,7 @@ export class CircuitBreaker {
     return !this.#isAvailable || this.#failures >= this.#failuresToOpen;
   }
 
-  /** The sink has not said that it has no connection. */
+  /** The sink has not reported a lost connection. */
   get isAvailable(): boolean {
     return this.#isAvailable;
   }
@@ -36,7 +36,7 @@ export class CircuitBreaker {
     return this.#lastError;
   }
 
-  /** Milliseconds until a batch may go; 0 for now; undefined: when the probe or the sink itself says so. */
+  /** Milliseconds until a batch may be sent; 0 for now; undefined until the probe or the sink itself decides. */
   waitMs(now: number): number | undefined {
     if (!this.#isAvailable) return undefined;
     if (this.#failures === 0) return 0;
@@ -67,7 +67,7 @@ export class CircuitBreaker {
     return this.#failures === this.#failuresToOpen;
   }
 
-  /** What the sink says of itself. Once it is back, the next batch goes at once. */
+  /** The sink's own report. Once it is available again, the next batch is sent at once. */
   setAvailable(isAvailable: boolean): void {
     this.#isAvailable = isAvailable;
     if (isAvailable) this.#retryAtMs = 0;

@@ -16,7 +16,7 @@ import type { Suspects } from './suspects.ts';
 
 const readAgainMs = 1_000;
 
-/** What of a lane the jobs go through that were on disk alone. */
+/** The part of a lane used by jobs that were only on disk. */
 export interface LaneParts {
   readonly options: ResolvedLane;
   readonly host: LaneHost;
@@ -28,20 +28,20 @@ export interface LaneParts {
   readonly suspects: Suspects;
   readonly alarm: Alarm;
   isClosed(): boolean;
-  /** Nothing is on its way, or could go. */
+  /** Nothing is being sent, or could be. */
   isIdle(): boolean;
-  /** Has it looked at what came. */
+  /** Makes it process the jobs that came. */
   schedule(): void;
   /** The job is lost. */
   lost(job: PendingJob): void;
 }
 
-/** The way back of jobs that are on disk alone: spilled, left by a process, delayed, or waiting there for their next try. */
+/** Reads back jobs that are only on disk: spilled, left by a process, delayed, or waiting for their next attempt. */
 export class FromDisk {
   readonly delayed: Delayed;
   readonly #parts: LaneParts;
   readonly #reader: BacklogReader;
-  /** When what cannot be read is tried again. */
+  /** When unreadable jobs are retried. */
   #readAgainAtMs: number | undefined;
   readonly #told = new Set<string>();
 
@@ -63,14 +63,14 @@ export class FromDisk {
     });
   }
 
-  /** When it is to be looked at again. */
+  /** When to look again. */
   get nextDueAtMs(): number | undefined {
     const parkedMs = this.#parts.parking.nextDueAtMs ?? Infinity;
     const nextMs = Math.min(parkedMs, this.#readAgainAtMs ?? Infinity);
     return nextMs === Infinity ? undefined : nextMs;
   }
 
-  /** Has those come whose time it is. */
+  /** Reads the jobs that are due. */
   takeDue(now: number): void {
     const { backlogs, gathering, host } = this.#parts;
     if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
@@ -85,7 +85,7 @@ export class FromDisk {
     this.delayed.readDue(now);
   }
 
-  /** Reads what there is room for. */
+  /** Reads as many as there is room for. */
   readMore(): void {
     this.#reader.readMore();
   }
@@ -100,7 +100,7 @@ export class FromDisk {
     if (lost > 0) this.#lose(lost, notWhatWasWritten());
   }
 
-  /* `isDue`: it was put down for later, and its time has come whatever the wall clock says now. */
+  /* `isDue`: it was delayed and is due, whatever the wall clock says now. */
   #takeIn(read: readonly ReadBackJob[], isDue: boolean, isReplayed: boolean): void {
     const { stats, host, room, gathering, options, suspects } = this.#parts;
     if (this.#parts.isClosed()) return;
@@ -129,10 +129,10 @@ export class FromDisk {
     const { parking, room, options } = this.#parts;
     const { nextDueAtMs } = parking;
     if (nextDueAtMs === undefined || nextDueAtMs > now) return;
-    // The other half of what is free is for those that have not been tried: there may always be some that are due.
+    // The other half of the free room is for untried jobs: there may always be due ones.
     const freeJobs = options.maxPending / 2 - room.loaded;
     const freeLength = options.maxPendingBytes / 2 - room.loadedLength;
-    // What is in memory may all wait for one of these.
+    // All jobs in memory may wait for one of these.
     if ((freeJobs <= 0 || freeLength <= 0) && !this.#parts.isIdle()) return;
     void this.#takeParked(now, Math.max(1, Math.floor(freeJobs / 2)), freeLength);
   }
@@ -166,7 +166,7 @@ export class FromDisk {
     host.logger.warn(`defer, sink ${options.name}: ${sentence}`, cause);
   }
 
-  /* All else goes on meanwhile. */
+  /* Everything else continues meanwhile. */
   #tell(trouble: DeferError): void {
     if (this.#told.has(trouble.message)) return;
     this.#told.add(trouble.message);

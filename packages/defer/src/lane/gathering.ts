@@ -6,15 +6,15 @@ import { KeyOrder } from './key-order.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import { RateLimit } from './rate-limit.ts';
 
-/** What is done with jobs that wait for another of their key. */
+/** Handles jobs that wait for another with their key. */
 export interface BehindKeys {
   /** The job waits from now on. */
   waits(job: PendingJob): void;
-  /** Its turn has come. True where it comes by itself. */
+  /** Its turn has come. True if it arrives by itself. */
   comes(job: PendingJob): boolean;
 }
 
-/** The jobs of a lane that wait, and how they become batches: by count, bytes, time, rate, and in order. */
+/** The waiting jobs of a lane, and how they become batches: by count, bytes, time, rate, and order. */
 export class Gathering {
   readonly #options: ResolvedLane;
   readonly #queue = new Deque<PendingJob>();
@@ -39,27 +39,27 @@ export class Gathering {
     this.#rate = rate && new RateLimit(rate.jobs, rate.perMs, now);
   }
 
-  /** True when no job could go in a batch, even one that is let go at once. */
+  /** True if no job could be in a batch, even one sent at once. */
   get isEmpty(): boolean {
     return this.#queue.length === 0;
   }
 
-  /** Jobs that wait for their next try. */
+  /** Jobs that wait for their next attempt. */
   get retrying(): number {
     return this.#retrying.length;
   }
 
-  /** Jobs that wait for another of their key. */
+  /** Jobs that wait for another with their key. */
   get behindKeys(): number {
     return this.#keys.parked;
   }
 
-  /** Where order counts: how long the job at the front, and all behind it, still wait for its next try. */
+  /** Where order counts: how long the job at the front, and all behind it, still wait for its next attempt. */
   heldMs(now: number): number {
     return Math.max(0, this.#heldUntilMs - now);
   }
 
-  /** When the next job that failed may be tried again. */
+  /** When the next failed job may be retried. */
   get nextDueAtMs(): number | undefined {
     return this.#retrying.peek()?.dueAtMs;
   }
@@ -89,7 +89,7 @@ export class Gathering {
     if (job.level === 'sink') this.#isUrgent = true;
     this.#queue.push(job);
     this.#queuedLength += job.length;
-    // To ask for the time costs as much as all else here.
+    // Reading the clock costs as much as everything else here.
     this.#gatheringSinceMs ??= clock.now();
   }
 
@@ -98,7 +98,7 @@ export class Gathering {
     for (let at = jobs.length - 1; at >= 0; at--) this.#unshift(jobs[at]!);
   }
 
-  /** Has jobs that failed tried again when each is due; where order counts, what is behind the first one waits with it. */
+  /** Retries failed jobs when each is due; where order counts, those behind the first one wait with it. */
   retry(jobs: readonly PendingJob[]): void {
     if (this.#options.ordered === true) {
       this.putFirst(jobs);
@@ -108,14 +108,14 @@ export class Gathering {
     }
   }
 
-  /** The job is through: the next one of its key may go. */
+  /** The job is done: the next one with its key may be sent. */
   release(job: PendingJob): void {
     if (this.#options.ordered !== 'key') return;
     const next = this.#keys.leave(job);
     if (next !== undefined && !this.#behindKeys.comes(next)) this.#unshift(next);
   }
 
-  /** The oldest job, taken away for good. */
+  /** Removes the oldest job for good. */
   takeOldest(): PendingJob | undefined {
     const job = this.#queue.shift();
     if (job === undefined) return undefined;
@@ -124,7 +124,7 @@ export class Gathering {
     return job;
   }
 
-  /** Takes back the jobs whose next try is due. */
+  /** Takes back the jobs whose next attempt is due. */
   takeBackDue(now: number): void {
     for (;;) {
       const job = this.#retrying.peek();
@@ -134,27 +134,27 @@ export class Gathering {
     }
   }
 
-  /** Milliseconds in which no batch may leave, for the sake of order or of the rate. */
+  /** Milliseconds during which no batch may leave, because of order or rate. */
   pauseMs(now: number): number {
     const heldMs = this.heldMs(now);
     return this.#rate === undefined ? heldMs : Math.max(heldMs, this.#rate.waitMs(now));
   }
 
-  /** How long the batch that gathers may still wait. */
+  /** How long the gathering batch may still wait. */
   gatherMs(now: number): number {
     if (this.isBatchDue) return 0;
     this.#gatheringSinceMs ??= now;
     return Math.max(0, this.#gatheringSinceMs + this.#options.batchWaitMs - now);
   }
 
-  /** True when the batch that gathers need not wait for more. */
+  /** True if the gathering batch need not wait for more. */
   get isBatchDue(): boolean {
     const { batchJobs, batchBytes, batchWaitMs } = this.#options;
     if (this.#isUrgent || this.draining > 0 || batchWaitMs === 0) return true;
     return this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes;
   }
 
-  /** The next batch. None when each job that waits is behind another of its key. */
+  /** The next batch. None if each waiting job is behind another with its key. */
   take(now: number): readonly PendingJob[] {
     const { batchJobs, batchBytes, ordered } = this.#options;
     const wanted = Math.min(batchJobs, this.#queue.length);

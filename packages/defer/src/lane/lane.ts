@@ -20,7 +20,7 @@ import { jobStatsOf, type JobStats } from './job-stats.ts';
 import { whyWaiting } from './why-waiting.ts';
 import type { Waiting } from './waiting.ts';
 
-/** The way to one sink: has jobs gathered, sends the batches, and hands on what became of them. */
+/** The queue of one sink: gathers jobs, sends the batches, and reports their outcomes. */
 export class Lane {
   readonly options: ResolvedLane;
   readonly stats: LaneStats = new LaneStats();
@@ -32,8 +32,10 @@ export class Lane {
   readonly #fromDisk: FromDisk;
   readonly #room: Room;
   readonly #alarm: Alarm;
-  /* Not in the context of the request that happened to wake the lane: a batch belongs to nobody, and what its sink
-     opens on the way would keep that request in memory. */
+  /*
+   * Not in the context of the request that happened to wake the lane: a batch belongs to no request, and anything its
+   * sink opens would keep that request in memory.
+   */
   readonly #pumpOutside: () => void;
   readonly #parking = new Parking();
   readonly #delayed: Delayed;
@@ -42,7 +44,7 @@ export class Lane {
   readonly #drops: Repeated;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
-  /** What will bring the next pump, so that a job more need not: the alarm of a batch that gathers, or some other event. */
+  /** What triggers the next pump, so that another job need not: the alarm of a gathering batch, or another event. */
   #waitsFor: 'batch' | 'event' | undefined;
   #isOpened = false;
   #idle: (() => void)[] = [];
@@ -96,14 +98,14 @@ export class Lane {
     return this.options.name;
   }
 
-  /** Jobs not at the sink yet, those of running requests among them, and without those that are to run later. */
+  /** Jobs not yet delivered, including those of running requests, without delayed ones. */
   get depth(): number {
     const { waiting, stuck } = this.#backlogs;
     const { loaded, reserved } = this.#room;
     return loaded - this.#delayed.inMemory + reserved + this.#parking.length + waiting + stuck;
   }
 
-  /** Jobs that are to run later: how many, and the wall clock of the next one. */
+  /** Delayed jobs: how many, and the wall clock of the next one. */
   get delayed(): { readonly jobs: number; readonly nextRunAtMs: number | undefined } {
     return { jobs: this.#delayed.length, nextRunAtMs: this.#delayed.nextRunAtMs };
   }
@@ -117,7 +119,7 @@ export class Lane {
     return this.#onTheirWay.breaker.isOpen;
   }
 
-  /** Why its jobs wait. Undefined where they do not, or their batch gathers. */
+  /** Why its jobs wait. Undefined if they do not, or their batch is gathering. */
   get waiting(): Waiting | undefined {
     if (this.depth === this.#room.reserved) return undefined;
     return whyWaiting(this.#host.clock, {
@@ -132,7 +134,7 @@ export class Lane {
     });
   }
 
-  /** What it knows of its jobs by their names. */
+  /** Counts of its jobs by name. */
   get jobs(): JobStats[] {
     const { byName } = this.stats;
     const { waiting, stuck } = this.#backlogs;
@@ -140,7 +142,7 @@ export class Lane {
     return jobStatsOf(byName, [...this.#gathering, ...this.#suspects, ...this.#onTheirWay.jobs]);
   }
 
-  /** Wall clock of the oldest job that is not at the sink yet. */
+  /** Wall clock of the oldest undelivered job. */
   get oldestAtMs(): number | undefined {
     let oldest = this.#gathering.oldestAtMs;
     const compare = (atMs: number | undefined): void => {
@@ -151,19 +153,19 @@ export class Lane {
     return oldest;
   }
 
-  /** True when a job more would be more than the options allow in memory. */
+  /** True if another job would exceed the limits in memory. */
   get isFull(): boolean {
     return this.#room.isFull;
   }
 
-  /** True when a job more must go behind those that are on disk alone: memory would have it overtake them. */
+  /** True if another job must go behind those that are only on disk: in memory it would overtake them. */
   get isBehindSpilled(): boolean {
     const { ordered, overflow } = this.options;
     if (ordered === false || overflow !== 'spill') return false;
     return this.#awaitsOrphans || this.#backlogs.waiting > 0;
   }
 
-  /** Which life of the sink's server this is, where it says so, and when it was last seen. */
+  /** The life of the sink's server, if it reports one, and when it was last seen. */
   get life(): { readonly generation: string; readonly seenAtMs: number } | undefined {
     return this.#backlogs.life;
   }
@@ -193,8 +195,8 @@ export class Lane {
   }
 
   /**
-   * Takes a job to the sink. One that the journal has may be put back there for want of room. False when there is none
-   * for it anywhere.
+   * Takes a job for the sink. A journaled one may be put back there if memory is full. False if there is no room
+   * anywhere.
    */
   enqueue(job: PendingJob): boolean {
     this.stats.deferred++;
@@ -222,7 +224,7 @@ export class Lane {
     return true;
   }
 
-  /* Whatever its level: what waits for long must not wait in memory. */
+  /* Whatever its level: jobs that wait for long must not wait in memory. */
   #delay(job: PendingJob, waitMs: number): boolean {
     if (this.#host.desk.shelve(job)) {
       job.isSpilled = true;
@@ -237,12 +239,12 @@ export class Lane {
     return true;
   }
 
-  /* The journal could not take it, nobody counts on it, and nothing grows for it. */
+  /* The journal could not take it, no response claims it, and no limit grows for it. */
   #isTooMuch(job: PendingJob): boolean {
     return job.place === undefined && job.isJournaled && !job.isReached && this.isFull;
   }
 
-  /** What other processes left is being looked for: where order counts, new jobs must not come before it. */
+  /** Jobs left by other processes are being searched: where order counts, new jobs must not come before them. */
   awaitOrphans(): void {
     this.#awaitsOrphans = true;
   }
@@ -253,7 +255,7 @@ export class Lane {
     this.#schedule();
   }
 
-  /** Jobs come from this journal too: this process's own, or one whose process is gone. */
+  /** Jobs also come from this journal: this process's own, or that of an exited one. */
   attach(journal: Journal): void {
     this.#backlogs.attach(journal);
     for (const { sink, job, jobs, oldestAtMs } of journal.found) {
@@ -268,7 +270,7 @@ export class Lane {
     this.#delayed.detach(journal);
   }
 
-  /** Takes away the oldest job that is not on its way. */
+  /** Removes the oldest job that is not being sent. */
   takeOldest(): PendingJob | undefined {
     const job = this.#gathering.takeOldest();
     if (job !== undefined) this.#room.unload(job);
@@ -323,7 +325,7 @@ export class Lane {
     this.#gathering.draining--;
   }
 
-  /** Stops. What is left, jobs on their way included, is returned; their batches are aborted. */
+  /** Stops. Returns the remaining jobs, including those being sent; their batches are aborted. */
   stop(): PendingJob[] {
     this.#isClosed = true;
     if (this.#pumping !== undefined) clearImmediate(this.#pumping);
@@ -340,17 +342,17 @@ export class Lane {
   }
 
   #isEmpty(): boolean {
-    // What cannot be read is not waited for, and what is to run later neither.
+    // Neither unreadable nor delayed jobs are waited for.
     const loaded = this.#room.loaded - this.#delayed.inMemory;
     return (
       this.#results.burying === 0 && loaded + this.#parking.length + this.#backlogs.waiting === 0
     );
   }
 
-  /* First in, first out: behind a job that is on disk alone, the next ones are too. */
+  /* First in, first out: behind a job that is only on disk, the next ones are too. */
   #mustSpill(journal: Journal): boolean {
     if (this.isFull) return true;
-    // What another process left is older.
+    // Jobs left by another process are older.
     if (this.options.ordered !== false) return this.#awaitsOrphans || this.#backlogs.waiting > 0;
     return this.#backlogs.of(journal)!.waiting > 0;
   }
@@ -389,7 +391,7 @@ export class Lane {
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
     if (!this.#awaitsOrphans) this.#fromDisk.readMore();
-    // A timer may ring a little before its time.
+    // A timer may fire a little early.
     for (const dueAtMs of [gathering.nextDueAtMs, this.#fromDisk.nextDueAtMs]) {
       if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
     }
@@ -399,7 +401,7 @@ export class Lane {
   async #send(batch: readonly PendingJob[]): Promise<void> {
     this.stats.batches++;
     const outcome = await this.#onTheirWay.send(batch);
-    // Whoever stopped the lane has taken the jobs.
+    // The code that stopped the lane has taken the jobs.
     if (this.#isClosed) return;
     this.#onTheirWay.arrived(batch);
     this.#suspects.isAlone = false;

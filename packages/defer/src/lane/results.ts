@@ -9,10 +9,10 @@ import type { LaneStats } from './lane-stats.ts';
 import type { Parking } from './parking.ts';
 import type { Room } from './room.ts';
 
-/** Jobs behind others of their keys that are on disk alone: some 40 MB. */
+/** Jobs behind others with their keys that are only on disk: about 40 MB. */
 const mostBehind = 100_000;
 
-/** What a batch's results do to its jobs: each is at its sink, tried again, or a dead letter. */
+/** Applies the results of a batch to its jobs: each is delivered, retried, or a dead letter. */
 export class Results {
   readonly #options: ResolvedLane;
   readonly #host: LaneHost;
@@ -22,11 +22,11 @@ export class Results {
   readonly #backlogs: Backlogs;
   readonly #parking: Parking;
   readonly #buried: () => void;
-  /** Jobs in memory that wait for another of their key. */
+  /** Jobs in memory that wait for another with their key. */
   readonly #behind = new Set<PendingJob>();
   #burying = 0;
 
-  /** `buried` is called when a job lies with the dead letters, or could not be put there. */
+  /** `buried` is called when a job has become a dead letter, or could not. */
   constructor(
     options: ResolvedLane,
     host: LaneHost,
@@ -47,12 +47,12 @@ export class Results {
     this.#buried = buried;
   }
 
-  /** Jobs being put with the dead letters. */
+  /** Jobs being written as dead letters. */
   get burying(): number {
     return this.#burying;
   }
 
-  /** The sink has answered; without results, all jobs are through. */
+  /** The sink has responded; without results, all jobs are done. */
   settle(batch: readonly PendingJob[], results: readonly DeliveryResult[] | undefined): void {
     const { clock, random } = this.#host;
     const { ordered, attempts, retry, sink } = this.#options;
@@ -100,12 +100,14 @@ export class Results {
     job.counts!.sent++;
     this.#stats.addLag(wallMs - job.waitsSinceMs);
     this.#finish(job);
-    // Only a sink that would say so can be asked to take it again.
+    // Only for a sink that would report it can the job be sent again.
     this.#host.desk.delivered(job, this.#backlogs.hasGeneration);
   }
 
-  /* A kind of job that fails must not take all the room: of a lane's jobs in memory, a quarter may wait for another try.
-     The others wait on disk, and where there is none, half may. */
+  /*
+   * A failing kind of job must not take all the room: a quarter of a lane's jobs in memory may wait for another
+   * attempt. The others wait on disk; without one, half may wait in memory.
+   */
   #park(job: PendingJob, more: number): boolean {
     const { ordered, maxPending } = this.#options;
     if (ordered === true || this.#gathering.retrying + more < maxPending / 4) return false;
@@ -114,23 +116,23 @@ export class Results {
     return true;
   }
 
-  /** The job waits for another of its key. */
+  /** The job waits for another with its key. */
   waits(job: PendingJob): void {
     this.#behind.add(job);
   }
 
-  /** Its turn has come. True where it is read back first. */
+  /** Its turn has come. True if it is read back first. */
   comes(job: PendingJob): boolean {
     this.#behind.delete(job);
     return this.#parking.callUp(job);
   }
 
-  /** A key may fail for long, and what waits for it must not take the room of others either. */
+  /** A key may fail for long, and jobs that wait for it must not take the room of others either. */
   parkBehind(): void {
     const { maxPending } = this.#options;
     if (this.#behind.size === 0) return;
     for (const job of this.#behind) {
-      // Each takes a little memory on disk, too.
+      // Even on disk, each takes a little memory.
       if (this.#parking.behind >= mostBehind) return;
       if (this.#behind.size <= maxPending / 8 || !this.#putOnDisk(job)) return;
       this.#behind.delete(job);
@@ -154,7 +156,7 @@ export class Results {
     return this.#host.desk.shelve(job);
   }
 
-  /** The job can never be done. */
+  /** The job can never succeed. */
   die(job: PendingJob, error: unknown): void {
     this.#stats.dead++;
     job.counts!.dead++;
@@ -167,7 +169,7 @@ export class Results {
     });
   }
 
-  /** The job is not in memory any more. */
+  /** The job is no longer in memory. */
   #finish(job: PendingJob): void {
     this.#room.unload(job);
     this.#gathering.release(job);

@@ -1,14 +1,14 @@
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../job/pending-job.ts';
 
-/** Beside the life a job was deferred in, which writes nothing down. */
+/** In addition to the life in which a job was deferred, which records nothing. */
 const mostBegun = 2;
 
-/** Jobs that were running when a process ended: each goes alone, so that the next end has one to blame. */
+/** Jobs that were running when a process exited: each runs alone, so that the next exit can be blamed on one. */
 export class Suspects {
   readonly #jobs: PendingJob[] = [];
   readonly #die: (job: PendingJob, error: unknown) => void;
-  /** One of them is on its way, or waits for it: no other job goes. */
+  /** One of them is running, or waits to: no other job runs. */
   isAlone = false;
 
   constructor(die: (job: PendingJob, error: unknown) => void) {
@@ -20,8 +20,8 @@ export class Suspects {
   }
 
   /**
-   * Takes the job where it may be what ended another process. One that began in two lives and was not heard of again
-   * ends a third one no more. False where there is nothing against it.
+   * Takes the job if it may have ended another process. One that began in two lives and never finished does not end a
+   * third. False if it is not suspected.
    */
   take(job: PendingJob): boolean {
     const { journal, number } = job.place!;
@@ -34,7 +34,7 @@ export class Suspects {
     return true;
   }
 
-  /** The next one, where nothing else is on its way. */
+  /** The next one, if nothing else is running. */
   next(isFree: boolean): PendingJob | undefined {
     if (this.#jobs.length === 0) return undefined;
     this.isAlone = true;

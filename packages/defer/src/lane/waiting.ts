@@ -1,31 +1,31 @@
-/** Why jobs of a sink wait, where it is not that their batch gathers. */
+/** Why jobs of a sink wait, unless their batch is gathering. */
 export const waitReasons = [
-  /** The sink says that it has no connection. */
+  /** The sink reports that it has no connection. */
   'unavailable',
-  /** Sends failed, and the next one waits for its time. */
+  /** Sends failed, and the next one is scheduled. */
   'outage',
   /** Jobs left by exited processes are read first. */
   'orphans',
   /** A job that may have ended a process runs alone. */
   'suspect',
-  /** The lane is ordered, and its first job waits for its next try. */
+  /** The lane is ordered, and its first job waits for its next attempt. */
   'ordered',
   'rate',
-  /** As many batches are on their way as may be. */
+  /** The maximum number of batches is being sent. */
   'in-flight',
-  /** Each job is behind another of its key. */
+  /** Each job is behind another with its key. */
   'key',
-  /** All that is left has failed, and waits for its next try. */
+  /** All remaining jobs have failed and wait for their next attempt. */
   'retry',
-  /** Files of the journal cannot be read for now. */
+  /** Files of the journal are currently unreadable. */
   'unreadable',
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
 export interface Waiting {
   readonly reason: WaitReason;
-  /** In words, with the last error where there was one. */
+  /** In words, with the last error if there was one. */
   readonly sentence: string;
-  /** Wall clock of the next try, where it is known. */
+  /** Wall clock of the next attempt, if known. */
   readonly untilMs?: number;
 }

@@ -3,8 +3,8 @@ import { untilAborted } from '../delivery/until-aborted.ts';
 import type { SinkHost } from '../sink.ts';
 
 /**
- * A command waits in no queue and is never sent twice by the client: the core keeps the jobs, counts the attempts and
- * knows when to try again. ioredis would do all three behind its back.
+ * Commands are not queued and never sent twice by the client: the core keeps the jobs, counts the attempts and
+ * schedules retries. ioredis would do all three behind its back.
  */
 const failAtOnce: Partial<RedisOptions> = {
   enableOfflineQueue: false,
@@ -20,23 +20,23 @@ interface Patience {
   readonly answerMs: number;
 }
 
-/** How often the server is asked for a sign of life, and how long it may take for one, in milliseconds. */
+/** How often the server is pinged, and how long it may take to respond, in milliseconds. */
 const patience: Patience = { askEveryMs: 5_000, answerMs: 10_000 };
 
-/** A connection of the sink's own, made like one of the user's. */
+/** The sink's own connection, with the options of the user's. */
 export class RedisLink {
   readonly client: Redis;
   readonly #host: SinkHost;
   #isClosed = false;
   /** What the host heard last. */
   #isAvailable: boolean | undefined;
-  /** Settles when the newest connection has said which server it is. */
+  /** Settles when the newest connection has identified its server. */
   #introduced: Promise<void>;
   #introduce!: () => void;
   readonly #answerMs: number;
   readonly #heart: NodeJS.Timeout;
   #runId: string | undefined;
-  /** When the server was asked for something that has not come. */
+  /** When the oldest unanswered command was sent. */
   #askedAtMs: number | undefined;
 
   constructor(like: Redis, host: SinkHost, { askEveryMs, answerMs }: Patience = patience) {
@@ -50,7 +50,7 @@ export class RedisLink {
     this.client.on('close', () => {
       if (this.#isClosed) return;
       this.#introduced = this.#awaitIntroduction();
-      // Comes again with every connection that cannot be made.
+      // Occurs again with every failed connection attempt.
       if (this.#isAvailable === false) return;
       this.#isAvailable = false;
       host.available(false);
@@ -58,11 +58,11 @@ export class RedisLink {
       lastError = undefined;
     });
     this.#heart = setInterval(() => this.#beat(), askEveryMs).unref();
-    // It reports the failure as its own 'error' event, and goes on trying.
+    // It reports the failure as its own 'error' event, and keeps trying.
     this.client.connect().catch(() => {});
   }
 
-  /** Resolves when commands can be sent; at once where they cannot. */
+  /** Resolves when commands can be sent; at once if they cannot. */
   async ready(signal: AbortSignal): Promise<void> {
     const { status } = this.client;
     if (status !== 'ready' && status !== 'connecting' && status !== 'connect') {
@@ -85,9 +85,9 @@ export class RedisLink {
       this.#runId = runId;
       if (runId !== undefined) this.#host.generation(runId);
     } catch (error) {
-      // It went while it was asked.
+      // The connection was lost during the command.
       if (this.client.status !== 'ready') return;
-      // A server that hides INFO is one whose restarts nobody can tell.
+      // Restarts of a server that hides INFO cannot be detected.
       this.#host.warn('Redis does not report its run id: its restarts go unnoticed.', error);
     }
     this.#askedAtMs = undefined;
@@ -96,8 +96,10 @@ export class RedisLink {
     this.#host.available(true);
   }
 
-  /* A host that is gone, or a NAT that has forgotten the connection, ends nothing: the kernel would go on for a quarter
-     of an hour. What has not answered in time is replaced. */
+  /*
+   * A dead host, or a NAT that has forgotten the connection, closes nothing: the kernel would retry for a quarter of an
+   * hour. A connection without a response in time is replaced.
+   */
   #beat(): void {
     const { status } = this.client;
     const isWaiting = status === 'connect' || status === 'ready';
@@ -111,7 +113,7 @@ export class RedisLink {
 
   #ping(): void {
     this.#askedAtMs ??= performance.now();
-    // Until the connection is introduced, its introduction is what is waited for.
+    // Until the connection has identified its server, wait for that.
     if (this.client.status !== 'ready') return;
     void this.#listen(this.client.ping());
   }
@@ -121,7 +123,7 @@ export class RedisLink {
       await answer;
       if (this.#runId !== undefined && this.#isAvailable) this.#host.generation(this.#runId);
     } catch {
-      // The connection is gone, which it says itself.
+      // The connection is gone, which it reports itself.
     }
     this.#askedAtMs = undefined;
   }
@@ -129,7 +131,7 @@ export class RedisLink {
   #awaitIntroduction(): Promise<void> {
     const before = this.#introduce as (() => void) | undefined;
     const next = new Promise<void>((resolve) => (this.#introduce = resolve));
-    // Who waits for the connection that was lost finds out with its first command.
+    // Callers waiting for a lost connection find out with their first command.
     before?.();
     return next;
   }

@@ -76,7 +76,7 @@ impl Engine {
         }
     }
 
-    /// Takes that back.
+    /// Undoes `keep`.
     pub fn forget(&mut self, server: u32, url: &[u8]) {
         if let Some(Some(server)) = self.servers.get_mut(server as usize) {
             server.kept.forget(url);

@@ -165,7 +165,7 @@ impl Port {
         self.with(|engine| engine.keep(server, url.as_bytes(), head, body, time_ms));
     }
 
-    /// Takes that back.
+    /// Undoes `keep`.
     #[napi]
     pub fn forget(&self, server: u32, url: String) {
         self.with(|engine| engine.forget(server, url.as_bytes()));

@@ -146,7 +146,7 @@ export class ConnectionHandle extends Hollow {
   }
 }
 
-/** Of a Unix socket Node knows none. */
+/** Node reports no address for Unix sockets. */
 function copyAddress(address: SocketAddress | undefined, into: object): void {
   if (address !== undefined && address.family !== '') Object.assign(into, address);
 }

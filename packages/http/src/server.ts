@@ -381,7 +381,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
   }
 }
 
-// What programs print.
+// Shown by console.log and error messages.
 Object.defineProperty(EngineServer, 'name', { value: 'Server' });
 defineSettings(EngineServer.prototype);
 Object.defineProperty(EngineServer.prototype, kServedBy, {

@@ -6,7 +6,7 @@ export interface PendingCall {
   isSettled: boolean;
   /** True once it was given a second deadline. */
   wasExtended: boolean;
-  /** The call after it. */
+  /** Next call in the queue. */
   next: PendingCall | undefined;
   /** Called when nobody waits for the answer any longer. */
   giveUp(): void;

@@ -69,7 +69,7 @@ export class NativeServer {
     this.#addon.keep(this.number, url, Buffer.from(head, 'latin1'), body, timeMs);
   }
 
-  /** Takes that back. */
+  /** Undoes `keep`. */
   forget(url: string): void {
     this.#addon.forget(this.number, url);
   }

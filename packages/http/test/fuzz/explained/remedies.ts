@@ -36,7 +36,11 @@ export function withoutBehindEnd(of: Case, what: Step['do']): Case {
 /** The client sends no more than the requests, which are sound, that the engine's handlers have heard of. */
 export function asFarAsHeard({ case: of, redline }: Difference): Case {
   const bytes = of.bytes.slice(0, startOf(of, redline.requests.length));
-  return { ...of, bytes, cuts: of.cuts.filter((cut) => cut < bytes.length) };
+  const cuts = of.cuts.filter((cut) => cut < bytes.length);
+  if (of.ending !== 'destroy') return { ...of, bytes, cuts };
+  // One that resets the connection does so no earlier than before. An empty line behind a request is nothing.
+  const wait = Array<number>(patience * 4).fill(bytes.length);
+  return { ...of, bytes: `${bytes}\r\n`, cuts: [...cuts, ...wait] };
 }
 
 /** Nothing is due when what is refused comes. */

@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test, type TestContext } from 'node:test';
 import express, { type ErrorRequestHandler } from 'express';
-import fastify from 'fastify';
+import fastify, { type DoneFuncWithErrOrRes } from 'fastify';
 import { createDefer } from '../src/create-defer.ts';
 import { defer } from '../src/defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
@@ -85,6 +85,21 @@ function deferLater(incoming: IncomingMessage, response: ServerResponse): void {
   response.on('close', () => setImmediate(later));
 }
 
+let whenAsked = Promise.withResolvers<void>();
+
+/** A stream that defers a job when its first words are on their way, and the test says so. */
+function streamWithin(level: 'process' | 'disk'): Readable {
+  const inRequest = AsyncLocalStorage.snapshot();
+  async function* words(): AsyncGenerator<string> {
+    yield 'one';
+    await whenAsked.promise;
+    inRequest(() => defer(job, 'within', { level }));
+    yield 'two';
+    yield 'three';
+  }
+  return Readable.from(words(), { objectMode: false });
+}
+
 function nameIn({ url }: IncomingMessage): string {
   return url!.split('?')[1]!;
 }
@@ -103,6 +118,16 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
       defer(job, 'gone', { level: 'process', when: 'aborted' });
       return new Promise(() => {});
     });
+    app.get('/within-process', async () => streamWithin('process'));
+    app.get('/within-disk', async () => streamWithin('disk'));
+    const deferTwo = {
+      onSend(_: unknown, __: unknown, payload: unknown, next: DoneFuncWithErrOrRes): void {
+        defer(job, 'hook', { level: 'process' });
+        next(null, payload);
+      },
+    };
+    app.get('/hook', deferTwo, async () => ({}));
+    app.get('/hook-too', deferTwo, async () => onlyProcess());
     app.get(
       '/named',
       {
@@ -146,6 +171,8 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
       response.json({});
     });
     app.get('/leaves', () => void defer(job, 'gone', { level: 'process', when: 'aborted' }));
+    app.get('/within-process', (_, response) => void streamWithin('process').pipe(response));
+    app.get('/within-disk', (_, response) => void streamWithin('disk').pipe(response));
     app.get('/named', (incoming, response) => {
       const name = nameIn(incoming);
       response.on('finish', () => ended.push([name, user.getStore()]));
@@ -234,6 +261,59 @@ for (const framework of ['fastify', 'express'] as const) {
       const { get, sink } = await start(t, framework);
       assert.equal(await (await get('/stream')).text(), 'onetwothree');
       await until('the job', () => sink.data.length > 0);
+    });
+
+    test('a stream goes on when what it deferred on its way is safe', async (t) => {
+      // Of the file, and of its folder.
+      const syncs: (() => void)[] = [];
+      const fs: JournalFs = {
+        ...nodeFs,
+        fdatasync: (fd, done) => void syncs.push(() => nodeFs.fdatasync(fd, done)),
+      };
+      const { get } = await start(t, framework, {
+        journal: { directory: temporaryFolder(t), fs },
+      });
+      whenAsked = Promise.withResolvers();
+      const reader = (await get('/within-disk')).body!.getReader();
+      let text = new TextDecoder().decode((await reader.read()).value);
+      assert.equal(text, 'one');
+      let isMore = false;
+      const rest = (async () => {
+        for (let more = await reader.read(); !more.done; more = await reader.read()) {
+          isMore = true;
+          text += new TextDecoder().decode(more.value);
+        }
+      })();
+      whenAsked.resolve();
+      await until('the sync', () => syncs.length > 0);
+      assert.equal(isMore, false);
+      fs.fdatasync = nodeFs.fdatasync;
+      for (const sync of syncs) sync();
+      await rest;
+      assert.equal(text, 'onetwothree');
+    });
+
+    test('a stream is cut off when what it deferred on its way is not safe', async (t) => {
+      let isFull = false;
+      const fs: JournalFs = {
+        ...nodeFs,
+        writeSync(...args) {
+          if (isFull) throw new Error('ENOSPC');
+          return nodeFs.writeSync(...args);
+        },
+      };
+      const { get, deferrer } = await start(t, framework, {
+        journal: { directory: temporaryFolder(t), fs },
+      });
+      whenAsked = Promise.withResolvers();
+      const reply = await get('/within-process');
+      assert.equal(reply.status, 200);
+      isFull = true;
+      whenAsked.resolve();
+      await assert.rejects(reply.text());
+      isFull = false;
+      await until('its end', () => deferrer.lanes.get('test')!.depth === 0);
+      assert.equal(await (await get('/within-process')).text(), 'onetwothree');
     });
 
     test('a client that goes away has the jobs meant for it, and no others', async (t) => {
@@ -398,6 +478,34 @@ for (const framework of ['fastify', 'express'] as const) {
     });
   });
 }
+
+describe('fastify', () => {
+  for (const path of ['/hook', '/hook-too']) {
+    test(`a reply waits for what a hook defers behind the plugin's own: ${path}`, async (t) => {
+      let isFull = false;
+      const fs: JournalFs = {
+        ...nodeFs,
+        writeSync(...args) {
+          // The job of the hook alone, which is the second one of a request that has two.
+          const text = Buffer.from(args[1]).toString();
+          if (isFull && text.includes('hook')) throw new Error('ENOSPC');
+          return nodeFs.writeSync(...args);
+        },
+      };
+      const { get, sink } = await start(t, 'fastify', {
+        journal: { directory: temporaryFolder(t), fs },
+      });
+      assert.equal((await get(path)).status, 200);
+      await until('the job', () => sink.data.includes('hook'));
+      isFull = true;
+      const refused = await get(path);
+      assert.equal(refused.status, 503);
+      assert.match(await refused.text(), /ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED/);
+      isFull = false;
+      assert.equal((await get(path)).status, 200);
+    });
+  }
+});
 
 describe('express', () => {
   test('an error behind the reply does not get into it while it is held', async (t) => {

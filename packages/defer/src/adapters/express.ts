@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deferrer } from '../deferrer.ts';
-import { holdResponse } from '../request/hold-response.ts';
+import { HeldResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
@@ -25,6 +25,7 @@ class ResponseHost implements ScopeHost {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #requestId: (request: IncomingMessage) => string | undefined;
+  #held: HeldResponse | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -49,7 +50,8 @@ class ResponseHost implements ScopeHost {
   }
 
   guard(scope: Scope): void {
-    holdResponse(this.#response, scope);
+    if (this.#held === undefined) this.#held = new HeldResponse(this.#response, scope);
+    else this.#held.again();
   }
 }
 

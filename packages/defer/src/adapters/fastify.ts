@@ -7,6 +7,7 @@ import type {
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
+import { HeldResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import {
@@ -32,17 +33,22 @@ declare module 'fastify' {
   }
 }
 
-const scopeOf = Symbol('redline.defer.scope');
+const hostOf = Symbol('redline.defer.host');
 
-type Scoped = FastifyRequest & { [scopeOf]?: Scope };
+type Hosted = FastifyRequest & { [hostOf]?: FastifyHost };
 
 class FastifyHost implements ScopeHost {
+  readonly scope: Scope;
+  /** `onSend` has been here. */
+  isSending = false;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
+  #held: HeldResponse | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  constructor(deferrer: Deferrer, request: FastifyRequest, reply: FastifyReply) {
     this.#request = request;
     this.#reply = reply;
+    this.scope = new Scope(deferrer, this);
   }
 
   facts(): RequestFacts {
@@ -57,8 +63,11 @@ class FastifyHost implements ScopeHost {
     return repliedWith(this.#reply.raw);
   }
 
-  guard(): void {
-    // `onSend` looks for itself.
+  guard(scope: Scope): void {
+    // `onSend` looks for itself. Behind it, in a later hook or within a stream, only the response is left to hold.
+    if (!this.isSending && !this.#reply.raw.headersSent) return;
+    if (this.#held === undefined) this.#held = new HeldResponse(this.#reply.raw, scope);
+    else this.#held.again();
   }
 }
 
@@ -80,25 +89,28 @@ class HeldPayload implements HeldReply {
 
 /** Adds the hooks to an instance at once, for code that cannot register a plugin: before any route is added. */
 export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
-  app.decorateRequest(scopeOf as never, undefined as never);
+  app.decorateRequest(hostOf as never, undefined as never);
 
   app.addHook('onRequest', (request, reply, next) => {
-    const scope = new Scope(deferrer, new FastifyHost(request, reply));
-    (request as Scoped)[scopeOf] = scope;
-    scopes.run(scope, next);
+    const host = new FastifyHost(deferrer, request, reply);
+    (request as Hosted)[hostOf] = host;
+    scopes.run(host.scope, next);
   });
 
   // A body is read, and a hook goes on, in a context that is not the request's.
   app.addHook('preValidation', (request, _reply, next) => {
-    const scope = (request as Scoped)[scopeOf];
+    const scope = (request as Hosted)[hostOf]?.scope;
     if (scope === undefined || scopes.getStore() === scope) next();
     else scopes.run(scope, next);
   });
 
-  // The payload is made and nothing has left: the last place to wait for a write.
+  // The payload is made and nothing has left: the cheapest place to wait for a write.
   app.addHook('onSend', (request, reply, payload, next) => {
-    const scope = (request as Scoped)[scopeOf];
-    if (scope === undefined || !scope.isGuarded) return next(null, payload);
+    const host = (request as Hosted)[hostOf];
+    if (host === undefined) return next(null, payload);
+    host.isSending = true;
+    const { scope } = host;
+    if (!scope.isGuarded) return next(null, payload);
     scope.hold(reply.statusCode, new HeldPayload(next, payload));
   });
 }

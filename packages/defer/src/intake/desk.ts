@@ -67,7 +67,7 @@ export class Desk implements ScopeDesk, LaneReports {
     const isKept = job.isJournaled ? !isCertain || this.#record(job, lane) : this.#load(job, lane);
     // Whatever has happened to it by now: a response that claims it must not leave.
     const isClaimed = job.level !== 'memory' || !job.isSettled;
-    if (scope?.canHold && isCertain && isClaimed) scope.await(job);
+    if (isCertain && isClaimed && scope?.canHold) scope.await(job);
     if (!isKept) return job;
     if (isDecided || (job.level === 'sink' && isCertain)) {
       this.deliver(job);

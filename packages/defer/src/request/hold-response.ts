@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { DeferError } from '../errors.ts';
 import { messageOf } from '../thrown.ts';
 import type { HeldReply, Scope } from './scope.ts';
+import { cutOff } from './watch-end.ts';
 
 type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';
 
@@ -14,20 +15,10 @@ interface Step {
 /**
  * Keeps the bytes of a response back until its scope lets them go: Express has no hook between the body and the
  * socket. What the handler writes meanwhile is written afterwards, in its order; a response whose jobs are not safe
- * becomes a 503. Only a response that has something to wait for is touched.
+ * becomes a 503, and one that has begun to leave by then is cut off. Only a response that has something to wait for is
+ * touched.
  */
-export function holdResponse(response: ServerResponse, scope: Scope): void {
-  // What has begun to leave cannot be held any more.
-  if (response.headersSent) return;
-  const held = new HeldResponse(response, scope);
-  // They stay as they are from now on: whoever has wrapped them meanwhile must not lose that.
-  response.write = held.write.bind(held) as typeof response.write;
-  response.end = held.end.bind(held) as typeof response.end;
-  response.flushHeaders = held.flushHeaders.bind(held);
-  response.writeHead = held.writeHead.bind(held) as typeof response.writeHead;
-}
-
-class HeldResponse implements HeldReply {
+export class HeldResponse implements HeldReply {
   readonly #response: ServerResponse;
   readonly #scope: Scope;
   /** The response's own methods, or of whoever wrapped them before. */
@@ -44,6 +35,16 @@ class HeldResponse implements HeldReply {
     this.#response = response;
     this.#scope = scope;
     this.#own = { write, end, writeHead, flushHeaders };
+    // They stay as they are from now on: whoever has wrapped them meanwhile must not lose that.
+    response.write = this.write.bind(this) as typeof response.write;
+    response.end = this.end.bind(this) as typeof response.end;
+    response.flushHeaders = this.flushHeaders.bind(this);
+    response.writeHead = this.writeHead.bind(this) as typeof response.writeHead;
+  }
+
+  /** There is something more to wait for: what has not left is held again. */
+  again(): void {
+    if (this.#state === 'open') this.#state = 'free';
   }
 
   write(...args: unknown[]): boolean {
@@ -74,13 +75,16 @@ class HeldResponse implements HeldReply {
     const response = this.#response;
     this.#state = 'open';
     if (error !== undefined) {
-      refuse(response, error, this.#own.end);
+      if (response.headersSent) cutOff(response);
+      else refuse(response, error, this.#own.end);
       this.#state = 'refused';
       return;
     }
-    if (this.#isDisturbed) restore(response, this.#ended!);
-    for (const { name, args } of this.#steps) this.#call(name, args);
-    if (this.#owesDrain && !response.writableEnded) response.emit('drain');
+    if (this.#isDisturbed && !response.headersSent) restore(response, this.#ended!);
+    for (const { name, args } of this.#steps.splice(0)) this.#call(name, args);
+    if (!this.#owesDrain) return;
+    this.#owesDrain = false;
+    if (!response.writableEnded) response.emit('drain');
   }
 
   /* True when the call is to be made now. */

@@ -43,7 +43,7 @@ export interface ScopeHost {
   watch(scope: Scope): void;
   /** The status of a response that has been written as a whole, on its way as it may be. */
   repliedWith(): number | undefined;
-  /** The response has something to wait for: `scope.hold` must be called before any of it leaves. Called once. */
+  /** The response has something to wait for: `scope.hold` must be called before any more of it leaves. Once, until it is released. */
   guard(scope: Scope): void;
 }
 
@@ -70,7 +70,10 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   #failure: unknown;
   #isWatched = false;
   #isGuarded = false;
-  #hasReplied = false;
+  /** The reply says that what it claimed is not true. */
+  #hasFailed = false;
+  /** How many of the jobs the reply has been held for, or was asked to be. */
+  #secured = 0;
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
   #held: { readonly reply: HeldReply; readonly context: AsyncResource } | undefined;
 
@@ -88,9 +91,11 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     return this.#outcome !== undefined;
   }
 
-  /** True while the response can still be held. */
+  /** True while the response can still be held, or the rest of it. */
   get canHold(): boolean {
-    return !this.#hasReplied && this.#outcome === undefined;
+    return (
+      !this.#hasFailed && this.#outcome === undefined && this.#host.repliedWith() === undefined
+    );
   }
 
   /** True when the response has something to wait for, or jobs to journal once its status is known. */
@@ -125,7 +130,8 @@ export class Scope implements Acknowledgement, Linked<Scope> {
    */
   hold(status: number, reply: HeldReply): void {
     if (status < 400 && this.canHold) {
-      for (const job of this.#jobs) {
+      while (this.#secured < this.#jobs.length) {
+        const job = this.#jobs[this.#secured++]!;
         if (job.when !== 'success' || job.level === 'memory') continue;
         this.await(job);
         this.deferrer.desk.secure(job);
@@ -166,7 +172,9 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     if (status !== undefined) return this.end(status, true);
     const certain = this.#jobs.filter(({ when }) => when === 'always');
     if (certain.length === 0) return;
-    this.#jobs = this.#jobs.filter(({ when }) => when !== 'always');
+    const isOpen = ({ when }: PendingJob): boolean => when !== 'always';
+    this.#secured = this.#jobs.slice(0, this.#secured).filter(isOpen).length;
+    this.#jobs = this.#jobs.filter(isOpen);
     if (this.#jobs.length === 0) this.deferrer.desk.closed(this);
     for (const job of certain) this.deferrer.desk.dispatch(job);
   }
@@ -190,10 +198,14 @@ export class Scope implements Acknowledgement, Linked<Scope> {
 
   #answer(reply: HeldReply): void {
     const failure = this.#failure;
+    if (failure === undefined) {
+      // What is deferred from now on, by a hook or within a stream, has the rest of the reply wait.
+      this.#isGuarded = false;
+      return reply.released(undefined);
+    }
     this.#failure = undefined;
     // An answer that says so is the response then, and is not held again.
-    this.#hasReplied = true;
-    if (failure === undefined) return reply.released(undefined);
+    this.#hasFailed = true;
     reply.released(unsafe(failure));
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ServerHttp2Stream } from 'node:http2';
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Scope } from './scope.ts';
 
 /** Tells the scope how its response ended. */
@@ -13,6 +13,13 @@ export function watchEnd(response: ServerResponse, scope: Scope): void {
 /** The status of a response that was written as a whole. */
 export function repliedWith(response: ServerResponse): number | undefined {
   return response.writableEnded ? response.statusCode : undefined;
+}
+
+/** The client must not take what it has for the whole. */
+export function cutOff(response: ServerResponse): void {
+  const { stream } = response as { stream?: ServerHttp2Stream };
+  if (stream?.rstCode === undefined) response.destroy();
+  else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
 /* Over HTTP/2 a response counts as finished when its stream is gone, whoever ended it. */

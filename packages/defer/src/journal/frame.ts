@@ -104,3 +104,24 @@ export function findFrame(bytes: Buffer, from: number, salt: number): FrameSpan 
   }
   return undefined;
 }
+
+/**
+ * The next place at or behind `from` where a frame may begin that goes on behind the end of `bytes`, and within
+ * `available` bytes: whether it is one shows when the rest of it is read.
+ */
+export function findCutOff(bytes: Buffer, from: number, available: number): number | undefined {
+  for (
+    let at = bytes.indexOf(frameMagic, from + 4);
+    at !== -1;
+    at = bytes.indexOf(frameMagic, at + 1)
+  ) {
+    const start = at - 4;
+    if (start + frameHeaderBytes > bytes.length) return start;
+    const length = claimedFrameBytes(bytes, start);
+    if (length === undefined || start + length > available) continue;
+    if (start + length > bytes.length) return start;
+  }
+  // Less than its first five bytes may be there.
+  const end = Math.max(from, bytes.length - 4);
+  return end < bytes.length && bytes.length < available ? end : undefined;
+}

@@ -1,6 +1,7 @@
 import { DeferError } from '../errors.ts';
 import {
   claimedFrameBytes,
+  findCutOff,
   findFrame,
   frameHeaderBytes,
   frameKinds,
@@ -73,7 +74,7 @@ export class ReadBack {
         const frame = readFrame(bytes, at, segment.salt) ?? findFrame(bytes, at, segment.salt);
         if (frame === undefined) {
           // The rest of the chunk is half a frame, or damage.
-          if (at === 0) at = bytes.length;
+          if (at === 0) at = findCutOff(bytes, 1, segment.bytes - this.#offset) ?? bytes.length;
           break;
         }
         at = frame.end;

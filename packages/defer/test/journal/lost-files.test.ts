@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import {
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -115,6 +117,51 @@ describe('a segment that cannot be read back', () => {
     assert.equal(received(life) + lane.stats.dropped.unreadable, 60);
     assert.match(life.logger.lines.join('\n'), /cannot be read back: ENOENT/);
   });
+});
+
+describe('of a segment that is damaged while its process lives', () => {
+  // A chunk that is read back has 256 KiB.
+  for (const [what, lengths] of Object.entries({
+    'larger than what is read at once': [400_000, 700_000],
+    'around the end of what is read at once': Array.from(
+      { length: 16 },
+      (_, n) => 261_900 + n * 20,
+    ),
+  })) {
+    test(`the job in the damage is lost, which is told, and those behind it are done: ${what}`, async (t) => {
+      const directory = temporaryFolder(t);
+      const life = live(t, directory);
+      await fill(life);
+      const large = what.startsWith('larger');
+      for (const length of lengths) {
+        // In one write, and so in one segment.
+        await Promise.all([
+          life.deferrer.defer(job, `bad-${large ? '' : 'x'.repeat(length)}`, { level: 'process' }),
+          life.deferrer.defer(job, `good-${length}-${large ? 'x'.repeat(length) : ''}`, {
+            level: 'process',
+          }),
+          life.deferrer.defer(job, `last-${length}`, { level: 'process' }).acknowledged(),
+        ]);
+      }
+      let damaged = 0;
+      for (const path of segmentsIn(directory)) {
+        const bytes = readFileSync(path);
+        const bad = bytes.indexOf('"bad-');
+        if (bad === -1) continue;
+        // The magic of its frame: nobody can tell how long it is.
+        bytes[bytes.lastIndexOf(0xd7, bad)]! ^= 1;
+        writeFileSync(path, bytes);
+        damaged++;
+      }
+      assert.equal(damaged, lengths.length);
+      life.sink.answer = () => undefined;
+      const lane = life.deferrer.lanes.get('test')!;
+      await until('all there is', () => lane.depth === 0);
+      assert.equal(lane.stats.dropped.unreadable, lengths.length);
+      assert.match(life.logger.lines.join('\n'), /cannot be read back/);
+      assert.equal(received(life), 60 + 2 * lengths.length);
+    });
+  }
 });
 
 describe('at the next start, of a segment', () => {

@@ -80,6 +80,7 @@ export class Deferrer implements LaneHost {
           committed: (jobs, error) => this.desk.committed(jobs, error),
         },
         {
+          hasSink: (name) => this.#lanes.has(name),
           adopted: (adopted) => orphans.adopt(adopted),
           finished: (finished) => orphans.release(finished),
           damaged: (damage) => tellDamage(damage, logger),

@@ -109,6 +109,12 @@ export class TestClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
+  /** Time passes, and this process stands still meanwhile. */
+  stand(ms: number): void {
+    this.#now += ms;
+    this.wallMs += ms;
+  }
+
   /** Lets the time pass, and everything that is due happen, what that brings about among it. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;

@@ -23,6 +23,8 @@ export interface AppendingHost<Waiter> {
     committed(waiters: readonly Waiter[], error: unknown): void;
   };
   pathOf(segment: Segment): string;
+  /** @throws where the journal may be another process's by now */
+  confirm(): void;
 }
 
 /** Reports on a buffer, which has all frames added since the previous one. */
@@ -71,6 +73,7 @@ export class Appending<Waiter = unknown> {
       now: () => clock.now(),
       target: () => this.#target(),
       beforeWrite: () => events.beforeWrite(this.#commit),
+      confirm: () => journal.confirm(),
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
       worked: () => this.#worked(),

@@ -11,6 +11,8 @@ export interface GroupCommitHost<Waiter> {
   target(): CommitTarget;
   /** Called before a buffer is written: the last chance to add to it. */
   beforeWrite(): void;
+  /** Called after a write. @throws if the file may belong to another process by now: then the write does not count */
+  confirm(): void;
   /** A buffer could not be written, and none of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): DeferError;
   syncFailed(error: unknown): DeferError;
@@ -184,6 +186,8 @@ export class GroupCommit<Waiter = unknown> {
       for (let at = 0; at < length;) {
         at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at, target.bytes + at);
       }
+      // Behind the write: before it, the process could stand still in between.
+      this.#host.confirm();
       target.bytes += length;
       if (isSynced) reserveAhead(this.#fs, target);
     } catch (error) {

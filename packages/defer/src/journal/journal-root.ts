@@ -21,6 +21,8 @@ import { Kinds } from './kinds.ts';
 import { checkVersion, recoverJournal, segmentNumbers, type Damage } from './recover.ts';
 
 export interface JournalRootHost {
+  /** Whether this process can deliver jobs of the sink. */
+  hasSink(name: string): boolean;
   /** The jobs of an exited process's journal are here now. */
   adopted(journal: Journal): void;
   /** An adopted journal is no longer needed. */
@@ -53,6 +55,8 @@ export class JournalRoot<Waiter = unknown> {
   readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
   /** Ids of journals that could not be adopted, which was reported. */
   readonly #refused = new Set<string>();
+  /** Ids of journals in which others alone have something to do. */
+  readonly #leftToOthers = new Set<string>();
   readonly #timers = new Set<Timer>();
   #scanning: Promise<void> | undefined;
   #isClosed = false;
@@ -229,6 +233,7 @@ export class JournalRoot<Waiter = unknown> {
   #isOrphan(name: string): boolean {
     const { owner, id } = parseFolderName(name)!;
     if (this.journals.some((journal) => journal.id === id)) return false;
+    if (this.#leftToOthers.has(id)) return false;
     const alive = isAlive(owner);
     if (alive !== undefined) return !alive;
     const sign = lifeSign(join(this.#settings.directory, name));
@@ -248,7 +253,12 @@ export class JournalRoot<Waiter = unknown> {
       journal.giveUpOnSync(this.#settings.syncTimeoutMs);
       journal.settle();
     }
-    for (const journal of this.#adopted.filter((each) => each.isFinished)) this.#drop(journal);
+    const { hasSink } = this.#host;
+    for (const journal of this.#adopted.filter((each) => each.hasNothingFor(hasSink))) {
+      // Another version of the app may have the sink, and may run beside this one.
+      if (!journal.isFinished) this.#leftToOthers.add(journal.id);
+      this.#drop(journal);
+    }
   }
 
   #drop(journal: Journal<Waiter>): void {
@@ -264,7 +274,7 @@ export class JournalRoot<Waiter = unknown> {
   #giveLifeSigns(): void {
     for (const journal of this.journals) {
       try {
-        giveLifeSign(journal.folder);
+        journal.giveLifeSign();
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code === 'ENOENT') this.#lose(journal, cause);
         else this.#warn(`The journal ${journal.folder} cannot be reached`, cause);

@@ -6,6 +6,7 @@ import { frameKinds } from './frame.ts';
 import { remove, type JournalFs } from './journal-fs.ts';
 import type { KindCount } from './kinds.ts';
 import { Marks } from './marks.ts';
+import { giveLifeSign, lifeSignEveryMs } from './owner.ts';
 import { Removal } from './removal.ts';
 import { Tries, type TryMark } from './tries.ts';
 import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
@@ -56,6 +57,7 @@ export class Journal<Waiter = unknown> {
   readonly #removal: Removal;
   /** When the server of a sink was last seen alive, in the life that `generations` names. */
   readonly #seenAlive = new Map<string, number>();
+  #signedAtMs: number;
   #isReleased = false;
 
   constructor(
@@ -83,6 +85,7 @@ export class Journal<Waiter = unknown> {
     this.generations = found?.generations ?? {};
     this.tries = found?.tries ?? new Tries();
     this.found = found?.kinds ?? [];
+    this.#signedAtMs = settings.clock.now();
     this.#nextJob = found?.nextJob ?? 1;
     this.#appending = new Appending<Waiter>(this, found?.nextSegment ?? 1, {
       beforeWrite: (commit) => this.#marks.addTo(commit, this.sinks, this.generations),
@@ -151,6 +154,21 @@ export class Journal<Waiter = unknown> {
     this.#unwrittenJobs ??= { segment, first: number, last: number };
     this.#unwrittenJobs.last = number;
     return { journal: this, segment, number, offset };
+  }
+
+  /** Gives a sign of life of its owner. @throws if the folder has been renamed or removed */
+  giveLifeSign(): void {
+    giveLifeSign(this.folder);
+    this.#signedAtMs = this.settings.clock.now();
+  }
+
+  /**
+   * Confirms that the folder still belongs to this process. If the process stood still (SIGSTOP, a frozen container),
+   * another one may have taken the journal over and read it: nobody would find what is written afterwards.
+   * @throws as `giveLifeSign`
+   */
+  confirm(): void {
+    if (this.settings.clock.now() - this.#signedAtMs >= 2 * lifeSignEveryMs) this.giveLifeSign();
   }
 
   /** Calls `settings.committed` for `waiter` when the last append has reached `level`. */
@@ -278,6 +296,7 @@ export class Journal<Waiter = unknown> {
   /** Its folder is gone. What it held belongs to another process; later jobs begin a new file. */
   abandon(): void {
     this.segments.length = 0;
+    this.#signedAtMs = this.settings.clock.now();
     this.#appending.folderGone();
   }
 
@@ -289,6 +308,13 @@ export class Journal<Waiter = unknown> {
   /** True when nothing of the journal is needed any more. */
   get isFinished(): boolean {
     return this.segments.every((segment) => segment.unfinished === 0);
+  }
+
+  /** True when none of its unfinished jobs is for one of these sinks. */
+  hasNothingFor(isSink: (name: string) => boolean): boolean {
+    const wanted = this.sinks.map((name) => isSink(name));
+    if (wanted.every(Boolean)) return this.isFinished;
+    return !this.segments.some((segment) => segment.hasUnfinished((sink) => wanted[sink]!));
   }
 
   /**

@@ -61,6 +61,18 @@ export class Segment {
     return this.#counts[waiting]! + this.#counts[loaded]! + this.#counts[sent]!;
   }
 
+  /** True where a job of such a sink is not done. */
+  hasUnfinished(isMeant: (sink: number) => boolean): boolean {
+    if (this.unfinished === 0) return false;
+    const { waiting, sent } = jobStates;
+    for (let at = 0; at < this.length; at++) {
+      const word = this.#states[at]!;
+      const state = word & stateMask;
+      if (state >= waiting && state <= sent && isMeant(word >>> stateBits)) return true;
+    }
+    return false;
+  }
+
   stateOf(job: number): JobState {
     const at = job - this.firstJob;
     if (this.firstJob < 0 || at < 0 || at >= this.length) return jobStates.absent;

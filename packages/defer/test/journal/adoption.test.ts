@@ -122,6 +122,29 @@ test('jobs for a sink that is not there any more stay where they are, and are to
   await until('the job', () => again.deferrer.lanes.get('old')!.stats.sent === 1);
 });
 
+test('jobs for a sink that one process does not have are left to one that has it, while the first one lives', async (t) => {
+  const directory = temporaryFolder(t);
+  const away = { kind: 'away', send: () => Promise.reject(new Error('away')) };
+  const newer = live(directory, { sinks: { test: away, mail: away }, sink: 'test' });
+  for (const sink of ['test', 'mail'] as const) {
+    for (let n = 0; n < 20; n++) {
+      await newer.deferrer.defer(job, `${sink} ${n}`, { sink }).acknowledged();
+    }
+  }
+  await newer.deferrer.close({ drainMs: 0 });
+  // The version before knows no mail, and takes the journal over all the same.
+  const older = await receive(t, directory, 20);
+  const mail = new TestSink();
+  const others = new TestSink();
+  const next = live(directory, { sinks: { test: others, mail }, sink: 'test' });
+  t.after(() => next.deferrer.close());
+  await until('the mails', () => mail.data.length === 20);
+  assert.deepEqual([older.sink.data.length, others.data.length], [20, 0]);
+  await next.deferrer.close();
+  await older.deferrer.close();
+  assert.deepEqual(readdirSync(directory), ['dead']);
+});
+
 test('a bad frame in the middle is told and kept, and everything else is delivered', async (t) => {
   const directory = temporaryFolder(t);
   await leave(directory, ['first', 'second', 'third']);
@@ -168,7 +191,7 @@ test('a checkpoint with any wrong byte costs no job', async (t) => {
   }
 });
 
-test('what a sink acknowledged is sent again when its server begins anew, across lives too', async (t) => {
+test('what a sink acknowledged is sent again when its server restarts, across lives too', async (t) => {
   const directory = temporaryFolder(t);
   const first = live(directory);
   await first.deferrer.ready();
@@ -314,6 +337,29 @@ test('a process whose folder was taken while it stood still begins a new one, an
   await receive(t, directory, 1).then(({ sink }) => assert.deepEqual(sink.data, ['after']));
   assert.ok(readdirSync(join(directory, taken)).length > 0);
 });
+
+for (const level of ['process', 'disk'] as const) {
+  test(`a process that stood still claims nothing that it writes into a folder that was taken, at level ${level}`, async (t) => {
+    const directory = temporaryFolder(t);
+    const clock = new TestClock();
+    const stuck = live(directory, { clock, journal: { directory, adoptEveryMs: 60_000 }, level });
+    t.after(() => stuck.deferrer.closeSync());
+    stuck.sink.isPaused = true;
+    await stuck.deferrer.ready();
+    await stuck.deferrer.defer(job, 'before').acknowledged();
+    const folder = readdirSync(directory).find((name) => name.includes('~'))!;
+    const id = folder.split('~')[0]!;
+    renameSync(join(directory, folder), join(directory, `${id}~1-1-0123456789ab`));
+    // Woken by a request: no timer comes before it.
+    clock.stand(20_000);
+    const refused = stuck.deferrer.defer(job, 'within').acknowledged();
+    await assert.rejects(refused, { code: 'ERR_REDLINE_DEFER_JOURNAL', message: /ENOENT/ });
+    await clock.pass(5_000);
+    await stuck.deferrer.defer(job, 'after').acknowledged();
+    assert.match(stuck.logger.lines.join('\n'), /taken over/);
+    assert.ok(readdirSync(directory).includes(folder));
+  });
+}
 
 test('a journal that cannot be read for a moment is adopted when it can', async (t) => {
   const directory = temporaryFolder(t);

@@ -274,14 +274,18 @@ function runs(batch: readonly Delivery[]): Delivery[][] {
   return parts;
 }
 
+/** What Redis answers to any job, as long as it is in that state. */
+const ofTheServer =
+  /(?:^|\s-?)(?:OOM|READONLY|LOADING|MISCONF|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|NOPERM|WRONGPASS) /;
+
 function isConnectionError(error: unknown): boolean {
   const { name, message = '', code } = error as { name?: string; message?: string; code?: string };
   return (
     code?.startsWith('E') === true ||
     name === 'MaxRetriesPerRequestError' ||
     name === 'AbortError' ||
-    /^(Connection is closed|OOM|READONLY|LOADING|MISCONF|CLUSTERDOWN|MASTERDOWN|NOAUTH|NOPERM|Stream isn't writeable)/.test(
-      message,
-    )
+    /^(Connection is closed|Stream isn't writeable)/.test(message) ||
+    // A Redis before 7 says it within "ERR Error running script … -OOM command not allowed".
+    (name === 'ReplyError' && ofTheServer.test(message))
   );
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { Hanging } from '../delivery/hanging.ts';
+import { MissingHandlers } from '../delivery/missing-handlers.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { runHere } from '../delivery/run-here.ts';
 import { Shifts, type Shift } from '../delivery/shifts.ts';
@@ -103,6 +104,7 @@ class HandlersSink implements Sink {
   #shifts = new Shifts(systemClock, 30_000, () => tooLong(30_000));
   #clock = systemClock;
   #hanging = new Hanging(systemClock);
+  #missing = new MissingHandlers(systemClock, (message) => this.#host.warn(message));
   #tellAtMs = 0;
   #tellHangingAtMs = 0;
 
@@ -124,6 +126,7 @@ class HandlersSink implements Sink {
     this.#ordered = ordered === true;
     this.#clock = clock;
     this.#hanging = new Hanging(clock);
+    this.#missing = new MissingHandlers(clock, (message) => this.#host.warn(message));
     this.#shifts = new Shifts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
   }
 
@@ -168,7 +171,9 @@ class HandlersSink implements Sink {
 
   async #attempt(delivery: Delivery, closing: AbortSignal): Promise<DeliveryResult> {
     const handler = this.#table.get(delivery.job);
-    if (handler === undefined) return dead(new Error(this.refuses(delivery.job)));
+    if (handler === undefined) {
+      return this.#missing.verdict(delivery.job, this.refuses(delivery.job)!);
+    }
     if (closing.aborted) return untried(closing.reason);
     if (batchHandlers.has(handler)) {
       return (await this.#attemptTogether(handler as unknown as BatchHandler, [delivery]))[0];

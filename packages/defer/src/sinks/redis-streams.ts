@@ -9,8 +9,10 @@ import { RedisLink } from '../redis/redis-link.ts';
 import {
   dead,
   retry,
+  untried,
   type Delivery,
   type DeliveryResult,
+  type RetryResult,
   type Sink,
   type SinkHost,
 } from '../sink.ts';
@@ -87,13 +89,23 @@ class RedisStreamsSink implements Sink {
         results[index] = dead(error);
       }
     }
-    await Promise.all(
-      [...streams].map(async ([name, indexes]) => {
+    const parts = [...streams];
+    const outcomes = await Promise.allSettled(
+      parts.map(([name, indexes]) => {
         const own = indexes.map((index) => batch[index]!);
-        const outcome = await this.#appendTo(name, maxLength, own, signal);
-        for (const [place, index] of indexes.entries()) results[index] = outcome?.[place];
+        return this.#appendTo(name, maxLength, own, signal);
       }),
     );
+    for (const [at, [, indexes]] of parts.entries()) {
+      const outcome = outcomes[at]!;
+      for (const [place, index] of indexes.entries()) {
+        results[index] =
+          outcome.status === 'fulfilled' ? outcome.value?.[place] : verdict(outcome.reason);
+      }
+    }
+    // The server itself refuses, or is not there: nobody loses an attempt.
+    const isAway = results.length > 0 && results.every((result) => isUntried(result));
+    if (isAway) throw results[0]!.error;
     return results;
   }
 
@@ -123,11 +135,30 @@ class RedisStreamsSink implements Sink {
     words.push(records!.toString());
     const [count, refusal] = await untilAborted(this.#append!(stream, ...words), signal);
     if (refusal === undefined) return undefined;
-    const error = new Error(`Redis refused an entry of the stream "${stream}": ${refusal}`);
+    const error = new Refusal(stream, refusal);
     // Out of memory, read only, no stream under that name: it would refuse any other job as well.
     if (count === 0) throw error;
     return batch.map((_, index) => (index < count ? undefined : retry(error)));
   }
+}
+
+class Refusal extends Error {
+  /** It is the stream's alone: something else lies there, or it is forbidden. Other jobs go to other streams. */
+  readonly isOfStream: boolean;
+
+  constructor(stream: string, answer: string) {
+    super(`Redis refused an entry of the stream "${stream}": ${answer}`);
+    this.isOfStream = /^(WRONGTYPE|NOPERM)/.test(answer);
+  }
+}
+
+/* Of a part of a batch whose jobs have streams of their own. */
+function verdict(error: unknown): RetryResult {
+  return error instanceof Refusal && error.isOfStream ? retry(error) : untried(error);
+}
+
+function isUntried(result: DeliveryResult): boolean {
+  return result?.kind === 'retry' && result.isUntried === true;
 }
 
 /** Whether the fields of two jobs are the same, but for those that are packed. */

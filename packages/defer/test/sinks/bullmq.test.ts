@@ -237,6 +237,36 @@ describe('bullmq', { skip }, () => {
     assert.equal(await queue.getWaitingCount(), 3);
   });
 
+  it('has every job tried again, and none dead, while Redis itself takes nothing', async (t) => {
+    const queue = openQueue(t, current);
+    const client = new Redis(connection);
+    t.after(() => client.disconnect());
+    const sink = bullmq(queue);
+    await sink.open!(host());
+    t.after(() => sink.close!());
+    const batches = [deliveries(2), deliveries(2, { options: { delay: 60_000 } })];
+    for (const batch of batches) await sink.send(batch, AbortSignal.timeout(5_000));
+    for (const [setting, on, off, answer] of [
+      ['min-replicas-to-write', '1', '0', /NOREPLICAS/],
+      ['maxmemory', '1', '0', /OOM/],
+    ] as const) {
+      await client.config('SET', setting, on);
+      try {
+        for (const options of [undefined, { delay: 60_000 }]) {
+          const batch = deliveries(2, { options });
+          batches.push(batch);
+          const sent = Promise.resolve(sink.send(batch, AbortSignal.timeout(5_000)));
+          await assert.rejects(sent, answer);
+        }
+      } finally {
+        await client.config('SET', setting, off);
+      }
+    }
+    for (const batch of batches) await sink.send(batch, AbortSignal.timeout(5_000));
+    assert.equal(await queue.getWaitingCount(), 6);
+    assert.equal(await queue.getDelayedCount(), 6);
+  });
+
   it('makes ids of any keys, and two of two', async (t) => {
     const queue = openQueue(t, current);
     const sink = bullmq(queue);

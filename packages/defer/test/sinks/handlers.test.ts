@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, it } from 'node:test';
-import { retry } from '../../src/sink.ts';
+import { retry, type RetryResult } from '../../src/sink.ts';
 import { batched, handlers } from '../../src/sinks/handlers.ts';
-import { deliveries, delivery, host } from '../../src/testing/deliveries.ts';
+import { deliveries, delivery, host, type SpyHost } from '../../src/testing/deliveries.ts';
 import type { Message } from '../../src/testing/sink-contract.ts';
+import { TestClock } from '../harness.ts';
 import { runContract } from './run-contract.ts';
 
 const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
@@ -12,7 +13,7 @@ const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
 describe('handlers', () => {
   runContract({
     dedupes: false,
-    poison: { job: 'nobody does this' },
+    poison: { job: 'forbidden' },
     async open() {
       const done: Message[] = [];
       const note = async (
@@ -32,7 +33,14 @@ describe('handlers', () => {
         });
       };
       return {
-        sink: () => handlers({ 'send-mail': note, log: note }),
+        sink: () =>
+          handlers({
+            'send-mail': note,
+            log: note,
+            forbidden: () => {
+              throw Object.assign(new Error('never'), { retryable: false });
+            },
+          }),
         received: async () => done,
       };
     },
@@ -53,6 +61,32 @@ describe('handlers', () => {
     assert.deepEqual(
       results?.map((result) => result && [result.kind, (result.error as Error).message]),
       [undefined, ['retry', 'later'], ['dead', 'never'], undefined],
+    );
+  });
+
+  it('keeps a job it has no handler for as long as a deployment may take, and tells it once', async () => {
+    const clock = new TestClock();
+    const sink = handlers({ good: () => {} });
+    const told: SpyHost = { ...host(), clock };
+    await sink.open!(told);
+    const batch = [delivery({ job: 'of-the-next-version' }), delivery({ job: 'good' })];
+    const waits = ['retry', true];
+    for (const [passMs, expected] of [
+      [0, waits],
+      [599_000, waits],
+      [1_000, ['dead', undefined]],
+    ] as const) {
+      await clock.pass(passMs);
+      const results = await sink.send(batch, inTime());
+      assert.deepEqual(
+        results?.map((result) => result && [result.kind, (result as RetryResult).isUntried]),
+        [expected, undefined],
+      );
+    }
+    assert.equal(told.warnings.length, 1);
+    assert.match(
+      told.warnings[0]!,
+      /no handler for "of-the-next-version", only for good; .* 10 min/,
     );
   });
 

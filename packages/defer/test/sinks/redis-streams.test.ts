@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
+import type { RetryResult } from '../../src/sink.ts';
 import { redisStreams } from '../../src/sinks/redis-streams.ts';
 import { bringAll, deliveries, delivery, host } from '../../src/testing/deliveries.ts';
 import type { Message } from '../../src/testing/sink-contract.ts';
@@ -68,6 +69,26 @@ describe('redisStreams', { skip }, () => {
       (await read(`${prefix}:mail`)).map(({ data }) => data),
       [{ n: 1 }],
     );
+  });
+
+  it('blames the jobs of a stream that is none, alone or among others, and sends those of others once', async (t) => {
+    const prefix = randomUUID();
+    await client.set(`${prefix}:bad`, 'not a stream');
+    const sink = redisStreams({ client, stream: ({ job }) => `${prefix}:${job}` });
+    await sink.open!(host());
+    t.after(() => sink.close!());
+    const kinds = async (jobs: string[]): Promise<unknown[]> => {
+      const batch = jobs.map((job) => delivery({ job }));
+      const results = await sink.send(batch, AbortSignal.timeout(5_000));
+      return results!.map((result) => result && [result.kind, (result as RetryResult).isUntried]);
+    };
+    const retried = ['retry', undefined];
+    assert.deepEqual(await kinds(['log', 'bad', 'log']), [undefined, retried, undefined]);
+    assert.deepEqual(await kinds(['bad']), [retried]);
+    assert.equal(await client.xlen(`${prefix}:log`), 2);
+    await client.config('SET', 'min-replicas-to-write', '1');
+    t.after(() => client.config('SET', 'min-replicas-to-write', '0'));
+    await assert.rejects(kinds(['log', 'mail']), /NOREPLICAS/);
   });
 
   it('keeps about as many entries as it may', async (t) => {

@@ -3,6 +3,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { PendingJob } from '../job/pending-job.ts';
 import type { SinkHost } from '../sink.ts';
 import { Repeated } from '../repeated.ts';
+import { Admission } from './admission.ts';
 import { Alarm } from './alarm.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
@@ -10,14 +11,14 @@ import { FromDisk } from './from-disk.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
+import { LaneView } from './lane-view.ts';
 import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
 import { OnTheirWay } from './on-their-way.ts';
 import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
 import { Suspects } from './suspects.ts';
-import { jobStatsOf, type JobStats } from './job-stats.ts';
-import { whyWaiting } from './why-waiting.ts';
+import type { JobStats } from './job-stats.ts';
 import type { Waiting } from './waiting.ts';
 
 /** The queue of one sink: gathers jobs, sends the batches, and reports their outcomes. */
@@ -40,7 +41,8 @@ export class Lane {
   readonly #parking = new Parking();
   readonly #delayed: Delayed;
   readonly #suspects: Suspects;
-  #awaitsOrphans = false;
+  readonly #admission: Admission;
+  readonly #view: LaneView;
   readonly #drops: Repeated;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
@@ -76,7 +78,7 @@ export class Lane {
       () => this.#tellIdle(),
     );
     this.#suspects = new Suspects((job, error) => this.#results.die(job, error));
-    this.#fromDisk = new FromDisk({
+    const parts = {
       options,
       host,
       stats: this.stats,
@@ -85,13 +87,18 @@ export class Lane {
       backlogs: this.#backlogs,
       parking: this.#parking,
       suspects: this.#suspects,
+    };
+    this.#fromDisk = new FromDisk({
+      ...parts,
       alarm: this.#alarm,
       isClosed: () => this.#isClosed,
       isIdle: () => this.#gathering.isEmpty && this.#onTheirWay.size === 0,
       schedule: () => this.#schedule(),
       lost: (job) => this.drop(job, 'unreadable'),
     });
-    this.#delayed = this.#fromDisk.delayed;
+    const delayed = (this.#delayed = this.#fromDisk.delayed);
+    const admission = (this.#admission = new Admission({ ...parts, delayed }));
+    this.#view = new LaneView({ ...parts, delayed, admission, onTheirWay: this.#onTheirWay });
   }
 
   get name(): string {
@@ -100,9 +107,7 @@ export class Lane {
 
   /** Jobs not yet delivered, including those of running requests, without delayed ones. */
   get depth(): number {
-    const { waiting, stuck } = this.#backlogs;
-    const { loaded, reserved } = this.#room;
-    return loaded - this.#delayed.inMemory + reserved + this.#parking.length + waiting + stuck;
+    return this.#view.depth;
   }
 
   /** Delayed jobs: how many, and the wall clock of the next one. */
@@ -121,36 +126,17 @@ export class Lane {
 
   /** Why its jobs wait. Undefined if they do not, or their batch is gathering. */
   get waiting(): Waiting | undefined {
-    if (this.depth === this.#room.reserved) return undefined;
-    return whyWaiting(this.#host.clock, {
-      breaker: this.#onTheirWay.breaker,
-      gathering: this.#gathering,
-      options: this.options,
-      batches: this.#onTheirWay.size,
-      isAlone: this.#suspects.isAlone,
-      awaitsOrphans: this.#awaitsOrphans,
-      parked: this.#parking.retrying,
-      stuck: this.#backlogs.stuck,
-    });
+    return this.#view.waiting;
   }
 
   /** Counts of its jobs by name. */
   get jobs(): JobStats[] {
-    const { byName } = this.stats;
-    const { waiting, stuck } = this.#backlogs;
-    if (waiting + stuck + this.#parking.length === 0) byName.nothingOnDisk();
-    return jobStatsOf(byName, [...this.#gathering, ...this.#suspects, ...this.#onTheirWay.jobs]);
+    return this.#view.jobs;
   }
 
   /** Wall clock of the oldest undelivered job. */
   get oldestAtMs(): number | undefined {
-    let oldest = this.#gathering.oldestAtMs;
-    const compare = (atMs: number | undefined): void => {
-      if (atMs !== undefined && (oldest === undefined || atMs < oldest)) oldest = atMs;
-    };
-    for (const job of this.#onTheirWay.firsts()) compare(job?.waitsSinceMs);
-    for (const { oldestAtMs } of this.#backlogs) compare(oldestAtMs);
-    return oldest;
+    return this.#view.oldestAtMs;
   }
 
   /** True if another job would exceed the limits in memory. */
@@ -160,9 +146,7 @@ export class Lane {
 
   /** True if another job must go behind those that are only on disk: in memory it would overtake them. */
   get isBehindSpilled(): boolean {
-    const { ordered, overflow } = this.options;
-    if (ordered === false || overflow !== 'spill') return false;
-    return this.#awaitsOrphans || this.#backlogs.waiting > 0;
+    return this.#admission.isBehindSpilled;
   }
 
   /** The life of the sink's server, if it reports one, and when it was last seen. */
@@ -199,59 +183,26 @@ export class Lane {
    * anywhere.
    */
   enqueue(job: PendingJob): boolean {
-    this.stats.deferred++;
-    const counts = (job.counts = this.stats.byName.of(job.job));
-    counts.deferred++;
-    const waitMs = this.#delayed.waitMs(job);
-    if (waitMs > 0) return this.#delay(job, waitMs);
-    const { place } = job;
-    if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
-      place.journal.unload(place);
-      this.#backlogs.of(place.journal)!.add(job.deferredAtMs);
-      counts.spilled(1, job.deferredAtMs);
-      job.isSpilled = true;
-      this.stats.spilled++;
+    const where = this.#admission.admit(job);
+    if (where === 'disk') {
       this.#schedule();
-      return true;
+    } else if (where === 'memory') {
+      const waitsFor = this.#waitsFor;
+      if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
+        this.#schedule();
+      }
     }
-    if (this.#isTooMuch(job)) return false;
-    this.#room.load(job);
-    this.#gathering.push(job, this.#host.clock);
-    const waitsFor = this.#waitsFor;
-    if (waitsFor === undefined || (waitsFor === 'batch' && this.#gathering.isBatchDue)) {
-      this.#schedule();
-    }
-    return true;
-  }
-
-  /* Whatever its level: jobs that wait for long must not wait in memory. */
-  #delay(job: PendingJob, waitMs: number): boolean {
-    if (this.#host.desk.shelve(job)) {
-      job.isSpilled = true;
-      this.#delayed.putOnDisk(job.place!, waitMs);
-      return true;
-    }
-    if (this.#isTooMuch(job)) return false;
-    this.#room.load(job);
-    // Until its time it does not count as waiting.
-    job.counts!.loaded--;
-    this.#delayed.putInMemory(job, waitMs);
-    return true;
-  }
-
-  /* The journal could not take it, no response claims it, and no limit grows for it. */
-  #isTooMuch(job: PendingJob): boolean {
-    return job.place === undefined && job.isJournaled && !job.isReached && this.isFull;
+    return where !== undefined;
   }
 
   /** Jobs left by other processes are being searched: where order counts, new jobs must not come before them. */
   awaitOrphans(): void {
-    this.#awaitsOrphans = true;
+    this.#admission.awaitsOrphans = true;
   }
 
   /** All of it is attached. */
   hasOrphans(): void {
-    this.#awaitsOrphans = false;
+    this.#admission.awaitsOrphans = false;
     this.#schedule();
   }
 
@@ -349,14 +300,6 @@ export class Lane {
     );
   }
 
-  /* First in, first out: behind a job that is only on disk, the next ones are too. */
-  #mustSpill(journal: Journal): boolean {
-    if (this.isFull) return true;
-    // Jobs left by another process are older.
-    if (this.options.ordered !== false) return this.#awaitsOrphans || this.#backlogs.waiting > 0;
-    return this.#backlogs.of(journal)!.waiting > 0;
-  }
-
   #schedule(): void {
     if (this.#isClosed) return;
     this.#pumping ??= setImmediate(() => {
@@ -390,7 +333,7 @@ export class Lane {
     this.#results.parkBehind();
     if (gathering.isEmpty) gathering.rest();
     else this.#waitsFor ??= 'event';
-    if (!this.#awaitsOrphans) this.#fromDisk.readMore();
+    if (!this.#admission.awaitsOrphans) this.#fromDisk.readMore();
     // A timer may fire a little early.
     for (const dueAtMs of [gathering.nextDueAtMs, this.#fromDisk.nextDueAtMs]) {
       if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);

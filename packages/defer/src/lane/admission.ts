@@ -1,0 +1,93 @@
+import type { PendingJob } from '../job/pending-job.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Backlogs } from './backlogs.ts';
+import type { Delayed } from './delayed.ts';
+import type { Gathering } from './gathering.ts';
+import type { LaneHost } from './lane-host.ts';
+import type { ResolvedLane } from './lane-options.ts';
+import type { LaneStats } from './lane-stats.ts';
+import type { Room } from './room.ts';
+
+export interface AdmissionParts {
+  readonly options: ResolvedLane;
+  readonly host: LaneHost;
+  readonly stats: LaneStats;
+  readonly gathering: Gathering;
+  readonly room: Room;
+  readonly backlogs: Backlogs;
+  readonly delayed: Delayed;
+}
+
+/** Decides where a new job of a lane waits: in memory for the next batch, only on disk, or until its time. */
+export class Admission {
+  /** Jobs left by other processes are being searched: where order counts, new jobs must not come before them. */
+  awaitsOrphans = false;
+  readonly #parts: AdmissionParts;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+  }
+
+  /** True if another job must go behind those that are only on disk: in memory it would overtake them. */
+  get isBehindSpilled(): boolean {
+    const { ordered, overflow } = this.#parts.options;
+    return ordered !== false && overflow === 'spill' && this.#isBehindOthers;
+  }
+
+  /** A journaled job may be put back there if memory is full. Undefined if there is no room anywhere. */
+  admit(job: PendingJob): 'memory' | 'disk' | 'later' | undefined {
+    const { stats, delayed, backlogs, room, gathering, host } = this.#parts;
+    stats.deferred++;
+    const counts = (job.counts = stats.byName.of(job.job));
+    counts.deferred++;
+    const waitMs = delayed.waitMs(job);
+    if (waitMs > 0) return this.#delay(job, waitMs);
+    const { place } = job;
+    if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
+      place.journal.unload(place);
+      backlogs.of(place.journal)!.add(job.deferredAtMs);
+      counts.spilled(1, job.deferredAtMs);
+      job.isSpilled = true;
+      stats.spilled++;
+      return 'disk';
+    }
+    if (this.#isTooMuch(job)) return undefined;
+    room.load(job);
+    gathering.push(job, host.clock);
+    return 'memory';
+  }
+
+  /* Whatever its level: jobs that wait for long must not wait in memory. */
+  #delay(job: PendingJob, waitMs: number): 'later' | undefined {
+    const { delayed, room, host } = this.#parts;
+    if (host.desk.shelve(job)) {
+      job.isSpilled = true;
+      delayed.putOnDisk(job.place!, waitMs);
+      return 'later';
+    }
+    if (this.#isTooMuch(job)) return undefined;
+    room.load(job);
+    // Until its time it does not count as waiting.
+    job.counts!.loaded--;
+    delayed.putInMemory(job, waitMs);
+    return 'later';
+  }
+
+  /* The journal could not take it, no response claims it, and no limit grows for it. */
+  #isTooMuch(job: PendingJob): boolean {
+    return job.place === undefined && job.isJournaled && !job.isReached && this.#parts.room.isFull;
+  }
+
+  /* First in, first out: behind a job that is only on disk, the next ones are too. */
+  #mustSpill(journal: Journal): boolean {
+    const { room, options, backlogs } = this.#parts;
+    if (room.isFull) return true;
+    if (options.ordered !== false) return this.#isBehindOthers;
+    return backlogs.of(journal)!.waiting > 0;
+  }
+
+  /* Jobs left by another process are older. */
+  get #isBehindOthers(): boolean {
+    return this.awaitsOrphans || this.#parts.backlogs.waiting > 0;
+  }
+}

@@ -123,6 +123,32 @@ for (const [name, serve] of Object.entries(servers)) {
   });
 }
 
+test('a form of the page of another worker is taken, and none of another origin', async (t) => {
+  const { deferrer } = await troubled(t);
+  const [one, other] = [
+    await listening(t, deferPage(deferrer)),
+    await listening(t, deferPage(deferrer)),
+  ];
+  const body = formOf(await (await fetch(one)).text(), 'Delete for good');
+  const post = async (headers: Record<string, string>): Promise<number> =>
+    (await fetch(other, { method: 'POST', body, headers, redirect: 'manual' })).status;
+  // As a browser has them over plain HTTP; where it can be trusted, it says so itself.
+  const evil = 'http://evil.example';
+  for (const headers of [
+    {},
+    { origin: evil },
+    { origin: 'null' },
+    { origin: other, 'sec-fetch-site': 'same-site' },
+    { origin: other, 'sec-fetch-site': 'cross-site' },
+  ] as Record<string, string>[]) {
+    assert.equal(await post(headers), 403, JSON.stringify(headers));
+  }
+  assert.equal(deferrer.deadLetters.size, 2);
+  assert.equal(await post({ origin: other }), 303);
+  assert.equal(await post({ origin: evil, 'sec-fetch-site': 'same-origin' }), 303);
+  assert.equal(deferrer.deadLetters.size, 1);
+});
+
 test('a form without an action, one that is too large, and other methods are refused', async (t) => {
   const { deferrer } = await troubled(t);
   const url = await listening(t, deferPage(deferrer));

@@ -19,7 +19,7 @@ const headers = {
 };
 
 export function pageHandler(source: PageSource): PageHandler {
-  // Of this handler alone: a form of another origin, or of an earlier process, is refused.
+  // Of this handler alone: a page of another origin cannot know it.
   const token = randomBytes(16).toString('hex');
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -35,7 +35,7 @@ export function pageHandler(source: PageSource): PageHandler {
     }
     const form = await formOf(request);
     if (form === undefined) return refuse(response, 413, 'This is not a form of this page.');
-    if (!isSame(form.get('token') ?? '', token)) {
+    if (!isSame(form.get('token') ?? '', token) && !isOfThisOrigin(request)) {
       return refuse(response, 403, 'This form is not from this page. Reload it and try again.');
     }
     const which = whichOf(form);
@@ -99,6 +99,13 @@ function whichOf(form: URLSearchParams): Which | undefined {
   const [id, job, sink] = ['id', 'job', 'sink'].map((name) => form.get(name));
   if (id != null) return { id };
   return job == null || sink == null ? undefined : { job, sink };
+}
+
+/* In a cluster the form may come from the page of another worker. What a browser says of itself no page can change. */
+function isOfThisOrigin({ headers: said }: IncomingMessage): boolean {
+  if (said['sec-fetch-site'] !== undefined) return said['sec-fetch-site'] === 'same-origin';
+  const { origin = '', host } = said;
+  return URL.canParse(origin) && new URL(origin).host === host;
 }
 
 function isSame(given: string, token: string): boolean {

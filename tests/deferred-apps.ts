@@ -25,7 +25,7 @@ export interface App {
 }
 
 /** What a request defers, of what stands in its path. */
-export type Take = (level: string, when: string, data: string) => void;
+export type Take = (level: string, when: string, data: string) => unknown;
 
 async function listening(server: Server): Promise<string> {
   if (!server.listening) await once(server, 'listening');
@@ -38,8 +38,8 @@ async function startNest(
   take: Take,
 ): Promise<App> {
   class Jobs {
-    take(level: string, when: string, data: string): object {
-      take(level, when, data);
+    async take(level: string, when: string, data: string): Promise<object> {
+      await take(level, when, data);
       return { data };
     }
   }
@@ -79,7 +79,7 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
     app.get<{ Params: Record<'level' | 'when' | 'data', string> }>(
       '/:level/:when/:data',
       async ({ params: { level, when, data } }) => {
-        take(level, when, data);
+        await take(level, when, data);
         return { data };
       },
     );
@@ -90,8 +90,8 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
     const deferrer = createDefer(options);
     const app = express();
     app.use(expressDefer(deferrer));
-    app.get('/:level/:when/:data', ({ params: { level, when, data } }, response) => {
-      take(level, when, data);
+    app.get('/:level/:when/:data', async ({ params: { level, when, data } }, response) => {
+      await take(level, when, data);
       response.json({ data });
     });
     const server = app.listen(0, '127.0.0.1');

@@ -2,22 +2,17 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createDefer,
   dead,
   defer,
-  defineJob,
   nodeFs,
   retry,
   type DeferOptions,
-  type Delivery,
-  type DeliveryResult,
   type JournalFs,
-  type Level,
   type Sink,
-  type SinkHost,
 } from '@redline/defer';
 import { bullmq } from '@redline/defer/sinks/bullmq';
 import { handlers } from '@redline/defer/sinks/handlers';
@@ -25,69 +20,21 @@ import { redisStreams } from '@redline/defer/sinks/redis-streams';
 import { startRedis } from '@redline/services';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { apps, leftBy, temporaryFolder, type Take } from './deferred-apps.ts';
-
-const good = defineJob<string>('good');
-const bad = defineJob<string>('bad');
-
-/** `/process/good/7` defers the job good with the data "7" at the level process. */
-const byName: Take = (level, name, data) => {
-  defer(name === 'good' ? good : bad, data, { level: level as Exclude<Level, 'outbox'> });
-};
-
-/** What a sink of the test has taken, by the names of the jobs. */
-class List implements Sink {
-  readonly kind = 'list';
-  readonly got: string[] = [];
-  host: SinkHost | undefined;
-  isAway = false;
-  answer: (delivery: Delivery) => DeliveryResult = () => undefined;
-
-  open(host: SinkHost): void {
-    this.host = host;
-  }
-
-  async send(batch: readonly Delivery[]): Promise<readonly DeliveryResult[]> {
-    if (this.isAway) throw new Error('It is away.');
-    return batch.map((delivery) => {
-      const result = this.answer(delivery);
-      if (result === undefined) this.got.push(JSON.parse(delivery.json) as string);
-      return result;
-    });
-  }
-}
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; !(await isSo()); await sleep(5)) {
-    if (Date.now() > end) throw new Error(`still waiting: ${what}`);
-  }
-}
-
-const quick = { batch: { waitMs: 0 }, breaker: { minMs: 5, maxMs: 20 } };
-const some = Array.from({ length: 60 }, (_, n) => String(n));
+import { apps, leftBy, temporaryFolder } from './deferred-apps.ts';
+import {
+  bad,
+  beginOn,
+  good,
+  HandClock,
+  List,
+  quick,
+  some,
+  sorted,
+  until,
+} from './deferred-bench.ts';
 
 for (const [framework, start] of Object.entries(apps)) {
-  const begin = async (t: TestContext, options: DeferOptions, take: Take = byName) => {
-    const app = await start(
-      { handleSignals: false, logger: false, drainMs: 100, ...options },
-      take,
-    );
-    t.after(() => app.stop());
-    /** The data of those that were answered below 400. */
-    const ask = async (level: string, name: string, data: readonly string[]): Promise<string[]> => {
-      const claimed: string[] = [];
-      await Promise.all(
-        data.map(async (each) => {
-          const response = await fetch(`${app.url}/${level}/${name}/${each}`);
-          await response.text();
-          if (response.ok) claimed.push(each);
-        }),
-      );
-      return claimed;
-    };
-    return { ...app, ask, lane: app.deferrer.lanes.get('test')! };
-  };
-  const sorted = (data: readonly string[]): string[] => data.toSorted((a, b) => +a - +b);
+  const begin = beginOn(start);
 
   describe(`on ${framework}`, () => {
     test('an outage longer than the replay window loses nothing of a server that forgets', async (t) => {
@@ -303,6 +250,65 @@ for (const [framework, start] of Object.entries(apps)) {
       await ask('process', 'good', some);
       await until('all of them', () => lane.depth === 0 && runs.size === some.length);
       assert.deepEqual([...new Set(runs.values())], [1]);
+    });
+
+    test('of the same requests, as many jobs of level memory go in a batch as of level process or disk', async (t) => {
+      const batches: Record<string, number[]> = {};
+      for (const level of ['memory', 'process', 'disk']) {
+        const clock = new HandClock();
+        const lengths: number[] = (batches[level] = []);
+        const sink: Sink = {
+          kind: 'lengths',
+          async send({ length }) {
+            lengths.push(length);
+          },
+        };
+        const { ask, lane } = await begin(t, {
+          sinks: { test: { sink, batch: { waitMs: 5 } } },
+          journal: { directory: temporaryFolder(t) },
+          clock,
+        });
+        // Two waves within the time of a batch, and one behind it.
+        for (const [wave, waiting, passMs] of [
+          [some, 60, 2],
+          [some.slice(0, 20), 80, 3],
+          [some.slice(0, 30), 30, 5],
+        ] as const) {
+          assert.equal((await ask(level, 'good', wave)).length, wave.length);
+          await until('the end of their requests', () => lane.loaded === waiting);
+          clock.pass(passMs);
+          await until('the batch', () => passMs === 2 || lane.loaded === 0);
+        }
+      }
+      assert.deepEqual(batches, { memory: [80, 30], process: [80, 30], disk: [80, 30] });
+    });
+
+    test("'block' keeps no request that it has refused, and takes new ones once there is room", async (t) => {
+      const sink = new List();
+      const { ask, lane } = await begin(t, {
+        sinks: { test: { sink, ...quick, maxPending: 5, overflow: 'block' } },
+        journal: { directory: temporaryFolder(t), maxBytes: 500, segmentBytes: 100 },
+        acknowledgeTimeoutMs: 50,
+      });
+      sink.isAway = true;
+      const claimed: string[] = [];
+      let refused = 0;
+      for (let round = 0; round < 3; round++) {
+        const data = some.map((each) => String(100 * round + Number(each)));
+        const answered = await ask('process', 'good', data);
+        claimed.push(...answered);
+        refused += data.length - answered.length;
+      }
+      assert.ok(refused > 2 * some.length, `${refused} were refused`);
+      // Those that wait for room are no more than maxPending, and none of them waits behind its 503.
+      assert.ok(lane.depth <= claimed.length + 5, `${lane.depth} wait, ${claimed.length} claimed`);
+      sink.isAway = false;
+      await until('the end of the backlog', () => lane.depth === 0);
+      assert.deepEqual(
+        claimed.filter((each) => !sink.got.includes(each)),
+        [],
+      );
+      assert.deepEqual(await ask('process', 'good', ['1000']), ['1000']);
     });
 
     test('two kinds of job with one key, and a key with half an emoji, are all in the queue', async (t) => {

@@ -1,18 +1,19 @@
 // An app as users write it, to be killed: the parent sends requests, this process defers jobs for each.
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
-import fastify from 'fastify';
-import { createDefer } from '../../src/create-defer.ts';
-import { defer } from '../../src/defer.ts';
-import { expressDefer } from '../../src/adapters/express.ts';
-import { fastifyDefer } from '../../src/adapters/fastify.ts';
-import { defineJob } from '../../src/job/job.ts';
-import { nodeFs } from '../../src/journal/journal-fs.ts';
-import type { Level } from '../../src/job/level.ts';
-import { retry, type Delivery, type Sink } from '../../src/sink.ts';
-import { redisStreams } from '../../src/sinks/redis-streams.ts';
+// By its name, as `@redline/nest` has it: of one copy all requests are.
+import {
+  defer,
+  defineJob,
+  nodeFs,
+  retry,
+  type Deferrer,
+  type Delivery,
+  type Level,
+  type Sink,
+} from '@redline/defer';
+import { redisStreams } from '@redline/defer/sinks/redis-streams';
 import { crashingFs } from './crash-fs.ts';
+import { startOn, type Platform, type Routes } from './platforms.ts';
 
 export interface AppSettings {
   directory: string;
@@ -28,7 +29,7 @@ export interface AppSettings {
   delayMs?: number;
   quiet?: boolean;
   /** @default 'fastify' */
-  platform?: 'fastify' | 'express';
+  platform?: Platform;
   /** The first try of every nth job of a burst fails. */
   failEvery?: number;
 }
@@ -36,7 +37,7 @@ export interface AppSettings {
 const settings: AppSettings = JSON.parse(process.argv[2]!);
 const { crash, sink: target } = settings;
 
-const deferrer = createDefer({
+const options = {
   sinks: {
     jobs: {
       sink: await openSink(),
@@ -45,6 +46,8 @@ const deferrer = createDefer({
       sendTimeoutMs: 2_000,
     },
   },
+  // Nest has one for its methods, too.
+  sink: 'jobs',
   level: settings.level,
   journal: {
     directory: settings.directory,
@@ -54,14 +57,15 @@ const deferrer = createDefer({
     fs: crash === undefined ? nodeFs : crashingFs(crash.call, crash.moment),
   },
   logger: settings.quiet === false ? console : false,
-});
+} as const;
+let deferrer: Deferrer;
 
 const note = defineJob<{ id: string; padding: string }>('note');
 const padding = 'x'.repeat(100);
 const levels: readonly Level[] = ['memory', 'process', 'disk'];
 
 /* What the parent asks for; each request answers below 400 only where its jobs have reached their levels. */
-const routes: Record<string, (params: Record<string, string>) => object> = {
+const routes: Routes = {
   '/depth': () => ({ depth: deferrer.lanes.get('jobs')!.depth }),
   '/rss': () => {
     // What is kept counts, and not the garbage V8 has not come to yet.
@@ -83,33 +87,10 @@ const routes: Record<string, (params: Record<string, string>) => object> = {
     return { id };
   },
 };
-process.send!({ url: await (settings.platform === 'express' ? onExpress() : onFastify()) });
+const app = await startOn(settings.platform ?? 'fastify', options, routes);
+({ deferrer } = app);
+process.send!({ url: app.url });
 process.on('disconnect', () => process.exit());
-
-async function onFastify(): Promise<string> {
-  const app = fastify();
-  for (const [path, answer] of Object.entries(routes)) {
-    app.get<{ Params: Record<string, string> }>(path, ({ params }) => answer(params));
-  }
-  // Jobs are taken as soon as there is a port; what is orphaned is adopted meanwhile, and may be cut off by the next kill.
-  await app.register(fastifyDefer, { deferrer });
-  return app.listen({ port: 0, host: '127.0.0.1' });
-}
-
-async function onExpress(): Promise<string> {
-  // Only here, as BullMQ below: a process that is killed has little time to load what it does not use.
-  const { default: express } = await import('express');
-  const app = express();
-  app.use(expressDefer(deferrer));
-  for (const [path, answer] of Object.entries(routes)) {
-    app.get(path, ({ params }, response) => {
-      response.json(answer(params as Record<string, string>));
-    });
-  }
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 async function openSink(): Promise<Sink> {
   if ('url' in target) return httpSink(target.url);
@@ -117,7 +98,7 @@ async function openSink(): Promise<Sink> {
   // Only here: it takes longer to load than all else.
   const [{ Queue }, { bullmq }] = await Promise.all([
     import('bullmq'),
-    import('../../src/sinks/bullmq.ts'),
+    import('@redline/defer/sinks/bullmq'),
   ]);
   const queue = new Queue('jobs', { connection: { url: target.queue } });
   queue.on('error', () => {});

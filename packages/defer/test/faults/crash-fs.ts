@@ -1,4 +1,4 @@
-import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
+import { nodeFs, type JournalFs } from '@redline/defer';
 
 /** Kills this process at its `call`th call to the file system: before it, in the middle of it, or behind it. */
 export function crashingFs(call: number, moment: 'before' | 'within' | 'behind'): JournalFs {

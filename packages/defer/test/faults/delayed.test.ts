@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder, until } from '../harness.ts';
 import type { AppSettings } from './app.ts';
 import { kill, KeyServer, Load, startApp, type RunningApp } from './kill-trials.ts';
+import { platforms } from './platforms.ts';
 
-for (const platform of ['fastify', 'express'] as const) {
+for (const platform of platforms) {
   test(`delayed jobs outlive kills of the app, and none comes before its time, on ${platform}`, async (t) => {
     const server = new KeyServer(new Map<string, number>());
     const url = await server.listen();

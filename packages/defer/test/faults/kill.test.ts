@@ -7,14 +7,19 @@ import { Redis } from 'ioredis';
 import { temporaryFolder, until } from '../harness.ts';
 import type { AppSettings } from './app.ts';
 import { kill, KeyServer, Load, seededRandom, startApp } from './kill-trials.ts';
+import { platforms, type Platform } from './platforms.ts';
 
-// 20 kills in `npm test`, 100 in `npm run test:all`; `npm run test:faults` sets 1,000.
+// Of all four frameworks in turn: 20 kills in `npm test`, 100 in `npm run test:all`; `npm run test:faults` sets 1,000.
 const kills = Number(process.env.REDLINE_DEFER_KILLS ?? 20);
 const seed = Number(process.env.REDLINE_DEFER_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const moments = ['before', 'within', 'behind'] as const;
 /** Every Redis killed in one round must be within the replay window of all that was sent in it. */
 const killsPerRound = 10;
 const small = 16 << 10;
+
+function platformOf(trial: number): Platform {
+  return platforms[trial % platforms.length]!;
+}
 
 describe(`of all that was acknowledged nothing is lost (seed ${seed})`, { concurrency: 2 }, () => {
   const share = Math.ceil(kills * 0.3);
@@ -68,7 +73,7 @@ async function killApps(
     // Now and then the sink is away, so that recovery finds a backlog.
     server.isUp = random() < 0.7;
     const level = random() < 0.5 ? 'process' : 'disk';
-    const platform = trial % 2 === 0 ? 'fastify' : 'express';
+    const platform = platformOf(trial);
     const app = await startApp({ ...settings(level), platform, ...(crash && { crash }) });
     died.apps++;
     if (app === undefined) continue;
@@ -119,7 +124,8 @@ async function killBesideQueue(t: TestContext, count: number, roundSeed: number)
   const acknowledged: Load[] = [];
   const died = new Deaths();
   for (let trial = 0; trial < count; trial++) {
-    const platform = trial % 2 === 0 ? 'fastify' : 'express';
+    // Where there are few, others than above.
+    const platform = platformOf(trial + 2);
     const app = (await startApp({ ...settings, platform }))!;
     t.after(() => kill(app));
     const load = new Load(app.url, 16);
@@ -167,7 +173,8 @@ async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean
   const acknowledged: Load[] = [];
   const died = new Deaths();
   try {
-    let app = (await startApp(settings))!;
+    const start = (trial: number) => startApp({ ...settings, platform: platformOf(trial) });
+    let app = (await start(roundSeed))!;
     for (let trial = 0; trial < killsPerRound; trial++) {
       const load = new Load(app.url, 16);
       acknowledged.push(load);
@@ -183,7 +190,7 @@ async function killWithRedis(t: TestContext, roundSeed: number): Promise<boolean
       if (which > 0.35) {
         await kill(app);
         died.apps++;
-        app = (await startApp(settings))!;
+        app = (await start(trial))!;
       }
       await load.stop();
       if (which < 0.7) await redis.restart();

@@ -53,6 +53,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   holdsKey = false;
   /** Monotonic time from which it may be tried again. */
   dueAtMs = 0;
+  /** Suspected of making a send fail: it is sent in a batch of its own. */
+  goesAlone = false;
   /** In its lane, or on the way to it. */
   isUnderway = false;
   /** Counted by its lane as a job of a request that has not ended. */

@@ -49,6 +49,11 @@ export class CircuitBreaker {
     if (this.#failures >= this.#failuresToOpen) this.#isProbing = true;
   }
 
+  /** The batch has come back, and says nothing of the sink. */
+  ended(): void {
+    this.#isProbing = false;
+  }
+
   /** True when this closes the breaker. */
   succeeded(): boolean {
     const wasOpen = this.#failures >= this.#failuresToOpen;

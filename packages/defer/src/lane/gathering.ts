@@ -98,6 +98,14 @@ export class Gathering {
     for (let at = jobs.length - 1; at >= 0; at--) this.#unshift(jobs[at]!);
   }
 
+  /** Puts jobs behind all others. */
+  putLast(jobs: readonly PendingJob[]): void {
+    for (const job of jobs) {
+      this.#queue.push(job);
+      this.#queuedLength += job.length;
+    }
+  }
+
   /** Retries failed jobs when each is due; where order counts, those behind the first one wait with it. */
   retry(jobs: readonly PendingJob[]): void {
     if (this.#options.ordered === true) {
@@ -154,17 +162,17 @@ export class Gathering {
     return this.#queue.length >= batchJobs || this.#queuedLength >= batchBytes;
   }
 
-  /** The next batch. None if each waiting job is behind another with its key. */
-  take(now: number): readonly PendingJob[] {
+  /** The next batch of at most `most` jobs. None if each waiting job is behind another with its key. */
+  take(now: number, most: number): readonly PendingJob[] {
     const { batchJobs, batchBytes, ordered } = this.#options;
-    const wanted = Math.min(batchJobs, this.#queue.length);
+    const wanted = Math.min(batchJobs, most, this.#queue.length);
     const allowed = this.#rate?.take(wanted, now) ?? wanted;
     const batch: PendingJob[] = [];
     let length = 0;
     while (batch.length < allowed) {
       const job = this.#queue.peek();
       if (job === undefined) break;
-      if (batch.length > 0 && length + job.length > batchBytes) break;
+      if (batch.length > 0 && (length + job.length > batchBytes || job.goesAlone)) break;
       this.#queue.shift();
       this.#queuedLength -= job.length;
       if (ordered === 'key' && !this.#keys.enter(job)) {
@@ -173,6 +181,7 @@ export class Gathering {
       }
       batch.push(job);
       length += job.length;
+      if (job.goesAlone) break;
     }
     this.#rate?.giveBack(allowed - batch.length);
     this.#gatheringSinceMs = this.isEmpty ? undefined : now;

@@ -1,12 +1,13 @@
 import { captureAsyncContext } from '../job/async-context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { PendingJob } from '../job/pending-job.ts';
-import type { SinkHost } from '../sink.ts';
+import { retry, type SinkHost } from '../sink.ts';
 import { Repeated } from '../repeated.ts';
 import { Admission } from './admission.ts';
 import { Alarm } from './alarm.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
+import { Doubt } from './doubt.ts';
 import { FromDisk } from './from-disk.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
@@ -29,6 +30,7 @@ export class Lane {
   readonly #gathering: Gathering;
   readonly #results: Results;
   readonly #onTheirWay: OnTheirWay;
+  readonly #doubt: Doubt;
   readonly #backlogs: Backlogs;
   readonly #fromDisk: FromDisk;
   readonly #room: Room;
@@ -55,6 +57,7 @@ export class Lane {
     this.options = options;
     this.#host = host;
     this.#onTheirWay = new OnTheirWay(options, host);
+    this.#doubt = new Doubt(options.batchJobs);
     const outside = captureAsyncContext();
     this.#pumpOutside = () => outside(() => this.#pump());
     this.#gathering = new Gathering(options, host.clock.now(), {
@@ -327,8 +330,10 @@ export class Lane {
         this.#alarm.ringIn(waitMs, now);
         break;
       }
-      const batch = gathering.take(now);
+      const batch = gathering.take(now, this.#doubt.limit);
       if (batch.length > 0) void this.#send(batch);
+      // One says as much of a sink that fails as many, and there may be many small ones.
+      if (this.#onTheirWay.breaker.isFailing) break;
     }
     this.#results.parkBehind();
     if (gathering.isEmpty) gathering.rest();
@@ -351,19 +356,30 @@ export class Lane {
     const { logger, clock } = this.#host;
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
-      if (this.#onTheirWay.breaker.succeeded())
-        logger.log(`defer, sink ${this.name}: available again.`);
+      this.#doubt.succeeded();
+      if (this.#onTheirWay.breaker.succeeded()) logger.log(`defer, sink ${this.name}: available again.`);
       this.#results.settle(batch, outcome.results);
     } else {
-      this.#results.putBack(batch);
-      if (this.#onTheirWay.breaker.failed(clock.now(), outcome.failure.error)) {
-        logger.warn(
-          `defer, sink ${this.name}: unavailable; its jobs wait, and it is retried periodically.`,
-          outcome.failure.error,
-        );
-      }
+      this.#failed(batch, outcome.failure.error);
     }
     this.#schedule();
+  }
+
+  #failed(batch: readonly PendingJob[], error: unknown): void {
+    // Where order counts, the first one is the only one to ask with.
+    const blame = this.options.ordered === true ? 'sink' : this.#doubt.failed(batch);
+    if (blame === 'job') {
+      this.#results.settle(batch, [retry(error)]);
+      this.#onTheirWay.breaker.ended();
+      return;
+    }
+    this.#results.putBack(batch, blame === 'sink' ? 'first' : 'last');
+    if (this.#onTheirWay.breaker.failed(this.#host.clock.now(), error)) {
+      this.#host.logger.warn(
+        `defer, sink ${this.name}: unavailable; its jobs wait, and it is retried periodically.`,
+        error,
+      );
+    }
   }
 
   #replayed(jobs: number): void {

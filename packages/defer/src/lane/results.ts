@@ -87,12 +87,13 @@ export class Results {
     if (inMemory.length > 0) this.#gathering.retry(inMemory);
   }
 
-  /** The sink is unavailable: its jobs come first again, in their order. */
-  putBack(batch: readonly PendingJob[]): void {
+  /** The sink is unavailable: its jobs come again in their order, before all others or behind them. */
+  putBack(batch: readonly PendingJob[], where: 'first' | 'last'): void {
     this.#stats.failures++;
     this.#stats.resent += batch.length;
     for (const job of batch) job.redelivered = true;
-    this.#gathering.putFirst(batch);
+    if (where === 'first') this.#gathering.putFirst(batch);
+    else this.#gathering.putLast(batch);
   }
 
   #delivered(job: PendingJob, wallMs: number): void {

@@ -77,6 +77,59 @@ test('without a journal, those for which there is no room to wait are dead lette
   assert.ok(deferrer.deadLetters.size >= 30);
 });
 
+test('a job that makes every send fail it is in is found alone, and is a dead letter in the end; all others arrive once', async (t) => {
+  const { sink, clock, deferrer, lane } = start({ directory: temporaryFolder(t) }, 10_000);
+  t.after(() => deferrer.closeSync());
+  await deferrer.ready();
+  const done: number[] = [];
+  // A server that answers 500 to some data, say.
+  sink.answer = (batch) => {
+    if (batch.some(({ job }) => job === 'bad')) throw new Error('500');
+    done.push(...batch.map(({ json }) => Number(json)));
+  };
+  for (let n = 0; n < 700; n++) {
+    // Two next to each other, and one elsewhere.
+    const isBad = n === 0 || n === 1 || n === 400;
+    deferrer.defer(isBad ? bad : good, n, { level: 'process' });
+  }
+  await until('the others', async () => {
+    await clock.pass(1_000);
+    return done.length === 697;
+  });
+  // Alone they could as well have a sink that is away: others show that it is not.
+  assert.equal(lane.stats.dead, 0);
+  let more = 0;
+  await until('the letters', async () => {
+    deferrer.defer(good, 1_000 + more++, { level: 'process' });
+    await clock.pass(10_000);
+    return deferrer.deadLetters.size === 3;
+  });
+  await clock.pass(10_000);
+  assert.equal(done.length, 697 + more);
+  assert.equal(lane.depth, 0);
+});
+
+test('while a sink is away, however long and whatever it is asked with, no attempt is counted', async (t) => {
+  const { sink, clock, deferrer, lane } = start({ directory: temporaryFolder(t) }, 10_000);
+  t.after(() => deferrer.closeSync());
+  await deferrer.ready();
+  const done = new Set<string>();
+  let isAway = false;
+  sink.answer = (batch) => {
+    if (isAway) throw new Error('away');
+    for (const { json } of batch) done.add(json);
+  };
+  for (let outage = 0; outage < 5; outage++) {
+    isAway = true;
+    for (let n = 0; n < 300; n++) deferrer.defer(good, outage * 300 + n, { level: 'process' });
+    await clock.pass(600_000);
+    isAway = false;
+    await clock.pass(10_000);
+  }
+  assert.equal(done.size, 1_500);
+  assert.deepEqual([lane.stats.retried, lane.stats.dead, lane.depth], [0, 0, 0]);
+});
+
 test('the attempts of a job are counted across lives', async (t) => {
   const directory = temporaryFolder(t);
   const first = start({ directory }, 10);

@@ -54,6 +54,8 @@ function tell(message: AloneMessage): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port has no origins
   else parentPort.postMessage(message);
 }
+// What others left is there by now.
+await app.deferrer.ready();
 tell({ url: app.url });
 process.on('message', () => {
   const { deadLetters, lanes } = app.deferrer;

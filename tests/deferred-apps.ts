@@ -89,6 +89,8 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
   async Express(options, take) {
     const deferrer = createDefer(options);
     const app = express();
+    // It prints each refusal elsewhere.
+    app.set('env', 'test');
     app.use(expressDefer(deferrer));
     app.get('/:level/:when/:data', async ({ params: { level, when, data } }, response) => {
       await take(level, when, data);

@@ -200,6 +200,36 @@ for (const [framework, start] of Object.entries(apps)) {
       await until('the end of the others', () => deferrer.deadLetters.size === some.length);
     });
 
+    test('a job that makes every send fail it is in is found among others, and dies after its attempts', async (t) => {
+      const sink = new List();
+      // A server that answers 500 to it, say: the sink calls that an outage.
+      sink.answer = ({ job }) => {
+        if (job === 'bad') throw new Error('500');
+        return undefined;
+      };
+      const retryOptions = { attempts: 3, minMs: 1, maxMs: 2 };
+      const { ask, deferrer, lane } = await begin(t, {
+        sinks: { test: { sink, ...quick, batch: { waitMs: 20 }, retry: retryOptions } },
+        journal: { directory: temporaryFolder(t) },
+      });
+      const claimed = await Promise.all([
+        ask('process', 'bad', ['7', '8']),
+        ask('process', 'good', some),
+      ]);
+      assert.deepEqual(
+        claimed.map(({ length }) => length),
+        [2, some.length],
+      );
+      await until('the others', () => new Set(sink.got).size === some.length);
+      let more = 1_000;
+      await until('the letters', async () => {
+        await ask('process', 'good', [String(more++)]);
+        return deferrer.deadLetters.size === 2;
+      });
+      await until('the end of the backlog', () => lane.depth === 0);
+      assert.equal(new Set(sink.got).size, some.length + more - 1_000);
+    });
+
     test('jobs that die are dead letters, and go again when they are requeued', async (t) => {
       const sink = new List();
       sink.answer = () => dead(new Error('no such mailbox'));

@@ -357,7 +357,8 @@ export class Lane {
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
       this.#doubt.succeeded();
-      if (this.#onTheirWay.breaker.succeeded()) logger.log(`defer, sink ${this.name}: available again.`);
+      if (this.#onTheirWay.breaker.succeeded())
+        logger.log(`defer, sink ${this.name}: available again.`);
       this.#results.settle(batch, outcome.results);
     } else {
       this.#failed(batch, outcome.failure.error);

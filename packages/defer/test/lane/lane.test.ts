@@ -378,7 +378,10 @@ describe('order', () => {
       add(n++);
       if (n % 3 === 0) await clock.pass(1);
     }
-    for (let pass = 0; pass < 5_000 && sink.data.length < n; pass++) await clock.pass(1);
+    await until('all of them', async () => {
+      await clock.pass(1);
+      return sink.data.length >= n;
+    });
     assert.deepEqual(
       sink.data,
       Array.from({ length: n }, (_, at) => at),
@@ -468,7 +471,10 @@ describe('a full lane', () => {
     assert.equal(lane.loaded, 4);
     assert.equal(lane.stats.spilled, 96);
     sink.resume();
-    for (let pass = 0; pass < 2_000 && sink.data.length < 100; pass++) await clock.pass(1);
+    await until('all of them', async () => {
+      await clock.pass(1);
+      return sink.data.length >= 100;
+    });
     assert.deepEqual(sink.data, all);
     assert.equal(lane.depth, 0);
   });

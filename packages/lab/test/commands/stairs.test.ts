@@ -92,6 +92,18 @@ describe('redline stairs', () => {
     assert.match(variant.stderr, /--variant "none" is not one of app/);
   });
 
+  test('takes bundled code apart without the getters of its exports', async (t) => {
+    const { code, stderr, bench } = await stairs(t, 'bundled.cjs', '/feed', {
+      args: ['--json', 'r.json'],
+    });
+    assert.equal(code, 0, stderr);
+    const { stages } = JSON.parse(bench.read('r.json')) as StairsResult;
+    assert.deepEqual(
+      stages.map(({ name }) => name),
+      ['parse HTTP', 'listener', 'pick', 'priceOf', 'respond', 'write answer'],
+    );
+  });
+
   test('goes on without a stage that the app cannot be cut at, and names it', async (t) => {
     const { code, stderr, bench } = await stairs(t, 'chain.cjs', '/fragile', {
       args: ['--json', 'r.json'],

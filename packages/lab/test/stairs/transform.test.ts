@@ -64,6 +64,18 @@ describe('rewriting the sources of an app', () => {
     ]);
   });
 
+  test('takes no getter of an export for a function of the request', () => {
+    const names = factsOf(`
+      __export(prices_exports, { priceOf: () => priceOf });
+      Object.defineProperty(exports, 'listOf', { enumerable: true, get: function () { return list_1.listOf; } });
+      Object.defineProperty(o, k2, { enumerable: true, get: function() { return m[k]; } });
+      __webpack_require__.d(__webpack_exports__, { "a": () => (/* binding */ b) });
+      configure({ price: () => priceOf(), rate: (it) => it, name() { return this.name; } });
+      const own = { size: () => size };
+    `).map(({ name }) => name);
+    assert.deepEqual(names, ['price', 'rate', 'name', 'size']);
+  });
+
   test('leaves generators alone, and knows what is asynchronous', () => {
     const facts = factsOf('function* g() {} async function a() {} const b = async () => 1;');
     assert.deepEqual(

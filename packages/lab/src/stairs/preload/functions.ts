@@ -50,7 +50,7 @@ interface Place {
 }
 
 function visit(node: AnyNode, above: readonly AnyNode[], place: Place, visitor: Visitor): void {
-  const isFunction = isFunctionNode(node);
+  const isFunction = isFunctionNode(node) && !isExportGetter(node, above);
   const found = isFunction ? describe(node, above, place.className) : undefined;
   if (found) visitor.enter(found);
   if (node.type === 'CatchClause') visitor.catches(node);
@@ -113,6 +113,39 @@ function describe(node: FunctionNode, above: readonly AnyNode[], className: stri
         : (base ?? '<anonymous>'),
     isConstructor,
   };
+}
+
+/**
+ * How compilers and bundlers make an export live: `__export(prices_exports, { priceOf: () => priceOf })`,
+ * `Object.defineProperty(exports, 'priceOf', { get: function () { return prices_1.priceOf; } })`. Nobody wrote it, and it does
+ * nothing but name another function.
+ */
+function isExportGetter(node: FunctionNode, above: readonly AnyNode[]): boolean {
+  const [property, object, call] = above.slice(-3).toReversed();
+  const isHandedOver =
+    property?.type === 'Property' &&
+    object?.type === 'ObjectExpression' &&
+    call?.type === 'CallExpression';
+  if (!isHandedOver || node.async || node.generator) return false;
+  if ((node['params'] as AnyNode[]).length > 0) return false;
+  const result = onlyResultOf(node);
+  return result?.type === 'Identifier' || isNameIn(result);
+}
+
+function onlyResultOf({ body }: FunctionNode): AnyNode | undefined {
+  if (body.type === 'ParenthesizedExpression') return body['expression'] as AnyNode;
+  if (body.type !== 'BlockStatement') return body;
+  const [only, ...others] = body['body'] as AnyNode[];
+  if (others.length > 0 || only?.type !== 'ReturnStatement') return undefined;
+  return (only['argument'] as AnyNode | null) ?? undefined;
+}
+
+/** `prices_1.priceOf`, or `m[k]` */
+function isNameIn(node: AnyNode | undefined): boolean {
+  if (node?.type !== 'MemberExpression') return false;
+  return [node['object'], node['property']].every(
+    (part) => (part as AnyNode).type === 'Identifier',
+  );
 }
 
 /** What esbuild calls to give a function the name it was written with: `__name(() => …, "price")`. */

@@ -53,7 +53,13 @@ describe('what looks like a secret', () => {
     };
     const of = (changed: object): string =>
       wrkCommand(
-        { port: 1, requests: [{ ...request, ...changed }], connections: 1, pipeline: 1 },
+        {
+          host: '127.0.0.1',
+          port: 1,
+          requests: [{ ...request, ...changed }],
+          connections: 1,
+          pipeline: 1,
+        },
         1,
       ).args.join(' ');
     assert.doesNotMatch(of({}), /s3cret|sesame/);

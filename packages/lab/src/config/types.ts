@@ -64,6 +64,10 @@ export interface VariantConfig {
   probe?: string;
 }
 
+/**
+ * In path, headers and body `{{id}}` and `{{uuid}}` stand for a whole number of 16 digits and a UUID that are new in every request,
+ * for what may succeed only once.
+ */
 export interface RequestConfig {
   /** @default 'GET' */
   method?: string;

@@ -1,4 +1,7 @@
-import autocannon from 'autocannon';
+import autocannon, { type Request } from 'autocannon';
+import type { RequestConfig } from '../config/types.ts';
+import { originOf } from './endpoint.ts';
+import { FreshIds, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { ClosedLoop, LoadOutcome } from './generator.ts';
 
 /** Runs in a process of its own, so that its CPU can be separated from the runner's. */
@@ -6,19 +9,19 @@ process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   let requests = 0;
+  const ids = new FreshIds();
   let badStatus = 0;
   // The form with a callback is the one whose return value reports every response.
   const options = {
-    url: `http://127.0.0.1:${load.port}`,
+    url: originOf(load),
     connections: load.connections,
     pipelining: load.pipeline,
     duration: 600,
-    requests: load.requests.map(({ method, path, headers, body }) => ({
-      method: method as 'GET',
-      path,
-      headers,
-      ...(body === '' ? {} : { body }),
-    })),
+    requests: load.requests.map((request) =>
+      needsFreshId(request)
+        ? { setupRequest: () => asSent(withFreshId(request, ids.next())) }
+        : asSent(request),
+    ),
   };
   const run = autocannon(options, () => {});
   run.on('response', (_client, status) => {
@@ -36,3 +39,7 @@ process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
     process.send!(outcome, () => process.exit());
   }, load.durationMs);
 });
+
+function asSent({ method, path, headers, body }: Required<RequestConfig>): Request {
+  return { method: method as 'GET', path, headers, ...(body === '' ? {} : { body }) };
+}

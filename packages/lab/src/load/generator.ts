@@ -1,4 +1,5 @@
 import type { RequestConfig } from '../config/types.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** A closed loop: every connection sends its next request when the last one was answered. */
 export interface LoadGenerator {
@@ -10,8 +11,7 @@ export interface LoadGenerator {
   run(load: ClosedLoop): Promise<LoadOutcome>;
 }
 
-export interface ClosedLoop {
-  port: number;
+export interface ClosedLoop extends Endpoint {
   requests: readonly Required<RequestConfig>[];
   connections: number;
   /** Requests sent at a time on each connection. */

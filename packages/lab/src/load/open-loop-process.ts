@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { quantileOfSorted } from '../stats/quantile.ts';
+import { FreshIds, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 
 /** What is sent before this is not counted: the connections are being opened, and this process compiled. */
@@ -17,6 +18,8 @@ process.once('message', (load: OpenLoop) => {
   const total = settling + Math.max(1, Math.floor(perMs * load.durationMs));
   const gapMs = 1 / perMs;
   const dueAt = (index: number): number => startedAt + (index - (index % load.burst)) * gapMs;
+  const ids = new FreshIds();
+  const isFresh = load.requests.map(needsFreshId);
   let timed = 0;
   let untimed = 0;
   let failed = 0;
@@ -24,12 +27,15 @@ process.once('message', (load: OpenLoop) => {
   const startedAt = performance.now();
 
   const send = (intendedAt: number): void => {
-    const request = load.requests[sent % load.requests.length]!;
-    const { method, path, headers, body } = request;
+    const index = sent % load.requests.length;
+    const request = load.requests[index]!;
+    const { method, path, headers, body } = isFresh[index]
+      ? withFreshId(request, ids.next())
+      : request;
     const counts = request.timed && sent >= settling;
     if (counts) timed++;
     const outgoing = httpRequest(
-      { host: '127.0.0.1', port: load.port, agent, method, path, headers },
+      { host: load.host, port: load.port, agent, method, path, headers },
       (incoming) => {
         incoming.resume();
         incoming.on('end', () => {

@@ -1,8 +1,8 @@
 import type { RequestConfig } from '../config/types.ts';
 import { askProcess } from './ask-process.ts';
+import type { Endpoint } from './endpoint.ts';
 
-export interface OpenLoop {
-  port: number;
+export interface OpenLoop extends Endpoint {
   requests: readonly Required<RequestConfig>[];
   connections: number;
   requestsPerSecond: number;

@@ -7,6 +7,8 @@ const graceMs = 5_000;
 
 process.once('message', ({ origin, requests, atMs, connections }: Replay) => {
   const { protocol, hostname, port } = new URL(origin);
+  // A URL writes an IPv6 address in brackets, and a socket does not.
+  const host = hostname.replace(/^\[|\]$/g, '');
   const isTls = protocol === 'https:';
   const open = isTls ? httpsRequest : httpRequest;
   const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, maxSockets: connections });
@@ -16,12 +18,12 @@ process.once('message', ({ origin, requests, atMs, connections }: Replay) => {
   let sent = 0;
 
   const send = (index: number, intendedAt: number): void => {
-    const { method, path } = requests[index]!;
+    const { method, path, headers } = requests[index]!;
     const fail = (): void => {
       failed++;
       finishWhenDone();
     };
-    const outgoing = open({ hostname, port, agent, method, path }, (incoming) => {
+    const outgoing = open({ host, port, agent, method, path, headers }, (incoming) => {
       incoming.resume();
       incoming.on('end', () => {
         answers.push([index, incoming.statusCode!, performance.now() - intendedAt]);

@@ -3,7 +3,7 @@ import { askProcess } from './ask-process.ts';
 export interface Replay {
   /** e.g. `http://127.0.0.1:3000` */
   origin: string;
-  requests: readonly { method: string; path: string }[];
+  requests: readonly { method: string; path: string; headers: Record<string, string> }[];
   /** When each is to be sent, in milliseconds from the start; ascending. */
   atMs: readonly number[];
   /** Sockets at most. */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { maskSecrets } from '../secrets.ts';
+import { originOf } from './endpoint.ts';
+import { freshIdStart, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { ClosedLoop } from './generator.ts';
 
 /** Its own limit, never reached: wrk is ended by a signal, and prints its summary on SIGINT as usual. */
@@ -17,6 +19,7 @@ export interface WrkCommand {
 
 export function wrkCommand(
   {
+    host,
     port,
     requests,
     connections,
@@ -38,14 +41,15 @@ export function wrkCommand(
     `-c${Math.max(connections, threads)}`,
     `-d${durationLimit}`,
     ...(script ? ['-s', script.file] : []),
-    `http://127.0.0.1:${port}${script ? '/' : requests[0]!.path}`,
+    originOf({ host, port }) + (script ? '/' : requests[0]!.path),
   ];
   return { program, args, script };
 }
 
 /** Lua costs wrk a microsecond a request, so a plain GET goes without. */
 function needsScript(requests: readonly Required<RequestConfig>[]): boolean {
-  return requests.length > 1 || requests[0]!.method !== 'GET' || requests[0]!.body !== '';
+  const [first] = requests as [Required<RequestConfig>];
+  return requests.length > 1 || first.method !== 'GET' || first.body !== '' || needsFreshId(first);
 }
 
 function isSecret(path: string): boolean {
@@ -69,7 +73,9 @@ function onePath({ path, headers }: Required<RequestConfig>): string {
 }
 
 function rotating(requests: readonly Required<RequestConfig>[], pipeline: number): string {
-  const formatted = requests.map((request) => {
+  const isFresh = requests.some(needsFreshId);
+  const formatted = requests.map((given) => {
+    const request = isFresh ? withFreshId(given, widePlaceholders) : given;
     const headers = Object.entries(request.headers)
       .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
       .join(',');
@@ -83,10 +89,31 @@ function init()
 end
 function one()
   next = next % #requests + 1
-  return requests[next]
+  return ${isFresh ? 'filled(requests[next])' : 'requests[next]'}
 end
+${isFresh ? fillingIn() : ''}
 ${pipeline === 1 ? 'request = one' : pipelined(pipeline)}
 `;
+}
+
+/** As wide as what takes their place: the length of the body is in the request already. */
+const widePlaceholders = { id: `{{id${'_'.repeat(10)}}}`, uuid: `{{uuid${'_'.repeat(28)}}}` };
+
+/** Each thread of wrk counts from a place of its own. */
+function fillingIn(): string {
+  const start = freshIdStart();
+  return `local threads = 0
+function setup(thread)
+  thread:set("nth", threads)
+  threads = threads + 1
+end
+local count, fresh = 0, {}
+function filled(text)
+  count = count + 1
+  fresh.id = string.format("%.0f", ${start.id} + nth * 1e12 + count)
+  fresh.uuid = ${lua(start.uuid)} .. string.format("%012x", ${start.uuidEnd} + nth * 2 ^ 40 + count)
+  return (string.gsub(text, "{{(%a+)_*}}", fresh))
+end`;
 }
 
 /** wrk counts the requests in what it is given, and waits for as many responses. */

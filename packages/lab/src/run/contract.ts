@@ -1,6 +1,8 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import type { Endpoint } from '../load/endpoint.ts';
+import { FreshIds, needsFreshId, withFreshId, withoutFreshId } from '../load/fresh-ids.ts';
 import { maskSecrets } from '../secrets.ts';
 import type { Server } from './server.ts';
 
@@ -44,23 +46,36 @@ export function label(request: { method: string; path: string }): string {
 async function ask(server: Server, request: Required<RequestConfig>): Promise<Answer> {
   try {
     // Twice, and the second counts: the first may fill a cache whose answers are what is measured.
-    await send(server.port, request);
-    return await send(server.port, request);
+    await send(server, request);
+    return await send(server, request);
   } catch (error) {
     throw await server.failure(`did not answer ${label(request)} (${(error as Error).message})`);
   }
 }
 
-/** One request over a connection of its own. */
-export function send(
-  port: number,
+const ids = new FreshIds();
+
+/** One request over a connection of its own. What is new in each is left out of the response where it is repeated there. */
+export async function send(
+  server: Endpoint,
   request: Required<RequestConfig>,
   timeoutMs: number = defaultTimeoutMs,
+): Promise<Answer> {
+  if (!needsFreshId(request)) return sendAsItIs(server, request, timeoutMs);
+  const fresh = ids.next();
+  const { status, body } = await sendAsItIs(server, withFreshId(request, fresh), timeoutMs);
+  return { status, body: Buffer.from(withoutFreshId(body.toString('latin1'), fresh), 'latin1') };
+}
+
+function sendAsItIs(
+  { host, port }: Endpoint,
+  request: Required<RequestConfig>,
+  timeoutMs: number,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
       {
-        host: '127.0.0.1',
+        host,
         port,
         method: request.method,
         path: request.path,

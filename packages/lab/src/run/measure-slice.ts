@@ -69,6 +69,7 @@ async function loadOnce(
   const before = readCpu(server.pid);
   const outcome = await generator
     .run({
+      host: server.host,
       port: server.port,
       requests: plan.requests,
       connections: plan.connections,

@@ -67,8 +67,8 @@ export class Turns {
       // Wait for all before a failed one ends the run: none may be left behind.
       const starts = await Promise.allSettled(
         servers.map(async (server) => {
-          const { port, launcher } = server;
-          const load = await HeldLoad.start({ ...plan, connections, port, launcher, signal });
+          const { host, port, launcher } = server;
+          const load = await HeldLoad.start({ ...plan, connections, host, port, launcher, signal });
           turns.#loads.set(server, load);
         }),
       );

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { acceptsConnection } from './server.ts';
+import { acceptsConnection, findEndpoint } from '../load/endpoint.ts';
 
 /**
  * A port for each variant, no two the same: the one it is fixed to, or a free one. All are held until the last is
@@ -13,7 +13,7 @@ import { acceptsConnection } from './server.ts';
  */
 export async function choosePorts(variants: readonly PlannedVariant[]): Promise<number[]> {
   for (const { name, port } of variants) {
-    if (port !== undefined && (await acceptsConnection(port))) {
+    if (port !== undefined && (await findEndpoint(port)) !== undefined) {
       throw new LabError(
         'ERR_REDLINE_PORT_TAKEN',
         `Port ${port} of "${name}" is in use by another process; end it, or omit "port" to get a free one.`,
@@ -35,8 +35,12 @@ const attempts = 100;
 
 async function hold(): Promise<Server> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const holder = await listen(randomInt(firstPort, endOfPorts));
-    if (holder !== undefined) return holder;
+    const port = randomInt(firstPort, endOfPorts);
+    const holder = await listen(port);
+    if (holder === undefined) continue;
+    // What is free at 127.0.0.1 may be taken for a server that listens on all addresses.
+    if (!(await acceptsConnection({ host: '::1', port }))) return holder;
+    await release(holder);
   }
   return (await listen(0))!;
 }

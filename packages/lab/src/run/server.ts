@@ -2,12 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, ftruncateSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import { type Endpoint, findEndpoint, type Loopback, originOf } from '../load/endpoint.ts';
 import { processTree } from './cpu-clock.ts';
 import { startGroup } from './guardian.ts';
 import { moveToServerCore, onAllCores, onServerCore, type Pinning, setBatch } from './pinning.ts';
@@ -23,9 +23,8 @@ export interface StartOptions {
 }
 
 /** One running variant. Its output goes to files, as it would in production: a pipe would charge its reader to the load's cores. */
-export class Server implements ServerUnderTest {
+export class Server implements ServerUnderTest, Endpoint {
   readonly name: string;
-  readonly url: string;
   readonly port: number;
   readonly probePath: string | undefined;
   readonly #child: ChildProcess;
@@ -35,6 +34,8 @@ export class Server implements ServerUnderTest {
   readonly #errFile: string;
   readonly #outDescriptor: number;
   readonly #letGo: () => void;
+  /** It is told to listen on this one, and may listen on the other. */
+  #host: Loopback;
   #spawnError: Error | undefined;
 
   constructor(variant: PlannedVariant, name: string, options: StartOptions) {
@@ -43,27 +44,26 @@ export class Server implements ServerUnderTest {
     this.port = options.port;
     this.#pinning = options.pinning;
     this.probePath = variant.probe;
-    this.url = `http://127.0.0.1:${options.port}`;
     const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
     this.#outFile = `${stem}.stdout`;
     this.#errFile = `${stem}.stderr`;
     this.#outDescriptor = openSync(this.#outFile, 'a');
     const errDescriptor = openSync(this.#errFile, 'a');
+    const env = {
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: String(options.port),
+      ...options.env,
+      ...variant.env,
+    };
+    this.#host = env.HOST === '::1' ? '::1' : '127.0.0.1';
     const [program, ...args] = onAllCores(options.pinning, variant.command);
     // Detached gives it a process group of its own: what it starts can be ended with it,
     // and a Ctrl-C in the terminal reaches the runner alone, which then stops everything in order.
     const { child, letGo } = startGroup((mark) =>
       spawn(program!, args, {
         cwd: variant.cwd,
-        env: {
-          ...process.env,
-          ...mark,
-          NODE_ENV: 'production',
-          HOST: '127.0.0.1',
-          PORT: String(options.port),
-          ...options.env,
-          ...variant.env,
-        },
+        env: { ...process.env, ...mark, ...env },
         stdio: ['ignore', this.#outDescriptor, errDescriptor],
         detached: true,
       }),
@@ -75,6 +75,15 @@ export class Server implements ServerUnderTest {
       this.#spawnError = error;
     });
     runningServers.add(this);
+  }
+
+  /** Known once it is ready. */
+  get host(): Loopback {
+    return this.#host;
+  }
+
+  get url(): string {
+    return originOf(this);
   }
 
   get pid(): number {
@@ -89,10 +98,11 @@ export class Server implements ServerUnderTest {
     );
   }
 
-  /** Resolves when the port accepts a connection. */
+  /** Resolves when the port accepts a connection, at one loopback address or the other. */
   async ready(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const deadline = Date.now() + timeoutMs;
-    while (!(await acceptsConnection(this.port))) {
+    let found: Endpoint | undefined;
+    while ((found = await findEndpoint(this.port, this.#host)) === undefined) {
       signal.throwIfAborted();
       if (this.hasEnded) throw await this.failure('did not start: it exited');
       if (Date.now() > deadline) {
@@ -102,6 +112,7 @@ export class Server implements ServerUnderTest {
       }
       await sleep(25);
     }
+    this.#host = found.host;
     // An old process on a fixed port would answer in its place.
     if (this.hasEnded) throw await this.failure('did not start: it exited');
   }
@@ -190,17 +201,4 @@ const runningServers = new Set<Server>();
 /** The last resort when this process must end at once. */
 export function killAllServers(): void {
   for (const server of runningServers) server.kill('SIGKILL');
-}
-
-export function acceptsConnection(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    const finish = (accepted: boolean): void => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('error', () => finish(false));
-    socket.setTimeout(1_000, () => finish(false));
-  });
 }

@@ -15,7 +15,7 @@ export async function checkRoute(
   request: Required<RequestConfig>,
 ): Promise<void> {
   for (let count = 0; count < warmRequests; count++) {
-    const answer = await send(session.port, request).catch(async (error: Error) => {
+    const answer = await send(session.server, request).catch(async (error: Error) => {
       throw await session.server.failure(`did not answer ${label(request)} (${error.message})`);
     });
     requireAnswer(answer, request);

@@ -15,12 +15,13 @@ const listening = '0A';
  * What started the process that listens on a port (Linux): enough to start it once more.
  * @throws {LabError} ERR_REDLINE_OPTION when nothing of this user's listens there
  */
-export async function findListener(port: number): Promise<RunningApp> {
-  const hint = `give the command that starts the app: redline stairs http://127.0.0.1:${port}/ -- node server.js`;
+export async function findListener(url: URL): Promise<RunningApp> {
+  const port = Number(url.port || 80);
+  const hint = `give the command that starts the app: redline stairs ${url.origin}/ -- node server.js`;
   if (process.platform !== 'linux') {
     throw new LabError('ERR_REDLINE_OPTION', `A running app can only be found on Linux; ${hint}`);
   }
-  const inode = inodeOf(port);
+  const inode = inodeOf(port, url.hostname === '[::1]' ? ['tcp6', 'tcp'] : ['tcp', 'tcp6']);
   if (inode === undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
@@ -41,9 +42,10 @@ export async function findListener(port: number): Promise<RunningApp> {
   };
 }
 
-function inodeOf(port: number): string | undefined {
+/** @param tables Of two apps on one port, that in the first counts. */
+function inodeOf(port: number, tables: readonly string[]): string | undefined {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const lines = ['tcp', 'tcp6'].flatMap((table) => readOrEmpty(`/proc/net/${table}`).split('\n'));
+  const lines = tables.flatMap((table) => readOrEmpty(`/proc/net/${table}`).split('\n'));
   for (const line of lines) {
     const fields = line.trim().split(/\s+/);
     if (fields[1]?.endsWith(wanted) && fields[3] === listening) return fields[9];

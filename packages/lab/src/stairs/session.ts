@@ -33,7 +33,6 @@ type Reply<Type> = Extract<FromServer, { type: Type }>;
 /** A server started with the preload, and the line to it. */
 export class Session implements AsyncDisposable {
   readonly server: Server;
-  readonly port: number;
   /** Of the process that listens: a command such as npm starts it as a child. */
   pid = 0;
   node = '';
@@ -46,15 +45,8 @@ export class Session implements AsyncDisposable {
   readonly #unread: FromServer[] = [];
   #onRound: ((message: Reply<'round'>) => void) | undefined;
 
-  private constructor(
-    server: Server,
-    port: number,
-    control: ControlServer,
-    folder: string,
-    crashFile: string,
-  ) {
+  private constructor(server: Server, control: ControlServer, folder: string, crashFile: string) {
     this.server = server;
-    this.port = port;
     this.#control = control;
     this.#folder = folder;
     this.#crashFile = crashFile;
@@ -88,7 +80,7 @@ export class Session implements AsyncDisposable {
       env: { ...target.variant.env, ...preloaded(target, env, settings) },
     };
     const server = new Server(variant, target.variant.name, { port, env, pinning, folder });
-    const session = new Session(server, port, control, folder, crashFile);
+    const session = new Session(server, control, folder, crashFile);
     try {
       await server.ready(target.readyTimeoutMs, signal);
       await session.#hello();
@@ -184,7 +176,7 @@ export class Session implements AsyncDisposable {
     if (hello === undefined) {
       throw new LabError(
         'ERR_REDLINE_STAIRS',
-        `"${this.server.name}" listens on port ${this.port}, but not through node:http of Node 22.15 or newer: its stages cannot be cut.`,
+        `"${this.server.name}" listens on port ${this.server.port}, but not through node:http of Node 22.15 or newer: its stages cannot be cut.`,
       );
     }
     this.pid = hello.pid;

@@ -21,7 +21,7 @@ export async function traceRequest(target: StairsTarget, context: Context): Prom
   const seen: Trace[] = [];
   for (let count = 0; count < Math.max(traces, asked.length); count++) {
     await session.ask({ type: 'trace' }, 'tracing');
-    await send(session.port, asked[count % asked.length]!);
+    await send(session.server, asked[count % asked.length]!);
     seen.push((await session.ask({ type: 'report' }, 'trace')).trace);
   }
   return seen;

@@ -1,5 +1,6 @@
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import type { Endpoint } from '../load/endpoint.ts';
 import { send } from '../run/contract.ts';
 import { checkRoute } from './check-route.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
@@ -27,7 +28,7 @@ export async function tryCuts(
   await checkRoute(session, target.request);
   for (const cut of observed.cuts) {
     const { stubs } = await session.ask({ type: 'hold', cut }, 'held');
-    const failure = await endMany(session.port, target.request);
+    const failure = await endMany(session.server, target.request);
     const after = await session.ask({ type: 'hold', cut: whole }, 'held');
     const drop = (reason: string): void => {
       observed.cuts = observed.cuts.filter((each) => each !== cut);
@@ -40,11 +41,11 @@ export async function tryCuts(
   requireCuts(observed);
 }
 
-async function endMany(port: number, request: Request): Promise<Error | undefined> {
+async function endMany(server: Endpoint, request: Request): Promise<Error | undefined> {
   for (let done = 0; done < requestsPerCut; done += atOnce) {
     const answers = await Promise.all(
       Array.from({ length: atOnce }, () =>
-        send(port, request, cutTimeoutMs).catch((error: Error) => error),
+        send(server, request, cutTimeoutMs).catch((error: Error) => error),
       ),
     );
     const failure = answers.find((answer) => answer instanceof Error);
@@ -55,7 +56,7 @@ async function endMany(port: number, request: Request): Promise<Error | undefine
 
 /** What ended requests hold on to, whole ones wait for. */
 async function requireLife(session: Session, request: Request, cut: number): Promise<void> {
-  const answer = await send(session.port, request, cutTimeoutMs).catch((error: Error) => error);
+  const answer = await send(session.server, request, cutTimeoutMs).catch((error: Error) => error);
   if (session.server.hasEnded) throw await session.crash();
   if (!(answer instanceof Error) && answer.status < 400) return;
   const what = answer instanceof Error ? answer.message : `status ${answer.status}`;

@@ -24,7 +24,7 @@ export async function watchWaiting(
   while (seen.length < requests) {
     if (seen.length >= leastRequests && performance.now() - startedAt > mostMs) break;
     await session.ask({ type: 'watch' }, 'watching');
-    await send(session.port, target.request);
+    await send(session.server, target.request);
     seen.push((await session.ask({ type: 'marks' }, 'marks')).marks);
   }
   return seen;

@@ -69,6 +69,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<OpenLoo
   t.after(() => server.close());
   await once(server, 'listening');
   return {
+    host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
     requests: [{ ...get, path: '/' }],
     connections: 4,

@@ -54,6 +54,7 @@ describe('a pipelined load', { skip: wrk === undefined && 'wrk is not installed'
     t.after(() => server.close());
     await once(server, 'listening');
     const { requests, badStatus, socketErrors } = await wrk!.run({
+      host: '127.0.0.1',
       port: (server.address() as AddressInfo).port,
       requests: [{ method: 'GET', path: '/', headers: {}, body: '', compare: 'body', timed: true }],
       connections: 2,

@@ -63,7 +63,7 @@ async function walk(
   const spine = findSpine(traces);
   await using session: Session = await startCut(target, spine, [...spine.stages.keys()], context);
   const ask = async (): Promise<{ status: number; body: string }> => {
-    const { status, body } = await send(session.port, target.request, 20_000);
+    const { status, body } = await send(session.server, target.request, 20_000);
     return { status, body: body.toString() };
   };
   const before = (await ask()).body;
@@ -74,7 +74,7 @@ async function walk(
     for (let count = 1; count < times; count++) answer = await ask();
     const { stubs } = await session.ask({ type: 'hold', cut: whole }, 'held');
     cuts.push({ name, ...answer, stubs: (stubs - held.stubs) / times });
-    await afterCut?.(session.port);
+    await afterCut?.(session.server.port);
   }
   const after = (await ask()).body;
   const failure = await session.server.failure('was asked');

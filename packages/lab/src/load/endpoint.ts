@@ -1,0 +1,39 @@
+import { connect } from 'node:net';
+
+/** Where a server of this machine is asked. */
+export interface Endpoint {
+  host: Loopback;
+  port: number;
+}
+
+export type Loopback = '127.0.0.1' | '::1';
+
+const loopbacks: readonly Loopback[] = ['127.0.0.1', '::1'];
+
+/** `http://[::1]:3000` */
+export function originOf({ host, port }: Endpoint): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * What accepts a connection to a port: where `localhost` leads to ::1, a server that listens on it is not at 127.0.0.1.
+ * @param first Asked before the other; what is not a loopback address counts for nothing.
+ */
+export async function findEndpoint(port: number, first?: string): Promise<Endpoint | undefined> {
+  const inOrder = loopbacks.toSorted((a, b) => Number(b === first) - Number(a === first));
+  for (const host of inOrder) if (await acceptsConnection({ host, port })) return { host, port };
+  return undefined;
+}
+
+export function acceptsConnection({ host, port }: Endpoint): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host);
+    const finish = (accepted: boolean): void => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+    socket.setTimeout(1_000, () => finish(false));
+  });
+}

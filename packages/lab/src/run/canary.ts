@@ -2,6 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
 import { startChild } from './guardian.ts';
+import { onServerCore, type Pinning } from './pinning.ts';
+
+/** Only where servers have a core that it can share with them. */
+export async function startCanary(pinning: Pinning): Promise<Canary | undefined> {
+  const launcher = onServerCore(pinning);
+  return launcher.length > 0 ? Canary.start(launcher) : undefined;
+}
 
 /** A process on the server's core that does a little work when it is asked to, and says how long that took. */
 export class Canary implements Disposable {

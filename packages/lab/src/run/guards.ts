@@ -78,15 +78,19 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
   if ((machine.steal ?? 0) > noticeableSteal) {
     warnings.push(`The hypervisor took ${percent(machine.steal!)} of the CPU time during the run.`);
   }
-  if (seen.disturbedShare > mostDisturbed) {
-    warnings.push(
-      `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: some disturbed slices could not be repeated.`,
-    );
-  }
+  warnings.push(...disturbanceWarning(seen.disturbedShare));
   if (seen.throttledTimes > 0) {
     warnings.push(`The CPU was throttled ${seen.throttledTimes} times during the run.`);
   }
   return warnings;
+}
+
+/** @param share Of the measuring time, what was waited out or measured again. */
+export function disturbanceWarning(share: number): string[] {
+  if (share <= mostDisturbed) return [];
+  return [
+    `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: some disturbed slices could not be repeated.`,
+  ];
 }
 
 function smallSampleWarning({ precision }: BenchResult): string[] {

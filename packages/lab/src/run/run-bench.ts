@@ -7,7 +7,7 @@ import { runOpenLoop, type OpenLoopOutcome } from '../load/open-loop.ts';
 import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts, Slice } from '../result.ts';
 import { seededRandom, shuffled, type Random } from '../stats/random.ts';
-import { Canary } from './canary.ts';
+import { startCanary } from './canary.ts';
 import { checkContract } from './contract.ts';
 import { readRssMiB } from './cpu-clock.ts';
 import { distinctRequests } from './distinct-requests.ts';
@@ -15,7 +15,7 @@ import { Fleet, type Contestant } from './fleet.ts';
 import { readInterference, readMachine } from './machine.ts';
 import { inParallel } from './in-parallel.ts';
 import { measureSlice, sliceMsFor } from './measure-slice.ts';
-import { onServerCore, pinSelf, type Pinning } from './pinning.ts';
+import { pinSelf, type Pinning } from './pinning.ts';
 import type { Server } from './server.ts';
 import { Turns } from './measure-turns.ts';
 import { Undisturbed } from './undisturbed.ts';
@@ -152,12 +152,6 @@ async function observe(
   return observations;
 }
 
-/** Only where servers have a core that it can share with them. */
-async function startCanary(pinning: Pinning): Promise<Canary | undefined> {
-  const launcher = onServerCore(pinning);
-  return launcher.length > 0 ? Canary.start(launcher) : undefined;
-}
-
 function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant[] {
   const reason = skipped.get(plan.baseline);
   if (reason !== undefined) {
@@ -216,6 +210,7 @@ async function warmUp(
     listener.phase('warming up', restart, server.name);
     const { requests, seconds } = await generator.run({
       ...plan,
+      host: server.host,
       port: server.port,
       durationMs: plan.precision.warmupMs,
       signal,
@@ -317,6 +312,7 @@ async function measureLatency(
     listener.phase('latency', restart, server.name);
     const outcome = await runOpenLoop(
       {
+        host: server.host,
         port: server.port,
         requests: plan.requests,
         connections: plan.connections,

@@ -41,28 +41,43 @@ export class Undisturbed {
    * most half as much time as it keeps; beyond that it keeps every result.
    */
   async measure<Result>(work: () => Promise<Result>): Promise<Result> {
-    while (this.#readings.length < firstReadings) await this.#isGood();
+    await this.calibrate();
     for (;;) {
-      while (this.#isPatient && !(await this.#isGood())) {
+      while (this.isPatient && !(await this.isGood())) {
         await sleep(lookEveryMs, undefined, { signal: this.#signal });
-        this.#lostMs += lookEveryMs;
+        this.lose(lookEveryMs);
       }
       const startedAt = performance.now();
       const result = await work();
       const tookMs = performance.now() - startedAt;
-      if (!this.#isPatient || (await this.#isGood())) {
-        this.#keptMs += tookMs;
+      if (!this.isPatient || (await this.isGood())) {
+        this.keep(tookMs);
         return result;
       }
-      this.#lostMs += tookMs;
+      this.lose(tookMs);
     }
   }
 
-  get #isPatient(): boolean {
+  /** Whether what is disturbed is still worth measuring again. */
+  get isPatient(): boolean {
     return this.#lostMs < patience * this.#keptMs + graceMs;
   }
 
-  async #isGood(): Promise<boolean> {
+  keep(ms: number): void {
+    this.#keptMs += ms;
+  }
+
+  lose(ms: number): void {
+    this.#lostMs += ms;
+  }
+
+  /** Looks often enough to know what an undisturbed core reads. */
+  async calibrate(): Promise<void> {
+    while (this.#readings.length < firstReadings) await this.isGood();
+  }
+
+  /** Whether the core runs at its own speed now. */
+  async isGood(): Promise<boolean> {
     this.#signal.throwIfAborted();
     const reading = await this.#read();
     let place = this.#readings.length;

@@ -1,7 +1,10 @@
 import { LabError } from '../errors.ts';
 import { takeTurns } from '../run/pinning.ts';
+import type { Undisturbed } from '../run/undisturbed.ts';
+import type { Random } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
+import { MeasuredRounds } from './measured-rounds.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
 import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 import type { SliceShape } from './preload/rotation.ts';
@@ -37,14 +40,15 @@ export async function measureCuts(
   session: Session,
   plan: StairsPlan,
   observed: StairsObservations,
-  random: () => number,
+  { random, undisturbed }: { random: Random; undisturbed: Undisturbed | undefined },
   listener: StairsListener,
   { pinning, signal }: Context,
 ): Promise<void> {
   const load = new AbortController();
   const { target } = plan;
   const running = observed.generator.run({
-    port: session.port,
+    host: session.server.host,
+    port: session.server.port,
     requests: target.replayed?.load ?? [target.request],
     connections: target.connections,
     pipeline: 1,
@@ -114,14 +118,17 @@ export async function measureCuts(
   ): Promise<CutSlice[]> {
     const cuts = withWhole(observed.cuts);
     const count = Math.max(leastRounds, Math.floor(budgetMs / lengthMs / cuts.length));
+    const measured = new MeasuredRounds(session, observed, undisturbed);
+    const slices: CutSlice[] = [];
     const startedAt = performance.now();
-    let done = 0;
-    return slicesOf(session, shuffledRounds(cuts, count, random), observed, () => {
-      onRound(++done, count);
+    for (const [index, round] of shuffledRounds(cuts, count, random).entries()) {
+      slices.push(...(await measured.measure(round, index)));
+      onRound(index + 1, count);
       // On a crowded machine timers are late, and slices longer than they were meant to be.
-      const isLate = performance.now() - startedAt >= budgetMs;
-      if (isLate && done >= leastRounds) session.say({ type: 'stop' });
-    });
+      const tookMs = performance.now() - startedAt - measured.lostMs;
+      if (tookMs >= budgetMs && index + 1 >= leastRounds) break;
+    }
+    return slices;
   }
 }
 
@@ -133,12 +140,10 @@ async function slicesOf(
     countedMs,
     timesEndings = false,
   }: Partial<SliceShape> & Pick<SliceShape, 'guardMs' | 'countedMs'>,
-  onRound: () => void = () => {},
 ): Promise<CutSlice[]> {
   const slices: CutSlice[] = [];
   await session.rotate(rounds, { guardMs, countedMs, timesEndings }, (message) => {
     slices.push(...message.slices);
-    onRound();
   });
   return slices;
 }

@@ -45,6 +45,8 @@ export interface StairsObservations {
   hasThreadClock: boolean;
   generator: LoadGenerator;
   machine: MachineFacts;
+  /** Of the measuring time, what was measured again because something outside slowed the server's core down. */
+  disturbedShare: number;
 }
 
 /** What every start of the app needs. */

@@ -2,8 +2,10 @@ import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { autocannonGenerator } from '../load/autocannon.ts';
 import { findWrk } from '../load/wrk.ts';
+import { startCanary } from '../run/canary.ts';
 import { readInterference, readMachine } from '../run/machine.ts';
 import { pinSelf } from '../run/pinning.ts';
+import { Undisturbed } from '../run/undisturbed.ts';
 import { seededRandom } from '../stats/random.ts';
 import { measureCuts } from './measure-cuts.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
@@ -81,7 +83,10 @@ async function observe(
     hasThreadClock: true,
     generator: findWrk(1) ?? autocannonGenerator(),
     machine: readMachine(placement(context)),
+    disturbedShare: 0,
   };
+  using canary = await startCanary(context.pinning);
+  const undisturbed = canary && new Undisturbed(() => canary.read(), context.signal);
   for (let restart = 0; restart < plan.restarts;) {
     listener.phase('starting');
     await using session = await startCut(plan.target, spine, observed.cuts, context);
@@ -93,7 +98,7 @@ async function observe(
         await tryCuts(session, plan, observed);
         observed.waiting = await watchWaiting(session, plan);
       }
-      await measureCuts(session, plan, observed, random, listener, context);
+      await measureCuts(session, plan, observed, { random, undisturbed }, listener, context);
       restart++;
     } catch (error) {
       if (!(error instanceof UnbearableCut)) throw error;
@@ -104,6 +109,7 @@ async function observe(
       restart = 0;
     }
   }
+  observed.disturbedShare = undisturbed?.lostShare ?? 0;
   dropUnreached(observed);
   requireFigures(observed, plan);
   return observed;

@@ -1,4 +1,5 @@
 import type { Interval } from '../result.ts';
+import { disturbanceWarning } from '../run/guards.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';
@@ -156,6 +157,7 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
       `The hypervisor took ${(steal * 100).toFixed(1)} % of the CPU time during the run.`,
     );
   }
+  warnings.push(...disturbanceWarning(seen.disturbedShare));
   if (seen.rounds < fewRounds) {
     warnings.push(`${seen.rounds} rounds are a quick look: use more --seconds before quoting it.`);
   }

@@ -25,15 +25,12 @@ function listen(
   recorder: Recorder,
   say: (message: FromServer) => void,
 ): void {
-  let isStopped = false;
   const lines = createInterface({ input: socket });
   // It hands the socket's errors on.
   lines.on('error', () => {});
   lines.on('line', (line) => {
     const asked = JSON.parse(line) as ToServer;
-    if (asked.type === 'stop') {
-      isStopped = true;
-    } else if (asked.type === 'trace') {
+    if (asked.type === 'trace') {
       recorder.start();
       say({ type: 'tracing' });
     } else if (asked.type === 'report') {
@@ -50,14 +47,9 @@ function listen(
       state.k = asked.cut;
       say({ type: 'held', stubs: state.stubs, requests: state.requests });
     } else {
-      isStopped = false;
-      void rotate(
-        state,
-        asked.rounds,
-        asked,
-        (slices) => say({ type: 'round', slices }),
-        () => isStopped,
-      ).then(() => say({ type: 'done' }));
+      void rotate(state, asked.rounds, asked, (slices) => say({ type: 'round', slices })).then(() =>
+        say({ type: 'done' }),
+      );
     }
   });
 }

@@ -120,8 +120,7 @@ export type ToServer =
       countedMs: number;
       /** Times how requests leave, at some cost: the CPU of these slices is not comparable with others. */
       timesEndings: boolean;
-    }
-  | { type: 'stop' };
+    };
 
 export type FromServer =
   | { type: 'hello'; pid: number; node: string; hasThreadClock: boolean }

@@ -31,7 +31,6 @@ export async function rotate(
   rounds: readonly (readonly number[])[],
   { guardMs, countedMs, timesEndings }: SliceShape,
   onRound: (slices: CutSlice[]) => void,
-  isStopped: () => boolean,
 ): Promise<void> {
   for (const [round, cuts] of rounds.entries()) {
     const slices: CutSlice[] = [];
@@ -51,7 +50,6 @@ export async function rotate(
     }
     state.k = whole;
     onRound(slices);
-    if (isStopped()) return;
   }
 }
 

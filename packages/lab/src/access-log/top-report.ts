@@ -1,6 +1,6 @@
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { commandHeader } from '../report/command-header.ts';
-import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
+import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural, seconds } from '../report/format.ts';
 import { glyphsFor } from '../report/glyphs.ts';
 import { markup, type Markup } from '../report/markup.ts';
@@ -9,14 +9,14 @@ import { STACK } from '../report/style.ts';
 import type { TerminalOptions } from '../report/terminal.ts';
 import type { RouteCost, TopResult } from './top.ts';
 
-const leastWidth = 72;
+const leastName = 20;
 
 export function renderTopTerminal(
   result: TopResult,
   options: TerminalOptions & { rows: number },
 ): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(leastWidth, options.width ?? 80);
+  const width = tableWidth(options.width);
   const routes = result.routes.slice(0, options.rows);
   const rest = result.routes.slice(options.rows);
   const blocks = [
@@ -56,13 +56,20 @@ function table(routes: readonly RouteCost[], hasDurations: boolean, width: numbe
   const widths = headings.map((heading, index) =>
     Math.max(heading.length, widest(cells.map((row) => row[index]!))),
   );
-  const nameWidth = width - widths.reduce((sum, each) => sum + each + 2, 0);
+  const room = width - widths.reduce((sum, each) => sum + each + 2, 0);
+  // Two routes that are cut might read the same: where there is no room they stand above their rows.
+  const nameWidth = room < leastName ? 0 : room;
   const line = (name: string, row: readonly string[]): string =>
     left(cut(name, nameWidth), nameWidth) +
     row.map((cell, index) => `  ${right(cell, widths[index]!)}`).join('');
   return [
-    line('route', headings),
-    ...routes.map(({ method, route }, index) => line(`${method} ${route}`, cells[index]!)),
+    ...(nameWidth === 0 ? ['route', line('', headings)] : [line('route', headings)]),
+    ...routes.flatMap(({ method, route }, index) => {
+      const name = `${method} ${route}`;
+      return nameWidth === 0
+        ? [cut(name, width), line('', cells[index]!)]
+        : [line(name, cells[index]!)];
+    }),
   ];
 }
 

@@ -23,6 +23,7 @@ export async function writeReports(result: BenchResult, options: ReportOptions):
     await write(page, renderHtml(part));
     process.stdout.write(
       renderTerminal(part, {
+        ...(process.stdout.columns && { width: process.stdout.columns }),
         colour: usesColour(process.stdout),
         unicode: usesUnicode(),
         files: { json: shownPath(json), html: shownPath(page) },

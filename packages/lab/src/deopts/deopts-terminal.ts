@@ -1,5 +1,5 @@
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
-import { ends, wrap } from '../report/columns.ts';
+import { ends, tableWidth, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
 import type { TerminalOptions } from '../report/terminal.ts';
@@ -7,14 +7,12 @@ import { tierMarks, tierNames } from '../profile/tiers.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
 import { shown, statusOf, untold } from './words.ts';
 
-const leastWidth = 72;
-
 export function renderDeoptsTerminal(
   result: DeoptsResult,
   options: TerminalOptions & { all: boolean },
 ): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(leastWidth, options.width ?? 80);
+  const width = tableWidth(options.width);
   const functions = shown(result, options.all);
   // An explanation is given once, where its reason comes first.
   const told = new Set<string>();

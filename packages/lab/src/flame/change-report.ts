@@ -1,6 +1,6 @@
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { commandHeader, type CommandFacts, factList } from '../report/command-header.ts';
-import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
+import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
 import { paint } from '../report/colour.ts';
 import { fixed, percent, plural, signed } from '../report/format.ts';
 import { glyphsFor } from '../report/glyphs.ts';
@@ -30,6 +30,7 @@ export interface FlameDiff extends Omit<CommandFacts, 'warnings'> {
 
 const tableRows = 40;
 const terminalRows = 15;
+const leastName = 20;
 const words = { less: 'better', more: 'worse', same: 'unresolved' } as const;
 
 export function renderChangeHtml(diff: FlameDiff): string {
@@ -135,7 +136,7 @@ function rangeText({ low, high }: FunctionChange, { unit }: ProfileChange): stri
 
 export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(72, options.width ?? 80);
+  const width = tableWidth(options.width);
   const { change, before, after } = diff;
   const rows = change.functions.slice(0, terminalRows);
   const unit = change.unit === 'micros' ? 'µs' : '%';
@@ -149,7 +150,9 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
   const widths = heads.map((head, index) =>
     Math.max(head.length, widest(cells.map((row) => row[index]!))),
   );
-  const nameWidth = width - 2 - widths.reduce((sum, each) => sum + each + 2, 0);
+  const room = width - 2 - widths.reduce((sum, each) => sum + each + 2, 0);
+  // Names of functions stand above their rows where there is no room beside them.
+  const nameWidth = room < leastName ? Math.max(0, room) : room;
   const line = (mark: string, name: string, row: readonly string[]): string =>
     `${mark} ${left(cut(name, nameWidth), nameWidth)}${row.map((cell, index) => `  ${right(cell, widths[index]!)}`).join('')}`;
   const whole =
@@ -166,11 +169,13 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
     ],
     diff.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     [
-      line(' ', 'own time', heads),
-      ...rows.map((each, index) => {
+      line(' ', room < leastName ? '' : 'own time', heads),
+      ...rows.flatMap((each, index) => {
         const reading = words[kindOf(each)];
         const mark = reading === 'unresolved' ? ' ' : glyphs.marks[reading];
-        return line(paint(mark, reading, options.colour), each.name, cells[index]!);
+        const painted = paint(mark, reading, options.colour);
+        if (room >= leastName) return [line(painted, each.name, cells[index]!)];
+        return [`${painted} ${cut(each.name, width - 2)}`, line(' ', '', cells[index]!)];
       }),
     ],
     [

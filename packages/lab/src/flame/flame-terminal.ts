@@ -1,5 +1,5 @@
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
-import { cut, ends, left, right, widest, wrap } from '../report/columns.ts';
+import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
 import type { TerminalOptions } from '../report/terminal.ts';
@@ -9,7 +9,6 @@ import { microsPerSampleOf } from './graph-data.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
 import { hottest, markedName, tierKnownText, unoptimised } from './words.ts';
 
-const leastWidth = 72;
 const rows = 15;
 
 /** The hottest functions for people in a terminal; the graph itself is in the page. */
@@ -18,7 +17,7 @@ export function renderFlameTerminal(
   options: TerminalOptions & { profile: string | undefined },
 ): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(leastWidth, options.width ?? 80);
+  const width = tableWidth(options.width);
   const blocks = [
     heading(result, width, glyphs),
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
@@ -67,7 +66,7 @@ function table(result: FlameResult, width: number): string[] {
   const shareWidth = Math.max(6, widest(shares));
   const totalWidth = Math.max(6, widest(totals));
   const microsWidth = perSample > 0 ? Math.max(6, widest(micros)) + 2 : 0;
-  const nameWidth = 26;
+  const nameWidth = Math.max(18, Math.min(40, Math.floor(width / 3)));
   const rest = nameWidth + 1 + shareWidth + microsWidth + 2 + totalWidth + 2;
   const line = (name: string, own: string, µs: string, total: string, at: string) =>
     `${left(cut(name, nameWidth), nameWidth)} ${right(own, shareWidth)}${perSample > 0 ? right(µs, microsWidth) : ''}  ${right(total, totalWidth)}  ${cutFront(at, width - rest)}`;

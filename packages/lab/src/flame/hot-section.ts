@@ -59,5 +59,5 @@ function share(count: number, most: number): string {
 const style = `#hot .w-fn{width:20%}#hot .w-n{width:6em}#hot .w-bar{width:18%}#hot .w-now{width:9.5em}#hot td{overflow-wrap:anywhere}#hot .bar svg{margin-top:5px}
 #hot .ri{fill:var(--t-i)}#hot .rs{fill:var(--t-s)}#hot .rm{fill:var(--t-m)}#hot .rt{fill:var(--t-t)}#hot .r0{fill:var(--t-0)}
 i.sw{display:inline-block;width:10px;height:10px;margin-right:6px}
-${STACK}{#hot :is(table,tbody){display:block}#hot :is(thead,colgroup){display:none}#hot tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#hot :is(th,td){padding:0!important;text-align:left}#hot :is(.name,.place,.bar){grid-column:1/-1}#hot .name small{display:inline;margin-left:var(--s2)}#hot .n::before{content:attr(data-l) " ";color:var(--ink2)}}
+${STACK}{#hot :is(table,tbody){display:block}#hot :is(thead,colgroup){display:none}#hot tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}#hot :is(th,td){padding:0!important;text-align:left}#hot :is(.name,.place,.bar){grid-column:1/-1}#hot .name small{display:inline;margin-left:var(--s2)}#hot .n{white-space:normal}#hot .n::before{content:attr(data-l) " ";color:var(--ink2)}}
 `;

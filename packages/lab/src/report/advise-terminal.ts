@@ -1,7 +1,7 @@
 import { fileLines, writtenFiles } from './file-lines.ts';
 import type { AdviseResult } from '../advise/result.ts';
 import { adviseFigures, rewriteWords, samplingText } from './advise-rows.ts';
-import { cut, ends, left, right, widest, wrap } from './columns.ts';
+import { cut, ends, left, right, tableWidth, widest, wrap } from './columns.ts';
 import { fixed, percent, plural } from './format.ts';
 import { glyphsFor } from './glyphs.ts';
 import type { TerminalOptions } from './terminal.ts';
@@ -9,14 +9,23 @@ import type { TerminalOptions } from './terminal.ts';
 /** The report of `redline advise` for people in a terminal. */
 export function renderAdviseTerminal(result: AdviseResult, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(72, options.width ?? 80);
+  const width = tableWidth(options.width);
   const { rows } = adviseFigures(result);
   const ruleWidth = Math.max(4, widest(rows.map(({ advice }) => advice.rule)));
   const rangeWidth = Math.max(13, widest(rows.map(({ text }) => text.range)));
   const line = (share: string, rule: string, gain: string, interval: string, how: string): string =>
     `${right(share, 6)}  ${left(rule, ruleWidth)}  ${right(gain, 6)}  ${left(interval, rangeWidth)}  ${how}`;
-  const table = rows.flatMap(({ advice, text, place }) => [
-    line(percent(advice.share), advice.rule, text.value, text.range, rewriteWords(advice)),
+  const hows = rows.map(({ advice }) => rewriteWords(advice));
+  const hasRoom = 6 + 2 + ruleWidth + 2 + 6 + 2 + rangeWidth + 2 + widest(hows) <= width;
+  const table = rows.flatMap(({ advice, text, place }, index) => [
+    line(
+      percent(advice.share),
+      advice.rule,
+      text.value,
+      text.range,
+      hasRoom ? hows[index]! : '',
+    ).trimEnd(),
+    ...(hasRoom ? [] : [`        rewrite: ${hows[index]}`]),
     ...ends(`        ${advice.function}`, place, width),
     `        ${cut(advice.code, width - 8)}`,
     '',
@@ -44,7 +53,11 @@ export function renderAdviseTerminal(result: AdviseResult, options: TerminalOpti
       ),
     ],
     rows.length > 0
-      ? [line('time', 'rule', 'gain ×', '95 % interval', 'rewrite'), '', ...table.slice(0, -1)]
+      ? [
+          line('time', 'rule', 'gain ×', '95 % interval', hasRoom ? 'rewrite' : ''),
+          '',
+          ...table.slice(0, -1),
+        ]
       : [
           `No rule that gains on Node ${result.node} is hit in a function with ${percent(result.leastShare)} of the time or more.`,
         ],

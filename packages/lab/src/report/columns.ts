@@ -1,3 +1,22 @@
+/** What tables are drawn for at least; in a terminal that is narrower still, their lines break. */
+const leastWidth = 60;
+const usualWidth = 80;
+
+/** The whole width of a terminal; that of a file is the usual one. */
+export function tableWidth(terminalWidth: number | undefined): number {
+  return Math.max(leastWidth, terminalWidth ?? usualWidth);
+}
+
+/** A name too long for its column gets lines of its own: cut, two of them might read the same. */
+export function named(
+  name: string,
+  nameWidth: number,
+  width: number,
+  cells: (name: string) => string,
+): string[] {
+  return widthOf(name) <= nameWidth ? [cells(name)] : [...wrap(name, width), cells('')];
+}
+
 /** Width as a terminal counts it, for text without wide characters. */
 export function widthOf(text: string): number {
   let width = 0;

@@ -1,7 +1,7 @@
 import { fileLines, writtenFiles } from './file-lines.ts';
 import type { ProveResult } from '../prove/result.ts';
 import { paint } from './colour.ts';
-import { ends, left, right, widest, wrap } from './columns.ts';
+import { ends, left, right, tableWidth, widest, wrap } from './columns.ts';
 import { percent, plural } from './format.ts';
 import { glyphsFor } from './glyphs.ts';
 import { duration, proveFigures, type ProveRow } from './prove-rows.ts';
@@ -9,18 +9,20 @@ import { WORDS } from './reading.ts';
 import type { TerminalOptions } from './terminal.ts';
 import { axisLine, plotLine } from './terminal-plot.ts';
 
+const leastPlot = 10;
+
 /** The report of `redline prove` for people in a terminal. */
 export function renderProveTerminal(
   result: ProveResult,
   options: TerminalOptions & { evidence: string },
 ): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(72, options.width ?? 80);
+  const width = tableWidth(options.width);
   const { rows, axis } = proveFigures(result);
   const { machine, precision } = result;
   const rangeWidth = Math.max(13, widest(rows.map(({ measured }) => measured?.text.range ?? '')));
   const rest = 14 + 1 + 6 + 2 + 2 + rangeWidth + 2 + 12;
-  const plotWidth = width - rest;
+  const plotWidth = width - rest < leastPlot ? 0 : width - rest;
   const line = (name: string, ratio: string, plot: string, interval: string, end: string): string =>
     `${left(name, 14)} ${right(ratio, 6)}  ${left(plot, plotWidth)}  ${left(interval, rangeWidth)}  ${end}`;
   const row = ({ node, measured, skipped }: ProveRow): string => {
@@ -30,7 +32,7 @@ export function renderProveTerminal(
     return line(
       `  node ${node}`,
       text.value,
-      plotLine(axis, gain, plotWidth, glyphs),
+      plotWidth > 0 ? plotLine(axis, gain, plotWidth, glyphs) : '',
       text.range,
       paint(verdict, gain.reading, options.colour),
     );

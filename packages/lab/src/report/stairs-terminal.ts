@@ -1,7 +1,7 @@
 import { fileLines, writtenFiles } from './file-lines.ts';
 import type { StairsResult } from '../stairs/result.ts';
 import { axisLine } from './terminal-plot.ts';
-import { cut, ends, left, right, widest, wrap } from './columns.ts';
+import { cut, ends, left, right, tableWidth, widest, wrap } from './columns.ts';
 import { fixed, percent, plural, range } from './format.ts';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
 import {
@@ -14,11 +14,10 @@ import {
 import type { TerminalOptions } from './terminal.ts';
 import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
 
-const leastWidth = 72;
 const mostName = 28;
 const leastName = 13;
 /** Mark and longest word. */
-const verdictWidth = 12;
+const mostVerdict = 12;
 const leastPlot = 10;
 
 const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', withheld: 'withheld' };
@@ -26,7 +25,7 @@ const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', with
 /** The waterfall for people in a terminal: complete without colour. */
 export function renderStairsTerminal(result: StairsResult, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(leastWidth, options.width ?? 80);
+  const width = tableWidth(options.width);
   const figures = stairFigures(result);
   const blocks = [
     heading(result, width, glyphs),
@@ -74,10 +73,13 @@ function table(
   const waits = rows.map(({ stage }) => waitText(stage));
   const waitWidth = waits.every((text) => text === '') ? 0 : Math.max(7, widest(waits));
   const fits = (others: number): boolean => width - others - leastName >= leastPlot;
-  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2 + verdictWidth;
-  const withWait = base + (waitWidth === 0 ? 0 : waitWidth + 2);
-  // What waits says more of an asynchronous request than what its beginning would serve.
-  const hasRps = waitWidth === 0 || fits(withWait + rpsWidth + 2);
+  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2;
+  const others = base + (waitWidth === 0 ? 0 : waitWidth + 2);
+  // The words of the marks are on the page, and a mark is enough.
+  const verdictWidth = width - others - leastName >= mostVerdict ? mostVerdict : 1;
+  const withWait = others + verdictWidth;
+  // Bars, and what waits, say more than what the beginning of a request would serve.
+  const hasRps = fits(withWait + rpsWidth + 2);
   const rest = withWait + (hasRps ? rpsWidth + 2 : 0);
   const nameWidth = Math.max(
     leastName,
@@ -101,7 +103,7 @@ function table(
       wait: 'ms wait',
       rps: 'rps end',
       plot: wide ? axisLine(axis, plotWidth) : '',
-      verdict: 'verdict',
+      verdict: verdictWidth === 1 ? '' : 'verdict',
     }),
     ...rows.map((row, index) =>
       line({
@@ -112,7 +114,7 @@ function table(
         wait: waits[index]!,
         rps: rps[index]!,
         plot: wide ? bar(row, figures, plotWidth, glyphs) : '',
-        verdict: verdict(row, glyphs),
+        verdict: verdictWidth === 1 ? markOf(row, glyphs) : verdict(row, glyphs),
       }),
     ),
     line({
@@ -127,7 +129,7 @@ function table(
             Math.round(axis.at(result.whole.micros.value) * plotWidth),
           )
         : '',
-      verdict: 'measured',
+      verdict: verdictWidth === 1 ? '' : 'measured',
     }),
   ];
 }
@@ -154,9 +156,12 @@ function bar(
   return ' '.repeat(from) + (glyphs.barSteps.at(-1) ?? '#').repeat(whole) + end;
 }
 
-function verdict({ reading }: StairRow, { marks }: Glyphs): string {
-  const mark = reading === 'changed' || reading === 'withheld' ? ' ' : marks[reading];
-  return `${mark} ${words[reading]}`;
+function verdict(row: StairRow, glyphs: Glyphs): string {
+  return `${markOf(row, glyphs)} ${words[row.reading]}`;
+}
+
+function markOf({ reading }: StairRow, { marks }: Glyphs): string {
+  return reading === 'changed' || reading === 'withheld' ? ' ' : marks[reading];
 }
 
 function notes(result: StairsResult, figures: StairFigures, width: number): string[] {

@@ -21,7 +21,8 @@ p,li{overflow-wrap:anywhere}
 .brand{font-weight:600}.brand span,.cmd{color:var(--ink2);font-weight:400}
 button{flex:none;font:var(--f0) var(--sans);color:var(--ink);background:var(--bg);border:1px solid var(--bar);border-radius:3px;padding:5px 10px;min-height:28px;cursor:pointer;white-space:nowrap}
 .find{margin:var(--s3) 0}.find li{display:grid;grid-template-columns:120px minmax(0,118ch);padding:3px 0;text-wrap:pretty;overflow-wrap:anywhere}
-.find+.find{margin-top:0}.find b{font-weight:600}
+.find+.find{margin-top:0}.find b{font-weight:600}.find li{column-gap:var(--s1)}
+.find li>:first-child .v{display:inline-block;white-space:normal;overflow-wrap:normal;padding-left:15px;text-indent:-15px}.find li>:first-child .v::before{text-indent:0}
 .warn{border-block:1px solid var(--mark);padding-block:var(--s2)}.warn li>:first-child{font-weight:600}
 .void{margin:var(--s3) 0;border-block:2px solid var(--worse);padding-block:var(--s2);max-width:none}.void b{color:var(--worse)}
 .facts{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:var(--s2) var(--s4);margin:var(--s3) 0;padding:var(--s3) 0;border-block:1px solid var(--rule)}
@@ -56,7 +57,7 @@ svg text{font:var(--f0) var(--sans);fill:var(--ink2)}
 .v.better{color:var(--better)}.v.worse{color:var(--worse)}.v:is(.unresolved,.same,.base,.withheld,.skip){color:var(--ink2)}
 td:not(.n):has(>.v)>small{padding-left:15px}
 #tip{position:fixed;z-index:9;max-width:min(340px,92vw);background:var(--ink);color:var(--bg);padding:6px 10px;font-size:var(--f0);pointer-events:none}#tip b{display:block;font-weight:600}
-@media screen and (max-width:960px){body{padding:var(--s3)}.facts{grid-template-columns:1fr 1fr}.find li{column-gap:var(--s1)}}
+@media screen and (max-width:960px){body{padding:var(--s3)}.facts{grid-template-columns:1fr 1fr}}
 @media screen and (max-width:480px){.find li{grid-template-columns:96px minmax(0,1fr)}}
 @media print{.t{--pad:5px}:root,:root[data-theme]{color-scheme:light;--f0:10.5px;--f1:11px}body{max-width:none;padding:0}button,nav,#tip{display:none!important}section{margin-top:var(--s4)}tr,li,.facts{break-inside:avoid}h2,h3,.lead{break-after:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}@page{size:A4 landscape;margin:12mm}}
 @media(forced-colors:active){.m rect{forced-color-adjust:none}}

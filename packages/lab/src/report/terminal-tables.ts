@@ -1,5 +1,5 @@
 import { paint } from './colour.ts';
-import { left, right, widest, widthOf, wrap } from './columns.ts';
+import { left, named, right, widest, widthOf, wrap } from './columns.ts';
 import type { Figures } from './figures.ts';
 import { type ColumnText, fixed } from './format.ts';
 import type { Glyphs } from './glyphs.ts';
@@ -15,7 +15,11 @@ export interface Canvas {
 
 const MOST_NAME = 24;
 const LEAST_NAME = 12;
+/** With less room than for a name, names stand above their rows, which are set in by this. */
+const INDENT = 2;
 const LEAST_PLOT = 20;
+/** Where there is no room for more. */
+const NARROW_PLOT = 10;
 /** Mark and longest word. */
 const VERDICT = 12;
 
@@ -30,8 +34,9 @@ export function rpsTable(figures: Figures, canvas: Canvas): string[] {
     figures.rows.map(nameOf),
     'requests per second',
     canvas.width - rest - LEAST_PLOT,
+    canvas.width - rest - NARROW_PLOT,
   );
-  const plotWidth = canvas.width - rest - nameWidth;
+  const plotWidth = Math.max(0, canvas.width - rest - nameWidth);
 
   const line = (
     name: string,
@@ -43,13 +48,8 @@ export function rpsTable(figures: Figures, canvas: Canvas): string[] {
   ): string =>
     `${left(name, nameWidth)} ${mark} ${right(ratio, ratioWidth)}  ${left(plot, plotWidth)}  ${left(interval, rangeWidth)}  ${right(rps, rpsWidth)}`;
   return [
-    line(
-      'requests per second',
-      ' ',
-      '× base',
-      axisLine(figures.rpsAxis, plotWidth),
-      '95 % interval',
-      'rps',
+    ...named('requests per second', nameWidth, canvas.width, (name) =>
+      line(name, ' ', '× base', axisLine(figures.rpsAxis, plotWidth), '95 % interval', 'rps'),
     ),
     ...tableLines(figures, canvas, nameWidth, (row, name) => {
       const text = figures.rps.get(row);
@@ -58,7 +58,7 @@ export function rpsTable(figures: Figures, canvas: Canvas): string[] {
         name,
         mark,
         aligned(text),
-        plotLine(figures.rpsAxis, row.rps, plotWidth, glyphs),
+        plotWidth > 0 ? plotLine(figures.rpsAxis, row.rps, plotWidth, glyphs) : '',
         text?.range ?? '',
         requests.get(row) ?? '',
       );
@@ -79,10 +79,13 @@ export function cpuTable(figures: Figures, canvas: Canvas): string[] {
   ) as [number, number, number];
   const valueWidth = Math.max(4, ...widths(figures.cpu));
   const rangeWidth = Math.max(13, widest([...figures.cpu.values()].map(({ range }) => range)));
-  const rest =
-    1 + valueWidth + 2 + rangeWidth + 2 + VERDICT + 2 + p50Width + 2 + p99Width + 1 + 1 + rssWidth;
+  const others =
+    1 + valueWidth + 2 + rangeWidth + 2 + 2 + p50Width + 2 + p99Width + 1 + 1 + rssWidth;
+  // The words of the marks are below the table.
+  const verdictWidth = width - others - VERDICT >= INDENT ? VERDICT : 1;
+  const rest = others + verdictWidth;
   const nameWidth = nameColumn(figures.rows.map(nameOf), 'CPU per request', width - rest);
-  const gap = ' '.repeat(Math.min(4, width - rest - nameWidth));
+  const gap = ' '.repeat(Math.max(0, Math.min(4, width - rest - nameWidth)));
 
   const line = (
     name: string,
@@ -95,17 +98,11 @@ export function cpuTable(figures: Figures, canvas: Canvas): string[] {
     rss: string,
   ): string =>
     `${left(name, nameWidth)} ${right(value, valueWidth)}  ${left(range, rangeWidth)}  ${verdict}${gap}  ${right(p50, p50Width)}  ${right(p99, p99Width)}${mark} ${right(rss, rssWidth)}`;
-  const blank = ' '.repeat(VERDICT);
+  const blank = ' '.repeat(verdictWidth);
+  const head = left(verdictWidth === VERDICT ? '  verdict' : '', verdictWidth);
   return [
-    line(
-      'CPU per request',
-      'µs',
-      '95 % interval',
-      left('  verdict', VERDICT),
-      'p50',
-      'p99',
-      ' ',
-      'RSS',
+    ...named('CPU per request', nameWidth, width, (name) =>
+      line(name, 'µs', '95 % interval', head, 'p50', 'p99', ' ', 'RSS'),
     ),
     line('', '', '', blank, 'ms', 'ms', ' ', 'MiB'),
     ...tableLines(figures, canvas, nameWidth, (row, name) => {
@@ -116,7 +113,7 @@ export function cpuTable(figures: Figures, canvas: Canvas): string[] {
         name,
         aligned(text),
         text?.range ?? '',
-        verdictText(row.cpu.reading, canvas),
+        verdictText(row.cpu.reading, verdictWidth, canvas),
         latency(latencyMs.p50),
         latency(latencyMs.p99),
         mark,
@@ -150,10 +147,12 @@ export function stepTable(figures: Figures, canvas: Canvas): string[] {
   };
   const mark = (reading: Reading): string => paint(glyphs.marks[reading], reading, colour);
   return [
-    line('over the rung below', [
-      [' ', 'µs saved', '95 % interval'],
-      [' ', '× rps', '95 % interval'],
-    ]),
+    ...named('over the rung below', nameWidth, width, (name) =>
+      line(name, [
+        [' ', 'µs saved', '95 % interval'],
+        [' ', '× rps', '95 % interval'],
+      ]),
+    ),
     ...figures.steps.flatMap((step) => {
       const { saved, rps } = figures.stepTexts.get(step) ?? {};
       return named(nameFor(step), nameWidth, width, (name) =>
@@ -180,19 +179,16 @@ function tableLines(
   );
 }
 
-/** A name too long for its column gets lines of its own: cut, two of them might read the same. */
-function named(
-  name: string,
-  nameWidth: number,
-  width: number,
-  cells: (name: string) => string,
-): string[] {
-  return widthOf(name) <= nameWidth ? [cells(name)] : [...wrap(name, width), cells('')];
-}
-
-function nameColumn(names: readonly string[], heading: string, room: number): number {
+/** @param most The room there is when all else is as narrow as it can be. */
+function nameColumn(
+  names: readonly string[],
+  heading: string,
+  room: number,
+  most: number = room,
+): number {
   const wanted = Math.min(MOST_NAME, Math.max(widthOf(heading), widest(names)));
-  return Math.max(LEAST_NAME, Math.min(wanted, room));
+  const width = Math.max(LEAST_NAME, Math.min(wanted, room));
+  return width <= most ? width : INDENT;
 }
 
 function nameOf(row: Row): string {
@@ -209,8 +205,9 @@ function requestsText({ variant, rpsIsLowerBound }: MeasuredRow): string {
   return `${rpsIsLowerBound ? '≥ ' : ''}${fixed(variant.rps)}`;
 }
 
-function verdictText(reading: Reading, { glyphs, colour }: Canvas): string {
-  return paint(left(`${glyphs.marks[reading]} ${WORDS[reading]}`, VERDICT), reading, colour);
+function verdictText(reading: Reading, width: number, { glyphs, colour }: Canvas): string {
+  const mark = glyphs.marks[reading];
+  return paint(width === 1 ? mark : left(`${mark} ${WORDS[reading]}`, width), reading, colour);
 }
 
 function widths(texts: Figures['rps']): number[] {

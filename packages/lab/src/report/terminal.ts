@@ -1,7 +1,7 @@
 import { fileLines, writtenFiles } from './file-lines.ts';
 import type { BenchResult } from '../result.ts';
 import { controlFailureText, controlMissingText } from './header.ts';
-import { ends, wrap } from './columns.ts';
+import { ends, tableWidth, wrap } from './columns.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { percent, plural } from './format.ts';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
@@ -21,13 +21,11 @@ export interface TerminalOptions {
   files?: { html?: string; json?: string };
 }
 
-const LEAST_WIDTH = 72;
-
 /** The report for people in a terminal: complete without colour, closed by a line break. */
 export function renderTerminal(result: BenchResult, options: TerminalOptions): string {
   const figures = figuresOf(result);
   const glyphs = glyphsFor(options.unicode);
-  const width = Math.max(LEAST_WIDTH, options.width ?? 80);
+  const width = tableWidth(options.width);
   const canvas: Canvas = { width, colour: options.colour, glyphs };
   const blocks = [
     heading(result, width, glyphs),
@@ -109,8 +107,8 @@ function legend(
     ...(open
       ? wrap(settle.length > 0 ? `${crosses} To settle it: ${some(settle)}.` : crosses, width, '  ')
       : []),
-    'A mark at p99: its own interval does not touch the interval of the base.',
-    ...beside,
+    ...wrap('A mark at p99: its own interval does not touch the interval of the base.', width),
+    ...beside.flatMap((text) => wrap(text, width)),
   ];
 }
 

@@ -1,28 +1,30 @@
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import type { RequestOptions } from '../config/request-options.ts';
 import type { Plan } from '../config/resolve-plan.ts';
-import { fixed } from '../report/format.ts';
-import { readReplayList } from './replay-list.ts';
+import { readReplayList, requireLog } from './replay-list.ts';
 
 /**
- * Puts the requests of an access log in the place of a plan's own, where the plan or the command line names one.
- * @param file From the command line; it wins over `load.replay` of the config.
+ * Puts the requests of an access log in the place of a plan's own, where the plan or the command line names one. A log has no
+ * headers: those of the plan's first request go along.
+ * @param options `replay` wins over `load.replay` of the config.
  * @returns what a reader must know, one sentence each
- * @throws {LabError} ERR_REDLINE_ACCESS_LOG
+ * @throws {LabError} ERR_REDLINE_ACCESS_LOG, ERR_REDLINE_OPTION
  */
 export async function applyReplay(
   plans: readonly Plan[],
-  file: string | undefined,
+  { replay, route }: Pick<RequestOptions, 'replay' | 'route'>,
   signal: AbortSignal,
 ): Promise<string[]> {
   const warnings = new Set<string>();
   for (const plan of plans) {
-    const log = file === undefined ? plan.replay?.file : resolve(file);
+    const log = replay === undefined ? plan.replay?.file : resolve(replay);
+    requireLog(log, route);
     if (log === undefined) continue;
-    const list = await readReplayList(log, signal);
-    const [first] = plan.requests;
-    const ownTitle = `${plan.name}, ${first!.method} ${first!.path}`;
-    plan.requests = list.requests;
-    plan.requestLabel = `${fixed(list.requests.length)} requests of ${basename(log)}`;
+    const list = await readReplayList(log, signal, route);
+    const first = plan.requests[0]!;
+    const ownTitle = `${plan.name}, ${first.method} ${first.path}`;
+    plan.requests = list.requests.map((request) => ({ ...request, headers: first.headers }));
+    plan.requestLabel = list.label;
     if (plan.title === ownTitle) plan.title = `${plan.name}, ${plan.requestLabel}`;
     const rate = plan.replay?.rate;
     if (rate !== undefined && list.recordedRps !== undefined) {

@@ -1,11 +1,15 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import { fixed } from '../report/format.ts';
 import { readAccessLog } from './read-access-log.ts';
+import { RoutePatterns } from './route-pattern.ts';
 
 /** The requests of a log, as a load. */
 export interface ReplayList {
   requests: Required<RequestConfig>[];
+  /** For reports, in place of the requests. */
+  label: string;
   /** Milliseconds from the first request of the log; absent when the log has no times. */
   atMs?: number[];
   /** Requests per second in the log; absent when it has no times. */
@@ -20,9 +24,17 @@ const mostRequests = 20_000;
 /**
  * The real request list: what was asked with success and can be asked again. Bodies are in no log, so only GET and
  * HEAD are taken.
- * @throws {LabError} ERR_REDLINE_ACCESS_LOG
+ * @param route Only the requests of this one, as `redline top` writes it.
+ * @throws {LabError} ERR_REDLINE_ACCESS_LOG, ERR_REDLINE_OPTION
  */
-export async function readReplayList(file: string, signal: AbortSignal): Promise<ReplayList> {
+export async function readReplayList(
+  file: string,
+  signal: AbortSignal,
+  route?: string,
+): Promise<ReplayList> {
+  const pattern = route?.replace(/^[A-Z]+ /, '');
+  const patterns = new RoutePatterns(pattern === undefined ? [] : [pattern], { option: '--route' });
+  const otherRoutes = new Set<string>();
   const taken: { request: Required<RequestConfig>; time: number | undefined }[] = [];
   const left = { method: 0, status: 0, beyond: 0 };
   const path = file === '-' ? file : resolve(file);
@@ -31,11 +43,17 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
     ({ method, path: target, status = 200, time }) => {
       if (method !== 'GET' && method !== 'HEAD') left.method++;
       else if (status < 200 || status >= 400) left.status++;
-      else if (taken.length >= mostRequests) left.beyond++;
+      else if (pattern !== undefined && patterns.routeOf(target) !== pattern) {
+        otherRoutes.add(patterns.routeOf(target));
+      } else if (taken.length >= mostRequests) left.beyond++;
       else taken.push({ request: asLogged(method, target), time });
     },
     signal,
   );
+  const name = basename(path);
+  if (taken.length === 0 && otherRoutes.size > 0) {
+    throw unknownRoute(name, pattern!, [...otherRoutes]);
+  }
   if (taken.length === 0) {
     throw new LabError(
       'ERR_REDLINE_ACCESS_LOG',
@@ -44,6 +62,7 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
   }
   return {
     requests: taken.map(({ request }) => request),
+    label: `${fixed(taken.length)} requests of ${pattern === undefined ? '' : `${pattern} in `}${name}`,
     ...timesOf(taken.map(({ time }) => time)),
     warnings: [
       ...(counts.unreadable > 0
@@ -66,6 +85,24 @@ export async function readReplayList(file: string, signal: AbortSignal): Promise
         : []),
     ],
   };
+}
+
+/** @throws {LabError} ERR_REDLINE_OPTION when a route is named, and no log that it would be in */
+export function requireLog(log: string | undefined, route: string | undefined): void {
+  if (log !== undefined || route === undefined) return;
+  throw new LabError(
+    'ERR_REDLINE_OPTION',
+    `--route ${route} selects requests of a log: give the log with --replay.`,
+  );
+}
+
+function unknownRoute(name: string, route: string, routes: readonly string[]): LabError {
+  const some = routes.slice(0, 8).join(', ');
+  const more = routes.length > 8 ? ` and ${routes.length - 8} more` : '';
+  return new LabError(
+    'ERR_REDLINE_OPTION',
+    `No request in ${name} matches --route ${route}; its routes are ${some}${more}.`,
+  );
 }
 
 /** Bodies are in no log, and what is answered may change from one request to the next. */

@@ -14,10 +14,14 @@ export class RoutePatterns {
 
   /**
    * @param named e.g. `/users/:name/posts`, `/static/*`; the first that fits counts.
+   * @param options `option`: what named them, for the message.
    * @throws {LabError} ERR_REDLINE_OPTION when one does not begin with a slash
    */
-  constructor(named: readonly string[] = [], { keepQuery = false }: { keepQuery?: boolean } = {}) {
-    this.#named = named.map((pattern) => ({ pattern, expression: toExpression(pattern) }));
+  constructor(
+    named: readonly string[] = [],
+    { keepQuery = false, option = '--group' }: { keepQuery?: boolean; option?: string } = {},
+  ) {
+    this.#named = named.map((pattern) => ({ pattern, expression: toExpression(pattern, option) }));
     this.#keepQuery = keepQuery;
   }
 
@@ -43,11 +47,11 @@ function fold(path: string): string {
     .join('/');
 }
 
-function toExpression(pattern: string): RegExp {
+function toExpression(pattern: string, option: string): RegExp {
   if (!pattern.startsWith('/')) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `--group names "${pattern}", which does not begin with "/"; write it like /users/:name.`,
+      `${option} names "${pattern}", which does not begin with "/"; write it like /users/:name.`,
     );
   }
   const source = pattern

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,21 +13,24 @@ import { hotShare } from '../profile/functions.ts';
 import { record } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { majorOfVersion } from '../prove/runtime-version.ts';
+import { adviseMarkdown } from '../report/advise-markdown.ts';
 import { renderAdviseHtml } from '../report/advise-page.ts';
 import { renderAdviseTerminal } from '../report/advise-terminal.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from './bench.ts';
-import { chooseVariant } from './choose-variant.ts';
-import { parseSeconds, parseSecondsOrNone } from './options.ts';
-import { writeFiles, type ReportOptions } from './write-files.ts';
+import { type Asked, chooseVariant } from './choose-variant.ts';
+import { parseNames, parseSeconds, parseSecondsOrNone } from './options.ts';
+import { addRenamed } from './renamed-options.ts';
+import { addTarget } from './target-options.ts';
+import { addReports, type ReportOptions, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
 import { findLinter } from '../advise/lint-script.ts';
+import type { RequestOptions } from '../config/request-options.ts';
 
-interface AdviseOptions extends ReportOptions {
+interface AdviseOptions extends ReportOptions, RequestOptions {
   profile?: string;
-  config: string;
+  only?: string[];
   variant?: string;
-  replay?: string;
   seconds: number;
   warmup: number;
   node?: string;
@@ -45,46 +48,37 @@ interface Profiled {
 }
 
 export function addAdviseCommand(program: Command, context: CommandContext): void {
-  program
-    .command('advise')
+  const command = addTarget(program.command('advise'))
     .description('find changes that would speed up the hot functions, and by how much')
-    .argument('[files...]', 'limit to these files and folders')
     .option('--profile <file>', 'a .cpuprofile (default: run the load and profile it)')
-    .addOption(
-      new Option('--config <file>', 'config file, or a folder with one, for the load').default('.'),
-    )
+    .option('--only <paths>', 'limit to these files and folders, separated by commas', parseNames)
     .option('--variant <name>', 'variant to measure (default: the baseline)')
     .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 10)
     .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
-    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
     .option('--node <version>', 'Node version the profile was taken on (default: this one)')
-    .option('--evidence <folder>', 'folder of gains you measured yourself (default: OUT/evidence)')
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--evidence <folder>', 'folder of gains you measured yourself (default: OUT/evidence)');
+  addRenamed(addReports(command), {
+    '--config': 'give the config as the first argument, redline advise redline.config.ts',
+  })
     .addHelpText('after', helpText)
-    .action((files: string[], options: AdviseOptions) => run(files, options, context));
+    .action((target: string, words: string[], options: AdviseOptions) =>
+      run({ target, command: words, request: options }, options, context),
+    );
 }
 
-async function run(
-  files: readonly string[],
-  options: AdviseOptions,
-  context: CommandContext,
-): Promise<void> {
+async function run(asked: Asked, options: AdviseOptions, context: CommandContext): Promise<void> {
   const startedAt = new Date();
   // Before ten seconds of load.
   findLinter();
+  const files = options.only ?? [];
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined) {
     throw new LabError('ERR_REDLINE_OPTION', `No such file or folder: ${missing}.`);
   }
+  if (options.profile !== undefined) refuseTarget(asked);
   const { tree, from, title, node, folder } = options.profile
     ? await readProfile(options.profile, options.node)
-    : await takeProfile(options, context);
+    : await takeProfile(asked, options, context);
   const evidence = await knownEvidence(options.evidence ?? join(options.out, 'evidence'));
   const found = findAdvice(tree, {
     major: majorOfVersion(node),
@@ -107,9 +101,23 @@ async function run(
     ...found,
   };
   await writeFiles(
-    { stem: `advise-${result.runId}`, json: result, html: renderAdviseHtml(result) },
+    {
+      stem: `advise-${result.runId}`,
+      json: result,
+      html: renderAdviseHtml(result),
+      md: () => adviseMarkdown(result),
+    },
     options,
     (terminal) => renderAdviseTerminal(result, terminal),
+  );
+}
+
+/** A profile that is there already needs no load. */
+function refuseTarget({ target, command = [] }: Asked): void {
+  if (target === '.' && command.length === 0) return;
+  throw new LabError(
+    'ERR_REDLINE_OPTION',
+    `"${[target, ...command].join(' ')}" names what to put under load, but --profile brings a profile: omit one of them. To limit the advice to files, use --only ${target}`,
   );
 }
 
@@ -127,9 +135,13 @@ async function readProfile(file: string, node = process.versions.node): Promise<
   return { tree, from: file, title: file, node, folder: process.cwd() };
 }
 
-async function takeProfile(options: AdviseOptions, { signal }: CommandContext): Promise<Profiled> {
-  const { plan, variant } = await chooseVariant({ target: options.config }, options.variant);
-  const notes = await applyReplay([plan], options.replay, signal);
+async function takeProfile(
+  asked: Asked,
+  options: AdviseOptions,
+  { signal }: CommandContext,
+): Promise<Profiled> {
+  const { plan, variant } = await chooseVariant(asked, options.variant, options);
+  const notes = await applyReplay([plan], options, signal);
   for (const note of notes) process.stderr.write(`! ${note}\n`);
   using line = new PhaseLine(variant.name);
   const recording = await record(plan, variant, {
@@ -151,7 +163,8 @@ async function takeProfile(options: AdviseOptions, { signal }: CommandContext): 
 const helpText = `
 Examples:
   redline advise --profile app.cpuprofile          of node --cpu-prof or redline flame
-  redline advise src --profile app.cpuprofile      only in src
-  redline advise --config redline.config.ts        run the load and profile it first
+  redline advise --profile app.cpuprofile --only src
+  redline advise http://127.0.0.1:3000/feed -- node server.js     runs the load and profiles it first
+  redline advise redline.config.ts --variant candidate
 
 Exit status: 0 looked, 1 the profile is empty or the load failed, 2 wrong input, 130 interrupted.`;

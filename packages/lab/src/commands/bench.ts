@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadTarget } from '../config/from-url.ts';
@@ -11,16 +11,16 @@ import { runBench } from '../run/run-bench.ts';
 import { summarise } from '../run/summarise.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
 import { ProgressListener } from './progress-listener.ts';
-import type { ReportOptions } from './write-files.ts';
+import { addReports, type ReportOptions } from './write-files.ts';
 import { writeReports } from './write-reports.ts';
 import type { Asked } from './choose-variant.ts';
-import { addTarget, type RequestOptions, withRequestOptions } from './target-options.ts';
+import { addTarget } from './target-options.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
+import type { RequestOptions } from '../config/request-options.ts';
 
 interface BenchOptions extends Overrides, ReportOptions, RequestOptions {
   failIfSlower?: number;
   only?: string[];
-  replay?: string;
 }
 
 export interface CommandContext {
@@ -38,7 +38,7 @@ export function addBenchCommand(
   name: 'ladder' | 'bench',
   context: CommandContext,
 ): void {
-  addTarget(program.command(name))
+  const command = addTarget(program.command(name))
     .description(descriptions[name])
     .option('--quick', 'take a first look in a fraction of the time, with wider intervals')
     .option('--only <names>', 'measure only these variants, separated by commas', parseNames)
@@ -52,23 +52,14 @@ export function addBenchCommand(
       'measurements of each variant per restart (default: 3; 10 without turns)',
       parseCount,
     )
-    .option('--connections <n>', 'number of connections kept busy', parseCount)
-    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
     .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
     .option(
       '--fail-if-slower <share>',
       'exit with 1 when a variant takes this much more CPU, e.g. 3%',
       parseMargin,
     )
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
-    .option('--md <file>', 'write a Markdown table to this file')
-    .option('--json <file>', 'write the figures to this file', undefined)
-    .option('--html <file>', 'write the report to this file', undefined)
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+  addReports(command)
     .addHelpText('after', helpText(name))
     .action((target: string, words: string[], options: BenchOptions) =>
       run(name, { target, command: words, request: options }, options, context),
@@ -82,11 +73,10 @@ async function run(
   context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
-  const loaded = await loadTarget(target, words, { sideBySide: true });
-  const config = withRequestOptions(loaded.config, request);
-  const all = resolvePlans(config, loaded.folder, options);
+  const { config, folder } = await loadTarget(target, words, { sideBySide: true, request });
+  const all = resolvePlans(config, folder, options);
   const plans = options.only ? choosePlans(all, options.only) : all;
-  const notes = await applyReplay(plans, options.replay, context.signal);
+  const notes = await applyReplay(plans, options, context.signal);
   const result = await measurePlans(command, config.title ?? config.name, plans, {
     options,
     context,

@@ -6,7 +6,7 @@ import {
   resolvePlans,
 } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { type RequestOptions, withRequestOptions } from './target-options.ts';
+import type { RequestOptions } from '../config/request-options.ts';
 
 /** What was typed: a config or a URL, with what starts the app there and what is sent along. */
 export interface Asked {
@@ -34,8 +34,8 @@ export async function chooseVariant(
   overrides: Overrides = {},
   option = '--variant',
 ): Promise<Chosen> {
-  const { config, folder } = await loadTarget(target, command, { sideBySide });
-  const plans = resolvePlans(withRequestOptions(config, request), folder, overrides);
+  const { config, folder } = await loadTarget(target, command, { sideBySide, request });
+  const plans = resolvePlans(config, folder, overrides);
   const wanted = name ?? plans[0]!.baseline;
   for (const plan of plans) {
     const variant = plan.variants.find((each) => each.name === wanted);

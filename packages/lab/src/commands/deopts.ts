@@ -1,7 +1,8 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
 import { analyse } from '../deopts/analyse.ts';
+import { deoptsMarkdown } from '../deopts/deopts-markdown.ts';
 import { renderDeoptsHtml } from '../deopts/deopts-html.ts';
 import { renderDeoptsTerminal } from '../deopts/deopts-terminal.ts';
 import type { DeoptsResult } from '../deopts/result.ts';
@@ -15,17 +16,16 @@ import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Asked, chooseVariant } from './choose-variant.ts';
 import { loadOf } from './flame.ts';
-import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
-import { type ReportOptions, writeFiles } from './write-files.ts';
+import { parseSeconds, parseSecondsOrNone } from './options.ts';
+import { addReports, type ReportOptions, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
-import { addTarget, type RequestOptions } from './target-options.ts';
+import { addTarget } from './target-options.ts';
+import type { RequestOptions } from '../config/request-options.ts';
 
 interface DeoptsOptions extends ReportOptions, RequestOptions {
   variant?: string;
   seconds: number;
   warmup: number;
-  connections?: number;
-  replay?: string;
   log?: string;
   all?: true;
 }
@@ -34,28 +34,20 @@ interface DeoptsOptions extends ReportOptions, RequestOptions {
 const profileMs = 3_000;
 
 export function addDeoptsCommand(program: Command, context: CommandContext): void {
-  addTarget(program.command('deopts'))
+  const command = addTarget(program.command('deopts'))
     .description('list functions whose optimised code V8 discarded, where and why')
     .option('--variant <name>', 'variant to measure (default: the baseline)')
     .option('--seconds <n>', 'measured load, in seconds', parseSeconds, 10)
     .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
-    .option('--connections <n>', 'number of connections kept busy', parseCount)
-    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
     .option(
       '--log <file>',
       'read a log of node --log-code --log-deopt instead of starting a server',
     )
-    .option('--all', 'include functions of packages, Node and V8 with little time of their own')
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--all', 'include functions of packages, Node and V8 with little time of their own');
+  addReports(command)
     .addHelpText('after', helpText)
-    .action((target: string, command: string[], options: DeoptsOptions) =>
-      run({ target, command, request: options }, options, context),
+    .action((target: string, words: string[], options: DeoptsOptions) =>
+      run({ target, command: words, request: options }, options, context),
     );
 }
 
@@ -70,6 +62,7 @@ async function run(asked: Asked, options: DeoptsOptions, context: CommandContext
       stem: `${result.scenario}-deopts-${result.runId}`,
       json: result,
       html: renderDeoptsHtml(result, all),
+      md: () => deoptsMarkdown(result, all),
     },
     options,
     (terminal) => renderDeoptsTerminal(result, { ...terminal, all }),
@@ -82,7 +75,7 @@ async function observe(
   context: CommandContext,
 ): Promise<DeoptsResult> {
   const { plan, variant } = await chooseVariant(asked, options.variant, options);
-  const notes = await applyReplay([plan], options.replay, context.signal);
+  const notes = await applyReplay([plan], options, context.signal);
   const shared = sharedFacts(context);
   using line = new PhaseLine(variant.name);
   const { profile, events, startMicros, node, load, machine, warnings, ...logged } = await record(

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { compareProfiles } from '../flame/change.ts';
 import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from '../flame/change-report.ts';
+import { changeMarkdown, flameMarkdown } from '../flame/flame-markdown.ts';
 import { renderFlameHtml } from '../flame/flame-html.ts';
 import { formatFlameJson } from '../flame/flame-json.ts';
 import { renderFlameTerminal } from '../flame/flame-terminal.ts';
@@ -25,9 +26,10 @@ import type { CommandContext } from './bench.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Asked, type Chosen, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from './options.ts';
-import { type ReportOptions, shownPath, writeFiles } from './write-files.ts';
+import { addReports, type ReportOptions, shownPath, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
-import { addTarget, type RequestOptions } from './target-options.ts';
+import { addTarget } from './target-options.ts';
+import type { RequestOptions } from '../config/request-options.ts';
 
 interface FlameOptions extends ReportOptions, RequestOptions {
   variant?: string;
@@ -36,38 +38,28 @@ interface FlameOptions extends ReportOptions, RequestOptions {
   warmup: number;
   interval: number;
   perf?: true;
-  connections?: number;
-  replay?: string;
 }
 
 export function addFlameCommand(program: Command, context: CommandContext): void {
-  addTarget(program.command('flame'))
+  const command = addTarget(program.command('flame'))
     .description('profile a variant under load: an interactive flamegraph with V8 tiers')
     .option('--variant <name>', 'variant to measure (default: the baseline)')
     .option('--diff <before after...>', 'compare two variants, or two files of earlier runs')
     .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 10)
     .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
     .option('--interval <µs>', 'sampling interval, in microseconds', parseCount, 1_000)
-    .option('--perf', 'sample with Linux perf, including native frames and the kernel')
-    .option('--connections <n>', 'number of connections kept busy', parseCount)
-    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--perf', 'sample with Linux perf, including native frames and the kernel');
+  addReports(command)
     .addHelpText('after', helpText)
-    .action((target: string, command: string[], options: FlameOptions) =>
-      run({ target, command, request: options }, options, context),
+    .action((target: string, words: string[], options: FlameOptions) =>
+      run({ target, command: words, request: options }, options, context),
     );
 }
 
 async function run(asked: Asked, options: FlameOptions, context: CommandContext): Promise<void> {
   if (options.diff !== undefined) return runDiff(asked, options.diff, options, context);
   const { plan, variant } = await chooseVariant(asked, options.variant, options);
-  const notes = await applyReplay([plan], options.replay, context.signal);
+  const notes = await applyReplay([plan], options, context.signal);
   const { result, profile } = await profileVariant(plan, variant, options, context);
   result.warnings.push(...notes);
   const stem = `${result.scenario}-flame-${result.runId}`;
@@ -75,7 +67,12 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   await mkdir(options.out, { recursive: true });
   await writeFile(profileFile, JSON.stringify(profile));
   await writeFiles(
-    { stem, json: formatFlameJson(result), html: renderFlameHtml(result) },
+    {
+      stem,
+      json: formatFlameJson(result),
+      html: renderFlameHtml(result),
+      md: () => flameMarkdown(result),
+    },
     options,
     (terminal) => renderFlameTerminal(result, { ...terminal, profile: shownPath(profileFile) }),
   );
@@ -104,7 +101,7 @@ async function runDiff(
   const [before, after] = await inOrder(chosen, async (side) => {
     if ('tree' in side) return side;
     const { plan, variant } = side;
-    const notes = await applyReplay([plan], options.replay, context.signal);
+    const notes = await applyReplay([plan], options, context.signal);
     const { result } = await profileVariant(plan, variant, options, context);
     result.warnings.push(...notes);
     return result;
@@ -131,6 +128,7 @@ async function runDiff(
       stem: `${diff.scenario}-flame-diff-${runId}`,
       json: `${JSON.stringify(diff)}\n`,
       html: renderChangeHtml(diff),
+      md: () => changeMarkdown(diff),
     },
     options,
     (terminal) => renderChangeTerminal(diff, terminal),

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Measurement, provenRules } from '@redline/eslint-plugin';
@@ -10,6 +10,7 @@ import { isProven, type ProvenRuntime, type ProveResult } from '../prove/result.
 import { runProve, type ProveListener } from '../prove/run-prove.ts';
 import { majorOfVersion, nodeInUse } from '../prove/runtime-version.ts';
 import { Progress } from '../report/progress.ts';
+import { proveMarkdown } from '../report/prove-markdown.ts';
 import { renderProveHtml } from '../report/prove-page.ts';
 import { renderProveTerminal } from '../report/prove-terminal.ts';
 import { readMachine } from '../run/machine.ts';
@@ -19,7 +20,7 @@ import { parseRuntime } from '../runtimes/spec.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount, parseNames, parseSeed } from './options.ts';
-import { writeFiles, type ReportOptions } from './write-files.ts';
+import { addReports, type ReportOptions, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
 
 interface ProveOptions extends ReportOptions {
@@ -36,7 +37,7 @@ interface ProveOptions extends ReportOptions {
 const oldestNode = 8;
 
 export function addProveCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command('prove')
     .description(
       'measure what a rule of @redline/eslint-plugin gains, on one or more Node versions',
@@ -54,14 +55,8 @@ export function addProveCommand(program: Command, context: CommandContext): void
     .option('--evidence <folder>', 'folder of the evidence files (default: OUT/evidence)')
     .addOption(
       new Option('--beside-proof', 'keep the evidence beside each proof').conflicts('evidence'),
-    )
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    );
+  addReports(command)
     .addHelpText('after', helpText)
     .action((rules: string[], options: ProveOptions) => run(rules, options, context));
 }
@@ -118,7 +113,12 @@ async function run(
       rules: proven,
     };
     await writeFiles(
-      { stem: `prove-${result.runId}`, json: result, html: renderProveHtml(result) },
+      {
+        stem: `prove-${result.runId}`,
+        json: result,
+        html: renderProveHtml(result),
+        md: () => proveMarkdown(result),
+      },
       options,
       (terminal) =>
         renderProveTerminal(result, {

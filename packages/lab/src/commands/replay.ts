@@ -1,21 +1,30 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { readReplayList, type ReplayList } from '../access-log/replay-list.ts';
 import { RoutePatterns } from '../access-log/route-pattern.ts';
 import { RouteCosts, type TopResult } from '../access-log/top.ts';
+import { topMarkdown } from '../access-log/top-markdown.ts';
 import { renderTopHtml, renderTopTerminal } from '../access-log/top-report.ts';
+import { isUrl } from '../config/from-url.ts';
 import { LabError } from '../errors.ts';
 import { type ReplayOutcome, runReplay } from '../load/replay.ts';
 import { fixed } from '../report/format.ts';
 import { PhaseLine } from '../report/phase-line.ts';
+import { withServer } from '../run/with-server.ts';
 import type { CommandContext } from './bench.ts';
+import { type Asked, chooseVariant } from './choose-variant.ts';
 import { parseCount } from './options.ts';
-import { type ReportOptions, writeFiles } from './write-files.ts';
-import { invocation } from '../secrets.ts';
+import { addRenamed } from './renamed-options.ts';
+import { addHeaders, collect } from './target-options.ts';
+import { addReports, type ReportOptions, writeFiles } from './write-files.ts';
+import { invocation, withoutSecrets } from '../secrets.ts';
+import { parseHeaders } from '../config/request-options.ts';
 
-interface ReplayOptions extends ReportOptions {
-  url: string;
+interface ReplayCommandOptions extends ReportOptions {
+  variant?: string;
+  route?: string;
+  header?: string[];
   rate: number;
   rps?: number;
   connections: number;
@@ -24,14 +33,17 @@ interface ReplayOptions extends ReportOptions {
 }
 
 export function addReplayCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command('replay')
-    .description('replay an access log against a running server, at the same times')
+    .description('replay an access log against a server, at the same times')
     .argument(
       '<log>',
       'access log of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
     )
-    .requiredOption('--url <url>', 'URL of the server, e.g. http://127.0.0.1:3000', parseOrigin)
+    .argument('[target]', 'URL of a running app or of the given command, or a config', '.')
+    .argument('[command...]', 'after --: the command that starts the app, for a URL')
+    .option('--variant <name>', 'variant of the config (default: the baseline)')
+    .option('--route <pattern>', 'use only the requests of this route')
     .option('--rate <x>', 'speed relative to the recording', parseRate, 1)
     .option(
       '--rps <n>',
@@ -43,38 +55,38 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .option(
       '--group <pattern>',
       'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
-      (pattern: string, before: string[]) => [...before, pattern],
+      collect,
       [],
-    )
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    );
+  addRenamed(addReports(addHeaders(command)), {
+    '--url': 'give the URL as the second argument, redline replay access.log http://127.0.0.1:3000',
+  })
     .addHelpText('after', helpText)
-    .action((file: string, options: ReplayOptions) => run(file, options, context));
+    .action((file: string, target: string, words: string[], options: ReplayCommandOptions) =>
+      run(file, { target, command: words }, options, context),
+    );
 }
 
 async function run(
   file: string,
-  options: ReplayOptions,
+  asked: Asked,
+  options: ReplayCommandOptions,
   { version, signal }: CommandContext,
 ): Promise<void> {
   const startedAt = new Date().toISOString();
   const patterns = new RoutePatterns(options.group);
+  const headers = parseHeaders(options.header ?? []);
   using line = new PhaseLine('replay');
   line.show('reading the log');
-  const list = await readReplayList(file, signal);
+  const list = await readReplayList(file, signal, options.route);
+  const requests = list.requests.map((request) => ({ ...request, headers }));
   const atMs = scheduleOf(list, options, file);
-  line.show(`sending ${fixed(atMs.length)} requests, ${fixed(atMs.at(-1)! / 1_000)} s`);
-  const outcome = await runReplay(
-    { origin: options.url, requests: list.requests, atMs, connections: options.connections },
-    signal,
-  );
+  const { server, outcome } = await atOrigin(asked, options.variant, signal, line, (origin) => {
+    line.show(`sending ${fixed(atMs.length)} requests, ${fixed(atMs.at(-1)! / 1_000)} s`);
+    return runReplay({ origin, requests, atMs, connections: options.connections }, signal);
+  });
   if (outcome.answers.length === 0) {
-    throw new LabError('ERR_REDLINE_LOAD', `${options.url} did not respond to any request.`);
+    throw new LabError('ERR_REDLINE_LOAD', `${server} did not respond to any request.`);
   }
   const runId = randomBytes(3).toString('hex');
   const costs = new RouteCosts(patterns);
@@ -83,10 +95,10 @@ async function run(
   }
   const how =
     options.rps === undefined ? `${options.rate} × as recorded` : `${options.rps} requests/s`;
-  const result: TopResult = {
+  const result: TopResult = withoutSecrets({
     schema: 1,
     command: 'replay',
-    title: `${file === '-' ? 'standard input' : basename(file)} against ${options.url}, ${how}`,
+    title: `${file === '-' ? 'standard input' : basename(file)} against ${server}, ${how}`,
     files: [file],
     invocation: invocation(),
     runId,
@@ -102,16 +114,42 @@ async function run(
     ...costs.summarise(),
     spanSeconds: outcome.seconds,
     warnings: [...list.warnings, ...faultsOf(outcome)],
-  };
+  });
   line[Symbol.dispose]();
   await writeFiles(
-    { stem: `replay-${runId}`, json: result, html: renderTopHtml(result) },
+    {
+      stem: `replay-${runId}`,
+      json: result,
+      html: renderTopHtml(result),
+      md: () => topMarkdown(result),
+    },
     options,
     (terminal) => renderTopTerminal(result, { ...terminal, rows: options.rows }),
   );
 }
 
-function scheduleOf(list: ReplayList, { rate, rps }: ReplayOptions, file: string): number[] {
+/** A URL alone is a server that runs, on whatever machine; otherwise one is started. */
+async function atOrigin(
+  asked: Asked,
+  variantName: string | undefined,
+  signal: AbortSignal,
+  line: PhaseLine,
+  work: (origin: string) => Promise<ReplayOutcome>,
+): Promise<{ server: string; outcome: ReplayOutcome }> {
+  if (isUrl(asked.target) && asked.command?.length === 0) {
+    const origin = originOf(asked.target);
+    return { server: origin, outcome: await work(origin) };
+  }
+  const { plan, variant } = await chooseVariant(asked, variantName);
+  const phase = (text: string): void => line.show(text);
+  const outcome = await withServer(plan, variant, { signal, phase }, ({ server }) => {
+    server.pin();
+    return work(server.url);
+  });
+  return { server: variant.name, outcome };
+}
+
+function scheduleOf(list: ReplayList, { rate, rps }: ReplayCommandOptions, file: string): number[] {
   if (rps !== undefined) return list.requests.map((_, index) => (index * 1_000) / rps);
   if (list.atMs === undefined) {
     throw new LabError(
@@ -134,14 +172,9 @@ function faultsOf({ answers, failed }: ReplayOutcome): string[] {
   ];
 }
 
-function parseOrigin(text: string): string {
-  try {
-    const { origin, protocol } = new URL(text);
-    if (protocol === 'http:' || protocol === 'https:') return origin;
-  } catch {
-    // The sentence below says what it takes.
-  }
-  throw new InvalidArgumentError('It takes a url such as http://127.0.0.1:3000.');
+function originOf(text: string): string {
+  if (URL.canParse(text)) return new URL(text).origin;
+  throw new LabError('ERR_REDLINE_OPTION', `"${text}" is not a URL such as http://127.0.0.1:3000.`);
 }
 
 function parseRate(text: string): number {
@@ -152,7 +185,8 @@ function parseRate(text: string): number {
 
 const helpText = `
 Examples:
-  redline replay access.log --url http://127.0.0.1:3000 --rate 2
+  redline replay access.log http://127.0.0.1:3000 --rate 2
+  redline replay access.log http://127.0.0.1:3000 -- node server.js
   redline bench --replay access.log               the same list as the load of a comparison
   redline flame --replay access.log               and of a profile
   redline stairs --replay access.log              and of the stages its requests share

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import type { Overrides } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
@@ -11,18 +11,18 @@ import { PhaseLine } from '../report/phase-line.ts';
 import { type CommandContext, measurePlans } from './bench.ts';
 import { type Asked, chooseVariant } from './choose-variant.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from './options.ts';
-import type { ReportOptions } from './write-files.ts';
-import { addTarget, type RequestOptions } from './target-options.ts';
+import { addReports, type ReportOptions } from './write-files.ts';
+import { addTarget } from './target-options.ts';
+import type { RequestOptions } from '../config/request-options.ts';
 
 interface RuntimesOptions extends Overrides, ReportOptions, RequestOptions {
   variant?: string;
   only?: string[];
   refresh?: true;
-  replay?: string;
 }
 
 export function addRuntimesCommand(program: Command, context: CommandContext): void {
-  addTarget(program.command('runtimes'))
+  const command = addTarget(program.command('runtimes'))
     .description('measure the same app on several runtimes, as a ladder')
     .option('--variant <name>', 'variant to measure (default: the baseline)')
     .option(
@@ -34,21 +34,12 @@ export function addRuntimesCommand(program: Command, context: CommandContext): v
     .option('--quick', 'take a first look in a fraction of the time, with wider intervals')
     .option('--restarts <n>', 'fresh starts of every server', parseCount)
     .option('--blocks <n>', 'measurements of each runtime per restart', parseCount)
-    .option('--connections <n>', 'number of connections kept busy', parseCount)
-    .option('--replay <log>', 'use the requests of this access log instead of those in the config')
     .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
-    .option('--md <file>', 'write a Markdown table to this file')
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+  addReports(command)
     .addHelpText('after', helpText)
-    .action((target: string, command: string[], options: RuntimesOptions) =>
-      run({ target, command, request: options, sideBySide: true }, options, context),
+    .action((target: string, words: string[], options: RuntimesOptions) =>
+      run({ target, command: words, request: options, sideBySide: true }, options, context),
     );
 }
 
@@ -57,7 +48,7 @@ async function run(asked: Asked, options: RuntimesOptions, context: CommandConte
   const { plan, variant } = await chooseVariant(asked, options.variant, options);
   const isNamed = options.only !== undefined;
   const specs = (options.only ?? defaultRuntimes).map(parseRuntime);
-  const notes = await applyReplay([plan], options.replay, context.signal);
+  const notes = await applyReplay([plan], options, context.signal);
   using line = new PhaseLine('runtimes');
   const { found, missing } = await obtainAll(specs, isNamed, options, context, line);
   const variants = uniqueNames(found.map((runtime) => variantOn(variant, runtime)));

@@ -1,10 +1,9 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { Progress } from '../report/progress.ts';
+import { stairsMarkdown } from '../report/stairs-markdown.ts';
 import { renderStairsHtml } from '../report/stairs-html.ts';
 import { renderStairsTerminal } from '../report/stairs-terminal.ts';
-import { budgetMarkdown } from '../stairs/budget-markdown.ts';
 import { checkBudget, readBudget, writeBudget } from '../stairs/budget.ts';
 import { formatStairsJson } from '../stairs/format-json.ts';
 import type { StairsListener, StairsPlan } from '../stairs/plan.ts';
@@ -14,7 +13,9 @@ import { resolveTarget, type TargetOptions } from '../stairs/target.ts';
 import { parseChange, predict, requireStages } from '../stairs/what-if.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount, parseSeconds, parseSeed } from './options.ts';
-import { type ReportOptions, writeFiles } from './write-files.ts';
+import { addRenamed } from './renamed-options.ts';
+import { addTarget, collect } from './target-options.ts';
+import { addReports, type ReportOptions, writeFiles } from './write-files.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 
 interface StairsOptions extends TargetOptions, ReportOptions {
@@ -33,26 +34,12 @@ const defaultSeconds = 45;
 const quickSeconds = 8;
 
 export function addStairsCommand(program: Command, context: CommandContext): void {
-  program
-    .command('stairs')
+  const command = addTarget(
+    program.command('stairs'),
+    'URL of a running app or of the given command',
+  )
     .description('measure what each stage of a request costs, by ending requests there')
-    .argument('[target]', 'URL of a running app or of the given command, or a config', '.')
-    .argument('[command...]', 'after --: the command that starts the app, for a URL')
     .option('--variant <name>', 'variant of the config', undefined)
-    .option('--request <path>', 'which request', undefined)
-    .option(
-      '-H, --header <line>',
-      'add a header, e.g. "authorization: Bearer …"; repeatable',
-      collect,
-    )
-    .option('-X, --method <name>', 'method of the request', undefined)
-    .option('--body <text>', 'body of the request', undefined)
-    .option(
-      '--replay <log>',
-      'use the requests of this access log instead of one request',
-      undefined,
-    )
-    .option('--route <pattern>', 'with --replay: use only the requests of this route', undefined)
     .option(
       '--what-if <stage=µs>',
       'predict the requests per second with a stage at this cost, in µs or %',
@@ -60,7 +47,6 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
     )
     .option('--budget <file>', 'fail when a stage costs more than this file allows', undefined)
     .option('--write-budget <file>', 'write a budget from this run', undefined)
-    .option('--md <file>', 'write a Markdown table to this file', undefined)
     .option('--skip <stage>', 'do not end requests at this stage; repeatable', collect)
     .option('--quick', `take a first look: measure for ${quickSeconds} seconds`)
     .option(
@@ -81,18 +67,11 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
         .default(20)
         .argParser(parseCount),
     )
-    .option('--connections <n>', 'number of connections kept busy (default: 16)', parseCount)
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
-    .option('--json <file>', 'write the figures to this file', undefined)
-    .option('--html <file>', 'write the report to this file', undefined)
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+  addRenamed(addReports(command), { '--markdown': 'write --md FILE' })
     .addHelpText('after', helpText)
-    .action((target: string, command: string[], options: StairsOptions) =>
-      run(target, command, options, context),
+    .action((target: string, words: string[], options: StairsOptions) =>
+      run(target, words, options, context),
     );
 }
 
@@ -135,15 +114,18 @@ async function run(
     if (budget) result.budget = checkBudget(result, budget, options.budget!);
     const stem = `${result.scenario}-stairs-${result.runId}`;
     await writeFiles(
-      { stem, json: formatStairsJson(result), html: renderStairsHtml(result) },
+      {
+        stem,
+        json: formatStairsJson(result),
+        html: renderStairsHtml(result),
+        md: () => stairsMarkdown(result),
+      },
       options,
       (terminal) => renderStairsTerminal(result, terminal),
     );
     if (options.writeBudget !== undefined) await writeBudget(options.writeBudget, result);
-    if (result.budget || options.md !== undefined) {
-      const table = budgetMarkdown(result);
-      if (options.md !== undefined) await writeFile(options.md, table);
-      else process.stdout.write(`\n${table}`);
+    if (result.budget && options.md === undefined) {
+      process.stdout.write(`\n${stairsMarkdown(result)}`);
     }
     if (result.budget?.failed) process.exitCode = 1;
   } finally {
@@ -166,10 +148,6 @@ function listen(progress: Progress, name: string): StairsListener {
       progress.update({ round: done, rounds: of, fraction: done / of, variant: name, ...left });
     },
   };
-}
-
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }
 
 const helpText = `

@@ -1,13 +1,15 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { readAccessLog } from '../access-log/read-access-log.ts';
 import { RoutePatterns } from '../access-log/route-pattern.ts';
 import { RouteCosts, type TopResult } from '../access-log/top.ts';
+import { topMarkdown } from '../access-log/top-markdown.ts';
 import { renderTopHtml, renderTopTerminal } from '../access-log/top-report.ts';
 import type { CommandContext } from './bench.ts';
 import { parseCount } from './options.ts';
-import { type ReportOptions, writeFiles } from './write-files.ts';
+import { addRenamed } from './renamed-options.ts';
+import { addReports, type ReportOptions, writeFiles } from './write-files.ts';
 import { invocation } from '../secrets.ts';
 
 interface TopOptions extends ReportOptions {
@@ -17,7 +19,7 @@ interface TopOptions extends ReportOptions {
 }
 
 export function addTopCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command('top')
     .description('rank the routes of an access log by total time')
     .argument(
@@ -31,14 +33,8 @@ export function addTopCommand(program: Command, context: CommandContext): void {
       (pattern: string, before: string[]) => [...before, pattern],
       [],
     )
-    .option('--keep-query', 'treat requests with different queries as different routes')
-    .option('--json <file>', 'write the figures to this file')
-    .option('--html <file>', 'write the report to this file')
-    .addOption(
-      new Option('--out <folder>', 'output folder for files without an explicit name').default(
-        'redline-out',
-      ),
-    )
+    .option('--keep-query', 'treat requests with different queries as different routes');
+  addRenamed(addReports(command), { '--route': 'use --group, which keeps routes together' })
     .addHelpText('after', helpText)
     .action((files: string[], options: TopOptions) => run(files, options, context));
 }
@@ -73,7 +69,12 @@ async function run(
         : [],
   };
   await writeFiles(
-    { stem: `top-${runId}`, json: result, html: renderTopHtml(result) },
+    {
+      stem: `top-${runId}`,
+      json: result,
+      html: renderTopHtml(result),
+      md: () => topMarkdown(result),
+    },
     options,
     (terminal) => renderTopTerminal(result, { ...terminal, rows: options.rows }),
   );

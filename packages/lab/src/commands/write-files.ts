@@ -1,3 +1,4 @@
+import { type Command, Option } from 'commander';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { usesColour, usesUnicode } from '../report/colour.ts';
@@ -6,14 +7,35 @@ import type { TerminalOptions } from '../report/terminal.ts';
 export interface ReportOptions {
   json?: string;
   html?: string;
-  /** Markdown, for a pull request. */
+  /** Markdown, for a pull request or an agent. */
   md?: string;
   out: string;
 }
 
-/** Writes JSON (as given when it is a text) and HTML, then prints the terminal report, whose last lines name them. */
+/** Where the report goes: the same words in every command that writes one. */
+export function addReports(command: Command): Command {
+  return command
+    .option('--md <file>', 'write the report in Markdown to this file')
+    .option('--json <file>', 'write the figures to this file')
+    .option('--html <file>', 'write the report to this file')
+    .addOption(
+      new Option('--out <folder>', 'output folder for files without an explicit name').default(
+        'redline-out',
+      ),
+    );
+}
+
+interface Reports {
+  stem: string;
+  /** As given when it is a text. */
+  json: object | string;
+  html: string;
+  md: () => string;
+}
+
+/** Writes JSON, HTML and, where it is asked for, Markdown; then prints the terminal report, whose last lines name them. */
 export async function writeFiles(
-  { stem, json, html }: { stem: string; json: object | string; html: string },
+  { stem, json, html, md }: Reports,
   options: ReportOptions,
   render: (terminal: TerminalOptions) => string,
 ): Promise<void> {
@@ -24,9 +46,10 @@ export async function writeFiles(
     typeof json === 'string' ? json : `${JSON.stringify(json, undefined, 2)}\n`,
   );
   await write(htmlFile, html);
+  if (options.md !== undefined) await write(options.md, md());
   process.stdout.write(
     render({
-      ...(process.stdout.columns && { width: Math.min(120, process.stdout.columns) }),
+      ...(process.stdout.columns && { width: process.stdout.columns }),
       colour: usesColour(process.stdout),
       unicode: usesUnicode(),
       files: { json: shownPath(jsonFile), html: shownPath(htmlFile) },

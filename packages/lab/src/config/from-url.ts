@@ -1,22 +1,27 @@
 import { LabError } from '../errors.ts';
 import { parseCommand } from './command-line.ts';
 import { type LoadedConfig, loadConfig } from './load-config.ts';
+import { type RequestOptions, withRequestOptions } from './request-options.ts';
+import { resolveRequest } from './resolve-plan.ts';
 import type { VariantConfig } from './types.ts';
 
 /**
  * What a command is about: a config, or `URL -- COMMAND` with one command for each variant, each after a `--` of its own.
  * @param asked A URL, or a config file or folder.
  * @param options `sideBySide`: several servers run at the same time, each on the PORT it is given; one alone may insist on
- * that of the URL.
+ * that of the URL. `request`: what the command line says of the requests.
  * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_CONFIG
  */
 export async function loadTarget(
   asked: string,
   words: readonly string[],
-  { sideBySide = false }: { sideBySide?: boolean } = {},
+  { sideBySide = false, request = {} }: { sideBySide?: boolean; request?: RequestOptions } = {},
 ): Promise<LoadedConfig> {
   if (!isUrl(asked)) {
-    if (words.length === 0) return loadConfig(asked);
+    if (words.length === 0) {
+      const { config, folder } = await loadConfig(asked);
+      return { config: withRequestOptions(config, request), folder };
+    }
     throw wrong(
       `A command goes with a URL, not with "${asked}": http://127.0.0.1:3000/ -- ${words.join(' ')}`,
     );
@@ -26,17 +31,13 @@ export async function loadTarget(
   if (commands.length === 0) {
     throw wrong(`${asked} needs what starts the app: ${asked} -- node server.js`);
   }
-  const variants = named(commands, sideBySide ? undefined : Number(url.port || 80));
-  const [first] = variants;
-  return {
-    config: {
-      name: first!.name.replaceAll(/[^\w.-]/g, '-'),
-      title: `${variants.map(({ name }) => name).join(' and ')}, GET ${url.pathname}${url.search}`,
-      requests: [url.pathname + url.search],
-      variants,
-    },
-    folder: process.cwd(),
-  };
+  const variants = named(commands, hostOf(url), sideBySide ? undefined : Number(url.port || 80));
+  const requests = [pathOf(url)];
+  const name = variants[0]!.name.replaceAll(/[^\w.-]/g, '-');
+  const config = withRequestOptions({ name, requests, variants }, request);
+  const { method, path } = resolveRequest(config.requests![0]!);
+  const names = variants.map((each) => each.name).join(' and ');
+  return { config: { ...config, title: `${names}, ${method} ${path}` }, folder: process.cwd() };
 }
 
 export function isUrl(text: string): boolean {
@@ -52,12 +53,22 @@ export function localUrl(text: string): URL {
       `${text} is served over TLS; give the port where the app itself answers plain HTTP.`,
     );
   }
-  if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) {
+  if (!['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '[::]'].includes(url.hostname)) {
     throw wrong(
       `${url.hostname} is another machine. The app is started here: give a URL at 127.0.0.1.`,
     );
   }
   return url;
+}
+
+/** What the app is to listen on, by `HOST` in its environment, where that is not 127.0.0.1. */
+export function hostOf({ hostname }: URL): Record<string, string> {
+  return hostname === '[::1]' ? { HOST: '::1' } : {};
+}
+
+/** Path and query as they were typed: braces of a placeholder are not escaped. */
+export function pathOf({ pathname, search }: URL): string {
+  return pathname.replaceAll('%7B', '{').replaceAll('%7D', '}') + search;
 }
 
 /** Options of node and its relatives whose value is the next word. */
@@ -85,7 +96,11 @@ function between(words: readonly string[]): string[][] {
 }
 
 /** By their scripts; where two have one, by all that differs. */
-function named(commands: readonly string[][], port: number | undefined): VariantConfig[] {
+function named(
+  commands: readonly string[][],
+  host: Record<string, string>,
+  port: number | undefined,
+): VariantConfig[] {
   const parsed = commands.map((words) => parseCommand(words));
   const short = parsed.map(({ command }) => shortName(command));
   const whole = parsed.map(({ command, env }) =>
@@ -95,7 +110,8 @@ function named(commands: readonly string[][], port: number | undefined): Variant
   return parsed.map(({ command, env }, index) => {
     const before = names.slice(0, index).filter((name) => name === names[index]).length;
     const name = before === 0 ? names[index]! : `${names[index]} #${before + 1}`;
-    return { name, command, env, ...(parsed.length > 1 || port === undefined ? {} : { port }) };
+    const asked = { name, command, env: { ...host, ...env } };
+    return { ...asked, ...(parsed.length > 1 || port === undefined ? {} : { port }) };
   });
 }
 

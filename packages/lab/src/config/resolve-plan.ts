@@ -165,7 +165,7 @@ function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant 
   };
 }
 
-function resolveRequest(request: string | RequestConfig): Required<RequestConfig> {
+export function resolveRequest(request: string | RequestConfig): Required<RequestConfig> {
   const given = typeof request === 'string' ? { path: request } : request;
   return { method: 'GET', headers: {}, body: '', compare: 'body', timed: true, ...given };
 }

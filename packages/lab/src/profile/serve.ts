@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
-import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { autocannonGenerator } from '../load/autocannon.ts';
 import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
@@ -12,9 +8,8 @@ import { checkContract } from '../run/contract.ts';
 import { cpuBetween, readCpu } from '../run/cpu-clock.ts';
 import { distinctRequests } from '../run/distinct-requests.ts';
 import { readMachine } from '../run/machine.ts';
-import { pinSelf } from '../run/pinning.ts';
-import { choosePorts } from '../run/ports.ts';
-import { Server } from '../run/server.ts';
+import type { Server } from '../run/server.ts';
+import { withServer } from '../run/with-server.ts';
 import { withNodeFlags } from './instrument.ts';
 
 export interface RecordOptions {
@@ -49,41 +44,26 @@ export interface LoadFigures extends LoadOutcome {
  * Starts one variant with flags for its node, checks its answers, does the work, and leaves nothing behind.
  * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT, ERR_REDLINE_LOAD
  */
-export async function serve<Result>(
+export function serve<Result>(
   plan: Plan,
   variant: PlannedVariant,
   flagsFor: (folder: string) => string[],
   { signal, phase }: RecordOptions,
   work: (server: Server, folder: string, machine: MachineFacts) => Promise<Result>,
 ): Promise<Result> {
-  const pinning = pinSelf(plan.pin);
-  const setup: SetupResult = (await plan.setup?.()) ?? {};
-  const folder = await mkdtemp(join(tmpdir(), 'redline-profile-'));
-  let server: Server | undefined;
-  try {
-    const reason = setup.skip?.[variant.name];
-    if (reason !== undefined) {
-      throw new LabError('ERR_REDLINE_LOAD', `"${variant.name}" cannot run here: ${reason}.`);
-    }
-    phase('starting');
-    const [port] = await choosePorts([variant]);
-    server = new Server(withNodeFlags(variant, flagsFor(folder)), variant.name, {
-      port: port!,
-      env: setup.env ?? {},
-      pinning,
-      folder,
-    });
-    await server.ready(plan.readyTimeoutMs, signal);
-    phase('checking answers');
-    await checkContract([server], distinctRequests(plan.requests));
-    await plan.verify?.(server);
-    server.pin();
-    return await work(server, folder, readMachine(pinning.description));
-  } finally {
-    await server?.stop();
-    await rm(folder, { recursive: true, force: true });
-    await setup.stop?.();
-  }
+  return withServer(
+    plan,
+    variant,
+    { signal, phase },
+    async ({ server, folder, pinning }) => {
+      phase('checking answers');
+      await checkContract([server], distinctRequests(plan.requests));
+      await plan.verify?.(server);
+      server.pin();
+      return work(server, folder, readMachine(pinning.description));
+    },
+    (folder) => withNodeFlags(variant, flagsFor(folder)),
+  );
 }
 
 export async function warmUp(
@@ -136,9 +116,9 @@ async function runLoad(
   beforeEnd?: () => Promise<void>,
 ): Promise<LoadOutcome> {
   try {
-    const { port } = server;
+    const { host, port } = server;
     const hook = beforeEnd === undefined ? {} : { beforeEnd };
-    const outcome = await generator.run({ ...plan, port, durationMs, signal, ...hook });
+    const outcome = await generator.run({ ...plan, host, port, durationMs, signal, ...hook });
     if (!server.hasEnded) return outcome;
   } catch (error) {
     signal.throwIfAborted();

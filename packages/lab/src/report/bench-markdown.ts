@@ -1,14 +1,15 @@
-import type { BenchResult } from '../result.ts';
+import type { BenchResult, Interval } from '../result.ts';
 import { fixed, plural } from './format.ts';
-import { isMeasuredRow, rowsOf } from './rows.ts';
+import { bold, code, escaped, heading, markdownOf, table, warningList } from './markdown.ts';
 import { WORDS } from './reading.ts';
 import { resolutionText } from './resolution.ts';
+import { isMeasuredRow, rowsOf } from './rows.ts';
 
-/** The table for a pull request or an agent: the rows of the terminal, each ratio with its interval. */
+/** The rows of the terminal, each ratio with its interval. */
 export function benchMarkdown(result: BenchResult): string {
   const rows = rowsOf(result).map((row) => {
     if (!isMeasuredRow(row))
-      return [code(row.name), '–', '–', '–', '–', `not measured: ${row.skipped}`];
+      return [code(row.name), '–', '–', '–', '–', `not measured: ${escaped(row.skipped)}`];
     const { variant, cpu, rps } = row;
     const word = WORDS[cpu.reading];
     return [
@@ -18,39 +19,30 @@ export function benchMarkdown(result: BenchResult): string {
       fixed(variant.rps),
       row.role === 'base' ? '1' : interval(variant.rpsRatio),
       cpu.reading === rps.reading || row.role === 'base'
-        ? bold(word)
-        : `${bold(word)}, requests per second ${WORDS[rps.reading]}`,
+        ? verdict(word)
+        : `${verdict(word)}, requests per second ${WORDS[rps.reading]}`,
     ];
   });
-  return [
-    `### ${escaped(result.title)}`,
+  const columns = [
     '',
-    ...result.warnings.map((text) => `> ${escaped(text)}\n`),
-    line(['', 'CPU µs', '× less CPU', 'requests/s', '× requests/s', 'verdict']),
-    line(['---', '--:', '--:', '--:', '--:', '---']),
-    ...rows.map((cells) => line(cells)),
-    '',
+    { right: 'CPU µs' },
+    { right: '× less CPU' },
+    { right: 'requests/s' },
+    { right: '× requests/s' },
+    'verdict',
+  ];
+  return markdownOf(
+    heading(result.title),
+    warningList(result.warnings),
+    table(columns, rows),
     `${resolutionText(result) ?? 'Without an A/A control.'} ${plural(result.precision.restarts, 'restart')}, ${fixed(result.durationSeconds / 60, 1)} minutes, ${escaped(result.load.requests.join(', '))}.`,
-    '',
-  ].join('\n');
+  );
 }
 
-function interval({ value, low, high }: { value: number; low: number; high: number }): string {
+function interval({ value, low, high }: Interval): string {
   return `${fixed(value, 3)} [${fixed(low, 3)}, ${fixed(high, 3)}]`;
 }
 
-function bold(word: string): string {
-  return word === 'changed' ? `**${word}**` : word;
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
-}
-
-function code(name: string): string {
-  return `\`${name.replaceAll('`', "'").replaceAll('|', '\\|')}\``;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[<>|*_`]/g, '\\$&');
+function verdict(word: string): string {
+  return word === 'changed' ? bold(word) : word;
 }

@@ -2,8 +2,7 @@ import { basename, resolve } from 'node:path';
 import { readReplayList } from '../access-log/replay-list.ts';
 import { RoutePatterns } from '../access-log/route-pattern.ts';
 import type { RequestConfig } from '../config/types.ts';
-import { LabError } from '../errors.ts';
-import { fixed, plural } from '../report/format.ts';
+import { plural } from '../report/format.ts';
 
 type Request = Required<RequestConfig>;
 
@@ -32,17 +31,10 @@ export async function readReplayed(
   route: string | undefined,
   signal: AbortSignal,
 ): Promise<ReplayedRequests> {
-  const { requests, warnings } = await readReplayList(resolve(file), signal);
-  const pattern = route?.replace(/^[A-Z]+ /, '');
-  const patterns = new RoutePatterns(pattern === undefined ? [] : [pattern]);
+  const { requests, label, warnings } = await readReplayList(resolve(file), signal, route);
+  if (route !== undefined) return { load: requests, traced: differing(requests), label, warnings };
+  const patterns = new RoutePatterns();
   const routes = Map.groupBy(requests, ({ path }) => patterns.routeOf(path));
-  const name = basename(file);
-  if (pattern !== undefined) {
-    const load = routes.get(pattern);
-    if (load === undefined) throw unknownRoute(name, pattern, [...routes.keys()]);
-    const label = `${fixed(load.length)} requests of ${pattern} in ${name}`;
-    return { load, traced: differing(load), label, warnings };
-  }
   const ordered = [...routes].toSorted(([, a], [, b]) => b.length - a.length);
   const traced: Request[] = [];
   let covered = 0;
@@ -54,13 +46,13 @@ export async function readReplayed(
   return {
     load: requests,
     traced,
-    label: `${fixed(requests.length)} requests of ${name}`,
+    label,
     warnings: [
       ...warnings,
       ...(ordered.length === 1
         ? []
         : [
-            `The stages are what ${plural(traced.length, 'route')} of ${name} have in common, and the last of them includes the work specific to each route; --route ${ordered[0]![0]} measures one alone.`,
+            `The stages are what ${plural(traced.length, 'route')} of ${basename(file)} have in common, and the last of them includes the work specific to each route; --route ${ordered[0]![0]} measures one alone.`,
           ]),
     ],
   };
@@ -70,13 +62,4 @@ export async function readReplayed(
 function differing(load: readonly Request[]): Request[] {
   const chosen = [0, Math.floor(load.length / 2), load.length - 1].map((index) => load[index]!);
   return [...new Map(chosen.map((request) => [request.path, request])).values()];
-}
-
-function unknownRoute(name: string, route: string, routes: readonly string[]): LabError {
-  const some = routes.slice(0, 8).join(', ');
-  const more = routes.length > 8 ? ` and ${routes.length - 8} more` : '';
-  return new LabError(
-    'ERR_REDLINE_OPTION',
-    `No request in ${name} matches --route ${route}; its routes are ${some}${more}.`,
-  );
 }

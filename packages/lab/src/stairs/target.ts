@@ -1,8 +1,9 @@
-import { parseHeaders } from '../commands/target-options.ts';
+import { requireLog } from '../access-log/replay-list.ts';
 import { parseCommand } from '../config/command-line.ts';
-import { isUrl, localUrl, shortName } from '../config/from-url.ts';
+import { hostOf, isUrl, localUrl, pathOf, shortName } from '../config/from-url.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { type PlannedVariant, resolvePlans } from '../config/resolve-plan.ts';
+import { type RequestOptions, withRequestOptions } from '../config/request-options.ts';
+import { type PlannedVariant, resolvePlans, resolveRequest } from '../config/resolve-plan.ts';
 import type { RedlineConfig, RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { label } from '../run/contract.ts';
@@ -28,15 +29,8 @@ export interface StairsTarget {
   redirectFrom: number | undefined;
 }
 
-export interface TargetOptions {
-  variant?: string | undefined;
-  request?: string | undefined;
-  method?: string | undefined;
-  header?: string[] | undefined;
-  body?: string | undefined;
-  connections?: number | undefined;
-  replay?: string | undefined;
-  route?: string | undefined;
+export interface TargetOptions extends RequestOptions {
+  variant?: string;
 }
 
 type OneRequest = Omit<StairsTarget, 'replayed' | 'asked'> & { replayFile?: string | undefined };
@@ -55,7 +49,6 @@ export async function resolveTarget(
   options: TargetOptions,
   signal: AbortSignal,
 ): Promise<StairsTarget> {
-  refuseContradictions(options);
   if (!isUrl(asked) && command.length > 0) {
     throw wrong(
       `A command goes with a URL, not with "${asked}": redline stairs http://127.0.0.1:3000/ -- ${command.join(' ')}`,
@@ -66,62 +59,40 @@ export async function resolveTarget(
     : await fromConfig(asked, options);
   const { replayFile, ...one } = target;
   const connections = options.connections ?? target.connections;
-  const headers = { ...target.request.headers, ...parseHeaders(options.header ?? []) };
-  if (replayFile !== undefined) {
-    const read = await readReplayed(replayFile, options.route, signal);
-    const withHeaders = (request: Required<RequestConfig>): Required<RequestConfig> => ({
-      ...request,
-      headers,
-    });
-    const replayed = {
-      ...read,
-      load: read.load.map(withHeaders),
-      traced: read.traced.map(withHeaders),
-    };
-    return { ...one, connections, request: replayed.traced[0]!, replayed, asked: read.label };
+  requireLog(replayFile, options.route);
+  if (replayFile === undefined) {
+    return { ...one, connections, replayed: undefined, asked: label(one.request) };
   }
-  const { method = target.request.method, body = target.request.body } = options;
-  const request = { ...target.request, method: method.toUpperCase(), headers, body };
-  return { ...one, connections, request, replayed: undefined, asked: label(request) };
-}
-
-function refuseContradictions({ replay, route, request, method, body }: TargetOptions): void {
-  if (route !== undefined && replay === undefined) {
-    throw wrong(`--route ${route} selects requests of a log: give the log with --replay.`);
-  }
-  if (replay === undefined) return;
-  for (const [option, value] of Object.entries({ request, method, body })) {
-    if (value !== undefined) {
-      throw wrong(`--${option} is for one request, but --replay brings its own: omit one of them.`);
-    }
-  }
+  const read = await readReplayed(replayFile, options.route, signal);
+  const { headers } = one.request;
+  const withHeaders = (request: Required<RequestConfig>): Required<RequestConfig> => ({
+    ...request,
+    headers,
+  });
+  const replayed = {
+    ...read,
+    load: read.load.map(withHeaders),
+    traced: read.traced.map(withHeaders),
+  };
+  return { ...one, connections, request: replayed.traced[0]!, replayed, asked: read.label };
 }
 
 async function fromConfig(file: string, options: TargetOptions): Promise<OneRequest> {
   const { config, folder } = await loadConfig(file);
-  const plans = resolvePlans(config, folder, {});
+  const plans = resolvePlans(withRequestOptions(config, options), folder, {});
   const name = options.variant ?? plans[0]!.baseline;
   const plan = plans.find(({ variants }) => variants.some((variant) => variant.name === name));
   if (plan === undefined) {
     const names = plans.flatMap(({ variants }) => variants.map((variant) => variant.name));
     throw wrong(`--variant "${name}" is not one of ${names.join(', ')}.`);
   }
-  const request =
-    options.request === undefined
-      ? plan.requests[0]!
-      : (plan.requests.find(({ path }) => path === options.request) ?? {
-          ...plan.requests[0]!,
-          method: 'GET',
-          body: '',
-          path: options.request,
-        });
   const variant = plan.variants.find((each) => each.name === name)!;
   return {
     scenario: plan.name,
     title: `${config.title ?? config.name}, ${name}`,
     variant,
-    request,
-    replayFile: options.replay ?? (options.request === undefined ? plan.replay?.file : undefined),
+    request: plan.requests[0]!,
+    replayFile: options.replay ?? plan.replay?.file,
     // A config's number is chosen for throughput.
     connections: defaultConnections,
     pin: plan.pin,
@@ -138,8 +109,11 @@ async function fromUrl(
 ): Promise<OneRequest> {
   const url = localUrl(text);
   const port = Number(url.port || 80);
-  const path = options.request ?? url.pathname + url.search;
-  const running = command.length > 0 ? undefined : await findListener(port);
+  const { requests } = withRequestOptions(
+    { name: '', variants: [], requests: [pathOf(url)] },
+    options,
+  );
+  const running = command.length > 0 ? undefined : await findListener(url);
   const started = running ?? { ...parseCommand(command), cwd: process.cwd() };
   const name = shortName(started.command);
   return {
@@ -151,12 +125,12 @@ async function fromUrl(
       beside: false,
       command: started.command,
       cwd: started.cwd,
-      env: started.env,
+      env: running === undefined ? { ...hostOf(url), ...started.env } : started.env,
       // A running app keeps its port; the copy of it gets a free one.
       port: running === undefined ? port : undefined,
       probe: undefined,
     },
-    request: { method: 'GET', path, headers: {}, body: '', compare: 'body', timed: true },
+    request: resolveRequest(requests![0]!),
     replayFile: options.replay,
     connections: defaultConnections,
     pin: true,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { TopResult } from '../../src/access-log/top.ts';
-import { Workbench } from './run-cli.ts';
+import { freePort, Workbench } from './run-cli.ts';
 
 const line = (at: number, method: string, url: string, status: number, ms: number): string =>
   JSON.stringify({
@@ -96,7 +96,7 @@ describe('redline replay', () => {
     workbench.write('access.log', log);
     // One socket: on two, requests that are late together overtake each other.
     const how = ['--rate', '2', '--connections', '1', '--json', 'r.json', '--out', 'out'];
-    const args = ['replay', 'access.log', '--url', url, ...how];
+    const args = ['replay', 'access.log', url, ...how];
     const { code, stdout, stderr } = await workbench.run(args);
     assert.equal(code, 0, stderr);
     assert.deepEqual(asked, ['/users/1', '/users/2?full=1', '/report']);
@@ -105,6 +105,57 @@ describe('redline replay', () => {
     const result = JSON.parse(workbench.read('r.json')) as TopResult;
     assert.equal(result.command, 'replay');
     assert.equal(result.counts.requests, 3);
+  });
+
+  test('starts the app where it is told what starts it, and asks one route with a header', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('access.log', log);
+    workbench.write(
+      'app.cjs',
+      `require('node:http').createServer((request, response) => {
+        response.statusCode = request.headers['x-one'] === '1' ? 200 : 403;
+        response.end(request.url);
+      }).listen(process.env.PORT, '127.0.0.1');`,
+    );
+    const how = ['--rps', '100', '--route', '/users/:id', '-H', 'x-one: 1', '--md', 'r.md'];
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const command = ['--', process.execPath, 'app.cjs'];
+    const args = ['replay', 'access.log', url, ...how, '--json', 'r.json', ...command];
+    const { code, stdout, stderr } = await workbench.run(args);
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stdout, /status of 400/);
+    const { routes } = JSON.parse(workbench.read('r.json')) as TopResult;
+    assert.deepEqual(
+      routes.map(({ route, requests }) => [route, requests]),
+      [['/users/:id', 2]],
+    );
+    assert.match(workbench.read('r.md'), /^\| `GET \/users\/:id` \| 100 % \|/m);
+    assert.deepEqual(workbench.survivors(), []);
+  });
+
+  test('gives its list, or one route of it, to a comparison, with the headers of the config', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('access.log', log);
+    workbench.write(
+      'app.cjs',
+      `require('node:http').createServer((request, response) => {
+        response.statusCode = request.headers.cookie === 'a=b' ? 200 : 403;
+        response.end('ok');
+      }).listen(process.env.PORT, '127.0.0.1');`,
+    );
+    const command = [process.execPath, 'app.cjs'];
+    workbench.writeConfig({ variants: [{ name: 'app', command }] });
+    const args = ['bench', '--replay', 'access.log', '--route', '/users/:id'];
+    const { code, stderr } = await workbench.run([
+      ...args,
+      '-H',
+      'cookie: a=b',
+      '--json',
+      'r.json',
+    ]);
+    assert.equal(code, 0, stderr);
+    const { requests } = workbench.result('r.json').load;
+    assert.deepEqual(requests, ['2 requests of /users/:id in access.log']);
   });
 
   test('gives its list to a comparison', async (t) => {
@@ -122,11 +173,16 @@ describe('redline replay', () => {
     const workbench = new Workbench(t);
     workbench.write('posts.log', line(0, 'POST', '/orders', 201, 20));
     workbench.write('untimed.log', '{"req":{"method":"GET","url":"/"},"res":{"statusCode":200}}');
-    const at = ['--url', 'http://127.0.0.1:9'];
+    const at = ['http://127.0.0.1:9'];
     for (const [args, code, sentence] of [
       [['posts.log', ...at], 1, /None of the 1 requests in posts\.log can be replayed/],
       [['untimed.log', ...at], 2, /has no request times; give a rate with --rps/],
-      [['untimed.log', '--url', 'nowhere'], 2, /It takes a url such as/],
+      [['untimed.log', 'nowhere.ts', '--rps', '9'], 2, /nowhere\.ts/],
+      [
+        ['untimed.log', ...at, '--route', '/x', '--rps', '9'],
+        2,
+        /matches --route \/x; its routes are \/\./,
+      ],
       [['untimed.log', ...at, '--rps', '50'], 1, /did not respond to any request/],
     ] as const) {
       const finished = await workbench.run(['replay', ...args]);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { AdviseResult } from '../../src/advise/result.ts';
-import { Workbench } from './run-cli.ts';
+import { freePort, Workbench } from './run-cli.ts';
 
 const files = ['--json', 'out.json', '--html', 'out.html'];
 
@@ -106,7 +105,15 @@ Module._resolveFilename = function (name, ...rest) {
     bench.write('app.js', app);
     bench.write('other.js', '');
     profile(bench, 'app.js');
-    const { code, stdout } = await bench.run(['advise', 'other.js', '--profile', 'app.cpuprofile']);
+    const { code, stdout } = await bench.run([
+      'advise',
+      '--profile',
+      'app.cpuprofile',
+      '--only',
+      'other.js',
+      '--md',
+      'a.md',
+    ]);
     assert.equal(code, 0);
     assert.match(stdout, /No rule that gains on Node .* is hit in a function with 1 % of the time/);
   });
@@ -131,19 +138,22 @@ Module._resolveFilename = function (name, ...rest) {
 require('http').createServer((req, res) => { for (var k = 0; k < 20; k++) hot(list); res.end('ok'); })
   .listen(process.env.PORT, '127.0.0.1');`,
     );
-    const command = [process.execPath, join(bench.folder, 'server.js')];
-    bench.writeConfig({ variants: [{ name: 'now', command }] });
+    const url = `http://127.0.0.1:${await freePort()}/`;
     const { code, stderr } = await bench.run([
       'advise',
+      url,
       '--seconds',
       '1',
       '--warmup',
       '1',
       ...files,
+      '--',
+      process.execPath,
+      'server.js',
     ]);
     assert.equal(code, 0, stderr);
     const { advice, title } = JSON.parse(bench.read('out.json')) as AdviseResult;
-    assert.match(title, /now$/);
+    assert.match(title, /server\.js$/);
     assert.ok(advice.some(({ rule }) => rule === 'no-for-in-array'));
   });
 
@@ -153,8 +163,14 @@ require('http').createServer((req, res) => { for (var k = 0; k < 20; k++) hot(li
     ['a profile that is none', ['--profile', 'a.txt'], /is not valid JSON/, 1],
     [
       'a file that is not there',
-      ['none.js', '--profile', 'a.txt'],
+      ['--only', 'none.js', '--profile', 'a.txt'],
       /No such file or folder: none\.js/,
+      2,
+    ],
+    [
+      'a target beside a profile',
+      ['src', '--profile', 'a.txt'],
+      /"src" names what to put under load, .* use --only src/,
       2,
     ],
     [

@@ -50,6 +50,15 @@ describe('URL -- COMMAND', () => {
     );
   });
 
+  test('is named after what is asked, and keeps a placeholder in its path', async () => {
+    const request = { method: 'post', request: '/orders/{{id}}' };
+    const asked = await loadTarget('http://[::1]:3000/', ['node', 'a.js'], { request });
+    assert.equal(asked.config.title, 'a.js, POST /orders/{{id}}');
+    assert.deepEqual(asked.config.variants[0]!.env, { HOST: '::1' });
+    const { config: braces } = await loadTarget('http://localhost/orders/{{id}}', ['node', 'a.js']);
+    assert.deepEqual(braces.requests, ['/orders/{{id}}']);
+  });
+
   test('says what is wrong with it', async () => {
     await assert.rejects(loadTarget('http://127.0.0.1:3000/', []), /needs what starts the app/);
     await assert.rejects(loadTarget('http://example.com/', ['node', 'x']), /is another machine/);

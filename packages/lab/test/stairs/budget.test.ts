@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { budgetMarkdown } from '../../src/stairs/budget-markdown.ts';
+import { stairsMarkdown } from '../../src/report/stairs-markdown.ts';
 import { type Budget, checkBudget, readBudget, writeBudget } from '../../src/stairs/budget.ts';
 import { stairsFixture } from './fixture.ts';
 
@@ -78,11 +78,11 @@ describe('a budget of stages', () => {
   test('prints a table for the pull request', () => {
     const result = stairsFixture();
     result.budget = checkBudget(result, budget({ verifyToken: 5, gone: 2 }), 'b.json');
-    const table = budgetMarkdown(result);
+    const table = stairsMarkdown(result);
     assert.match(table, /\*\*A stage is over its budget\.\*\*/);
     assert.match(
       table,
-      /\| `verifyToken` \| 6\.0 \| \[5\.7,.6\.3\] \| 10.% \| 6\.00 \/ 5\.00 \| \*\*over\*\* \|/,
+      /\| `verifyToken` \| 6\.0 \| \[5\.7, 6\.3\] \| 10 % \| \*\*changed\*\* \| 6\.00 \/ 5\.00 \| \*\*over\*\* \| `src\/verifyToken\.js:12` \|/,
     );
     assert.match(table, /`gone`.*\*\*never reached\*\*/);
     const columns = table

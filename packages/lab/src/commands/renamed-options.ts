@@ -1,0 +1,13 @@
+import { type Command, Option } from 'commander';
+import { LabError } from '../errors.ts';
+
+/** Options of earlier versions, each with what is written instead: they are refused, and the sentence says it. */
+export function addRenamed(command: Command, instead: Readonly<Record<string, string>>): Command {
+  for (const [name, sentence] of Object.entries(instead)) {
+    const refuse = (): never => {
+      throw new LabError('ERR_REDLINE_OPTION', `${name} is no longer an option: ${sentence}.`);
+    };
+    command.addOption(new Option(`${name} <value>`).argParser(refuse).hideHelp());
+  }
+  return command;
+}

@@ -1,0 +1,44 @@
+/** Markdown as pull requests and agents read it: a heading, sentences, tables. Text from outside is escaped. */
+
+/** Blocks with a blank line between them. */
+export function markdownOf(...blocks: readonly (string | undefined)[]): string {
+  const text = blocks.filter((block) => block !== undefined && block !== '').join('\n\n');
+  // Narrow and figure spaces align columns that Markdown does not have.
+  return `${text.replaceAll(/[\u00a0\u2007\u2008\u202f]/g, ' ')}\n`;
+}
+
+export function heading(text: string): string {
+  return `### ${escaped(text)}`;
+}
+
+export function warningList(texts: readonly string[]): string {
+  return texts.map((text) => `> ${escaped(text)}`).join('\n>\n');
+}
+
+export function list(items: readonly string[]): string {
+  return items.map((item) => `- ${item}`).join('\n');
+}
+
+/** A column of words, or of figures, which stand at its right. */
+export type Column = string | { right: string };
+
+/** Cells are Markdown already. */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const heads = columns.map((column) => (typeof column === 'string' ? column : column.right));
+  const rules = columns.map((column) => (typeof column === 'string' ? '---' : '--:'));
+  return [heads, rules, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Nothing for an empty text: two bare backticks would show. */
+export function code(text: string): string {
+  const safe = text.replaceAll('`', "'").replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
+  return safe === '' ? '' : `\`${safe}\``;
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll(/[<>|*_`\\]/g, '\\$&').replaceAll(/\s+/g, ' ');
+}
+
+export function bold(text: string): string {
+  return `**${text}**`;
+}

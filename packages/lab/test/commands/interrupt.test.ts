@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, test } from 'node:test';
+import { finished, freePort, Workbench } from './run-cli.ts';
+
+const log = Array.from({ length: 50 }, () =>
+  JSON.stringify({ req: { method: 'GET', url: '/' }, res: { statusCode: 200 } }),
+).join('\n');
+
+/** Each under way for a minute, in a load that has begun once its server is asked. */
+const commands: Record<string, string[]> = {
+  bench: ['--restarts', '50'],
+  ladder: ['--restarts', '50'],
+  stairs: ['--seconds', '60'],
+  flame: ['--seconds', '60'],
+  deopts: ['--seconds', '60'],
+  advise: ['--seconds', '60'],
+};
+
+const app = `
+const { appendFileSync } = require('node:fs');
+appendFileSync('pids', process.pid + '\\n');
+process.on('SIGTERM', () => {});
+let asked = 0;
+require('node:http').createServer(function listener(request, response) {
+  if (++asked === 30) appendFileSync('loaded', 'x');
+  response.end('ok');
+}).listen(process.env.PORT, process.env.HOST);
+`;
+
+describe('Ctrl-C ends, without a server or a load left behind,', () => {
+  const cases = [
+    ...Object.entries(commands).map(([command, options]) => [command, [command], options] as const),
+    ['replay', ['replay', 'access.log'], ['--rps', '20']] as const,
+  ];
+  for (const [name, words, options] of cases) {
+    test(`redline ${name}, and says one sentence`, async (t) => {
+      const bench = new Workbench(t);
+      bench.write('app.cjs', app);
+      bench.write('loaded', '');
+      bench.write('access.log', Array.from({ length: 100 }, () => log).join('\n'));
+      const url = `http://127.0.0.1:${await freePort()}/`;
+      const command = ['--', process.execPath, 'app.cjs'];
+      const child = bench.start([...words, url, ...options, ...command]);
+      const ended = finished(child);
+      while (bench.read('loaded') === '' && child.exitCode === null) await sleep(50);
+      child.kill('SIGINT');
+      const { code, stdout, stderr } = await ended;
+      assert.equal(code, 130, stderr);
+      assert.match(stderr, /(?:^|\n)Stopped; nothing is left running\.\n$/);
+      assert.doesNotMatch(stderr, /\n\s+at /);
+      assert.equal(stdout, '');
+      assert.deepEqual(bench.survivors(), []);
+    });
+  }
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { topMarkdown } from '../../src/access-log/top-markdown.ts';
+import { renderTopHtml, renderTopTerminal } from '../../src/access-log/top-report.ts';
+import { deoptsMarkdown } from '../../src/deopts/deopts-markdown.ts';
+import { renderDeoptsHtml } from '../../src/deopts/deopts-html.ts';
+import { renderDeoptsTerminal } from '../../src/deopts/deopts-terminal.ts';
+import { renderChangeHtml, renderChangeTerminal } from '../../src/flame/change-report.ts';
+import { renderFlameHtml } from '../../src/flame/flame-html.ts';
+import { changeMarkdown, flameMarkdown } from '../../src/flame/flame-markdown.ts';
+import { renderFlameTerminal } from '../../src/flame/flame-terminal.ts';
+import { adviseMarkdown } from '../../src/report/advise-markdown.ts';
+import { renderAdviseHtml } from '../../src/report/advise-page.ts';
+import { renderAdviseTerminal } from '../../src/report/advise-terminal.ts';
+import { benchMarkdown } from '../../src/report/bench-markdown.ts';
+import { renderHtml } from '../../src/report/html.ts';
+import { proveMarkdown } from '../../src/report/prove-markdown.ts';
+import { renderProveHtml } from '../../src/report/prove-page.ts';
+import { renderProveTerminal } from '../../src/report/prove-terminal.ts';
+import { renderStairsHtml } from '../../src/report/stairs-html.ts';
+import { stairsMarkdown } from '../../src/report/stairs-markdown.ts';
+import { renderStairsTerminal } from '../../src/report/stairs-terminal.ts';
+import { renderTerminal, type TerminalOptions } from '../../src/report/terminal.ts';
+import { checkBudget } from '../../src/stairs/budget.ts';
+import { predict } from '../../src/stairs/what-if.ts';
+import { stairsFixture } from '../stairs/fixture.ts';
+import { launch, skip } from './chromium.ts';
+import { extremeRungs, fixture, longNames } from './fixture.ts';
+import {
+  advised,
+  deopts,
+  diffed,
+  flamed,
+  proved,
+  replayed,
+  topped,
+  waitingStairs,
+} from './scenes.ts';
+
+interface Scene {
+  terminal(options: TerminalOptions): string;
+  markdown: string;
+  html: string;
+}
+
+function measured(...given: Parameters<typeof fixture>): Scene {
+  const result = fixture(...given);
+  return {
+    terminal: (options) => renderTerminal(result, options),
+    markdown: benchMarkdown(result),
+    html: renderHtml(result),
+  };
+}
+
+function taken(result: ReturnType<typeof stairsFixture>): Scene {
+  const whole = {
+    ...result,
+    whatIf: predict(result, [{ stage: 'verifyToken', to: '0' }]),
+    budget: checkBudget(
+      result,
+      { schema: 1, unit: 'µs', stages: { verifyToken: 2, gone: 3 } },
+      'stairs.budget.json',
+    ),
+  };
+  return {
+    terminal: (options) => renderStairsTerminal(whole, options),
+    markdown: stairsMarkdown(whole),
+    html: renderStairsHtml(whole),
+  };
+}
+
+const scenes: Record<string, Scene> = {
+  ladder: measured(),
+  bench: measured({ command: 'bench' }),
+  'a bench of long names': measured({ command: 'bench', rungs: longNames }),
+  'a ladder of extremes': measured({ rungs: extremeRungs }),
+  stairs: taken(stairsFixture()),
+  'stairs that wait': taken(waitingStairs()),
+  flame: {
+    terminal: (options) => renderFlameTerminal(flamed(), { ...options, profile: 'a.cpuprofile' }),
+    markdown: flameMarkdown(flamed()),
+    html: renderFlameHtml(flamed()),
+  },
+  'flame --diff': {
+    terminal: (options) => renderChangeTerminal(diffed, options),
+    markdown: changeMarkdown(diffed),
+    html: renderChangeHtml(diffed),
+  },
+  deopts: {
+    terminal: (options) => renderDeoptsTerminal(deopts, { ...options, all: false }),
+    markdown: deoptsMarkdown(deopts, false),
+    html: renderDeoptsHtml(deopts, false),
+  },
+  top: {
+    terminal: (options) => renderTopTerminal(topped, { ...options, rows: 15 }),
+    markdown: topMarkdown(topped),
+    html: renderTopHtml(topped),
+  },
+  replay: {
+    terminal: (options) => renderTopTerminal(replayed, { ...options, rows: 15 }),
+    markdown: topMarkdown(replayed),
+    html: renderTopHtml(replayed),
+  },
+  advise: {
+    terminal: (options) => renderAdviseTerminal(advised, options),
+    markdown: adviseMarkdown(advised),
+    html: renderAdviseHtml(advised),
+  },
+  prove: {
+    terminal: (options) => renderProveTerminal(proved, { ...options, evidence: 'evidence' }),
+    markdown: proveMarkdown(proved),
+    html: renderProveHtml(proved),
+  },
+};
+
+describe('the terminal report', () => {
+  for (const [name, { terminal }] of Object.entries(scenes)) {
+    for (const width of [60, 80, 100, 160, 200]) {
+      test(`of ${name} fits into ${width} columns`, () => {
+        for (const unicode of [true, false]) {
+          for (const line of terminal({ width, colour: false, unicode }).split('\n')) {
+            assert.ok([...line].length <= width, `${[...line].length}: ${line}`);
+            assert.equal(line, line.trimEnd());
+          }
+        }
+      });
+    }
+
+    test(`of ${name} uses the whole width of a wide terminal`, () => {
+      const lines = terminal({ width: 160, colour: false, unicode: true }).split('\n');
+      const [rule] = lines;
+      assert.equal(rule, '─'.repeat(160));
+    });
+  }
+
+  test('of a narrow terminal keeps every figure of a bench', () => {
+    const figures = (width: number): string[] => {
+      const text = scenes['bench']!.terminal({ width, colour: false, unicode: true });
+      return [...text.matchAll(/\[[\d., ]+\]/g)].map(([range]) => range);
+    };
+    assert.deepEqual(figures(60), figures(100));
+  });
+});
+
+describe('the Markdown', () => {
+  for (const [name, { markdown }] of Object.entries(scenes)) {
+    test(`of ${name} has a heading and tables of even rows`, () => {
+      assert.match(markdown, /^### \S/);
+      const rows = markdown.split('\n').filter((line) => line.startsWith('|'));
+      assert.ok(rows.length >= 3, markdown);
+      // A cell's own bar is escaped.
+      const cells = rows.map((row) => row.replaceAll('\\|', '').split('|').length);
+      assert.equal(new Set(cells).size, 1, markdown);
+      assert.doesNotMatch(markdown, /undefined|NaN|\[object|[\u00a0\u2007\u2008\u202f]/);
+      assert.doesNotMatch(markdown, /^(?!\|).*<(?:script|img|b)\b/m);
+    });
+  }
+});
+
+describe('the page', { skip }, () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launch();
+  });
+  after(() => browser.close());
+
+  for (const [name, { html }] of Object.entries(scenes)) {
+    for (const width of [390, 1280]) {
+      test(`of ${name} keeps to ${width} px, and its texts apart`, async () => {
+        const page = await browser.newPage({ viewport: { width, height: 900 } });
+        const said: string[] = [];
+        page.on('console', (message) => said.push(message.text()));
+        page.on('pageerror', (error) => said.push(String(error)));
+        await page.setContent(html);
+        assert.deepEqual(said, []);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+        assert.deepEqual(await overprinted(page), []);
+        await page.close();
+      });
+    }
+  }
+});
+
+/** Pairs of texts whose lines lie over each other, and texts beyond the margins of the page. */
+function overprinted(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const edge = document.querySelector('h1')!.getBoundingClientRect();
+    const boxes: { text: string; box: DOMRect }[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      const parent = node.parentElement!;
+      const isShown = parent.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+      // Labels of the flamegraph are clipped to their frames.
+      if (!isShown || parent.closest('script,style,noscript,.fg') !== null) continue;
+      if ((node.textContent ?? '').trim() === '') continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const box of range.getClientRects()) {
+        if (box.width > 1) boxes.push({ text: node.textContent!.trim().slice(0, 60), box });
+      }
+    }
+    const found = boxes.flatMap(({ text, box }) =>
+      box.right > edge.right + 1 || box.left < edge.left - 1 ? [`beyond the edge: ${text}`] : [],
+    );
+    for (const [index, one] of boxes.entries()) {
+      for (const other of boxes.slice(index + 1)) {
+        const wide =
+          Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+        const high =
+          Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+        // Line boxes are higher than their letters.
+        if (wide > 1 && high > 6) found.push(`${one.text} / ${other.text}`);
+      }
+    }
+    return found;
+  });
+}

@@ -1,9 +1,10 @@
-// Builds the Rust addons and puts each beside its package's native.cjs. Without cargo it says so and succeeds: every
+// Writes the numbers of the Rust engines as TypeScript, builds the addons and puts each beside its package's native.cjs. Without cargo it says so and succeeds: every
 // package works without its addon. Arguments name the crates to build; without any, all are built. Runs before anything
 // is installed, so it is plain JavaScript.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { writeWire } from './wire.mjs';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const addons = [
@@ -11,6 +12,7 @@ const addons = [
   { crate: 'http_node', needs: ['http_engine'], into: 'packages/http/http' },
 ];
 
+writeWire();
 if (process.platform !== 'linux') {
   process.stderr.write('The native engines are for Linux: the packages run on Node alone here.\n');
 } else if (!isOnPath('cargo')) {

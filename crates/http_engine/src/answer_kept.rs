@@ -1,12 +1,12 @@
 //! Answers the engine gives by itself.
 
-use crate::batch::request_flags;
 use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::head::{self, Bounds};
 use crate::kept::Ending;
 use crate::method::METHODS;
 use crate::request::{flags, framing};
+use crate::wire::request_flags;
 
 impl Engine {
     /// Gives an answer the owner had it keep. Only to a request that is good, has no body and is first in line.

@@ -1,50 +1,13 @@
-//! The records of a batch, as `docs/design/http.md` lays them out.
+//! The records of a batch, as [`crate::wire`] lays them out.
 
 use std::collections::HashSet;
 
-/// What a record is about; the low byte of its first word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-#[allow(missing_docs)]
-pub enum Kind {
-    Open = 1,
-    Request = 2,
-    Body = 3,
-    BodyEnd = 4,
-    Drain = 5,
-    Error = 6,
-    Timeout = 7,
-    Close = 8,
-    Drop = 9,
-    Stopped = 10,
-    End = 11,
-}
+use crate::wire::{close, drop, error, kind, pair, record, timeout};
 
-/// Flags of a request, above the method in their word.
-#[allow(missing_docs)]
-pub mod request_flags {
-    pub const BODY_NONE: u32 = 1;
-    pub const BODY_COMPLETE: u32 = 1 << 1;
-    pub const BODY_CHUNKED: u32 = 1 << 2;
-    pub const KEEP_ALIVE: u32 = 1 << 3;
-    pub const HTTP_10: u32 = 1 << 4;
-    pub const EXPECT_CONTINUE: u32 = 1 << 5;
-    pub const EXPECT_OTHER: u32 = 1 << 6;
-    pub const UPGRADE: u32 = 1 << 7;
-    pub const CONNECT: u32 = 1 << 8;
-    pub const HOST_MISSING: u32 = 1 << 9;
-}
-
-/// Words before the headers of a request.
-pub(crate) const REQUEST_WORDS: usize = 15;
-/// Words of every record's begin: kind and length, slot, generation, server.
-pub(crate) const START_WORDS: usize = 4;
-/// Words of an error's record.
-pub(crate) const ERROR_WORDS: usize = START_WORDS + 5;
 /// Bytes of bad packets that may wait until the owner has time.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
-/// What is wrong is not about a request behind others.
-pub(crate) const NO_PLACE: u32 = u32::MAX;
+/// No record but that of a request, a body or its end is longer, in words.
+const LONGEST_NOTE: usize = 16;
 /// Words kept free for records that cannot wait.
 const RESERVE: usize = 256;
 
@@ -64,7 +27,7 @@ pub(crate) enum Note {
     Error {
         code: u32,
         at: u32,
-        /// The number its answer would have, or [`NO_PLACE`].
+        /// The number its answer would have, or [`error::NO_PLACE`].
         place: u32,
         packet: Vec<u8>,
     },
@@ -211,16 +174,24 @@ impl Batch {
     }
 
     fn try_note(&mut self, whom: Whom, note: Note) -> Option<Note> {
-        if self.words + 16 > self.records_length || self.bytes + note.bytes() > self.input_length {
+        if self.words + LONGEST_NOTE > self.records_length
+            || self.bytes + note.bytes() > self.input_length
+        {
             return Some(note);
         }
         match note {
-            Note::Open => self.put(Kind::Open, whom, &[]),
-            Note::Drain => self.put(Kind::Drain, whom, &[]),
-            Note::Timeout { inactive } => self.put(Kind::Timeout, whom, &[inactive.into()]),
-            Note::End => self.put(Kind::End, whom, &[]),
-            Note::Stopped => self.put(Kind::Stopped, whom, &[]),
-            Note::Close { errno } => self.put(Kind::Close, whom, &[errno]),
+            Note::Open => self.put(kind::OPEN, whom, &[]),
+            Note::Drain => self.put(kind::DRAIN, whom, &[]),
+            Note::Timeout { inactive } => {
+                self.put(
+                    kind::TIMEOUT,
+                    whom,
+                    &[(timeout::IS_INACTIVE, inactive.into())],
+                );
+            }
+            Note::End => self.put(kind::END, whom, &[]),
+            Note::Stopped => self.put(kind::STOPPED, whom, &[]),
+            Note::Close { errno } => self.put(kind::CLOSE, whom, &[(close::ERRNO, errno)]),
             Note::Error {
                 code,
                 at,
@@ -229,35 +200,52 @@ impl Batch {
             } => {
                 let offset = self.copy(&packet);
                 self.put(
-                    Kind::Error,
+                    kind::ERROR,
                     whom,
-                    &[code, at, offset as u32, packet.len() as u32, place],
+                    &[
+                        (error::PROBLEM, code),
+                        (error::BYTES_PARSED, at),
+                        (error::PACKET_OFFSET, offset as u32),
+                        (error::PACKET_LENGTH, packet.len() as u32),
+                        (error::PLACE, place),
+                    ],
                 );
             }
             Note::Drop { text } => {
                 let offset = self.copy(text.as_bytes());
-                self.put(Kind::Drop, whom, &[offset as u32, text.len() as u32]);
+                self.put(
+                    kind::DROP,
+                    whom,
+                    &[
+                        (drop::TEXT_OFFSET, offset as u32),
+                        (drop::TEXT_LENGTH, text.len() as u32),
+                    ],
+                );
             }
         }
         None
     }
 
-    /// Writes a record that is known to fit.
-    pub fn put(&mut self, kind: Kind, whom: Whom, words: &[u32]) {
-        let length = START_WORDS + words.len();
+    /// Writes a record that is known to fit: its begin, and all its words behind that, each with its place.
+    pub fn put(&mut self, kind: u32, whom: Whom, words: &[(usize, u32)]) {
+        let length = record::WORDS + words.len();
         self.start(kind, whom, length);
-        for (index, word) in words.iter().enumerate() {
-            self.set(START_WORDS + index, *word);
+        for (place, word) in words {
+            debug_assert!((record::WORDS..length).contains(place));
+            self.set(*place, *word);
         }
         self.words += length;
     }
 
     /// Writes the begin of a record that is known to fit; [`Batch::set`] writes the rest, and then `words` moves.
-    pub fn start(&mut self, kind: Kind, whom: Whom, length: usize) {
-        self.set(0, kind as u32 | (length as u32) << 8);
-        self.set(1, whom.slot);
-        self.set(2, whom.generation);
-        self.set(3, whom.server);
+    pub fn start(&mut self, kind: u32, whom: Whom, length: usize) {
+        self.set(
+            record::KIND_AND_LENGTH,
+            kind | (length as u32) << pair::SECOND_SHIFT,
+        );
+        self.set(record::SLOT, whom.slot);
+        self.set(record::GENERATION, whom.generation);
+        self.set(record::SERVER, whom.server);
     }
 
     /// A word of the record that is being written.
@@ -304,7 +292,7 @@ mod tests {
                 Note::Error {
                     code: 0,
                     at: 0,
-                    place: NO_PLACE,
+                    place: error::NO_PLACE,
                     packet,
                 },
             );
@@ -315,8 +303,7 @@ mod tests {
         while batch.has_waiting() {
             batch.begin();
             batch.end();
-            // 9 words each.
-            told += batch.words / 9;
+            told += batch.words / error::WORDS;
         }
         assert_eq!(told, FLOOD);
         assert!(!batch.is_overdue());

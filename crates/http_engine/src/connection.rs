@@ -21,7 +21,7 @@ pub(crate) struct Interest {
 pub(crate) struct Refusal {
     pub what: What,
     pub at: u32,
-    /// The number its answer would have, or [`crate::batch::NO_PLACE`].
+    /// The number its answer would have, or [`crate::wire::error::NO_PLACE`].
     pub place: u32,
 }
 

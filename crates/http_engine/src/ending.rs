@@ -1,11 +1,12 @@
 //! Connections that end, and how their owner hears of it.
 
-use crate::batch::{ERROR_WORDS, NO_PLACE, Note, Whom};
+use crate::batch::{Note, Whom};
 use crate::connection::{Connection, Refusal};
 use crate::engine::Engine;
 use crate::problem::What;
 use crate::read::Pause;
 use crate::sys::{self, Errno};
+use crate::wire::error;
 
 impl Engine {
     /// Tells what is wrong; what comes behind it is not understood any more.
@@ -16,7 +17,7 @@ impl Engine {
         at: usize,
         packet: &[u8],
     ) {
-        self.fail_at(connection, NO_PLACE, what, at, packet);
+        self.fail_at(connection, error::NO_PLACE, what, at, packet);
     }
 
     /// As `fail`, of a request that is refused before it was reported to anybody: its place is behind those that are not answered
@@ -31,7 +32,7 @@ impl Engine {
         let place = if connection.answers.in_flight() > 0 {
             connection.answers.add_request()
         } else {
-            NO_PLACE
+            error::NO_PLACE
         };
         self.fail_at(connection, place, what, at, packet);
     }
@@ -68,7 +69,7 @@ impl Engine {
     ) -> Result<(), Pause> {
         if let Some(refusal) = connection.refusal {
             let length = bytes.len().min(self.batch.longest_packet());
-            if !self.batch.has_room(ERROR_WORDS, length) {
+            if !self.batch.has_room(error::WORDS, length) {
                 return Err(Pause::Batch);
             }
             self.tell_refusal(connection, refusal, bytes);

@@ -2,7 +2,7 @@
 //! shares with it.
 //!
 //! An [`Engine`] listens with [`Engine::listen`], is asked to [`Engine::poll`] when its descriptor is readable, fills a
-//! batch of records ([`batch`]) and sends what the owner wrote into the command memory when told to [`Engine::flush`].
+//! batch of records ([`wire`]) and sends what the owner wrote into the command memory when told to [`Engine::flush`].
 //! Framing is as strict as Node's: what llhttp refuses is refused with the same code, reason and position.
 //!
 //! Linux only. The crate knows nothing of Node: `cargo test` needs no JavaScript.
@@ -12,7 +12,7 @@ mod accept;
 mod address;
 mod answer_kept;
 mod answers;
-pub mod batch;
+mod batch;
 mod body;
 pub mod chunked;
 mod connection;
@@ -38,6 +38,7 @@ mod seen;
 mod server;
 mod sys;
 mod timers;
+pub mod wire;
 mod write;
 
 pub use address::Address;
@@ -49,4 +50,4 @@ pub use method::METHODS;
 pub use outstanding::Outstanding;
 pub use server::{ServerSettings, SettingFlags};
 pub use sys::Errno;
-pub use write::flags as write_flags;
+pub use wire::write_flags;

@@ -3,19 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the commands begin, in words.
-pub(crate) const FIRST: usize = 5;
-
-/// The owner moves it, with every command.
-const WRITTEN: usize = 0;
-/// The engine moves it. Both go back to [`FIRST`] only while the owner waits for the engine.
-const TAKEN: usize = 1;
-/// 1 while nobody looks after what is written: who writes then has to say so.
-const UNWATCHED: usize = 2;
-/// How often the owner's thread has had something taken.
-const FLUSHES: usize = 3;
-/// 1 while the kernel keeps ends of packets that only a flush sends.
-const CORKED: usize = 4;
+use crate::wire::outstanding::{CORKED, FIRST_COMMAND, FLUSHES, TAKEN, UNWATCHED, WRITTEN};
 
 /// The words before the commands.
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +38,14 @@ impl Seen {
 }
 
 impl Outstanding {
-    /// `commands` is the memory the owner writes its commands to, aligned for words and at least [`FIRST`] of them, for as
+    /// `commands` is the memory the owner writes its commands to, aligned for words and at least [`FIRST_COMMAND`] of them, for as
     /// long as this is used.
     pub(crate) fn new(commands: *mut u32) -> Self {
         let this = Self(commands);
-        this.word(WRITTEN).store(FIRST as u32, Ordering::Release);
-        this.word(TAKEN).store(FIRST as u32, Ordering::Release);
+        this.word(WRITTEN)
+            .store(FIRST_COMMAND as u32, Ordering::Release);
+        this.word(TAKEN)
+            .store(FIRST_COMMAND as u32, Ordering::Release);
         this.set_unwatched(true);
         this
     }
@@ -82,11 +72,13 @@ impl Outstanding {
 
     /// All is taken: the memory is empty. Only while the owner does not write.
     pub(crate) fn reset(&self) {
-        if self.look().written == FIRST {
+        if self.look().written == FIRST_COMMAND {
             return;
         }
-        self.word(WRITTEN).store(FIRST as u32, Ordering::Release);
-        self.word(TAKEN).store(FIRST as u32, Ordering::Release);
+        self.word(WRITTEN)
+            .store(FIRST_COMMAND as u32, Ordering::Release);
+        self.word(TAKEN)
+            .store(FIRST_COMMAND as u32, Ordering::Release);
         self.count_flush();
     }
 

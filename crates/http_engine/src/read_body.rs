@@ -1,6 +1,5 @@
 //! A body becomes records, or part of its request's.
 
-use crate::batch::Kind;
 use crate::body::{Body, Framing};
 use crate::chunked::Found;
 use crate::connection::Connection;
@@ -9,6 +8,7 @@ use crate::head;
 use crate::problem::{Problem, What};
 use crate::read::Pause;
 use crate::request::header_words;
+use crate::wire::{body, body_end, header, kind};
 
 /// A larger body comes in pieces.
 const WHOLE_BODY: usize = 256 * 1024;
@@ -39,9 +39,13 @@ impl Engine {
         let length = self.batch.bytes - offset;
         if length > 0 {
             self.batch.put(
-                Kind::Body,
+                kind::BODY,
                 connection.whom,
-                &[sequence, offset as u32, length as u32],
+                &[
+                    (body::SEQUENCE, sequence),
+                    (body::OFFSET, offset as u32),
+                    (body::LENGTH, length as u32),
+                ],
             );
         }
         match done {
@@ -138,19 +142,30 @@ impl Engine {
 
     /// The batch has room for the trailers.
     fn tell_body_end(&mut self, connection: &Connection, sequence: u32, trailers: &[u8]) {
-        let mut words = vec![sequence, 0, 0];
+        let mut offset = 0;
+        let mut count = 0;
+        let batch = &mut self.batch;
         if !trailers.is_empty() {
-            words[1] = self.batch.copy(trailers) as u32;
+            offset = batch.copy(trailers);
             let _ = head::read_trailers(trailers, |name, name_at, value, value_at| {
-                words.extend(header_words(name, name_at, value, value_at));
-                words[2] += 1;
+                let at = body_end::TRAILERS + count * header::WORDS;
+                let words = header_words(name, name_at, value, value_at);
+                for (index, word) in words.into_iter().enumerate() {
+                    batch.set(at + index, word);
+                }
+                count += 1;
             });
         }
-        self.batch.put(Kind::BodyEnd, connection.whom, &words);
+        let length = body_end::TRAILERS + count * header::WORDS;
+        batch.start(kind::BODY_END, connection.whom, length);
+        batch.set(body_end::SEQUENCE, sequence);
+        batch.set(body_end::BLOCK_OFFSET, offset as u32);
+        batch.set(body_end::TRAILER_COUNT, count as u32);
+        batch.words += length;
     }
 }
 
 /// Words of the record that reports the end, at most.
 fn trailer_words(trailers: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', trailers).count() * 4 + 64
+    memchr::memchr_iter(b'\n', trailers).count() * header::WORDS + 64
 }

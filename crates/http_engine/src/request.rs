@@ -1,6 +1,5 @@
 //! A head becomes a record of a request.
 
-use crate::batch::{Kind, REQUEST_WORDS, START_WORDS, request_flags};
 use crate::body::{Body, Framing};
 use crate::chunked::Chunked;
 use crate::connection::Connection;
@@ -12,8 +11,7 @@ use crate::method;
 use crate::problem::{Problem, What};
 use crate::read::Pause;
 use crate::seen::Look;
-
-const LOWER_CASE: u32 = 1 << 31;
+use crate::wire::{entry, header, kind, pair, request, request_flags};
 
 impl Engine {
     /// A head is complete. Its header block may still be bad.
@@ -38,7 +36,7 @@ impl Engine {
             Look::Known(..) => 0,
             _ => memchr::memchr_iter(b'\n', block).count(),
         };
-        let words = REQUEST_WORDS + header_limit * 4;
+        let words = request::HEADERS + header_limit * header::WORDS;
         let room = url.len() + block.len();
         if !self.batch.can_hold(words, room) {
             let problem = Problem::new(What::HeaderOverflow, *at + bounds.end);
@@ -80,22 +78,21 @@ impl Engine {
 
         let mut flags = flags(&facts, bounds.line.minor, connect);
         let known_block = match look {
-            Look::Known(number, _) => number << 1 | 1,
-            Look::Again(hash) => self.blocks.enter(hash, block, facts) << 1,
+            Look::Known(number, _) => known(number),
+            Look::Again(hash) => fresh(self.blocks.enter(hash, block, facts)),
             Look::New => 0,
         };
-        let known_block = numbered(known_block, !matches!(look, Look::New));
         let known_url = match self.urls.look(url) {
-            Look::Known(number, ()) => numbered(number << 1 | 1, true),
-            Look::Again(hash) => numbered(self.urls.enter(hash, url, ()) << 1, true),
+            Look::Known(number, ()) => known(number),
+            Look::Again(hash) => fresh(self.urls.enter(hash, url, ())),
             Look::New => 0,
         };
-        let url_offset = if known_url & 1 == 0 {
+        let url_offset = if known_url & entry::IS_KNOWN == 0 {
             self.batch.copy(url)
         } else {
             0
         };
-        let block_offset = if known_block & 1 == 0 {
+        let block_offset = if known_block & entry::IS_KNOWN == 0 {
             self.batch.copy(block)
         } else {
             0
@@ -148,25 +145,22 @@ impl Engine {
             }
         }
         let body_length = self.batch.bytes - body_offset;
-        let length = REQUEST_WORDS + count * 4;
-        self.batch.start(Kind::Request, connection.whom, length);
-        let words = [
-            sequence,
-            u32::from(bounds.line.method) | flags << 8,
-            known_url,
-            url_offset as u32,
-            url.len() as u32,
-            known_block,
-            block_offset as u32,
-            block.len() as u32,
-            count as u32,
-            body_offset as u32,
-            body_length as u32,
-        ];
-        for (index, word) in words.into_iter().enumerate() {
-            self.batch.set(START_WORDS + index, word);
-        }
-        self.batch.words += length;
+        let length = request::HEADERS + count * header::WORDS;
+        let method_and_flags = u32::from(bounds.line.method) | flags << pair::SECOND_SHIFT;
+        let batch = &mut self.batch;
+        batch.start(kind::REQUEST, connection.whom, length);
+        batch.set(request::SEQUENCE, sequence);
+        batch.set(request::METHOD_AND_FLAGS, method_and_flags);
+        batch.set(request::URL, known_url);
+        batch.set(request::URL_OFFSET, url_offset as u32);
+        batch.set(request::URL_LENGTH, url.len() as u32);
+        batch.set(request::BLOCK, known_block);
+        batch.set(request::BLOCK_OFFSET, block_offset as u32);
+        batch.set(request::BLOCK_LENGTH, block.len() as u32);
+        batch.set(request::HEADER_COUNT, count as u32);
+        batch.set(request::BODY_OFFSET, body_offset as u32);
+        batch.set(request::BODY_LENGTH, body_length as u32);
+        batch.words += length;
         if let Some(problem) = problem {
             return self.refuse(connection, problem, bytes);
         }
@@ -182,16 +176,22 @@ impl Engine {
         head::read_block(block, |name, name_at, value, value_at| {
             let words = header_words(name, name_at, value, value_at);
             for (index, word) in words.into_iter().enumerate() {
-                batch.set(REQUEST_WORDS + *count * 4 + index, word);
+                batch.set(request::HEADERS + *count * header::WORDS + index, word);
             }
             *count += 1;
         })
     }
 }
 
-fn numbered(word: u32, is_numbered: bool) -> u32 {
-    // Entry numbers count from 1, so that 0 can say "none".
-    if is_numbered { word + 2 } else { 0 }
+/// The entry of that number, which the owner has.
+fn known(number: u32) -> u32 {
+    fresh(number) | entry::IS_KNOWN
+}
+
+/// As [`known`], of one that the owner has to make.
+fn fresh(number: u32) -> u32 {
+    // Numbers count from 1, so that 0 can say "none".
+    (number + 1) << entry::NUMBER_SHIFT
 }
 
 pub(crate) fn framing(facts: &Facts, limits: Limits) -> Option<Framing> {
@@ -226,16 +226,21 @@ pub(crate) fn flags(facts: &Facts, minor: u8, connect: bool) -> u32 {
 }
 
 /// Where a header lies, as the records have it.
-pub(crate) fn header_words(name: &[u8], name_at: usize, value: &[u8], value_at: usize) -> [u32; 4] {
+pub(crate) fn header_words(
+    name: &[u8],
+    name_at: usize,
+    value: &[u8],
+    value_at: usize,
+) -> [u32; header::WORDS] {
     let known = match header_name::find(name) {
         Known::Usual(id) => u32::from(id),
-        Known::Lower(id) => u32::from(id) | LOWER_CASE,
+        Known::Lower(id) => u32::from(id) | header::LOWER_CASE,
         Known::No => 0,
     };
-    [
-        known | (name.len() as u32) << 8,
-        name_at as u32,
-        value_at as u32,
-        value.len() as u32,
-    ]
+    let mut words = [0; header::WORDS];
+    words[header::NAME] = known | (name.len() as u32) << pair::SECOND_SHIFT;
+    words[header::NAME_OFFSET] = name_at as u32;
+    words[header::VALUE_OFFSET] = value_at as u32;
+    words[header::VALUE_LENGTH] = value.len() as u32;
+    words
 }

@@ -5,25 +5,9 @@ use crate::batch::Note;
 use crate::connection::{Connection, Interest};
 use crate::cork::uncork;
 use crate::engine::Engine;
-use crate::outstanding::FIRST;
 use crate::sys;
+use crate::wire::{command, outstanding, pair, write_flags as flags};
 
-/// Flags of a write.
-pub mod flags {
-    /// The bytes are one chunk.
-    pub const CHUNK: u32 = 1;
-    /// The answer ends here. With [`CHUNK`] the last chunk is added.
-    pub const END: u32 = 1 << 1;
-    /// With [`END`]: the connection closes once everything is sent.
-    pub const CLOSE: u32 = 1 << 2;
-    /// The bytes are trailer lines: the last chunk goes before them.
-    pub const TRAILERS: u32 = 1 << 3;
-    /// Outside of the order of answers, behind everything that was written.
-    pub const RAW: u32 = 1 << 4;
-}
-
-/// Words of a command.
-const COMMAND: usize = 6;
 /// From here on bytes are sent from where they lie.
 const LARGE: usize = 16 * 1024;
 
@@ -131,16 +115,19 @@ impl Engine {
             // SAFETY: inside the memory. The owner writes behind what it has said to be written.
             unsafe { commands.add(index).read() }
         };
-        let mut at = seen.taken.max(FIRST);
-        while at + COMMAND <= seen.written.min(length) {
+        let mut at = seen.taken.max(outstanding::FIRST_COMMAND);
+        while at + command::WORDS <= seen.written.min(length) {
             let order = Order {
-                flags: word(at) >> 8,
-                slot: word(at + 1),
-                generation: word(at + 2),
-                sequence: word(at + 3),
+                flags: word(at + command::ACTION_AND_FLAGS) >> pair::SECOND_SHIFT,
+                slot: word(at + command::SLOT),
+                generation: word(at + command::GENERATION),
+                sequence: word(at + command::SEQUENCE),
             };
-            let bytes = self.output(word(at + 4) as usize, word(at + 5) as usize);
-            at += COMMAND;
+            let bytes = self.output(
+                word(at + command::OFFSET) as usize,
+                word(at + command::LENGTH) as usize,
+            );
+            at += command::WORDS;
             let Some(bytes) = bytes else {
                 continue;
             };

@@ -4,7 +4,7 @@
 
 mod owner;
 
-use http_engine::batch::request_flags::{BODY_COMPLETE, BODY_NONE, KEEP_ALIVE, UPGRADE};
+use http_engine::wire::request_flags::{BODY_COMPLETE, BODY_NONE, KEEP_ALIVE, UPGRADE};
 use http_engine::{ServerSettings, SettingFlags, write_flags};
 use owner::{Event, Owner, end, read_all, read_exactly, send};
 

@@ -28,6 +28,7 @@ mod spawner;
 mod stream;
 mod suspect;
 mod sys;
+pub mod wire;
 
 pub use block::recycle;
 pub use command::{Request, Stdio};

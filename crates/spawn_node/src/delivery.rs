@@ -4,19 +4,12 @@ use std::ffi::c_void;
 use std::ptr;
 
 use napi::sys;
+use spawn_engine::wire::event::{DATA, ENDED, EXITED, FAILED, LOST, OVERFLOWED, STARTED};
 use spawn_engine::{Event, recycle};
 
 /// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer, and never holds a block
 /// of the engine that is mostly empty.
 const COPIED: usize = 64 * 1024;
-
-const STARTED: i32 = 0;
-const FAILED: i32 = 1;
-const EXITED: i32 = 2;
-const DATA: i32 = 3;
-const ENDED: i32 = 4;
-const OVERFLOWED: i32 = 5;
-const LOST: i32 = 6;
 
 /// Calls `callback` with an event and lets ticks and promises run. What it throws becomes an uncaught exception.
 ///

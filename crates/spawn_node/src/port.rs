@@ -8,18 +8,12 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
+use spawn_engine::wire::{spawned, stdio};
 use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
 
 use crate::async_handle::AsyncHandle;
 use crate::delivery::deliver;
 use crate::environ;
-
-const IGNORE: i32 = -1;
-const PIPE: i32 = -2;
-const COLLECT: i32 = -3;
-
-/// Above every error number.
-const FAILURE: f64 = 4096.0;
 
 /// What the async handle's callback needs. Lives from the constructor to the end of the environment.
 struct Shared {
@@ -121,9 +115,9 @@ impl Port {
         unsafe { (*self.shared).port.as_ref() }
     }
 
-    /// Queues a process and returns its id, or a negative error number; -(id * 4096 + error number) for one that has
-    /// failed already but has an id, pipes and a "failed" event. Strings in `args` and `env` are separated by
-    /// NULs; no `env` is this process's own. `stdio` has a descriptor, -1 ignore, -2 pipe or -3 collect per entry.
+    /// Queues a process and returns its id, a negative error number, or both for one that has failed already but has an id,
+    /// pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; no `env` is this
+    /// process's own. `stdio` has a descriptor or one of `STDIO` per entry.
     #[napi]
     #[allow(clippy::too_many_arguments)]
     pub fn spawn(
@@ -157,7 +151,7 @@ impl Port {
             Ok(Spawned {
                 id,
                 failure: Some(error),
-            }) => -(id as f64 * FAILURE + f64::from(error)),
+            }) => -(id as f64 * f64::from(spawned::ID_UNIT) + f64::from(error)),
             Err(error) => -f64::from(error),
         }
     }
@@ -290,9 +284,9 @@ pub(crate) fn request(
         stdio: stdio
             .into_iter()
             .map(|entry| match entry {
-                IGNORE => Stdio::Ignore,
-                PIPE => Stdio::Pipe,
-                COLLECT => Stdio::Collect(collect_limit as usize),
+                stdio::IGNORE => Stdio::Ignore,
+                stdio::PIPE => Stdio::Pipe,
+                stdio::COLLECT => Stdio::Collect(collect_limit as usize),
                 fd => Stdio::Inherit(fd),
             })
             .collect(),

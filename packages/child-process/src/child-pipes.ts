@@ -3,7 +3,9 @@ import { native } from './engine.ts';
 import { OutputStream } from './output-stream.ts';
 import { closedSocket, openPipe } from './pipe.ts';
 import { hold, port, release } from './port.ts';
-import { COLLECT, PIPE } from './stdio-plan.ts';
+import { STDIO } from './wire.ts';
+
+const { COLLECT, PIPE } = STDIO;
 
 /** Who takes the output of a child that nobody streams. */
 export interface Collection {

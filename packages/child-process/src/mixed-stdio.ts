@@ -5,8 +5,11 @@ import { nodeOptions } from './node-options.ts';
 import { handedOver, type StdioEntry } from './pipe.ts';
 import { port } from './port.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
-import { IGNORE, MIXED, PIPE } from './stdio-plan.ts';
+import { MIXED } from './stdio-plan.ts';
 import { submit } from './submit.ts';
+import { STDIO } from './wire.ts';
+
+const { IGNORE, PIPE } = STDIO;
 
 const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
   spawn(this: NativeChild, options: object): number;

@@ -2,6 +2,7 @@ import type { AsyncResource } from 'node:async_hooks';
 import { native } from './engine.ts';
 import { tellResources } from './active-resources.ts';
 import { guardProcessState } from './process-state.ts';
+import { EVENT } from './wire.ts';
 
 type Port = import('../native.cjs').Port;
 
@@ -22,13 +23,8 @@ export interface Listener extends AsyncResource {
   onOverflowed(stream: number, bytes: Buffer): void;
 }
 
-const STARTED = 0;
-const FAILED = 1;
-const EXITED = 2;
-const DATA = 3;
-const ENDED = 4;
-const OVERFLOWED = 5;
-const LOST = 6;
+// Constants of this module, which V8 folds: it loads one of another module each time.
+const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST } = EVENT;
 
 const listeners = new Map<number, Listener>();
 let opened: Port | undefined;

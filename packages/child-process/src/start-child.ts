@@ -6,9 +6,12 @@ import { nodeOptions } from './node-options.ts';
 import { NativeChild } from './native-child.ts';
 import { isSpawnPatched } from './patched.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
-import { COLLECT, PIPE, stdioEntries } from './stdio-plan.ts';
+import { stdioEntries } from './stdio-plan.ts';
 import { startThroughNode } from './start-through-node.ts';
 import { submit, type Collecting } from './submit.ts';
+import { STDIO } from './wire.ts';
+
+const { COLLECT, PIPE } = STDIO;
 
 const { EACCES, EAGAIN, EMFILE, ENFILE, ENOENT } = constants.errno;
 /** Node emits these and throws the others. */

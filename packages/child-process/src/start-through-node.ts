@@ -5,8 +5,10 @@ import { nodeOptions } from './node-options.ts';
 import { handedOver, type HandedOver } from './pipe.ts';
 import { port } from './port.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
-import { IGNORE, PIPE } from './stdio-plan.ts';
 import { submit, type Collecting } from './submit.ts';
+import { STDIO } from './wire.ts';
+
+const { IGNORE, PIPE } = STDIO;
 
 type Spawning = { spawn(options: object): number };
 

@@ -1,9 +1,7 @@
 import { OutputStream } from './output-stream.ts';
+import { STDIO } from './wire.ts';
 
-/** The engine's stdio codes; a number from 0 on is a descriptor to inherit. */
-export const IGNORE = -1;
-export const PIPE = -2;
-export const COLLECT = -3;
+const { IGNORE, PIPE } = STDIO;
 
 /** Never open: EBADF. */
 const NO_DESCRIPTOR = 0x7fffffff;

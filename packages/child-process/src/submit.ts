@@ -2,6 +2,9 @@ import { ChildPipes, type Collection } from './child-pipes.ts';
 import type { NativeChild } from './native-child.ts';
 import { port } from './port.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
+import { SPAWNED } from './wire.ts';
+
+const { ID_UNIT } = SPAWNED;
 
 /** Output to gather instead of streaming it. */
 export interface Collecting {
@@ -11,9 +14,6 @@ export interface Collecting {
 
 /** What the engine needs to know of a child, besides its environment and stdio. */
 export type Submitted = Pick<SpawnPlan, 'file' | 'args' | 'cwd' | 'detached' | 'uid' | 'gid'>;
-
-/** What stands above the error number of a child that has an id and has failed. */
-const FAILURE = 4096;
 
 /** Queues the child: 0, or a negative error number, also that of one that has failed by now. `onQueued` runs before anything can happen to it. */
 export function submit(
@@ -36,8 +36,8 @@ export function submit(
     codes,
     collecting?.limit ?? 0,
   );
-  if (answer < 0 && answer > -FAILURE) return answer;
-  const id = answer < 0 ? Math.floor(-answer / FAILURE) : answer;
+  if (answer < 0 && answer > -ID_UNIT) return answer;
+  const id = answer < 0 ? Math.floor(-answer / ID_UNIT) : answer;
   onQueued?.(id);
   const pipes = new ChildPipes(id, visible, collecting?.of(child), () => child.countOutput());
   child._closesNeeded += pipes.outputs;
@@ -48,5 +48,5 @@ export function submit(
     return 0;
   }
   handle.fail();
-  return -(-answer % FAILURE);
+  return -(-answer % ID_UNIT);
 }

@@ -1,6 +1,9 @@
 import { isSyncPatched } from './patched.ts';
 import { planSpawn, type SpawnPlan } from './spawn-plan.ts';
-import { MIXED, PIPE, planStdio } from './stdio-plan.ts';
+import { MIXED, planStdio } from './stdio-plan.ts';
+import { STDIO } from './wire.ts';
+
+const { PIPE } = STDIO;
 
 const MAX_BUFFER = 1024 * 1024;
 

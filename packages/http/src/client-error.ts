@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { EngineConnection, ServingServer } from './exchange.ts';
-import { CLOSE } from './native/index.ts';
+import { WRITE_FLAGS } from './native/index.ts';
 
 /** The socket of a connection, when something is wrong with it. */
 interface FailingSocket extends Socket {
@@ -33,7 +33,7 @@ export function failConnection(
   if (place !== undefined) {
     // Requests before it are not answered yet: the refusal takes its turn behind them.
     const { native } = socket.connection;
-    native.answer(place, answerTo(error.code), undefined, CLOSE);
+    native.answer(place, answerTo(error.code), undefined, WRITE_FLAGS.CLOSE);
     // With what still comes it would be refused again.
     native.discardBody();
     return;

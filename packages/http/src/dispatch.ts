@@ -1,7 +1,9 @@
 import { publishCreated, publishStart } from './channels.ts';
 import type { EngineRequest, EngineResponse } from './exchange.ts';
 import type { HttpConnection } from './connection.ts';
-import { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } from './native/index.ts';
+import { REQUEST_FLAGS } from './native/index.ts';
+
+const { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } = REQUEST_FLAGS;
 
 /** Gives a request to whoever is there for it, by the rules of Node's server. */
 export function dispatch(

@@ -1,6 +1,6 @@
 import type { HttpConnection } from './connection.ts';
 import type { CustomMessages, EngineRequest } from './exchange.ts';
-import { BODY_NONE, HTTP_10, KEEP_ALIVE, type HeaderBlock } from './native/index.ts';
+import { REQUEST_FLAGS, type HeaderBlock } from './native/index.ts';
 import { http } from './node-http.ts';
 import { kRejectBody } from './node-internals.ts';
 import { hasHttpObserver } from './performance-entries.ts';
@@ -16,6 +16,8 @@ import {
   kWriteCallbacks,
 } from './message-state.ts';
 import { EngineResponse } from './response.ts';
+
+const { BODY_NONE, HTTP_10, KEEP_ALIVE } = REQUEST_FLAGS;
 
 const NodeResponse = http.ServerResponse as unknown as NonNullable<CustomMessages['response']>;
 

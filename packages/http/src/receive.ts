@@ -4,10 +4,12 @@ import { nextTick } from './clocks.ts';
 import { dispatch } from './dispatch.ts';
 import type { EngineRequest } from './exchange.ts';
 import { createRequest, createResponse } from './messages.ts';
-import { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE, type HeaderBlock } from './native/index.ts';
+import { REQUEST_FLAGS, type HeaderBlock } from './native/index.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { completeBody, completeBodyless, pushBody, skipEmptyBody } from './request-body.ts';
 import { isUpgrade, upgrade } from './upgrade.ts';
+
+const { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE } = REQUEST_FLAGS;
 
 /** A request has come: its messages are made, and it goes to whoever is there for it. */
 export function receive(

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { nextTick } from './clocks.ts';
 import { streamDestroyed, systemError } from './errors.ts';
-import { CHUNK, CLOSE, END, TRAILERS } from './native/index.ts';
+import { WRITE_FLAGS } from './native/index.ts';
 import { http } from './node-http.ts';
 import { kCorked, kEndCallbacks, kErrored, kNeedDrain, kOutSocket } from './node-internals.ts';
 import { defineOwn } from './message-defaults.ts';
@@ -17,6 +17,8 @@ import {
   kTickBytes,
   kWriteCallbacks,
 } from './message-state.ts';
+
+const { CHUNK, CLOSE, END, TRAILERS } = WRITE_FLAGS;
 
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;

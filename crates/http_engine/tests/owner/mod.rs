@@ -8,13 +8,15 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
+use http_engine::wire::{
+    body, body_end, close, command, entry, error, header, kind, outstanding, pair, record, request,
+    timeout,
+};
 use http_engine::{Bind, Engine, ListenOptions, METHODS, Memory, ServerSettings};
 
 const RECORDS: usize = 64 * 1024;
 const INPUT: usize = 1024 * 1024;
-const COMMANDS: usize = FIRST + 4096 * 6;
-/// Where the commands begin.
-const FIRST: usize = 5;
+const COMMANDS: usize = outstanding::FIRST_COMMAND + 4096 * command::WORDS;
 const OUTPUT: usize = 1024 * 1024;
 const PENDING: usize = 64 * 1024;
 
@@ -163,22 +165,20 @@ impl Owner {
 
     /// Writes a command. The bytes leave with the next turn.
     pub fn write(&mut self, id: Id, sequence: u32, flags: u32, bytes: &[u8]) {
-        let at = self.commands[0] as usize;
-        if at == FIRST {
+        let at = self.commands[outstanding::WRITTEN] as usize;
+        if at == outstanding::FIRST_COMMAND {
             self.used = 0;
         }
         assert!(self.used + bytes.len() <= OUTPUT, "a turn is due");
         self.output[self.used..self.used + bytes.len()].copy_from_slice(bytes);
-        let words = [
-            1 | flags << 8,
-            id.slot,
-            id.generation,
-            sequence,
-            self.used as u32,
-            bytes.len() as u32,
-        ];
-        self.commands[at..at + 6].copy_from_slice(&words);
-        self.commands[0] += 6;
+        let words = &mut self.commands[at..at + command::WORDS];
+        words[command::ACTION_AND_FLAGS] = command::WRITE | flags << pair::SECOND_SHIFT;
+        words[command::SLOT] = id.slot;
+        words[command::GENERATION] = id.generation;
+        words[command::SEQUENCE] = sequence;
+        words[command::OFFSET] = self.used as u32;
+        words[command::LENGTH] = bytes.len() as u32;
+        self.commands[outstanding::WRITTEN] += command::WORDS as u32;
         self.used += bytes.len();
     }
 
@@ -203,7 +203,8 @@ impl Owner {
     pub fn read(&mut self, words: usize) {
         let mut at = 0;
         while at < words {
-            let length = (self.records[at] >> 8) as usize;
+            let start = self.records[at + record::KIND_AND_LENGTH];
+            let length = (start >> pair::SECOND_SHIFT) as usize;
             let event = self.event(at);
             self.events.push(event);
             at += length;
@@ -214,45 +215,58 @@ impl Owner {
     fn event(&mut self, at: usize) -> Event {
         let word = |index: usize| self.records[at + index];
         let id = Id {
-            slot: word(1),
-            generation: word(2),
+            slot: word(record::SLOT),
+            generation: word(record::GENERATION),
         };
-        match word(0) & 0xff {
-            1 => Event::Open(id),
-            2 => Event::Request(self.request(at, id)),
-            3 => Event::Body(id, self.bytes(word(5), word(6))),
-            4 => Event::BodyEnd(id, self.headers(word(5), word(6), at + 7)),
-            5 => Event::Drain(id),
-            6 => Event::Error(id, http_engine::problem::PROBLEMS[word(4) as usize].0),
-            7 => Event::Timeout(id, word(4) == 1),
-            8 => Event::Close(id, word(4)),
-            9 => Event::Drop,
-            10 => Event::Stopped,
-            11 => Event::End(id),
+        match word(record::KIND_AND_LENGTH) & pair::FIRST_MASK {
+            kind::OPEN => Event::Open(id),
+            kind::REQUEST => Event::Request(self.request(at, id)),
+            kind::BODY => Event::Body(id, self.bytes(word(body::OFFSET), word(body::LENGTH))),
+            kind::BODY_END => {
+                let block = word(body_end::BLOCK_OFFSET);
+                let count = word(body_end::TRAILER_COUNT);
+                Event::BodyEnd(id, self.headers(block, count, at + body_end::TRAILERS))
+            }
+            kind::DRAIN => Event::Drain(id),
+            kind::ERROR => {
+                let problem = word(error::PROBLEM) as usize;
+                Event::Error(id, http_engine::problem::PROBLEMS[problem].0)
+            }
+            kind::TIMEOUT => Event::Timeout(id, word(timeout::IS_INACTIVE) == 1),
+            kind::CLOSE => Event::Close(id, word(close::ERRNO)),
+            kind::DROP => Event::Drop,
+            kind::STOPPED => Event::Stopped,
+            kind::END => Event::End(id),
             kind => panic!("a record of kind {kind}"),
         }
     }
 
     fn request(&mut self, at: usize, id: Id) -> Request {
         let word = |index: usize| self.records[at + index];
-        let number = word(6);
-        let url = if number & 1 == 1 {
-            self.urls[number as usize >> 1].clone()
+        let url_entry = word(request::URL);
+        let place = url_entry as usize >> entry::NUMBER_SHIFT;
+        let url = if url_entry & entry::IS_KNOWN != 0 {
+            self.urls[place].clone()
         } else {
-            String::from_utf8(self.bytes(word(7), word(8))).expect("a URL is ASCII")
+            let bytes = self.bytes(word(request::URL_OFFSET), word(request::URL_LENGTH));
+            String::from_utf8(bytes).expect("a URL is ASCII")
         };
-        let headers = (word(9) & 1 == 0).then(|| self.headers(word(10), word(12), at + 15));
+        let block = word(request::BLOCK_OFFSET);
+        let count = word(request::HEADER_COUNT);
+        let headers = (word(request::BLOCK) & entry::IS_KNOWN == 0)
+            .then(|| self.headers(block, count, at + request::HEADERS));
+        let method_and_flags = word(request::METHOD_AND_FLAGS);
         let request = Request {
             id,
-            sequence: word(4),
-            method: METHODS[(word(5) & 0xff) as usize],
+            sequence: word(request::SEQUENCE),
+            method: METHODS[(method_and_flags & pair::FIRST_MASK) as usize],
             url: url.clone(),
-            flags: word(5) >> 8,
+            flags: method_and_flags >> pair::SECOND_SHIFT,
             headers,
-            body: self.bytes(word(13), word(14)),
+            body: self.bytes(word(request::BODY_OFFSET), word(request::BODY_LENGTH)),
         };
-        if number != 0 {
-            self.urls[number as usize >> 1] = url;
+        if url_entry != 0 {
+            self.urls[place] = url;
         }
         request
     }
@@ -268,16 +282,19 @@ impl Owner {
         };
         (0..count as usize)
             .map(|index| {
-                let words = &self.records[at + index * 4..][..4];
-                let name = text(words[1], (words[0] & !(1 << 31)) >> 8);
-                let known = words[0] & 0xff;
+                let words = &self.records[at + index * header::WORDS..][..header::WORDS];
+                let name_word = words[header::NAME];
+                let length = (name_word & !header::LOWER_CASE) >> pair::SECOND_SHIFT;
+                let name = text(words[header::NAME_OFFSET], length);
+                let known = name_word & pair::FIRST_MASK;
                 if known != 0 {
                     let known = http_engine::KNOWN_NAMES[known as usize - 1];
                     assert!(known.eq_ignore_ascii_case(&name), "{known} for {name}");
-                    let is_lower = words[0] >> 31 == 1;
+                    let is_lower = name_word & header::LOWER_CASE != 0;
                     assert_eq!(is_lower, name == name.to_lowercase() && name != known);
                 }
-                (name, text(words[2], words[3]))
+                let value = text(words[header::VALUE_OFFSET], words[header::VALUE_LENGTH]);
+                (name, value)
             })
             .collect()
     }

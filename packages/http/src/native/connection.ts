@@ -1,8 +1,10 @@
 import type { Port as AddonPort } from '../../native.cjs';
-import { CHUNK, CLOSE, END, RAW, TRAILERS } from './flags.ts';
 import type { Outbox } from './outbox.ts';
 import type { HeaderBlock } from './header-block.ts';
 import type { ClientError, SocketAddress } from './types.ts';
+import { WRITE_FLAGS } from './wire.ts';
+
+const { CHUNK, CLOSE, END, RAW, TRAILERS } = WRITE_FLAGS;
 
 /** What all connections of an environment use. */
 export interface Engine {

@@ -1,11 +1,17 @@
 import { HeaderBlock } from './header-block.ts';
 import type { SharedMemory } from './memory.ts';
 import type { Tables } from './tables.ts';
+import { ENTRY, HEADER, PAIR, REQUEST } from './wire.ts';
+
+// Constants of this module, which V8 folds: it loads one of another module each time.
+const { URL, URL_OFFSET, URL_LENGTH, BLOCK, BLOCK_OFFSET, BLOCK_LENGTH } = REQUEST;
+const { HEADER_COUNT, HEADERS } = REQUEST;
+const { IS_KNOWN, NUMBER_SHIFT } = ENTRY;
+const { NAME, NAME_OFFSET, VALUE_OFFSET, VALUE_LENGTH, WORDS, LOWER_CASE } = HEADER;
+const { FIRST_MASK, SECOND_SHIFT } = PAIR;
 
 type FastBuffer = Buffer & { latin1Slice(start: number, end: number): string };
 
-const HEADER_WORDS = 4;
-const LOWER_CASE = 0x8000_0000;
 /** Above this values are copied out one by one: a slice of a string keeps all of it. */
 const LONG_BLOCK = 2048;
 
@@ -25,25 +31,27 @@ export class Inbox {
     this.#lowerNames = tables.lowerNames;
   }
 
-  /** `at` is where the record has the URL's number, offset and length. */
+  /** Of the request whose record begins at `at`. */
   url(at: number): string {
     const records = this.#records;
-    const number = records[at]!;
-    if ((number & 1) === 1) return this.#urls[number >> 1]!;
-    const offset = records[at + 1]!;
-    const url = this.#input.latin1Slice(offset, offset + records[at + 2]!);
-    if (number !== 0) this.#urls[number >> 1] = url;
+    const entry = records[at + URL]!;
+    if ((entry & IS_KNOWN) !== 0) return this.#urls[entry >> NUMBER_SHIFT]!;
+    const offset = records[at + URL_OFFSET]!;
+    const url = this.#input.latin1Slice(offset, offset + records[at + URL_LENGTH]!);
+    if (entry !== 0) this.#urls[entry >> NUMBER_SHIFT] = url;
     return url;
   }
 
-  /** `at` is where the record has the block's number, offset and length, and its headers at `headers`. */
-  block(at: number, headers: number): HeaderBlock {
+  /** Of the request whose record begins at `at`. */
+  block(at: number): HeaderBlock {
     const records = this.#records;
-    const number = records[at]!;
-    if ((number & 1) === 1) return this.#blocks[number >> 1]!;
-    const raw = this.headers(records[at + 1]!, records[at + 2]!, records[at + 3]!, headers);
+    const entry = records[at + BLOCK]!;
+    if ((entry & IS_KNOWN) !== 0) return this.#blocks[entry >> NUMBER_SHIFT]!;
+    const offset = records[at + BLOCK_OFFSET]!;
+    const length = records[at + BLOCK_LENGTH]!;
+    const raw = this.headers(offset, length, records[at + HEADER_COUNT]!, at + HEADERS);
     const block = new HeaderBlock(raw);
-    if (number !== 0) this.#blocks[number >> 1] = block;
+    if (entry !== 0) this.#blocks[entry >> NUMBER_SHIFT] = block;
     return block;
   }
 
@@ -54,19 +62,19 @@ export class Inbox {
     const raw: string[] = [];
     const text = length <= LONG_BLOCK ? input.latin1Slice(offset, offset + length) : undefined;
     for (let index = 0; index < count; index++) {
-      const name = records[at]!;
-      const id = name & 0xff;
+      const name = records[at + NAME]!;
+      const id = name & FIRST_MASK;
       if (id === 0) {
-        const start = records[at + 1]!;
-        const end = start + ((name & ~LOWER_CASE) >>> 8);
+        const start = records[at + NAME_OFFSET]!;
+        const end = start + ((name & ~LOWER_CASE) >>> SECOND_SHIFT);
         raw.push(text?.slice(start, end) ?? input.latin1Slice(offset + start, offset + end));
       } else {
         raw.push((name & LOWER_CASE) === 0 ? this.#names[id]! : this.#lowerNames[id]!);
       }
-      const start = records[at + 2]!;
-      const end = start + records[at + 3]!;
+      const start = records[at + VALUE_OFFSET]!;
+      const end = start + records[at + VALUE_LENGTH]!;
       raw.push(text?.slice(start, end) ?? input.latin1Slice(offset + start, offset + end));
-      at += HEADER_WORDS;
+      at += WORDS;
     }
     return raw;
   }

@@ -1,13 +1,4 @@
-/** Words of an event's begin: kind and length, slot, generation, server. */
-export const START_WORDS = 4;
-/** Where the commands begin. The words before are shared with a thread that sends; the engine tells them. */
-export const FIRST_COMMAND = 5;
-/** The word that says where the commands end. */
-export const WRITTEN = 0;
-/** The word that is 0 while a thread looks after what is written. */
-export const UNWATCHED = 2;
-/** Words of a command. */
-export const COMMAND_WORDS = 6;
+import { COMMAND, OUTSTANDING } from './wire.ts';
 
 const COMMANDS = 4096;
 const MEBIBYTE = 1024 * 1024;
@@ -25,7 +16,7 @@ export function allocate(): SharedMemory {
   return {
     records: new Uint32Array(64 * 1024),
     input: Buffer.from(new ArrayBuffer(MEBIBYTE)),
-    commands: new Uint32Array(FIRST_COMMAND + COMMANDS * COMMAND_WORDS),
+    commands: new Uint32Array(OUTSTANDING.FIRST_COMMAND + COMMANDS * COMMAND.WORDS),
     output: Buffer.from(new ArrayBuffer(MEBIBYTE)),
     pending: new Uint32Array(MEBIBYTE),
   };

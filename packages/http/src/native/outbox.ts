@@ -1,6 +1,12 @@
 import type { Port as AddonPort } from '../../native.cjs';
-import { END } from './flags.ts';
-import { COMMAND_WORDS, FIRST_COMMAND, UNWATCHED, WRITTEN, type SharedMemory } from './memory.ts';
+import type { SharedMemory } from './memory.ts';
+import { COMMAND, OUTSTANDING, PAIR, WRITE_FLAGS } from './wire.ts';
+
+// Constants of this module, which V8 folds: it loads one of another module each time.
+const { WRITTEN, UNWATCHED, FIRST_COMMAND } = OUTSTANDING;
+const { ACTION_AND_FLAGS, SLOT, GENERATION, SEQUENCE, OFFSET, LENGTH, WORDS, WRITE } = COMMAND;
+const { SECOND_SHIFT } = PAIR;
+const { END } = WRITE_FLAGS;
 
 type FastBuffer = Buffer & {
   latin1Write(text: string, offset: number, length?: number): number;
@@ -25,7 +31,7 @@ export class Outbox {
     this.#addon = addon;
     this.#commands = memory.commands;
     this.#output = memory.output as FastBuffer;
-    this.#lastCommand = memory.commands.length - COMMAND_WORDS;
+    this.#lastCommand = memory.commands.length - WORDS;
     this.#size = memory.output.length;
   }
 
@@ -119,15 +125,15 @@ export class Outbox {
   ): void {
     const commands = this.#commands;
     const at = commands[WRITTEN]!;
-    commands[at] = 1 | (flags << 8);
-    commands[at + 1] = slot;
-    commands[at + 2] = generation;
-    commands[at + 3] = sequence;
-    commands[at + 4] = start;
-    commands[at + 5] = end - start;
+    commands[at + ACTION_AND_FLAGS] = WRITE | (flags << SECOND_SHIFT);
+    commands[at + SLOT] = slot;
+    commands[at + GENERATION] = generation;
+    commands[at + SEQUENCE] = sequence;
+    commands[at + OFFSET] = start;
+    commands[at + LENGTH] = end - start;
     this.#used = end;
     // From here on another thread may take it: see `sender.rs`.
-    Atomics.store(commands, WRITTEN, at + COMMAND_WORDS);
+    Atomics.store(commands, WRITTEN, at + WORDS);
     this.#watch();
   }
 }

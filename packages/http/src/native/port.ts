@@ -1,39 +1,45 @@
 import { performance } from 'node:perf_hooks';
 import { loadAddon, type Addon, type Port as AddonPort } from '../../native.cjs';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
-import { BODY_COMPLETE } from './flags.ts';
 import { Inbox } from './inbox.ts';
-import { allocate, START_WORDS, type SharedMemory } from './memory.ts';
+import { allocate, type SharedMemory } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { References } from './references.ts';
 import { NativeServer } from './server.ts';
 import { readTables, type Tables } from './tables.ts';
 import type { ListenOptions, ServerSettings, SocketAddress } from './types.ts';
+import {
+  BODY,
+  BODY_END,
+  CLOSE,
+  DROP,
+  ERROR,
+  HEADER,
+  KIND,
+  PAIR,
+  RECORD,
+  REQUEST,
+  REQUEST_FLAGS,
+  TIMEOUT,
+} from './wire.ts';
+
+// What is read of every record, as constants of this module: V8 folds those, and loads one of another module each time.
+const { KIND_AND_LENGTH, SLOT, GENERATION, SERVER } = RECORD;
+const { SEQUENCE, METHOD_AND_FLAGS, BODY_OFFSET, BODY_LENGTH } = REQUEST;
+const { TRAILER_COUNT } = BODY_END;
+const { FIRST_MASK, SECOND_SHIFT } = PAIR;
+const { REQUEST: A_REQUEST, BODY: A_BODY, BODY_END: A_BODY_END, ERROR: AN_ERROR } = KIND;
 
 // Tests replace the clocks of a process.
 const now = performance.now.bind(performance);
 
 const DEFAULT_BACKLOG = 511;
 
-const NO_PLACE = 0xffff_ffff;
-
 /** After so long what was answered leaves, and ticks and promises run, before further records are read. */
 const PART_MS = 1;
 
 /** A record has the flags of a request above its method. */
-const WHOLE = BODY_COMPLETE << 8;
-
-const OPEN = 1;
-const REQUEST = 2;
-const BODY = 3;
-const BODY_END = 4;
-const DRAIN = 5;
-const ERROR = 6;
-const TIMEOUT = 7;
-const CLOSE = 8;
-const DROP = 9;
-const STOPPED = 10;
-const END = 11;
+const WHOLE = REQUEST_FLAGS.BODY_COMPLETE << SECOND_SHIFT;
 
 let inLoop: Port | undefined;
 let threaded: Port | undefined;
@@ -122,31 +128,31 @@ export class Port {
     if (this.#endBodies() && this.#next < words) return;
     while (this.#next < words) {
       at = this.#next;
-      const start = records[at]!;
-      const kind = start & 0xff;
-      const slot = records[at + 1]!;
+      const start = records[at + KIND_AND_LENGTH]!;
+      const kind = start & FIRST_MASK;
+      const slot = records[at + SLOT]!;
       // As with Node ticks and promises run behind a piece of a body, before and behind trailers, before what comes next of
       // its connection, and from the first trailers on before each request.
       const known = this.#connections[slot];
       if (slot === bodySlot || known?.endsBody) return;
-      if (kind === REQUEST && slot === lastSlot && known?.hadTrailers) return;
-      const hasTrailers = kind === BODY_END && records[at + 6]! > 0;
+      if (kind === A_REQUEST && slot === lastSlot && known?.hadTrailers) return;
+      const hasTrailers = kind === A_BODY_END && records[at + TRAILER_COUNT]! > 0;
       if (hasTrailers && slot === lastSlot) return;
       // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
-      if (kind === ERROR && isAnyGood) return;
-      this.#next = at + (start >>> 8);
-      if (kind === REQUEST) {
+      if (kind === AN_ERROR && isAnyGood) return;
+      this.#next = at + (start >>> SECOND_SHIFT);
+      if (kind === A_REQUEST) {
         isAnyGood = true;
         this.#onRequest(records, at);
-        if (records[at + 14]! > 0) bodySlot = slot;
+        if (records[at + BODY_LENGTH]! > 0) bodySlot = slot;
       } else {
-        isAnyGood ||= kind === BODY_END;
+        isAnyGood ||= kind === A_BODY_END;
         this.#onOther(records, at, kind);
-        if (kind === BODY || hasTrailers) bodySlot = slot;
+        if (kind === A_BODY || hasTrailers) bodySlot = slot;
       }
       lastSlot = slot;
       // As with Node nothing runs between the requests of one piece, however long their handlers take.
-      const isLast = this.#next >= words || records[this.#next + 1] !== slot;
+      const isLast = this.#next >= words || records[this.#next + SLOT] !== slot;
       if (isLast && now() >= until) break;
     }
     // A call of its own, behind ticks and promises.
@@ -176,13 +182,13 @@ export class Port {
 
   #onRequest(records: Uint32Array, at: number): void {
     const connection = this.#connection(records, at);
-    const sequence = records[at + 4]!;
-    let methodAndFlags = records[at + 5]!;
+    const sequence = records[at + SEQUENCE]!;
+    let methodAndFlags = records[at + METHOD_AND_FLAGS]!;
     // What is to be kept is kept, even when the connection is gone by now.
-    const url = this.#inbox.url(at + 6);
-    const block = this.#inbox.block(at + 9, at + 15);
+    const url = this.#inbox.url(at);
+    const block = this.#inbox.block(at);
     if (connection.destroyed || connection.closed) return;
-    const length = records[at + 14]!;
+    const length = records[at + BODY_LENGTH]!;
     if (length > 0 && (methodAndFlags & WHOLE) !== 0) {
       methodAndFlags &= ~WHOLE;
       connection.endsBody = true;
@@ -191,51 +197,50 @@ export class Port {
     connection.server.onRequest(
       connection,
       sequence,
-      this.#tables.methods[methodAndFlags & 0xff]!,
+      this.#tables.methods[methodAndFlags & FIRST_MASK]!,
       url,
-      methodAndFlags >>> 8,
+      methodAndFlags >>> SECOND_SHIFT,
       block,
-      length === 0 ? undefined : this.#inbox.bytes(records[at + 13]!, length),
+      length === 0 ? undefined : this.#inbox.bytes(records[at + BODY_OFFSET]!, length),
     );
   }
 
   #onOther(records: Uint32Array, at: number, kind: number): void {
-    if (kind === STOPPED) this.#onStopped(records[at + 3]!);
-    else if (kind === DROP) this.#onDrop(records, at);
+    if (kind === KIND.STOPPED) this.#onStopped(records[at + SERVER]!);
+    else if (kind === KIND.DROP) this.#onDrop(records, at);
     else this.#onConnection(records, at, kind, this.#connection(records, at));
   }
 
   #onConnection(records: Uint32Array, at: number, kind: number, connection: Connection): void {
     const { server } = connection;
-    if (kind === CLOSE) {
+    if (kind === KIND.CLOSE) {
       this.#connections[connection.slot] = undefined;
       connection.closed = true;
-      server.onClose(connection, records[at + START_WORDS]!);
+      server.onClose(connection, records[at + CLOSE.ERRNO]!);
       return;
     }
     if (connection.destroyed || connection.closed) return;
-    const first = records[at + START_WORDS]!;
     switch (kind) {
-      case OPEN:
+      case KIND.OPEN:
         server.onOpen(connection);
         break;
-      case BODY:
-        server.onBody(connection, first, this.#inbox.bytes(records[at + 5]!, records[at + 6]!));
+      case A_BODY:
+        server.onBody(connection, records[at + BODY.SEQUENCE]!, this.#piece(records, at));
         break;
-      case BODY_END:
-        if (records[at + 6]! > 0) connection.hadTrailers = true;
-        server.onBodyEnd(connection, first, this.#trailers(records, at));
+      case A_BODY_END:
+        if (records[at + TRAILER_COUNT]! > 0) connection.hadTrailers = true;
+        server.onBodyEnd(connection, records[at + BODY_END.SEQUENCE]!, this.#trailers(records, at));
         break;
-      case DRAIN:
+      case KIND.DRAIN:
         server.onDrain(connection);
         break;
-      case ERROR:
+      case AN_ERROR:
         this.#onError(records, at, connection);
         break;
-      case TIMEOUT:
-        server.onTimeout(connection, first === 1);
+      case KIND.TIMEOUT:
+        server.onTimeout(connection, records[at + TIMEOUT.IS_INACTIVE] === 1);
         break;
-      case END:
+      case KIND.END:
         server.onEnd?.(connection);
         break;
       default:
@@ -243,32 +248,39 @@ export class Port {
     }
   }
 
+  #piece(records: Uint32Array, at: number): Buffer {
+    return this.#inbox.bytes(records[at + BODY.OFFSET]!, records[at + BODY.LENGTH]!);
+  }
+
   #trailers(records: Uint32Array, at: number): string[] {
-    const count = records[at + 6]!;
+    const count = records[at + TRAILER_COUNT]!;
     if (count === 0) return [];
     // Its last value ends where the block does, but for the line ends.
-    const last = at + 7 + (count - 1) * 4;
-    const length = records[last + 2]! + records[last + 3]!;
-    return this.#inbox.headers(records[at + 5]!, length, count, at + 7);
+    const first = at + BODY_END.TRAILERS;
+    const last = first + (count - 1) * HEADER.WORDS;
+    const length = records[last + HEADER.VALUE_OFFSET]! + records[last + HEADER.VALUE_LENGTH]!;
+    return this.#inbox.headers(records[at + BODY_END.BLOCK_OFFSET]!, length, count, first);
   }
 
   #onError(records: Uint32Array, at: number, connection: Connection): void {
-    const number = records[at + 4]!;
-    const length = records[at + 7]!;
-    const place = records[at + 8]!;
+    const problem = records[at + ERROR.PROBLEM]!;
+    const offset = records[at + ERROR.PACKET_OFFSET]!;
+    const length = records[at + ERROR.PACKET_LENGTH]!;
+    const place = records[at + ERROR.PLACE]!;
     connection.server.onClientError(connection, {
-      code: this.#tables.codes[number]!,
-      reason: this.#tables.reasons[number]!,
-      bytesParsed: records[at + 5]!,
-      place: place === NO_PLACE ? undefined : place,
-      rawPacket: length === 0 ? undefined : this.#inbox.bytes(records[at + 6]!, length),
+      code: this.#tables.codes[problem]!,
+      reason: this.#tables.reasons[problem]!,
+      bytesParsed: records[at + ERROR.BYTES_PARSED]!,
+      place: place === ERROR.NO_PLACE ? undefined : place,
+      rawPacket: length === 0 ? undefined : this.#inbox.bytes(offset, length),
     });
   }
 
   #onDrop(records: Uint32Array, at: number): void {
-    const text = this.#inbox.text(records[at + 4]!, records[at + 5]!);
+    const offset = records[at + DROP.TEXT_OFFSET]!;
+    const text = this.#inbox.text(offset, records[at + DROP.TEXT_LENGTH]!);
     const [remote, local] = text.split('\0').map(parseAddress);
-    this.#servers[records[at + 3]!]?.events.onDrop(remote!, local!);
+    this.#servers[records[at + SERVER]!]?.events.onDrop(remote!, local!);
   }
 
   #onStopped(number: number): void {
@@ -278,11 +290,11 @@ export class Port {
   }
 
   #connection(records: Uint32Array, at: number): Connection {
-    const slot = records[at + 1]!;
-    const generation = records[at + 2]!;
+    const slot = records[at + SLOT]!;
+    const generation = records[at + GENERATION]!;
     const known = this.#connections[slot];
     if (known !== undefined && known.generation === generation) return known;
-    const { events } = this.#servers[records[at + 3]!]!;
+    const { events } = this.#servers[records[at + SERVER]!]!;
     const connection = new Connection(this.#engine, events, slot, generation);
     this.#connections[slot] = connection;
     return connection;

@@ -1,0 +1,236 @@
+//! The numbers of the memory that the engine shares with its owner. They are written here alone: `scripts/wire.mjs` makes
+//! `packages/http/src/native/wire.ts` of this file, so it holds modules of plain numbers and nothing else.
+
+/// What a record is about: the first number of its first word.
+pub mod kind {
+    /// A connection came.
+    pub const OPEN: u32 = 1;
+    /// A request, with what there is of its body.
+    pub const REQUEST: u32 = 2;
+    /// A piece of a body.
+    pub const BODY: u32 = 3;
+    /// A body is complete.
+    pub const BODY_END: u32 = 4;
+    /// The kernel has taken everything that was written.
+    pub const DRAIN: u32 = 5;
+    /// What a client sent is not understood, or took too long.
+    pub const ERROR: u32 = 6;
+    /// Nothing happened on a connection for as long as it may.
+    pub const TIMEOUT: u32 = 7;
+    /// A connection is gone.
+    pub const CLOSE: u32 = 8;
+    /// A connection was dropped, because there are as many as there may be.
+    pub const DROP: u32 = 9;
+    /// The last connection of a server that was stopped is gone.
+    pub const STOPPED: u32 = 10;
+    /// A client ended its side while answers are due.
+    pub const END: u32 = 11;
+}
+
+/// A word of two numbers.
+pub mod pair {
+    /// Masks the first.
+    pub const FIRST_MASK: u32 = 0xff;
+    /// How far up the second is.
+    pub const SECOND_SHIFT: u32 = 8;
+}
+
+/// How every record begins.
+pub mod record {
+    /// A pair: its kind and its length in words.
+    pub const KIND_AND_LENGTH: usize = 0;
+    /// The connection's slot.
+    pub const SLOT: usize = 1;
+    /// Which of the connections that have had the slot.
+    pub const GENERATION: usize = 2;
+    /// The server's number.
+    pub const SERVER: usize = 3;
+    /// Where the words of its kind begin.
+    pub const WORDS: usize = 4;
+}
+
+/// Words of a request.
+pub mod request {
+    /// Its number on the connection.
+    pub const SEQUENCE: usize = 4;
+    /// A pair: the method's number and the request's flags.
+    pub const METHOD_AND_FLAGS: usize = 5;
+    /// The URL's entry in the owner's table.
+    pub const URL: usize = 6;
+    /// Where the URL lies, unless its entry is known.
+    pub const URL_OFFSET: usize = 7;
+    /// Its bytes.
+    pub const URL_LENGTH: usize = 8;
+    /// The header block's entry in the owner's table.
+    pub const BLOCK: usize = 9;
+    /// Where the header block lies, unless its entry is known.
+    pub const BLOCK_OFFSET: usize = 10;
+    /// Its bytes.
+    pub const BLOCK_LENGTH: usize = 11;
+    /// How many headers follow, unless the block's entry is known.
+    pub const HEADER_COUNT: usize = 12;
+    /// Where the first bytes of the body lie.
+    pub const BODY_OFFSET: usize = 13;
+    /// How many there are.
+    pub const BODY_LENGTH: usize = 14;
+    /// Where the headers begin.
+    pub const HEADERS: usize = 15;
+}
+
+/// An entry in one of the owner's tables; 0 is none.
+pub mod entry {
+    /// The owner has it. Otherwise its bytes come along, and the owner keeps what it makes of them.
+    pub const IS_KNOWN: u32 = 1;
+    /// How far up its number is.
+    pub const NUMBER_SHIFT: u32 = 1;
+}
+
+/// Words of a header or trailer. Offsets count from the begin of its block.
+pub mod header {
+    /// A pair: the number of a known name, or 0, and the length of the name.
+    pub const NAME: usize = 0;
+    /// Where the name lies.
+    pub const NAME_OFFSET: usize = 1;
+    /// Where the value lies.
+    pub const VALUE_OFFSET: usize = 2;
+    /// Its bytes.
+    pub const VALUE_LENGTH: usize = 3;
+    /// Where the next one begins.
+    pub const WORDS: usize = 4;
+    /// In the word of the name: a known one is written in lower case.
+    pub const LOWER_CASE: u32 = 0x8000_0000;
+}
+
+/// Words of a piece of a body.
+pub mod body {
+    /// The request's number on the connection.
+    pub const SEQUENCE: usize = 4;
+    /// Where it lies.
+    pub const OFFSET: usize = 5;
+    /// Its bytes.
+    pub const LENGTH: usize = 6;
+}
+
+/// Words of a body's end.
+pub mod body_end {
+    /// The request's number on the connection.
+    pub const SEQUENCE: usize = 4;
+    /// Where the block of trailers lies.
+    pub const BLOCK_OFFSET: usize = 5;
+    /// How many follow.
+    pub const TRAILER_COUNT: usize = 6;
+    /// Where the trailers begin.
+    pub const TRAILERS: usize = 7;
+}
+
+/// Words of an error.
+pub mod error {
+    /// Which of the tables' problems it is.
+    pub const PROBLEM: usize = 4;
+    /// How many bytes were parsed.
+    pub const BYTES_PARSED: usize = 5;
+    /// Where the bytes lie among which the error is.
+    pub const PACKET_OFFSET: usize = 6;
+    /// How many there are.
+    pub const PACKET_LENGTH: usize = 7;
+    /// The refused request's number on the connection.
+    pub const PLACE: usize = 8;
+    /// Where the record ends.
+    pub const WORDS: usize = 9;
+    /// What is wrong is not about a request behind others.
+    pub const NO_PLACE: u32 = 0xffff_ffff;
+}
+
+/// Words of a timeout.
+pub mod timeout {
+    /// 1 without any activity, 0 between two requests.
+    pub const IS_INACTIVE: usize = 4;
+}
+
+/// Words of a connection's end.
+pub mod close {
+    /// What recv or send reported, or 0.
+    pub const ERRNO: usize = 4;
+}
+
+/// Words of a dropped connection.
+pub mod drop {
+    /// Where the text lies: both ends as `address port`, remote NUL local.
+    pub const TEXT_OFFSET: usize = 4;
+    /// Its bytes.
+    pub const TEXT_LENGTH: usize = 5;
+}
+
+/// Flags of a request.
+pub mod request_flags {
+    /// It has no body.
+    pub const BODY_NONE: u32 = 1;
+    /// All of its body came with it.
+    pub const BODY_COMPLETE: u32 = 1 << 1;
+    /// Its body comes in chunks.
+    pub const BODY_CHUNKED: u32 = 1 << 2;
+    /// The client would keep the connection.
+    pub const KEEP_ALIVE: u32 = 1 << 3;
+    /// HTTP/1.0.
+    pub const HTTP_10: u32 = 1 << 4;
+    /// `Expect: 100-continue`.
+    pub const EXPECT_CONTINUE: u32 = 1 << 5;
+    /// Another `Expect`.
+    pub const EXPECT_OTHER: u32 = 1 << 6;
+    /// `Connection: upgrade` with an `Upgrade` header.
+    pub const UPGRADE: u32 = 1 << 7;
+    /// The method is CONNECT.
+    pub const CONNECT: u32 = 1 << 8;
+    /// HTTP/1.1 without a `Host` header.
+    pub const HOST_MISSING: u32 = 1 << 9;
+}
+
+/// The words before the commands, which a thread beside the owner's may look at without the engine's lock.
+pub mod outstanding {
+    /// Where the commands end. The owner moves it, with every command.
+    pub const WRITTEN: usize = 0;
+    /// Where those begin that nobody has taken. The engine moves it; both go back only while the owner waits for the engine.
+    pub const TAKEN: usize = 1;
+    /// 1 while nobody looks after what is written: who writes then has to say so.
+    pub const UNWATCHED: usize = 2;
+    /// How often the owner's thread has had something taken.
+    pub const FLUSHES: usize = 3;
+    /// 1 while the kernel keeps ends of packets that only a flush sends.
+    pub const CORKED: usize = 4;
+    /// Where the commands begin.
+    pub const FIRST_COMMAND: usize = 5;
+}
+
+/// Words of a command.
+pub mod command {
+    /// A pair: what to do and its flags.
+    pub const ACTION_AND_FLAGS: usize = 0;
+    /// The connection's slot.
+    pub const SLOT: usize = 1;
+    /// Which of the connections that have had the slot.
+    pub const GENERATION: usize = 2;
+    /// The number of the request that is answered.
+    pub const SEQUENCE: usize = 3;
+    /// Where the bytes lie.
+    pub const OFFSET: usize = 4;
+    /// How many there are.
+    pub const LENGTH: usize = 5;
+    /// Where the next command begins.
+    pub const WORDS: usize = 6;
+    /// The only thing to do: write the bytes.
+    pub const WRITE: u32 = 1;
+}
+
+/// Flags of a write.
+pub mod write_flags {
+    /// The bytes are one chunk.
+    pub const CHUNK: u32 = 1;
+    /// The answer ends with it. With `CHUNK` the last chunk is added.
+    pub const END: u32 = 1 << 1;
+    /// With `END`: the connection closes once everything is sent.
+    pub const CLOSE: u32 = 1 << 2;
+    /// The bytes are trailer lines: the last chunk goes before them.
+    pub const TRAILERS: u32 = 1 << 3;
+    /// Outside of the order of answers, behind everything that was written.
+    pub const RAW: u32 = 1 << 4;
+}

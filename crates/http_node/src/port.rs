@@ -1,13 +1,13 @@
 //! The engine as a JavaScript class: one per environment, closed with it.
 
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
-use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use http_engine::{Engine, ListenOptions};
 use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
+use node_loop::{Callback, settle};
 
 use crate::io_thread::IoThread;
 use crate::lone::Lone;
@@ -15,7 +15,7 @@ use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
 use crate::shapes::{JsAddress, JsDetached, JsListenOptions, JsSettings, bind_of};
-use crate::shared::{Shared, lock, on_cleanup};
+use crate::shared::{Shared, lock};
 use crate::turn::{on_prepare, on_ready, on_wake};
 
 /// An HTTP/1.1 engine in this environment's loop.
@@ -45,13 +45,11 @@ impl Port {
         let engine = unsafe { Engine::new(memory) }
             .map_err(|error| Error::from_reason(format!("errno {error}")))?;
         let descriptor = engine.descriptor();
-        let mut callback = ptr::null_mut();
         // SAFETY: a live function value of the current environment.
-        unsafe { sys::napi_create_reference(env, on_batch.raw(), 1, &mut callback) };
+        let callback = unsafe { Callback::new(env, on_batch.raw()) };
         let shared = Box::into_raw(Box::new(Shared {
             env,
             callback,
-            hook: ptr::null_mut(),
             handles: None,
             engine: Some(Arc::new(Mutex::new(engine))),
             thread: None,
@@ -67,7 +65,7 @@ impl Port {
             Source::Descriptor(descriptor, on_ready)
         };
         // SAFETY: this is the environment's thread, and `shared` lives until the handles are closed.
-        let handles = unsafe { LoopHandles::open(env, source, shared.cast(), on_prepare) }
+        let handles = unsafe { LoopHandles::open(env, source, shared, on_prepare) }
             .ok_or_else(|| Error::from_reason("no event loop"))?;
         // SAFETY: `shared` is ours alone until the hook or a handle runs, later, on this thread.
         unsafe {
@@ -78,12 +76,7 @@ impl Port {
                     Some(thread.map_err(|error| Error::from_reason(error.to_string()))?);
             }
             (*shared).handles = Some(handles);
-            sys::napi_add_async_cleanup_hook(
-                env,
-                Some(on_cleanup),
-                shared.cast(),
-                &mut (*shared).hook,
-            );
+            settle(env, shared);
         }
         Ok(Self { shared })
     }

@@ -1,10 +1,10 @@
 //! What a port and the callbacks of its loop share, and its end.
 
-use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http_engine::Engine;
 use napi::sys;
+use node_loop::{Callback, Handle, Resident};
 
 use crate::io_thread::IoThread;
 use crate::lone::Lone;
@@ -16,8 +16,7 @@ use crate::turn::Part;
 /// What the loop's callbacks need. Lives from the constructor to the end of the environment.
 pub(crate) struct Shared {
     pub env: sys::napi_env,
-    pub callback: sys::napi_ref,
-    pub hook: sys::napi_async_cleanup_hook_handle,
+    pub callback: Callback,
     pub handles: Option<LoopHandles>,
     pub engine: Option<Arc<Mutex<Engine>>>,
     pub thread: Option<IoThread>,
@@ -56,43 +55,28 @@ pub(crate) fn lock(engine: &Mutex<Engine>) -> MutexGuard<'_, Engine> {
     engine.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The environment ends.
-///
-/// # Safety
-/// Called once, on the environment's thread, with the `Shared` of one of its ports.
-pub(crate) unsafe extern "C" fn on_cleanup(
-    _hook: sys::napi_async_cleanup_hook_handle,
-    shared: *mut c_void,
-) {
-    let shared: *mut Shared = shared.cast();
-    // SAFETY: runs once, on the environment's thread, while `shared` is alive. The engine goes before the memory that it
-    // writes to, and libuv lets go of the engine's descriptor before it is closed.
-    unsafe {
-        if let Some(thread) = (*shared).thread.take() {
+impl Resident for Shared {
+    fn leave(&mut self) -> Vec<Handle> {
+        if let Some(thread) = self.thread.take() {
             thread.stop();
         }
-        if let Some(sender) = (*shared).sender.take() {
+        if let Some(sender) = self.sender.take() {
             sender.stop();
         }
-        if let Some(handles) = (*shared).handles.take() {
-            handles.close();
-        }
-        if let Some(engine) = (*shared).engine.take() {
+        self.handles.take().map_or(Vec::new(), Into::into)
+    }
+
+    // Now that libuv has let go of its descriptor the engine goes, and before the memory that it writes to.
+    fn end(&mut self) {
+        if let Some(engine) = self.engine.take() {
             lock(&engine).flush();
         }
-        if let Some(memory) = (*shared).memory.take() {
-            memory.release((*shared).env);
+        // SAFETY: the environment's thread; the engine is gone, and with it what calls back.
+        unsafe {
+            if let Some(memory) = self.memory.take() {
+                memory.release(self.env);
+            }
+            self.callback.delete();
         }
-        sys::napi_delete_reference((*shared).env, (*shared).callback);
     }
-}
-
-/// libuv is done with the handles.
-///
-/// # Safety
-/// Called once, with the `Shared` they were opened with.
-pub(crate) unsafe fn on_closed(shared: *mut c_void) {
-    // SAFETY: `shared` stays allocated (some bytes per environment) when JavaScript's wrapper outlives it, because that
-    // wrapper still points at it.
-    unsafe { sys::napi_remove_async_cleanup_hook((*shared.cast::<Shared>()).hook) };
 }

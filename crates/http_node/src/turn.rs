@@ -3,8 +3,9 @@
 use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
+use node_loop::data_of;
+
 use crate::delivery::deliver;
-use crate::loop_handles::LoopHandles;
 use crate::shared::{Shared, lock};
 
 /// Batches in one turn, so that other handles of the loop get theirs.
@@ -30,7 +31,7 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
     // SAFETY: the handle's data is the `Shared` that opened it, which outlives the handle. No reference into it and no
     // lock is held while JavaScript runs.
     unsafe {
-        let shared: *mut Shared = LoopHandles::data(handle);
+        let shared: *mut Shared = data_of(handle);
         let start = Instant::now();
         let mut received = 0;
         let mut is_lone = false;
@@ -91,7 +92,7 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
 pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: as above.
     unsafe {
-        let shared: *mut Shared = LoopHandles::data(handle);
+        let shared: *mut Shared = data_of(handle);
         let start = Instant::now();
         let words = match (&(*shared).engine, (*shared).part) {
             (Some(engine), None) => lock(engine).take_offer(),
@@ -113,7 +114,7 @@ pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
 pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
     // SAFETY: as above.
     unsafe {
-        let shared: *mut Shared = LoopHandles::data(handle);
+        let shared: *mut Shared = data_of(handle);
         let words = match &(*shared).engine {
             Some(engine) => {
                 let mut engine = lock(engine);
@@ -174,7 +175,7 @@ unsafe fn tell(shared: *mut Shared, start: Instant) -> bool {
     // SAFETY: forwarded.
     unsafe {
         while let Some(Part { from, words }) = (*shared).part {
-            let from = deliver((*shared).env, (*shared).callback, from, words);
+            let from = deliver((*shared).callback, from, words);
             // A callback may have ended the environment.
             let Some(engine) = &(*shared).engine else {
                 return true;

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use napi::sys;
+use node_loop::{Arguments, Callback};
 use spawn_engine::wire::event::{DATA, ENDED, EXITED, FAILED, LOST, OVERFLOWED, STARTED};
 use spawn_engine::{Event, recycle};
 
@@ -11,16 +12,11 @@ use spawn_engine::{Event, recycle};
 /// of the engine that is mostly empty.
 const COPIED: usize = 64 * 1024;
 
-/// Calls `callback` with an event and lets ticks and promises run. What it throws becomes an uncaught exception.
+/// Calls `callback` with an event: ticks and promises run between two of them, as they do between two of Node's own.
 ///
 /// # Safety
-/// On the environment's thread, outside of any JavaScript, with `env` alive.
-pub(crate) unsafe fn deliver(
-    env: sys::napi_env,
-    callback: sys::napi_ref,
-    receiver: sys::napi_ref,
-    event: Event,
-) {
+/// As [`Callback::call`].
+pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
     let (kind, id, a, b, bytes) = match event {
         Event::Started { id } => (STARTED, id, 0, 0, None),
         Event::Failed { id, error } => (FAILED, id, error, 0, None),
@@ -47,41 +43,18 @@ pub(crate) unsafe fn deliver(
         } => (ENDED, id, stream.into(), error, Some(bytes)),
         Event::Overflowed { id, stream, bytes } => (OVERFLOWED, id, stream.into(), 0, Some(bytes)),
     };
-    // SAFETY: every handle made here lives in the scope opened here; `callback` and `receiver` are live references of `env`.
-    unsafe {
-        let mut scope = ptr::null_mut();
-        sys::napi_open_handle_scope(env, &mut scope);
-        let mut function = ptr::null_mut();
-        sys::napi_get_reference_value(env, callback, &mut function);
-        let mut this = ptr::null_mut();
-        sys::napi_get_reference_value(env, receiver, &mut this);
-        let mut arguments = [ptr::null_mut(); 5];
-        sys::napi_create_int32(env, kind, &mut arguments[0]);
-        sys::napi_create_double(env, id as f64, &mut arguments[1]);
-        sys::napi_create_int32(env, a, &mut arguments[2]);
-        sys::napi_create_int32(env, b, &mut arguments[3]);
-        let mut count = 4;
+    let fill = |arguments: &mut Arguments<5>| {
+        arguments.push_i32(kind);
+        arguments.push_f64(id as f64);
+        arguments.push_i32(a);
+        arguments.push_i32(b);
         if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
-            arguments[4] = buffer(env, bytes);
-            count = 5;
+            // SAFETY: inside the handle scope of the call.
+            arguments.push(unsafe { buffer(arguments.env(), bytes) });
         }
-        let mut result = ptr::null_mut();
-        let status = sys::napi_make_callback(
-            env,
-            ptr::null_mut(),
-            this,
-            function,
-            count,
-            arguments.as_ptr(),
-            &mut result,
-        );
-        if status == sys::Status::napi_pending_exception {
-            let mut error = ptr::null_mut();
-            sys::napi_get_and_clear_last_exception(env, &mut error);
-            sys::napi_fatal_exception(env, error);
-        }
-        sys::napi_close_handle_scope(env, scope);
-    }
+    };
+    // SAFETY: forwarded.
+    unsafe { callback.call(fill, |_, _| ()) };
 }
 
 /// A Node Buffer with these bytes.

@@ -1,6 +1,5 @@
 //! The engine of `@redline/child-process` as a Node-API addon: types in, facts out. JavaScript builds the errors.
 
-mod async_handle;
 mod delivery;
 mod environ;
 mod port;

@@ -2,28 +2,37 @@
 
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
-use std::ptr;
 use std::sync::Arc;
 
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
-use napi::{Env, Error, Result, sys};
+use napi::{Env, Error, Result};
 use napi_derive::napi;
+use node_loop::{Callback, Handle, Resident, data_of, settle};
 use spawn_engine::wire::{spawned, stdio};
 use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
 
-use crate::async_handle::AsyncHandle;
 use crate::delivery::deliver;
 use crate::environ;
 
-/// What the async handle's callback needs. Lives from the constructor to the end of the environment.
+/// What the loop's callback needs. Lives from the constructor to the end of the environment.
 struct Shared {
-    env: sys::napi_env,
-    callback: sys::napi_ref,
-    hook: sys::napi_async_cleanup_hook_handle,
-    /// What `this` is in the callback. Node looks for the `domain` of a receiver: no object of others will do.
-    receiver: sys::napi_ref,
-    handle: Option<AsyncHandle>,
+    callback: Callback,
+    /// The engine's threads wake JavaScript through it, and referencing it keeps the loop alive.
+    handle: Option<Handle>,
     port: Option<EnginePort>,
+}
+
+impl Resident for Shared {
+    fn leave(&mut self) -> Vec<Handle> {
+        // Once the port is dropped no other thread touches the handle.
+        drop(self.port.take());
+        self.handle.take().into_iter().collect()
+    }
+
+    fn end(&mut self) {
+        // SAFETY: the environment's thread; nothing calls back without a port.
+        unsafe { self.callback.delete() };
+    }
 }
 
 /// Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`.
@@ -73,39 +82,24 @@ impl Port {
     )]
     pub fn new(env: Env, on_event: Function<'_, (), ()>) -> Result<Self> {
         let env = env.raw();
-        let mut callback = ptr::null_mut();
         // SAFETY: a live function value of the current environment.
-        unsafe { sys::napi_create_reference(env, on_event.raw(), 1, &mut callback) };
-        let mut receiver = ptr::null_mut();
-        // SAFETY: as above; the object lives in the scope of this call, and then by its reference.
-        unsafe {
-            let mut object = ptr::null_mut();
-            sys::napi_create_object(env, &mut object);
-            sys::napi_create_reference(env, object, 1, &mut receiver);
-        }
+        let callback = unsafe { Callback::new(env, on_event.raw()) };
         let shared = Box::into_raw(Box::new(Shared {
-            env,
             callback,
-            receiver,
-            hook: ptr::null_mut(),
             handle: None,
             port: None,
         }));
         // SAFETY: this is the environment's thread, and `shared` lives until the handle is closed.
-        let handle = unsafe { AsyncHandle::open(env, shared.cast(), on_wake) }
+        let handle = unsafe { Handle::wakeable(env, shared, on_wake) }
             .ok_or_else(|| Error::from_reason("no event loop"))?;
-        let port = EnginePort::open(move || handle.send())
+        let waker = handle.waker();
+        let port = EnginePort::open(move || waker.wake())
             .map_err(|error| Error::from_reason(format!("errno {error}")))?;
-        // SAFETY: `shared` is ours alone until the hook or the handle runs, later, on this thread.
+        // SAFETY: `shared` is ours alone until the environment ends or the handle's callback runs, later, on this thread.
         unsafe {
             (*shared).handle = Some(handle);
             (*shared).port = Some(port);
-            sys::napi_add_async_cleanup_hook(
-                env,
-                Some(on_cleanup),
-                shared.cast(),
-                &mut (*shared).hook,
-            );
+            settle(env, shared);
         }
         Ok(Self { shared })
     }
@@ -250,7 +244,7 @@ impl Port {
     #[napi]
     pub fn set_referenced(&self, referenced: bool) {
         // SAFETY: as in `port`.
-        if let Some(handle) = unsafe { (*self.shared).handle } {
+        if let Some(handle) = unsafe { &mut (*self.shared).handle } {
             handle.set_referenced(referenced);
         }
     }
@@ -302,7 +296,7 @@ fn ended(text: String) -> Vec<u8> {
 unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: the handle's data is the `Shared` that opened it; it is freed after the handle is closed.
     unsafe {
-        let shared: *mut Shared = AsyncHandle::data(handle);
+        let shared: *mut Shared = data_of(handle);
         // What comes meanwhile wakes the next turn of the loop: timers and sockets get theirs in between.
         let waiting = (*shared).port.as_ref().map_or(0, EnginePort::waiting);
         for _ in 0..waiting {
@@ -316,35 +310,10 @@ unsafe extern "C" fn on_wake(handle: *mut c_void) {
                 }
                 _ => None,
             };
-            deliver((*shared).env, (*shared).callback, (*shared).receiver, event);
+            deliver((*shared).callback, event);
             if let (Some(id), Some(port)) = (ended, &(*shared).port) {
                 port.acknowledge(id);
             }
         }
-    }
-}
-
-unsafe extern "C" fn on_cleanup(_hook: sys::napi_async_cleanup_hook_handle, shared: *mut c_void) {
-    let shared: *mut Shared = shared.cast();
-    // SAFETY: runs once, on the environment's thread, while `shared` is alive. Dropping the port first makes sure that
-    // no other thread touches the handle afterwards.
-    unsafe {
-        drop((*shared).port.take());
-        sys::napi_delete_reference((*shared).env, (*shared).callback);
-        sys::napi_delete_reference((*shared).env, (*shared).receiver);
-        if let Some(handle) = (*shared).handle.take() {
-            handle.close(on_closed);
-        }
-    }
-}
-
-unsafe extern "C" fn on_closed(handle: *mut c_void) {
-    // SAFETY: libuv is done with the handle. `shared` stays allocated (some bytes per environment) when JavaScript's
-    // wrapper outlives it, because that wrapper still points at it.
-    unsafe {
-        let shared: *mut Shared = AsyncHandle::data(handle);
-        let hook = (*shared).hook;
-        AsyncHandle::free(handle);
-        sys::napi_remove_async_cleanup_hook(hook);
     }
 }

@@ -1,6 +1,6 @@
 //! Answers the engine gives by itself.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
 use crate::head::{self, Bounds};
 use crate::kept::Ending;
@@ -63,7 +63,9 @@ impl Engine {
         connection.head_since = 0;
         connection.head = None;
         connection.idle_since = 0;
-        connection.closing = !ending.keep_alive;
+        if !ending.keep_alive {
+            connection.stage = Stage::Closing;
+        }
         connection.answers.skip_request();
         self.push_own(connection, &bytes);
         self.give_back(bytes);

@@ -25,6 +25,38 @@ pub(crate) struct Refusal {
     pub place: u32,
 }
 
+/// What becomes of the bytes a client sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Input {
+    Understood,
+    /// The fault was reported; each further piece is refused for the same reason.
+    Refused(Refusal),
+    /// As above, but what still comes is discarded.
+    Dropped,
+}
+
+/// What has to happen before more of what a client sent is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Nothing,
+    /// The next batch: there was no room in the last.
+    Batch,
+    /// Earlier answers.
+    Answers,
+    /// The decision about a request that may take the connection over.
+    Upgrade,
+}
+
+/// How far a connection is from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Open,
+    /// The client has ended its side.
+    Ended,
+    /// It closes once everything is sent, whatever its client does.
+    Closing,
+}
+
 pub(crate) struct Connection {
     pub fd: OwnedFd,
     pub whom: Whom,
@@ -35,27 +67,17 @@ pub(crate) struct Connection {
     pub body: Option<Body>,
     pub answers: Answers,
     pub interest: Interest,
+    pub input: Input,
+    pub wait: Wait,
+    pub stage: Stage,
     /// The owner has heard of it, and must hear of its end.
     pub told: bool,
     /// The owner does not want more: neither of the body nor, of what the kernel holds, requests.
     pub paused: bool,
-    /// Parsing waits for answers, or for the decision about an upgrade.
-    pub blocked: bool,
-    /// Its bytes wait for the next batch.
-    pub stalled: bool,
-    /// The owner has been given a request that may take the connection over.
-    pub upgrading: bool,
-    /// The fault was reported; what still comes is refused for the same reason, or discarded without one.
-    pub failed: bool,
-    pub refusal: Option<Refusal>,
     /// The client said that it sends no more requests.
     pub last_request: bool,
-    /// The client has ended its side.
-    pub ended: bool,
-    /// That is reported to the owner before the connection is closed.
+    /// The client's end is reported to the owner before the connection is closed.
     pub announces_end: bool,
-    /// Close once everything is sent.
-    pub closing: bool,
     /// The kernel keeps the end of what was sent for what follows.
     pub corked: bool,
     /// Since when a head is awaited or coming in, 0 when none is.
@@ -99,17 +121,13 @@ impl Connection {
                 read: true,
                 write: false,
             },
+            input: Input::Understood,
+            wait: Wait::Nothing,
+            stage: Stage::Open,
             told: false,
             paused: false,
-            blocked: false,
-            stalled: false,
-            upgrading: false,
-            failed: false,
-            refusal: None,
             last_request: false,
-            ended: false,
             announces_end: false,
-            closing: false,
             corked: false,
             // A client that connects and says nothing is timed as one that has begun.
             head_since: now_ms,
@@ -125,12 +143,33 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        !(self.ended
-            || self.closing
-            || self.blocked
-            || self.stalled
-            || self.upgrading
-            || self.paused)
+        self.stage == Stage::Open && self.wait == Wait::Nothing && !self.paused
+    }
+
+    /// Something was wrong.
+    pub fn has_failed(&self) -> bool {
+        !matches!(self.input, Input::Understood)
+    }
+
+    /// It closes once everything is sent.
+    pub fn is_closing(&self) -> bool {
+        self.stage == Stage::Closing
+    }
+
+    /// The next head waits for what the owner does.
+    pub fn is_blocked(&self) -> bool {
+        match self.wait {
+            Wait::Answers => true,
+            Wait::Upgrade => self.body.is_none(),
+            Wait::Nothing | Wait::Batch => false,
+        }
+    }
+
+    /// What it waited for may have happened. A decision is somebody else's to take.
+    pub fn look_again(&mut self) {
+        if self.wait != Wait::Upgrade {
+            self.wait = Wait::Nothing;
+        }
     }
 
     /// Something was read and not told yet.
@@ -146,9 +185,9 @@ impl Connection {
 
     /// The next deadline and its kind.
     pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
-        let request = if self.failed || self.closing {
+        let request = if self.has_failed() || self.is_closing() {
             None
-        } else if self.head_since != 0 && !self.blocked {
+        } else if self.head_since != 0 && !self.is_blocked() {
             let both = [settings.headers_timeout, settings.request_timeout];
             let first = both.into_iter().filter(|timeout| *timeout != 0).min();
             first.map(|timeout| self.head_since + u64::from(timeout))

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use crate::address::{self, Address};
-use crate::connection::{Connection, Interest};
+use crate::connection::{Connection, Input, Interest, Stage};
 use crate::engine::Engine;
 use crate::kept::KeptAnswers;
 use crate::listener::{Bind, ListenOptions, Listener};
@@ -105,7 +105,7 @@ impl Engine {
     pub fn close_idle(&mut self, server: u32) {
         self.each_of(server, |engine, connection| {
             if connection.is_idle() {
-                connection.closing = true;
+                connection.stage = Stage::Closing;
                 engine.close_if_sent(connection);
             }
         });
@@ -162,7 +162,9 @@ impl Engine {
     pub fn discard_body(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
             connection.paused = false;
-            connection.refusal = None;
+            if connection.has_failed() {
+                connection.input = Input::Dropped;
+            }
             if let Some(body) = &mut connection.body {
                 body.discarded = true;
             }

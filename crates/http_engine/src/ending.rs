@@ -1,7 +1,7 @@
 //! Connections that end, and how their owner hears of it.
 
 use crate::batch::{Note, Whom};
-use crate::connection::{Connection, Refusal};
+use crate::connection::{Connection, Input, Refusal, Stage};
 use crate::engine::Engine;
 use crate::problem::What;
 use crate::read::Pause;
@@ -45,7 +45,6 @@ impl Engine {
         at: usize,
         packet: &[u8],
     ) {
-        connection.failed = true;
         connection.told = true;
         connection.body = None;
         connection.head_since = 0;
@@ -57,7 +56,11 @@ impl Engine {
             place,
         };
         // Behind a timeout nothing is wrong with the bytes.
-        connection.refusal = (what != What::Timeout).then_some(refusal);
+        connection.input = if what == What::Timeout {
+            Input::Dropped
+        } else {
+            Input::Refused(refusal)
+        };
         self.tell_refusal(connection, refusal, packet);
     }
 
@@ -67,7 +70,7 @@ impl Engine {
         connection: &mut Box<Connection>,
         bytes: &[u8],
     ) -> Result<(), Pause> {
-        if let Some(refusal) = connection.refusal {
+        if let Input::Refused(refusal) = connection.input {
             let length = bytes.len().min(self.batch.longest_packet());
             if !self.batch.has_room(error::WORDS, length) {
                 return Err(Pause::Batch);
@@ -95,19 +98,19 @@ impl Engine {
     pub(crate) fn settle_end(&mut self, connection: &mut Box<Connection>) {
         let half_open = self.settings(connection.whom.server).flags.allow_half_open;
         if (half_open || connection.announces_end)
-            && !connection.failed
+            && !connection.has_failed()
             && connection.answers.in_flight() > 0
         {
             self.batch.note(connection.whom, Note::End);
             return;
         }
-        connection.closing = true;
+        connection.stage = Stage::Closing;
         self.close_if_sent(connection);
     }
 
     /// Closes a connection that was to be closed once everything is sent, if it is.
     pub(crate) fn close_if_sent(&mut self, connection: &mut Box<Connection>) {
-        if connection.closing && connection.answers.unsent() == 0 {
+        if connection.is_closing() && connection.answers.unsent() == 0 {
             sys::finish(&connection.fd, &mut self.scratch);
             self.release(connection, 0);
         }

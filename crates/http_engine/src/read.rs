@@ -1,6 +1,6 @@
 //! From bytes to records.
 
-use crate::connection::{Connection, Interest};
+use crate::connection::{Connection, Input, Interest, Stage, Wait};
 use crate::diagnose::Progress;
 use crate::engine::Engine;
 use crate::head;
@@ -44,7 +44,7 @@ impl Engine {
                 connection.last_active = self.now_ms;
                 connection.read_in = self.turn;
                 connection.bytes_read += count as u64;
-                if connection.failed && connection.refusal.is_none() {
+                if matches!(connection.input, Input::Dropped) {
                     // Read on for the sake of its end: the owner may leave it to the client.
                 } else if connection.unread.is_empty() {
                     let taken = self.understand(connection, &scratch[..count]);
@@ -65,8 +65,7 @@ impl Engine {
 
     /// Goes on with what was read before.
     pub(crate) fn read_on(&mut self, connection: &mut Box<Connection>) {
-        connection.blocked = false;
-        connection.stalled = false;
+        connection.look_again();
         if connection.has_more() {
             self.understand_unread(connection);
         }
@@ -90,12 +89,12 @@ impl Engine {
     /// Understands as much of `bytes` as can be, and says how much that is. Behind an error nothing is left.
     fn understand(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) -> usize {
         let mut at = 0;
-        connection.blocked = false;
+        connection.look_again();
         let pause = loop {
-            if connection.closing {
+            if connection.is_closing() {
                 break Pause::Failed;
             }
-            let step = if connection.failed {
+            let step = if connection.has_failed() {
                 self.refuse_again(connection, bytes)
             } else if connection.body.is_some() {
                 self.read_body(connection, bytes, &mut at)
@@ -109,10 +108,14 @@ impl Engine {
         match pause {
             Pause::Failed => return bytes.len(),
             Pause::Batch => {
-                connection.stalled = true;
+                connection.wait = Wait::Batch;
                 self.stall(connection);
             }
-            Pause::Owner => connection.blocked = connection.body.is_none(),
+            // Of a body the owner wants no more: that is `paused`.
+            Pause::Owner if connection.body.is_none() && connection.wait == Wait::Nothing => {
+                connection.wait = Wait::Answers;
+            }
+            Pause::Owner => {}
             Pause::Bytes => {}
         }
         self.arm(connection);
@@ -138,7 +141,7 @@ impl Engine {
             *at = bytes.len();
             return Err(Pause::Bytes);
         }
-        if connection.upgrading {
+        if connection.wait == Wait::Upgrade {
             return Err(Pause::Owner);
         }
         let answers = &connection.answers;
@@ -203,11 +206,11 @@ impl Engine {
 
     /// Nothing is in flight and no body comes in: the connection is between two requests.
     pub(crate) fn rest(&mut self, connection: &mut Box<Connection>) {
-        if connection.body.is_none() && connection.head_since == 0 && !connection.failed {
+        if connection.body.is_none() && connection.head_since == 0 && !connection.has_failed() {
             connection.idle_since = self.now_ms;
             self.arm(connection);
         }
-        if connection.blocked {
+        if connection.is_blocked() {
             self.stall(connection);
             self.ring();
         }
@@ -215,10 +218,10 @@ impl Engine {
 
     /// The client has ended its side.
     pub(crate) fn on_end(&mut self, connection: &mut Box<Connection>) {
-        let had_failed = connection.failed;
+        let had_failed = connection.has_failed();
         let inside = connection.body.is_some()
-            || (!connection.unread.is_empty() && !connection.blocked && !connection.failed);
-        connection.ended = true;
+            || (!connection.unread.is_empty() && !connection.is_blocked() && !had_failed);
+        connection.stage = Stage::Ended;
         if inside && connection.body.as_ref().is_none_or(|body| !body.discarded) {
             if connection.body.is_some() {
                 self.fail(connection, What::EarlyEnd, 0, &[]);
@@ -226,7 +229,7 @@ impl Engine {
                 self.fail_request(connection, What::EarlyEnd, 0, &[]);
             }
         }
-        if connection.failed && !had_failed {
+        if connection.has_failed() && !had_failed {
             let write = connection.interest.write;
             self.show_interest(connection, Interest { read: false, write });
             return;

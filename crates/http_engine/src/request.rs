@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Framing};
 use crate::chunked::Chunked;
-use crate::connection::Connection;
+use crate::connection::{Connection, Wait};
 use crate::diagnose;
 use crate::engine::Engine;
 use crate::head::{self, Bounds, Facts, Limits};
@@ -115,7 +115,7 @@ impl Engine {
         let body_offset = self.batch.bytes;
         let mut problem = None;
         if takes_over {
-            connection.upgrading = true;
+            connection.wait = Wait::Upgrade;
             self.upgrading.push(connection.whom);
         }
         match framing(&facts, limits) {
@@ -164,7 +164,7 @@ impl Engine {
         if let Some(problem) = problem {
             return self.refuse(connection, problem, bytes);
         }
-        if connection.upgrading {
+        if takes_over {
             return Err(Pause::Owner);
         }
         Ok(())

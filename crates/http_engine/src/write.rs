@@ -2,7 +2,7 @@
 
 use crate::answers::{Turn, Wrap, wrapping};
 use crate::batch::Note;
-use crate::connection::{Connection, Interest};
+use crate::connection::{Connection, Interest, Stage};
 use crate::cork::uncork;
 use crate::engine::Engine;
 use crate::sys;
@@ -166,7 +166,7 @@ impl Engine {
             }
             Turn::Now => {}
         }
-        if connection.closing && !raw {
+        if connection.is_closing() && !raw {
             return;
         }
         let plain = !order.has(flags::CHUNK | flags::TRAILERS);
@@ -205,7 +205,7 @@ impl Engine {
 
     /// Sends from where the bytes lie, and copies what the kernel does not take.
     fn write_large(&mut self, connection: &mut Box<Connection>, order: Order, bytes: &[u8]) {
-        if connection.closing && !order.has(flags::RAW) {
+        if connection.is_closing() && !order.has(flags::RAW) {
             return;
         }
         let has_more = !order.has(flags::END | flags::CLOSE | flags::RAW);
@@ -253,21 +253,21 @@ impl Engine {
             return;
         }
         if order.has(flags::CLOSE) {
-            connection.closing = true;
+            connection.stage = Stage::Closing;
         }
         if order.has(flags::END) && !order.has(flags::RAW) {
-            if connection.closing {
+            if connection.is_closing() {
                 // Whatever the requests behind it are answered with: this was the last.
                 connection.answers.close();
-            } else {
-                connection.closing = connection.answers.end();
+            } else if connection.answers.end() {
+                connection.stage = Stage::Closing;
             }
             if connection.answers.in_flight() == 0 {
                 self.rest(connection);
-                if connection.ended {
-                    connection.closing = true;
+                if connection.stage == Stage::Ended {
+                    connection.stage = Stage::Closing;
                 }
-            } else if connection.blocked {
+            } else if connection.is_blocked() {
                 self.stall(connection);
                 self.ring();
             }
@@ -344,11 +344,11 @@ impl Engine {
                 self.batch.note(connection.whom, Note::Drain);
             }
         }
-        if connection.blocked {
+        if connection.is_blocked() {
             self.stall(connection);
             self.ring();
         }
-        if connection.closing {
+        if connection.is_closing() {
             self.close_if_sent(connection);
             return false;
         }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{ALARM, BELL, Engine, LISTENER};
+use crate::connection::Wait;
 use crate::sys;
 
 /// What a turn brought.
@@ -194,7 +195,7 @@ impl Engine {
     fn settle(&mut self) {
         for whom in std::mem::take(&mut self.upgrading) {
             self.with(whom.slot, whom.generation, |engine, connection| {
-                connection.upgrading = false;
+                connection.wait = Wait::Nothing;
                 engine.read_on(connection);
             });
         }

@@ -8,8 +8,8 @@ import { writeWire } from './wire.mjs';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const addons = [
-  { crate: 'spawn_node', needs: ['spawn_engine'], into: 'packages/child-process/child-process' },
-  { crate: 'http_node', needs: ['http_engine'], into: 'packages/http/http' },
+  { crate: 'spawn_node', needs: ['spawn_engine', 'node_loop'], into: 'packages/child-process/child-process' },
+  { crate: 'http_node', needs: ['http_engine', 'node_loop'], into: 'packages/http/http' },
 ];
 
 writeWire();

@@ -35,7 +35,7 @@ impl Ready {
     pub fn begin_share(&mut self, epoll: &Epoll, shares: usize) {
         if self.next == self.count {
             self.next = 0;
-            self.count = epoll.wait(&mut self.events);
+            self.count = epoll.wait(&mut self.events, 0).len();
             let parts = if self.count > FEW { 1 } else { shares };
             self.share = self.count.div_ceil(parts);
         }

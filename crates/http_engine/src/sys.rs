@@ -1,23 +1,11 @@
 //! The few system calls the engine is made of, as functions that return `Result`.
 
-use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+pub use kernel::Errno;
+pub(crate) use kernel::{Epoll, check, errno};
 use libc::{c_int, c_void};
-
-/// A positive error number, as in `errno.h`.
-pub type Errno = i32;
-
-pub(crate) fn errno() -> Errno {
-    io::Error::last_os_error()
-        .raw_os_error()
-        .unwrap_or(libc::EIO)
-}
-
-pub(crate) fn check(result: c_int) -> Result<c_int, Errno> {
-    if result < 0 { Err(errno()) } else { Ok(result) }
-}
 
 pub(crate) fn own(fd: RawFd) -> OwnedFd {
     // SAFETY: every caller passes a descriptor the kernel has just created or the user has given away.
@@ -203,56 +191,6 @@ pub(crate) fn finish(fd: &OwnedFd, scratch: &mut [u8]) {
     // SAFETY: no memory is passed.
     unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
     let _ = receive(fd, scratch);
-}
-
-/// An epoll instance.
-pub(crate) struct Epoll(OwnedFd);
-
-impl Epoll {
-    pub fn new() -> Result<Self, Errno> {
-        // SAFETY: no memory is passed.
-        check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).map(|fd| Self(own(fd)))
-    }
-
-    fn control(&self, operation: c_int, fd: RawFd, events: c_int, token: u64) -> Result<(), Errno> {
-        let mut event = libc::epoll_event {
-            events: events as u32,
-            u64: token,
-        };
-        // SAFETY: `event` outlives the call.
-        check(unsafe { libc::epoll_ctl(self.0.as_raw_fd(), operation, fd, &mut event) }).map(drop)
-    }
-
-    pub fn add(&self, fd: &OwnedFd, events: c_int, token: u64) -> Result<(), Errno> {
-        self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), events, token)
-    }
-
-    pub fn change(&self, fd: &OwnedFd, events: c_int, token: u64) {
-        let _ = self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), events, token);
-    }
-
-    pub fn remove(&self, fd: &OwnedFd) {
-        let _ = self.control(libc::EPOLL_CTL_DEL, fd.as_raw_fd(), 0, 0);
-    }
-
-    pub fn wait(&self, events: &mut [libc::epoll_event]) -> usize {
-        // SAFETY: the kernel writes at most `events.len()` entries.
-        let count = unsafe {
-            libc::epoll_wait(
-                self.0.as_raw_fd(),
-                events.as_mut_ptr(),
-                events.len() as c_int,
-                0,
-            )
-        };
-        count.max(0) as usize
-    }
-}
-
-impl AsRawFd for Epoll {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
-    }
 }
 
 /// A descriptor that is readable while somebody asks for a turn.

@@ -103,7 +103,7 @@ impl Port {
     #[napi]
     pub fn listen(&self, options: JsListenOptions, settings: JsSettings) -> i32 {
         let Some(bind) = bind_of(&options) else {
-            return -22;
+            return -libc::EINVAL;
         };
         let defaults = ListenOptions::default();
         let how = ListenOptions {
@@ -114,7 +114,7 @@ impl Port {
             writable_all: options.writable_all.unwrap_or(false),
         };
         let Some(mut engine) = self.engine() else {
-            return -22;
+            return -libc::EINVAL;
         };
         match engine.listen(&bind, how, settings.into()) {
             Ok(number) => number as i32,

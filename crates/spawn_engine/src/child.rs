@@ -82,7 +82,7 @@ impl Child {
                 if state.announce {
                     self.inbox.push(Event::Started { id: self.id });
                 }
-                let watched = epoll.add(&pidfd, token(self.id, PROCESS));
+                let watched = epoll.add(&pidfd, libc::EPOLLIN, token(self.id, PROCESS));
                 state.pidfd = Some(pidfd);
                 match watched {
                     Ok(()) => state.announce,

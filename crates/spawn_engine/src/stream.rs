@@ -106,7 +106,7 @@ impl Stream {
         let Some(fd) = &self.fd else {
             return Found::Nothing;
         };
-        match epoll.add(fd, token) {
+        match epoll.add(fd, libc::EPOLLIN, token) {
             Ok(()) => {
                 self.armed = true;
                 Found::Nothing

@@ -1,24 +1,12 @@
 //! The few system calls the engine is made of, as functions that return `Result`.
 
-use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Instant;
 
+pub use kernel::Errno;
+use kernel::check;
+pub(crate) use kernel::{Epoll, errno};
 use libc::c_int;
-
-/// A positive error number, as in `errno.h`.
-pub type Errno = i32;
-
-/// The calling thread's last error.
-pub(crate) fn errno() -> Errno {
-    io::Error::last_os_error()
-        .raw_os_error()
-        .unwrap_or(libc::EIO)
-}
-
-fn check(result: c_int) -> Result<c_int, Errno> {
-    if result < 0 { Err(errno()) } else { Ok(result) }
-}
 
 fn own(fd: RawFd) -> OwnedFd {
     // SAFETY: every caller passes a descriptor the kernel has just created, which nothing else owns.
@@ -336,64 +324,6 @@ impl Drop for SignalMask {
     fn drop(&mut self) {
         // SAFETY: the mask that the kernel gave us before.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
-    }
-}
-
-/// An epoll instance.
-pub(crate) struct Epoll(OwnedFd);
-
-impl Epoll {
-    pub fn new() -> Result<Self, Errno> {
-        // SAFETY: no memory is passed.
-        check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).map(|fd| Self(own(fd)))
-    }
-
-    pub fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), Errno> {
-        let mut event = libc::epoll_event {
-            events: libc::EPOLLIN as u32,
-            u64: token,
-        };
-        // SAFETY: `event` outlives the call.
-        check(unsafe {
-            libc::epoll_ctl(
-                self.0.as_raw_fd(),
-                libc::EPOLL_CTL_ADD,
-                fd.as_raw_fd(),
-                &mut event,
-            )
-        })
-        .map(drop)
-    }
-
-    /// Must come before every close: a sibling between clone and exec holds a copy of the descriptor table, which
-    /// would keep the entry alive and deliver events of a descriptor number that means something else by then.
-    pub fn remove(&self, fd: &OwnedFd) {
-        // SAFETY: the event argument is ignored for EPOLL_CTL_DEL.
-        unsafe {
-            libc::epoll_ctl(
-                self.0.as_raw_fd(),
-                libc::EPOLL_CTL_DEL,
-                fd.as_raw_fd(),
-                std::ptr::null_mut(),
-            )
-        };
-    }
-
-    pub fn wait<'a>(
-        &self,
-        events: &'a mut [libc::epoll_event],
-        timeout_ms: i32,
-    ) -> &'a [libc::epoll_event] {
-        // SAFETY: the kernel writes at most `events.len()` entries.
-        let count = unsafe {
-            libc::epoll_wait(
-                self.0.as_raw_fd(),
-                events.as_mut_ptr(),
-                events.len() as c_int,
-                timeout_ms,
-            )
-        };
-        &events[..count.max(0) as usize]
     }
 }
 

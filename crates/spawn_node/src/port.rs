@@ -14,6 +14,9 @@ use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Std
 use crate::delivery::deliver;
 use crate::environ;
 
+/// The error number of what is asked for when the environment has ended.
+const CLOSED: i32 = libc::EPERM;
+
 /// What the loop's callback needs. Lives from the constructor to the end of the environment.
 struct Shared {
     callback: Callback,
@@ -127,7 +130,7 @@ impl Port {
         collect_limit: f64,
     ) -> f64 {
         let Some(port) = self.port() else {
-            return -1.0;
+            return -f64::from(CLOSED);
         };
         let request = request(
             file,
@@ -159,7 +162,7 @@ impl Port {
     /// Blocks until the program runs: its process id, or a negative error number.
     #[napi]
     pub fn wait_started(&self, id: f64) -> i32 {
-        self.port().map_or(-1, |port| {
+        self.port().map_or(-CLOSED, |port| {
             port.wait_started(id as u64).unwrap_or_else(|error| -error)
         })
     }

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
+import { constants } from 'node:os';
 import type { ChildPipes } from './child-pipes.ts';
 import { native } from './engine.ts';
 import { spawnError } from './errors.ts';
@@ -7,6 +8,7 @@ import type { Pipe } from './pipe.ts';
 import { forget, hold, listen, port, release, type Listener } from './port.ts';
 import { signalName } from './signals.ts';
 
+const { ESRCH } = constants.errno;
 const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
 
 /** What a handle does to the `ChildProcess` it belongs to. */
@@ -121,7 +123,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   }
 
   kill(signal: number): number {
-    return this.#id === 0 ? -3 : port().kill(this.#id, signal);
+    return this.#id === 0 ? -ESRCH : port().kill(this.#id, signal);
   }
 
   ref(): void {

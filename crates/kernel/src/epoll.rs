@@ -1,0 +1,76 @@
+//! One epoll instance.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use libc::c_int;
+
+use crate::{Errno, check};
+
+/// An epoll instance. Tokens are its user's.
+#[derive(Debug)]
+pub struct Epoll(OwnedFd);
+
+impl Epoll {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// When the process has no descriptors left.
+    pub fn new() -> Result<Self, Errno> {
+        // SAFETY: no memory is passed.
+        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: the kernel has just created it, and nothing else owns it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    fn control(&self, operation: c_int, fd: RawFd, events: c_int, token: u64) -> Result<(), Errno> {
+        let mut event = libc::epoll_event {
+            events: events as u32,
+            u64: token,
+        };
+        // SAFETY: `event` outlives the call.
+        check(unsafe { libc::epoll_ctl(self.0.as_raw_fd(), operation, fd, &mut event) }).map(drop)
+    }
+
+    /// Watches a descriptor.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn add(&self, fd: &OwnedFd, events: c_int, token: u64) -> Result<(), Errno> {
+        self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), events, token)
+    }
+
+    /// Watches it for something else.
+    pub fn change(&self, fd: &OwnedFd, events: c_int, token: u64) {
+        let _ = self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), events, token);
+    }
+
+    /// Watches it no more. Has to come before the close of a descriptor that a child may hold a copy of: a sibling between clone
+    /// and exec does, which keeps the entry alive and delivers events of a number that means something else by then.
+    pub fn remove(&self, fd: &OwnedFd) {
+        let _ = self.control(libc::EPOLL_CTL_DEL, fd.as_raw_fd(), 0, 0);
+    }
+
+    /// What is ready, at once or within so many milliseconds; -1 waits as long as it takes.
+    pub fn wait<'a>(
+        &self,
+        events: &'a mut [libc::epoll_event],
+        timeout_ms: i32,
+    ) -> &'a [libc::epoll_event] {
+        // SAFETY: the kernel writes at most `events.len()` entries.
+        let count = unsafe {
+            libc::epoll_wait(
+                self.0.as_raw_fd(),
+                events.as_mut_ptr(),
+                events.len() as c_int,
+                timeout_ms,
+            )
+        };
+        &events[..count.max(0) as usize]
+    }
+}
+
+impl AsRawFd for Epoll {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}

@@ -1,15 +1,21 @@
-// Writes the numbers of the Rust engines as TypeScript, builds the addons and puts each beside its package's native.cjs. Without cargo it says so and succeeds: every
+// Writes the numbers of the Rust engines as TypeScript, builds the addons and puts each beside its package's native.cjs, with
+// its types. Without cargo it says so and succeeds: every
 // package works without its addon. Arguments name the crates to build; without any, all are built. Runs before anything
 // is installed, so it is plain JavaScript.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { writeAddonTypes } from './addon-types.mjs';
 import { writeWire } from './wire.mjs';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const addons = [
-  { crate: 'spawn_node', needs: ['spawn_engine', 'node_loop'], into: 'packages/child-process/child-process' },
-  { crate: 'http_node', needs: ['http_engine', 'node_loop'], into: 'packages/http/http' },
+  {
+    crate: 'spawn_node',
+    needs: ['spawn_engine', 'node_loop', 'kernel'],
+    into: 'packages/child-process/child-process',
+  },
+  { crate: 'http_node', needs: ['http_engine', 'node_loop', 'kernel'], into: 'packages/http/http' },
 ];
 
 writeWire();
@@ -33,10 +39,14 @@ function build({ crate, needs, into }) {
   const built = existsSync(target) ? statSync(target).mtimeMs : 0;
   if (sources.every((source) => newest(join(root, source)) <= built)) return;
   process.stderr.write(`Building ${crate} with cargo\n`);
+  const folder = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
+  const types = join(folder, 'addon-types');
+  mkdirSync(types, { recursive: true });
   try {
     execFileSync('cargo', ['build', '--release', '--locked', '--quiet', '--package', crate], {
       cwd: root,
       stdio: 'inherit',
+      env: { ...process.env, NAPI_TYPE_DEF_TMP_FOLDER: types },
     });
   } catch {
     process.stderr.write(`cargo could not build ${crate}; its messages are above.\n`);
@@ -44,9 +54,9 @@ function build({ crate, needs, into }) {
     return;
   }
   // Under another name first: a process that has the old file mapped keeps it.
-  const folder = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
   copyFileSync(join(folder, 'release', `lib${crate}.so`), `${target}.new`);
   renameSync(`${target}.new`, target);
+  writeAddonTypes(crate, join(types, crate), join(root, dirname(into), 'native.d.cts'));
 }
 
 function newest(path) {

@@ -1,88 +1,95 @@
+// Generated from crates/spawn_node by scripts/build-native.mjs: change it there.
+
 /** @throws What `require` says where the addon does not load. */
 export declare function loadAddon(): Addon;
 
 export interface Addon {
-  readonly supported: typeof supported;
+  readonly isReadable: typeof isReadable;
   readonly realEnvironmentVariable: typeof realEnvironmentVariable;
   readonly run: typeof run;
-  readonly isReadable: typeof isReadable;
+  readonly supported: typeof supported;
   readonly Port: typeof Port;
 }
-
-/** 0 when the engine runs here, otherwise the error number that says why not. */
-declare function supported(): number;
-
-/** A variable of the process's own environment, whatever `process.env` has been replaced with. */
-declare function realEnvironmentVariable(name: string): string | null;
 
 /** Whether a read of a descriptor would not block: there are bytes, or it is at its end. */
 declare function isReadable(fd: number): boolean;
 
-/** How a process that was waited for ended. */
-export interface Ran {
-  /** 0 or what went wrong, as a negative number. */
-  error: number;
-  /** 0 when it could not be started. */
-  pid: number;
-  /** The exit code, -1 when a signal ended it or it is not known. */
-  code: number;
-  /** The signal that ended it, or 0. */
-  signal: number;
-  /** By descriptor: what came out of each pipe but stdin's. */
-  outputs?: (Buffer | null | undefined)[] | null;
-}
+/** The value of a variable in the process's own environment, whatever `process.env` has been replaced with. */
+declare function realEnvironmentVariable(name: string): string | null;
 
-/** Runs a process to its end on this thread; a timeout or limit of 0 is none. */
-declare function run(
-  file: string,
-  args: string,
-  env: string | null,
-  cwd: string | null,
-  detached: boolean,
-  uid: number | null,
-  gid: number | null,
-  stdio: number[],
-  input: Uint8Array | undefined,
-  timeoutMs: number,
-  maxBuffer: number,
-  killSignal: number,
-): Ran;
+/** Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. The others are as in `Port.spawn`. */
+declare function run(file: string, args: string, pairs: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, input: Uint8Array | undefined | null, timeoutMs: number, maxBuffer: number, killSignal: number): Ran;
 
-/** Starts processes and reports on them; one per environment. `stream` is an index in the child's stdio. */
+/** 0 when the engine runs here, otherwise the error number that says why not. */
+declare function supported(): number;
+
+/**
+ * Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`: see `EVENT` in `wire.ts`. One
+ * for each environment. `stream` is an index in the child's stdio.
+ */
 declare class Port {
+  /** Opens the environment's port. */
   constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);
-  /** The child's id, a negative error number, or -(id * 4096 + error number) for one that has failed already. */
-  spawn(
-    file: string,
-    args: string,
-    env: string | null,
-    cwd: string | null,
-    detached: boolean,
-    uid: number | null,
-    gid: number | null,
-    stdio: number[],
-    collectLimit: number,
-  ): number;
+  /**
+   * Queues a process and returns its id, a negative error number, or both for one that has failed already but has an id,
+   * pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; no `env` is this
+   * process's own. `stdio` has a descriptor or one of `STDIO` per entry.
+   */
+  spawn(file: string, args: string, env: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, collectLimit: number): number;
   /** Whether the program runs already; if not, asks for the "started" event. */
   announce(id: number): boolean;
   /** Blocks until the program runs: its process id, or a negative error number. */
   waitStarted(id: number): number;
   /** Whether the process has ended, told or not. */
   hasEnded(id: number): boolean;
-  /** 0, or a negative error number. */
+  /** Signals the process: 0, or a negative error number. */
   kill(id: number, signal: number): number;
-  /** Whether a stream ended without a byte, and nobody has read from it. */
-  isAtEnd(id: number, stream: number): boolean;
   /** Reads a stream, 256 KiB from now on. */
   flow(id: number, stream: number): void;
-  uncollect(id: number, stream: number): { ended: boolean; bytes: Buffer };
-  take(id: number, stream: number): { fd: number; bytes: Buffer };
+  /** Stops collecting a stream. */
+  uncollect(id: number, stream: number): Uncollected;
+  /** Gives a stream's descriptor away. */
+  take(id: number, stream: number): Taken;
+  /** Whether a stream ended without a byte, and nobody has read from it. */
+  isAtEnd(id: number, stream: number): boolean;
+  /** Closes a stream. */
   closeStream(id: number, stream: number): void;
-  /** After the exit: which of the streams nobody touched have not ended. */
-  drain(id: number): number[];
+  /** After the exit: closes stdin, empties what nobody touched, and says which of those have not ended. */
+  drain(id: number): Array<number>;
   /** Blocks until every process asked for here has been started or has failed. */
   flush(): void;
+  /** Whether the port keeps the event loop alive. */
   setReferenced(referenced: boolean): void;
 }
 
-export type { Port };
+/** How a process that was waited for ended. */
+export interface Ran {
+  /** 0 or what went wrong, as a negative number. */
+  error: number;
+  /** Its id; 0 when it could not be started. */
+  pid: number;
+  /** The exit code, -1 when a signal ended it or it is not known. */
+  code: number;
+  /** The signal that ended it, or 0. */
+  signal: number;
+  /** By descriptor: what came out of each pipe but stdin's. None when it could not be started. */
+  outputs?: Array<Buffer | undefined | null>;
+}
+
+/** What is left of a stream that is given away. */
+export interface Taken {
+  /** The descriptor, -1 when the stream has ended. */
+  fd: number;
+  /** What was read but not seen yet. */
+  bytes: Buffer;
+}
+
+/** What a stream had collected so far. */
+export interface Uncollected {
+  /** Whether it has ended. */
+  ended: boolean;
+  /** The bytes so far. */
+  bytes: Buffer;
+}
+
+export type { isReadable, realEnvironmentVariable, run, supported, Port };

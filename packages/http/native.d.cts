@@ -1,53 +1,4 @@
-/** The arrays that the engine and JavaScript share. See docs/design/http.md. */
-export interface Memory {
-  records: Uint32Array;
-  input: Uint8Array;
-  commands: Uint32Array;
-  output: Uint8Array;
-  pending: Uint32Array;
-}
-
-export interface Address {
-  /** An IP address, or the path of a Unix socket. */
-  address: string;
-  /** `IPv4`, `IPv6`, or empty for a Unix socket. */
-  family: string;
-  port: number;
-}
-
-/** Times in milliseconds, 0 is off. */
-export interface Settings {
-  headersTimeout: number;
-  requestTimeout: number;
-  keepAliveTimeout: number;
-  /** What kept answers say in `Keep-Alive`. */
-  keepAliveShown?: number;
-  socketTimeout: number;
-  maxHeaderSize: number;
-  /** Headers of a request, 0 is no limit. */
-  maxHeaders: number;
-  /** 0 is no limit, -1 drops all. */
-  maxConnections: number;
-  noDelay: boolean;
-  keepAlive: boolean;
-  keepAliveInitialDelay: number;
-  allowHalfOpen: boolean;
-  announceConnections: boolean;
-}
-
-/** One of `host` (an IP address), `path` and `fd`. */
-export interface Listen {
-  host?: string;
-  port?: number;
-  path?: string;
-  /** A bound socket. It stays the caller's. */
-  fd?: number;
-  backlog?: number;
-  ipv6Only?: boolean;
-  reusePort?: boolean;
-  readableAll?: boolean;
-  writableAll?: boolean;
-}
+// Generated from crates/http_node by scripts/build-native.mjs: change it there.
 
 /** @throws What `require` says where the addon does not load. */
 export declare function loadAddon(): Addon;
@@ -57,59 +8,154 @@ export interface Addon {
   readonly Port: typeof Port;
 }
 
-/** What the two sides have to agree on: lists by the number that crosses. */
-declare function tables(): {
-  methods: string[];
-  names: string[];
-  codes: string[];
-  reasons: string[];
-};
+/** The tables of the engine. */
+declare function tables(): Tables;
 
-/** The engine of this environment. A connection is its slot and its generation. */
+/** An HTTP/1.1 engine in this environment's loop. */
 declare class Port {
-  /** With `threaded` the engine has a thread of its own. */
-  constructor(memory: Memory, threaded: boolean, onBatch: (from: number, words: number) => number);
+  /**
+   * Opens the environment's engine. `memory` has the arrays of `docs/design/http.md`; `onBatch` gets from
+   * where to where words of `records` are to be read, and says how far it has read. With `threaded` the engine has a thread of its own.
+   */
+  constructor(memory: { records: Uint32Array; input: Uint8Array; commands: Uint32Array; output: Uint8Array; pending: Uint32Array }, threaded: boolean, onBatch: (from: number, words: number) => number);
   /** The server's number, or a negative error number. */
-  listen(options: Listen, settings: Settings): number;
-  configure(server: number, settings: Settings): void;
-  address(server: number): Address | null;
+  listen(options: ListenOptions, settings: ServerSettings): number;
+  /** Changes a server's settings. */
+  configure(server: number, settings: ServerSettings): void;
+  /** Where a server listens. */
+  address(server: number): SocketAddress | null;
+  /** Stops listening. */
   stop(server: number): void;
+  /** Closes connections between two requests. */
   closeIdle(server: number): void;
+  /** Closes all connections. */
   closeAll(server: number): void;
-  connectionCount(server: number): number;
-  /** Lets the engine answer GET and HEAD of a URL by itself; 0 ms is for ever. */
+  /** Lets the engine answer GET and HEAD of a URL by itself. */
   keep(server: number, url: string, head: Uint8Array, body: Uint8Array, timeMs: number): void;
+  /** Takes that back. */
   forget(server: number, url: string): void;
+  /** Connections of a server. */
+  connectionCount(server: number): number;
+  /** How many servers keep the loop alive. */
   setReferencedServers(count: number): void;
+  /** Serves a connection accepted elsewhere; the descriptor becomes the engine's. */
   adopt(server: number, fd: number): void;
+  /** Sends what was written to the shared memory. */
   flush(): void;
   /** Something was written while nobody looked after it. */
   watch(): void;
-  /** How many bytes the kernel has not taken, -1 when the connection is gone. */
-  write(
-    slot: number,
-    generation: number,
-    sequence: number,
-    flags: number,
-    data: Uint8Array,
-  ): number;
-  /** How many bytes the kernel has not taken. */
+  /** Writes at once: how many bytes the kernel has not taken, -1 when the connection is gone. */
+  write(slot: number, generation: number, sequence: number, flags: number, data: Uint8Array): number;
+  /** Closes at once, and says how many bytes the kernel has not taken. */
   close(slot: number, generation: number, reset: boolean): number;
+  /** No more of the body for now. */
   pause(slot: number, generation: number): void;
+  /** More of the body. */
   resume(slot: number, generation: number): void;
+  /** Nothing of the rest of the body. */
   discardBody(slot: number, generation: number): void;
   /** The owner hears of the client's end before the connection is closed for it. */
   announceEnd(slot: number, generation: number): void;
-  detach(slot: number, generation: number): { fd: number; head: Buffer } | null;
+  /** Gives a connection away. */
+  detach(slot: number, generation: number): Detached | null;
+  /** Inactivity timeout of a connection. */
   setTimeout(slot: number, generation: number, timeoutMs: number): void;
+  /** TCP_NODELAY of a connection. */
   setNoDelay(slot: number, generation: number, on: boolean): void;
+  /** SO_KEEPALIVE of a connection. */
   setKeepAlive(slot: number, generation: number, on: boolean, seconds: number): void;
-  remote(slot: number, generation: number): Address | null;
-  local(slot: number, generation: number): Address | null;
+  /** The far end. */
+  remote(slot: number, generation: number): SocketAddress | null;
+  /** The near end. */
+  local(slot: number, generation: number): SocketAddress | null;
+  /** Bytes read from a connection. */
   bytesRead(slot: number, generation: number): number;
+  /** Bytes written to a connection. */
   bytesWritten(slot: number, generation: number): number;
   /** Makes an uncaught exception of `error`, at once. */
   report(error: unknown): void;
 }
 
-export type { Port, tables };
+/** A connection that is given away. */
+export interface Detached {
+  /** Its descriptor. */
+  fd: number;
+  /** What was read behind the head. */
+  head: Buffer;
+}
+
+/** How to listen. One of `host`, `path` and `fd`. */
+export interface ListenOptions {
+  /** An IP address. */
+  host?: string;
+  /** With `host`. */
+  port?: number;
+  /** Of a Unix socket. */
+  path?: string;
+  /** A bound socket. It stays the caller's: the engine uses a copy of the descriptor. */
+  fd?: number;
+  /** Connections that may wait. */
+  backlog?: number;
+  /** No IPv4 on an IPv6 socket. */
+  ipv6Only?: boolean;
+  /** SO_REUSEPORT. */
+  reusePort?: boolean;
+  /** Rights of a Unix socket. */
+  readableAll?: boolean;
+  /** Rights of a Unix socket. */
+  writableAll?: boolean;
+}
+
+/** Times in milliseconds, 0 is off. */
+export interface ServerSettings {
+  /** For a head to come in. */
+  headersTimeout: number;
+  /** For a request to come in. */
+  requestTimeout: number;
+  /** Between two requests, everything included. */
+  keepAliveTimeout: number;
+  /** What kept answers say about it in `Keep-Alive`; nothing when it is 0 or missing. */
+  keepAliveShown?: number;
+  /** Without activity. */
+  socketTimeout: number;
+  /** Bytes, as Node counts. */
+  maxHeaderSize: number;
+  /** Headers of a request, and trailers; 0 is no limit. */
+  maxHeaders: number;
+  /** 0 is no limit, -1 drops all. */
+  maxConnections: number;
+  /** TCP_NODELAY. */
+  noDelay: boolean;
+  /** SO_KEEPALIVE. */
+  keepAlive: boolean;
+  /** Its delay in milliseconds. */
+  keepAliveInitialDelay: number;
+  /** Answer clients that have ended their side. */
+  allowHalfOpen: boolean;
+  /** Tell of connections when they come. */
+  announceConnections: boolean;
+}
+
+/** Where a socket is. */
+export interface SocketAddress {
+  /** An IP address, or the path of a Unix socket. */
+  address: string;
+  /** `IPv4`, `IPv6`, or empty for a Unix socket. */
+  family: string;
+  /** 0 for a Unix socket. */
+  port: number;
+}
+
+/** What the two sides have to agree on. */
+export interface Tables {
+  /** By the index that crosses. */
+  methods: Array<string>;
+  /** By the number that crosses, minus 1. */
+  names: Array<string>;
+  /** Codes of client errors by number. */
+  codes: Array<string>;
+  /** Their reasons. */
+  reasons: Array<string>;
+}
+
+export type { tables, Port };

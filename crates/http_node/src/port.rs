@@ -30,7 +30,7 @@ impl Port {
     /// where to where words of `records` are to be read, and says how far it has read. With `threaded` the engine has a thread of its own.
     #[napi(
         constructor,
-        ts_args_type = "memory: Memory, threaded: boolean, onBatch: (from: number, words: number) => number"
+        ts_args_type = "memory: { records: Uint32Array; input: Uint8Array; commands: Uint32Array; output: Uint8Array; pending: Uint32Array }, threaded: boolean, onBatch: (from: number, words: number) => number"
     )]
     pub fn new(
         env: Env,

@@ -21,7 +21,7 @@ pub struct Tables {
 }
 
 /// Where a socket is.
-#[napi(object)]
+#[napi(object, js_name = "SocketAddress")]
 pub struct JsAddress {
     /// An IP address, or the path of a Unix socket.
     pub address: String,
@@ -32,7 +32,7 @@ pub struct JsAddress {
 }
 
 /// A connection that is given away.
-#[napi(object)]
+#[napi(object, js_name = "Detached")]
 pub struct JsDetached {
     /// Its descriptor.
     pub fd: i32,
@@ -41,29 +41,29 @@ pub struct JsDetached {
 }
 
 /// Times in milliseconds, 0 is off.
-#[napi(object)]
+#[napi(object, js_name = "ServerSettings")]
 pub struct JsSettings {
     /// For a head to come in.
     pub headers_timeout: u32,
     /// For a request to come in.
     pub request_timeout: u32,
-    /// Between two requests.
+    /// Between two requests, everything included.
     pub keep_alive_timeout: u32,
-    /// What kept answers say in `Keep-Alive`.
+    /// What kept answers say about it in `Keep-Alive`; nothing when it is 0 or missing.
     pub keep_alive_shown: Option<u32>,
     /// Without activity.
     pub socket_timeout: u32,
-    /// Bytes.
+    /// Bytes, as Node counts.
     pub max_header_size: u32,
-    /// Headers of a request, 0 no limit.
+    /// Headers of a request, and trailers; 0 disables the limit.
     pub max_headers: u32,
-    /// 0 no limit, -1 drop all.
+    /// 0 disables the limit, -1 drops all.
     pub max_connections: i32,
     /// TCP_NODELAY.
     pub no_delay: bool,
     /// SO_KEEPALIVE.
     pub keep_alive: bool,
-    /// Its delay.
+    /// Its delay in milliseconds.
     pub keep_alive_initial_delay: u32,
     /// Answer clients that have ended their side.
     pub allow_half_open: bool,
@@ -72,7 +72,7 @@ pub struct JsSettings {
 }
 
 /// How to listen. One of `host`, `path` and `fd`.
-#[napi(object)]
+#[napi(object, js_name = "ListenOptions")]
 pub struct JsListenOptions {
     /// An IP address.
     pub host: Option<String>,
@@ -80,7 +80,7 @@ pub struct JsListenOptions {
     pub port: Option<u32>,
     /// Of a Unix socket.
     pub path: Option<String>,
-    /// A bound socket; it stays the caller's.
+    /// A bound socket. It stays the caller's: the engine uses a copy of the descriptor.
     pub fd: Option<i32>,
     /// Connections that may wait.
     pub backlog: Option<i32>,

@@ -38,7 +38,8 @@ impl Resident for Shared {
     }
 }
 
-/// Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`.
+/// Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`: see `EVENT` in `wire.ts`. One
+/// for each environment. `stream` is an index in the child's stdio.
 #[napi]
 pub struct Port {
     shared: *mut Shared,

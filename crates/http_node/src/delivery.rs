@@ -3,6 +3,13 @@
 use napi::sys;
 use node_loop::{Arguments, Callback};
 
+/// What is left of a locked batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub from: usize,
+    pub words: usize,
+}
+
 /// Calls `callback(from, words)`, and gives how far it has read: ticks and promises run once, behind all that it has read. When
 /// it throws the rest is not read.
 ///

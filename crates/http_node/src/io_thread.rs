@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use http_engine::Engine;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 pub(crate) struct IoThread {
     engine: Arc<Mutex<Engine>>,

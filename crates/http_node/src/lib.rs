@@ -2,6 +2,7 @@
 
 mod delivery;
 mod io_thread;
+mod lock;
 mod lone;
 mod loop_handles;
 mod memory;

@@ -10,12 +10,13 @@ use napi_derive::napi;
 use node_loop::{Callback, settle};
 
 use crate::io_thread::IoThread;
+use crate::lock::lock;
 use crate::lone::Lone;
 use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
 use crate::shapes::{JsAddress, JsDetached, JsListenOptions, JsSettings, bind_of};
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::turn::{on_prepare, on_ready, on_wake};
 
 /// An HTTP/1.1 engine in this environment's loop.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use http_engine::{Engine, Outstanding};
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 const TICK: Duration = Duration::from_millis(1);
 /// With fewer flushes in a tick it costs less to sleep, and to be woken by the next response, than to look on.

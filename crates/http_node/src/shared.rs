@@ -1,17 +1,18 @@
 //! What a port and the callbacks of its loop share, and its end.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http_engine::Engine;
 use napi::sys;
 use node_loop::{Callback, Handle, Resident};
 
+use crate::delivery::Part;
 use crate::io_thread::IoThread;
+use crate::lock::lock;
 use crate::lone::Lone;
 use crate::loop_handles::LoopHandles;
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
-use crate::turn::Part;
 
 /// What the loop's callbacks need. Lives from the constructor to the end of the environment.
 pub(crate) struct Shared {
@@ -48,11 +49,6 @@ impl Shared {
     pub fn has_thread(&self) -> bool {
         self.thread.is_some()
     }
-}
-
-/// Locks, whatever happened to a thread that held the lock before.
-pub(crate) fn lock(engine: &Mutex<Engine>) -> MutexGuard<'_, Engine> {
-    engine.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Resident for Shared {

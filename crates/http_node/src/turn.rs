@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use node_loop::data_of;
 
-use crate::delivery::deliver;
-use crate::shared::{Shared, lock};
+use crate::delivery::{Part, deliver};
+use crate::lock::lock;
+use crate::shared::Shared;
 
 /// Batches in one turn, so that other handles of the loop get theirs.
 const BATCHES: u32 = 16;
@@ -18,13 +19,6 @@ const SHARES: usize = 4;
 const FEW: usize = 16;
 /// After so long a turn gives the loop back, whatever is left: its timers and its other sockets are as old.
 const TURN: Duration = Duration::from_millis(5);
-
-/// What is left of a locked batch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    from: usize,
-    words: usize,
-}
 
 /// The engine's descriptor is readable.
 pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _events: c_int) {

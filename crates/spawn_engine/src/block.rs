@@ -5,11 +5,10 @@
 
 use std::sync::Mutex;
 
-use crate::stream::FLOW_CREDIT;
 use crate::sys::lock;
 
 /// What one read can bring.
-pub(crate) const BLOCK: usize = FLOW_CREDIT;
+pub(crate) const BLOCK: usize = 256 * 1024;
 /// How many are kept for later: what V8 lets a busy server collect between two of its collections.
 const KEPT: usize = 64;
 

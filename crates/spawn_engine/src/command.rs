@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use libc::c_char;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, pointers};
 use crate::lookup::Found;
 use crate::sys::{self, Errno};
 
@@ -119,14 +119,6 @@ impl Tables {
             _searched: searched,
         }
     }
-}
-
-/// Strings, each ended by a NUL, as a null-terminated table.
-pub(crate) fn pointers(block: &[u8]) -> Vec<*const c_char> {
-    let strings = block.split_inclusive(|&byte| byte == 0);
-    let mut table: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
-    table.push(ptr::null());
-    table
 }
 
 /// The files a name can mean, from the first that exists on: asking for a file costs a quarter of failing to start it.

@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::ptr;
 use std::sync::OnceLock;
 
 use libc::c_char;
-
-use crate::command::pointers;
 
 /// What glibc searches when there is no PATH.
 const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
@@ -72,6 +71,14 @@ impl fmt::Debug for Environment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Environment({} bytes)", self.block.len())
     }
+}
+
+/// Strings, each ended by a NUL, as a null-terminated table.
+pub(crate) fn pointers(block: &[u8]) -> Vec<*const c_char> {
+    let strings = block.split_inclusive(|&byte| byte == 0);
+    let mut table: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();
+    table.push(ptr::null());
+    table
 }
 
 fn path_in(block: &[u8]) -> Option<Range<usize>> {

@@ -6,7 +6,7 @@ use crate::block::{self, BLOCK};
 use crate::sys::{self, Epoll, Errno};
 
 /// How many bytes a flowing stream may be ahead of its reader.
-pub const FLOW_CREDIT: usize = 256 * 1024;
+pub const FLOW_CREDIT: usize = BLOCK;
 /// From here on the block that was read into is passed on; less is copied out of it.
 const PASSED_ON: usize = 16 * 1024;
 

@@ -34,7 +34,7 @@ impl LoopHandles {
         unsafe {
             let waking = match source {
                 Source::Descriptor(fd, on_ready) => Handle::readable(env, fd, data, on_ready),
-                Source::Thread(on_wake) => Handle::wakeable(env, data, on_wake),
+                Source::Thread(on_wake) => Handle::woken(env, data, on_wake),
             };
             Some(Self {
                 waking: waking?,

@@ -82,11 +82,7 @@ impl Handle {
     ///
     /// # Safety
     /// `env` is the current environment, and this is its thread. `data` lives until the handle is closed.
-    pub unsafe fn wakeable<T>(
-        env: sys::napi_env,
-        data: *mut T,
-        callback: OnHandle,
-    ) -> Option<Self> {
+    pub unsafe fn woken<T>(env: sys::napi_env, data: *mut T, callback: OnHandle) -> Option<Self> {
         // SAFETY: forwarded; `open` gives a handle of that kind and its loop.
         unsafe {
             Self::open(env, UV_ASYNC, data, |uv_loop, handle| {
@@ -98,7 +94,7 @@ impl Handle {
     /// A `uv_poll_t`: `callback` runs while `fd` is readable.
     ///
     /// # Safety
-    /// As [`Handle::wakeable`]; `fd` is open until the handle is closed.
+    /// As [`Handle::woken`]; `fd` is open until the handle is closed.
     pub unsafe fn readable<T>(
         env: sys::napi_env,
         fd: c_int,
@@ -119,7 +115,7 @@ impl Handle {
     /// A `uv_prepare_t`: `callback` runs just before the loop would sleep.
     ///
     /// # Safety
-    /// As [`Handle::wakeable`].
+    /// As [`Handle::woken`].
     pub unsafe fn before_sleep<T>(
         env: sys::napi_env,
         data: *mut T,
@@ -140,7 +136,7 @@ impl Handle {
     }
 
     /// # Safety
-    /// As [`Handle::wakeable`]; `start` makes a handle of that kind of zeroed memory.
+    /// As [`Handle::woken`]; `start` makes a handle of that kind of zeroed memory.
     unsafe fn open<T>(
         env: sys::napi_env,
         kind: c_int,
@@ -167,7 +163,7 @@ impl Handle {
         }
     }
 
-    /// For other threads, which let go of it before the handle is closed. Only of [`Handle::wakeable`].
+    /// For other threads, which let go of it before the handle is closed. Only of [`Handle::woken`].
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.raw)

@@ -94,7 +94,7 @@ impl Port {
             port: None,
         }));
         // SAFETY: this is the environment's thread, and `shared` lives until the handle is closed.
-        let handle = unsafe { Handle::wakeable(env, shared, on_wake) }
+        let handle = unsafe { Handle::woken(env, shared, on_wake) }
             .ok_or_else(|| Error::from_reason("no event loop"))?;
         let waker = handle.waker();
         let port = EnginePort::open(move || waker.wake())

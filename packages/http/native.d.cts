@@ -120,9 +120,9 @@ export interface ServerSettings {
   socketTimeout: number;
   /** Bytes, as Node counts. */
   maxHeaderSize: number;
-  /** Headers of a request, and trailers; 0 is no limit. */
+  /** Headers of a request, and trailers; 0 disables the limit. */
   maxHeaders: number;
-  /** 0 is no limit, -1 drops all. */
+  /** 0 disables the limit, -1 drops all. */
   maxConnections: number;
   /** TCP_NODELAY. */
   noDelay: boolean;
@@ -132,7 +132,7 @@ export interface ServerSettings {
   keepAliveInitialDelay: number;
   /** Answer clients that have ended their side. */
   allowHalfOpen: boolean;
-  /** Tell of connections when they come. */
+  /** Report connections when they come. */
   announceConnections: boolean;
 }
 

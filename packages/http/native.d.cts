@@ -32,7 +32,7 @@ declare class Port {
   closeAll(server: number): void;
   /** Lets the engine answer GET and HEAD of a URL by itself. */
   keep(server: number, url: string, head: Uint8Array, body: Uint8Array, timeMs: number): void;
-  /** Takes that back. */
+  /** Undoes `keep`. */
   forget(server: number, url: string): void;
   /** Connections of a server. */
   connectionCount(server: number): number;

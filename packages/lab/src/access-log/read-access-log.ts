@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { addAbortSignal, PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LabError } from '../errors.ts';
 import type { LoggedRequest } from './logged-request.ts';
@@ -54,7 +54,8 @@ async function readFile(
 ): Promise<void> {
   const parser = new LineParser();
   try {
-    const source = file === '-' ? process.stdin : createReadStream(file);
+    // Standard input may stay silent for long: an interrupt does not wait for the next line.
+    const source = addAbortSignal(signal, file === '-' ? process.stdin : createReadStream(file));
     for await (const line of createInterface({ input: await plain(source), crlfDelay: Infinity })) {
       signal.throwIfAborted();
       counts.lines++;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { finished, freePort, Workbench } from './run-cli.ts';
@@ -53,4 +54,30 @@ describe('Ctrl-C ends, without a server or a load left behind,', () => {
       assert.deepEqual(bench.survivors(), []);
     });
   }
+
+  for (const command of [
+    ['top', '-'],
+    ['replay', '-', 'http://127.0.0.1:9'],
+  ]) {
+    test(`redline ${command.join(' ')} while it waits for standard input`, async (t) => {
+      const bench = new Workbench(t);
+      const child = bench.start(command, {}, 'pipe');
+      t.after(() => child.stdin!.destroy());
+      const ended = finished(child);
+      // Handlers of signals are there once it is known what was asked.
+      while (process.platform === 'linux' && titleOf(child.pid!) !== `redline ${command[0]}`) {
+        await sleep(20);
+      }
+      child.stdin!.write(log.slice(0, 10));
+      await sleep(300);
+      child.kill('SIGINT');
+      const { code, stderr } = await ended;
+      assert.equal(code, 130, stderr);
+      assert.match(stderr, /Stopped; nothing is left running\.\n$/);
+    });
+  }
 });
+
+function titleOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0]!.trim();
+}

@@ -64,11 +64,15 @@ export class Workbench {
     return JSON.parse(this.read(name));
   }
 
-  start(args: string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  start(
+    args: string[],
+    env: NodeJS.ProcessEnv = {},
+    stdin: 'ignore' | 'pipe' = 'ignore',
+  ): ChildProcess {
     return spawn(process.execPath, [command, ...args], {
       cwd: this.folder,
       env: { ...process.env, NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
   }
 

@@ -92,7 +92,12 @@ export const endings: Explanation[] = [
       ran(of, node).slice(1).some(endsInError) &&
       (closesOnly(node, redline) ||
         (isCutOff(withoutRaw(node), withoutRaw(redline)) &&
-          rawOf(node).length === rawOf(redline).length)),
+          rawOf(node).length === rawOf(redline).length) ||
+        // Whose turn it is may destroy the connection.
+        (sendsMore(withoutRaw(node), withoutRaw(redline)) &&
+          startsAlike(redline, node) &&
+          redline.end !== 'open' &&
+          ran(of, redline).some(destroys))),
     remedies: ({ case: of }) => [withoutBehindEnd(of, 'destroyError')],
   },
   {

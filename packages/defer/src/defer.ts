@@ -1,7 +1,7 @@
 import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
 import { onlyInstance } from './instances.ts';
 import type { JobDefinition } from './job/job.ts';
-import type { Deferred } from './job/pending-job.ts';
+import type { Deferred } from './lane/pending-job.ts';
 import { scopes } from './request/scope.ts';
 import type { RunDelivery } from './sink.ts';
 

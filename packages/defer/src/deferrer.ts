@@ -18,7 +18,7 @@ import { sinkStatsOf, type SinkStats } from './lane/sink-stats.ts';
 import type { SinkLife } from './outbox.ts';
 import { defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
 import { Orphans } from './intake/orphans.ts';
-import type { Deferred, PendingJob } from './job/pending-job.ts';
+import type { Deferred, PendingJob } from './lane/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
 import { closedError, unknownSink } from './intake/refusals.ts';
 import { scopes } from './request/scope.ts';

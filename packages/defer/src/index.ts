@@ -17,9 +17,10 @@ export type { SinkStats } from './lane/sink-stats.ts';
 export type { Waiting, WaitReason } from './lane/waiting.ts';
 export type { Level, Overflow, When } from './job/level.ts';
 export { prometheusMetrics } from './adapters/prometheus.ts';
-export type { ContextOptions, DeferLogger, DeferOptions, JournalOptions } from './options.ts';
+export type { ContextOptions, DeferOptions, JournalOptions } from './options.ts';
+export type { DeferLogger } from './logger.ts';
 export type { Outbox, OutboxHost, OutboxJob, SinkLife } from './outbox.ts';
-export type { Deferred } from './job/pending-job.ts';
+export type { Deferred } from './lane/pending-job.ts';
 export { Scope, scopes, type RequestFacts, type ScopeHost } from './request/scope.ts';
 export {
   dead,

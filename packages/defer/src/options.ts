@@ -1,3 +1,4 @@
+import type { DeferLogger } from './logger.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { DeferError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
@@ -9,12 +10,6 @@ import type { DeferContext, JobSpans, Sink } from './sink.ts';
 import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from './validate.ts';
 
 export const defaultReplayWindowMs = 60_000;
-
-/** Gets failures and recoveries, e.g. `console`. */
-export interface DeferLogger {
-  warn(message: string, error?: unknown): void;
-  log(message: string): void;
-}
 
 export interface JournalOptions {
   /**

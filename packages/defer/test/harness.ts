@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Timer } from '../src/clock.ts';
-import type { DeferLogger } from '../src/options.ts';
+import type { DeferLogger } from '../src/logger.ts';
 import type { Delivery, DeliveryResult, Sink, SinkHost } from '../src/sink.ts';
 
 /** A folder of its own, gone after the test. */

@@ -5,7 +5,8 @@ import { startPostgres } from '@redline/services';
 import { Pool, type PoolClient } from 'pg';
 import { inboxTable, postgresInbox, type PostgresInbox } from '../src/postgres/postgres-inbox.ts';
 import type { DeliveryResult } from '../src/sink.ts';
-import { handlers, type Handler } from '../src/sinks/handlers.ts';
+import { handlers } from '../src/sinks/handlers.ts';
+import type { Handler } from '../src/handler.ts';
 import { until } from './harness.ts';
 import { delivery } from '../src/testing/deliveries.ts';
 

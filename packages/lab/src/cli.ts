@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { addAdviseCommand } from './commands/advise.ts';
-import { addBenchCommand } from './commands/bench.ts';
-import { addDeoptsCommand } from './commands/deopts.ts';
-import { addFlameCommand } from './commands/flame.ts';
-import { addProveCommand } from './commands/prove.ts';
-import { addReplayCommand } from './commands/replay.ts';
-import { addRuntimesCommand } from './commands/runtimes.ts';
-import { addStairsCommand } from './commands/stairs.ts';
-import { addTopCommand } from './commands/top.ts';
+import { addAdviseCommand } from './advise/command.ts';
+import { addBenchCommand } from './bench/command.ts';
+import { addDeoptsCommand } from './deopts/command.ts';
+import { addFlameCommand } from './flame/command.ts';
+import { addProveCommand } from './prove/command.ts';
+import { addReplayCommand } from './access-log/replay-command.ts';
+import { addRuntimesCommand } from './runtimes/command.ts';
+import { addStairsCommand } from './stairs/command.ts';
+import { addTopCommand } from './access-log/top-command.ts';
 import { exitCodeOf, LabError } from './errors.ts';
-import { killAllServers } from './run/server.ts';
+import { killAllServers } from './servers/server.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 

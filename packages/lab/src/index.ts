@@ -12,21 +12,16 @@ export type {
 export { LabError, type LabErrorCode } from './errors.ts';
 export type {
   BenchResult,
-  Comparison,
   GroupFacts,
-  Interval,
-  LoadFacts,
-  MachineFacts,
   MeasuredVariant,
   PrecisionFacts,
-  Probe,
   SkippedVariant,
   Slice,
-  Verdict,
-} from './result.ts';
-export { compareSlices, ratioBetween, type SliceComparison } from './run/compare-slices.ts';
-export { isMeasured } from './result.ts';
-export { renderSvg } from './report/svg-chart.ts';
+} from './bench/result.ts';
+export type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from './figures.ts';
+export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
+export { isMeasured } from './bench/result.ts';
+export { renderSvg } from './bench/report/svg-chart.ts';
 export type { Runtime } from './runtimes/cache.ts';
 export { obtainRuntime, type ObtainOptions } from './runtimes/obtain.ts';
 export { parseRuntime, type RuntimeSpec } from './runtimes/spec.ts';

@@ -2,9 +2,14 @@ import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
 import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
-import { jobsByName } from './jobs-by-name.ts';
-import { readDirectory, type ListedJob, type ListedState, type Listing } from './read-directory.ts';
-import { requeue } from './requeue.ts';
+import { jobsByName } from '../directory/jobs-by-name.ts';
+import {
+  readDirectory,
+  type ListedJob,
+  type ListedState,
+  type Listing,
+} from '../directory/read-directory.ts';
+import { requeue } from '../directory/requeue.ts';
 import { serve } from './serve.ts';
 
 export interface InspectOptions {

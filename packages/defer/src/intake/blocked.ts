@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from '../lane/pending-job.ts';
 
 const lookEveryMs = 100;
 

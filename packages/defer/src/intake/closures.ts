@@ -1,7 +1,7 @@
 import { Shifts } from '../delivery/shifts.ts';
 import { runHere } from '../delivery/run-here.ts';
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from '../lane/pending-job.ts';
 import type { LaneOptions } from '../lane/lane-options.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from '../lane/pending-job.ts';
 import { jobStates } from '../journal/segment.ts';
 import type { LaneReports } from '../lane/lane-host.ts';
 import type { DropReason } from '../lane/lane-stats.ts';
 import type { Lane } from '../lane/lane.ts';
-import type { DeferLogger } from '../options.ts';
+import type { DeferLogger } from '../logger.ts';
 import { OpenScopes } from '../request/open-scopes.ts';
 import type { Scope, ScopeDesk } from '../request/scope.ts';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';

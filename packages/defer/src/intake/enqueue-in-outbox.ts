@@ -1,6 +1,6 @@
 import { DeferError } from '../errors.ts';
 import type { Outbox, OutboxJob } from '../outbox.ts';
-import type { Deferred, PendingJob } from '../job/pending-job.ts';
+import type { Deferred, PendingJob } from '../lane/pending-job.ts';
 import { scopes } from '../request/scope.ts';
 import type { Desk } from './desk.ts';
 

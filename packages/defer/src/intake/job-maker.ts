@@ -3,15 +3,15 @@ import {
   checkAfter,
   checkCall,
   noOptions,
-  serialise,
   type AfterOptions,
   type DeferCallOptions,
   type StandIn,
 } from '../job/call-options.ts';
+import { serialise } from './serialise.ts';
 import type { Ids } from '../job/ids.ts';
 import { isJob, type JobDefinition } from '../job/job.ts';
 import type { Level, When } from '../job/level.ts';
-import { PendingJob } from '../job/pending-job.ts';
+import { PendingJob } from '../lane/pending-job.ts';
 import { runAtMsOf } from '../job/run-at.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import type { Lane } from '../lane/lane.ts';

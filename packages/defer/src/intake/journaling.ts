@@ -1,5 +1,5 @@
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from '../lane/pending-job.ts';
 import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
 import type { JournalRoot } from '../journal/journal-root.ts';
 import type { Lane } from '../lane/lane.ts';

@@ -2,7 +2,7 @@ import { DeferError } from '../errors.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import type { Restore } from '../job/async-context.ts';
 import type { OutboxJob } from '../outbox.ts';
-import { PendingJob } from '../job/pending-job.ts';
+import { PendingJob } from '../lane/pending-job.ts';
 import type { DeferContext } from '../sink.ts';
 
 export interface RedeliveryHost {

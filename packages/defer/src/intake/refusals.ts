@@ -1,6 +1,6 @@
 import { DeferError } from '../errors.ts';
 import type { Level } from '../job/level.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from '../lane/pending-job.ts';
 import type { Lane } from '../lane/lane.ts';
 import { listSinks } from '../options.ts';
 

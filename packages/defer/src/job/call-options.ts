@@ -1,5 +1,4 @@
 import { DeferError } from '../errors.ts';
-import type { ResolvedLane } from '../lane/lane-options.ts';
 import type { JobDefinition } from './job.ts';
 import { levels, whens, type Level, type When } from './level.ts';
 import { checkTime } from './run-at.ts';
@@ -98,39 +97,4 @@ export function checkCall(call: DeferCallOptions): void {
 export function checkAfter(options: AfterOptions): void {
   onlyKnown('defer.after', options, knownAfter);
   if (options.when !== undefined) oneOf('when', options.when, whens);
-}
-
-/**
- * The data as JSON.
- *
- * @throws {DeferError} ERR_REDLINE_DEFER_UNSERIALISABLE, _TOO_LARGE
- */
-export function serialise(
-  name: string,
-  data: unknown,
-  lane: ResolvedLane,
-  maxJobBytes: number,
-): string {
-  let json: string | undefined;
-  try {
-    json = data === undefined ? 'null' : JSON.stringify(data);
-  } catch (cause) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The data of the job ${name} cannot be serialised to JSON: ${(cause as Error).message}`,
-      { cause },
-    );
-  }
-  if (json === undefined) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The data of the job ${name} is a ${typeof data}, which JSON cannot carry.`,
-    );
-  }
-  const most = Math.min(maxJobBytes, lane.maxJobBytes);
-  if (json.length <= most) return json;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_TOO_LARGE',
-    `The data of the job ${name} is ${json.length} characters of JSON, and ${lane.maxJobBytes === most ? `the sink ${lane.name}` : 'maxJobBytes'} allows ${most}.`,
-  );
 }

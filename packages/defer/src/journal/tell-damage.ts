@@ -1,5 +1,5 @@
 import { DeferError } from '../errors.ts';
-import type { DeferLogger } from '../options.ts';
+import type { DeferLogger } from '../logger.ts';
 import type { Damage } from './recover.ts';
 
 /** What recovery found, in the log of the app: a torn end quietly, as it is normal, anything else loudly. */

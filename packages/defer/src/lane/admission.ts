@@ -1,4 +1,4 @@
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';

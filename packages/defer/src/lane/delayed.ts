@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import type { JobPlace, Journal } from '../journal/journal.ts';
 import type { ReadBackJob } from '../journal/read-back.ts';
 import { readPlaces } from '../journal/read-places.ts';

@@ -1,4 +1,4 @@
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 
 /** What becomes of a batch whose send failed. */
 export type Blame =

@@ -1,5 +1,5 @@
 import { DeferError } from '../errors.ts';
-import { PendingJob } from '../job/pending-job.ts';
+import { PendingJob } from './pending-job.ts';
 import type { ReadBackJob } from '../journal/read-back.ts';
 import type { Alarm } from './alarm.ts';
 import type { BacklogChunk } from './backlog.ts';

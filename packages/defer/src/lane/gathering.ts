@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import { Deque } from './deque.ts';
 import { DueHeap } from './due-heap.ts';
 import { KeyOrder } from './key-order.ts';

@@ -1,5 +1,5 @@
 import type { JobCounts, JobCountsByName, JobFailure } from '../job/job-counts.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 
 /** What one sink knows of the jobs of one name, since the process started. */
 export interface JobStats {

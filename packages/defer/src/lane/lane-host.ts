@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Restore } from '../job/async-context.ts';
-import type { PendingJob } from '../job/pending-job.ts';
-import type { DeferLogger } from '../options.ts';
+import type { PendingJob } from './pending-job.ts';
+import type { DeferLogger } from '../logger.ts';
 import type { DeferContext, JobSpans } from '../sink.ts';
 
 /** What a lane says of its jobs. */

@@ -1,6 +1,6 @@
 import { captureAsyncContext } from '../job/async-context.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import { retry, type SinkHost } from '../sink.ts';
 import { Repeated } from '../repeated.ts';
 import { Admission } from './admission.ts';

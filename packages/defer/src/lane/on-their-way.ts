@@ -1,4 +1,4 @@
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { LaneHost } from './lane-host.ts';
 import type { ResolvedLane } from './lane-options.ts';

@@ -2,7 +2,7 @@ import type { ReadBackJob } from '../journal/read-back.ts';
 import { readPlaces } from '../journal/read-places.ts';
 import { jobStates } from '../journal/segment.ts';
 import type { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import { DueHeap } from './due-heap.ts';
 
 const mostReadAtOnce = 100;

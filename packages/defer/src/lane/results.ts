@@ -1,4 +1,4 @@
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import type { DeliveryResult } from '../sink.ts';
 import { backoffMs } from './backoff.ts';
 import type { Backlogs } from './backlogs.ts';

@@ -1,4 +1,4 @@
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 
 /** How much memory a lane's jobs take, how much they may, and who waits for some. */
 export class Room {

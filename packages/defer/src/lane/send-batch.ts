@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 import { isResult, type DeliveryResult } from '../sink.ts';
 import type { ResolvedLane } from './lane-options.ts';
 

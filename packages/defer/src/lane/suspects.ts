@@ -1,5 +1,5 @@
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../job/pending-job.ts';
+import type { PendingJob } from './pending-job.ts';
 
 /** In addition to the life in which a job was deferred, which records nothing. */
 const mostBegun = 2;

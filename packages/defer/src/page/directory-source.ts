@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { jobsByName } from '../inspect/jobs-by-name.ts';
-import { readDirectory, type ListedState, type Listing } from '../inspect/read-directory.ts';
-import { requeue } from '../inspect/requeue.ts';
+import { jobsByName } from '../directory/jobs-by-name.ts';
+import { readDirectory, type ListedState, type Listing } from '../directory/read-directory.ts';
+import { requeue } from '../directory/requeue.ts';
 import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
 import { isMeant, type JournalRow, type PageSource, type Which } from './snapshot.ts';
 

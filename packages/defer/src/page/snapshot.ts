@@ -1,6 +1,6 @@
 import type { JobStats } from '../lane/job-stats.ts';
 import type { SinkStats } from '../lane/sink-stats.ts';
-import type { ListedJournal } from '../inspect/read-directory.ts';
+import type { ListedJournal } from '../directory/read-directory.ts';
 import type { DeadLetter } from '../journal/dead-letters.ts';
 
 /** What a page shows, and can do. */

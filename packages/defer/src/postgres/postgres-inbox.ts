@@ -3,7 +3,7 @@ import { identityOf } from '../delivery/identity.ts';
 import { Unavailable } from '../delivery/unavailable.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery } from '../sink.ts';
-import type { Handler } from '../sinks/handlers.ts';
+import type { Handler } from '../handler.ts';
 import { onlyKnown, positive } from '../validate.ts';
 import { inboxTable } from './inbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from './pool.ts';

@@ -5,7 +5,7 @@ import type { When } from '../job/level.ts';
 import type { DeferCallOptions, AfterOptions } from '../job/call-options.ts';
 import type { JobDefinition } from '../job/job.ts';
 import type { RunDelivery } from '../sink.ts';
-import type { Acknowledgement, Deferred, PendingJob } from '../job/pending-job.ts';
+import type { Acknowledgement, Deferred, PendingJob } from '../lane/pending-job.ts';
 import type { Linked } from './open-scopes.ts';
 
 /** What of a request its jobs take along. */

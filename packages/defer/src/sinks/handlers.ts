@@ -1,3 +1,4 @@
+import type { Handler } from '../handler.ts';
 import { systemClock } from '../clock.ts';
 import { Hanging } from '../delivery/hanging.ts';
 import { MissingHandlers } from '../delivery/missing-handlers.ts';
@@ -19,12 +20,7 @@ import {
 import { isFinal } from '../thrown.ts';
 import { onlyKnown } from '../validate.ts';
 
-/**
- * Does one job. If it throws, the job is retried; an error with `retryable: false` makes it a dead letter at once. It
- * has `sendTimeoutMs` from its own start; then the signal aborts, and the job is retried.
- */
-// oxlint-disable-next-line typescript/no-explicit-any -- the data is what the job's definition says
-export type Handler = (data: any, delivery: Delivery, signal: AbortSignal) => unknown;
+export type { Handler };
 
 /** Does all jobs of one name in a batch. It may return one result for each, made by `retry()` and `dead()`. */
 export type BatchHandler = (

@@ -9,7 +9,8 @@ import {
   type SinkHost,
 } from '../sink.ts';
 import { messageOf } from '../thrown.ts';
-import { handlers, type Handler } from './handlers.ts';
+import { handlers } from './handlers.ts';
+import type { Handler } from '../handler.ts';
 import { onlyKnown } from '../validate.ts';
 
 export interface RepliesOptions {

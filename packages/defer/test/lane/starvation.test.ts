@@ -7,7 +7,8 @@ import { createDefer } from '../../src/create-defer.ts';
 import { defer } from '../../src/defer.ts';
 import { defineJob } from '../../src/job/job.ts';
 import type { LaneOptions } from '../../src/lane/lane-options.ts';
-import { batched, handlers, type Handler } from '../../src/sinks/handlers.ts';
+import { batched, handlers } from '../../src/sinks/handlers.ts';
+import type { Handler } from '../../src/handler.ts';
 import { listening, temporaryFolder, until } from '../harness.ts';
 
 interface Bad {

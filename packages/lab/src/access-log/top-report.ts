@@ -6,7 +6,7 @@ import { glyphsFor } from '../report/glyphs.ts';
 import { markup, type Markup } from '../report/markup.ts';
 import { renderPage } from '../report/page.ts';
 import { STACK } from '../report/style.ts';
-import type { TerminalOptions } from '../report/terminal.ts';
+import type { TerminalOptions } from '../report/terminal-options.ts';
 import type { RouteCost, TopResult } from './top.ts';
 
 const leastName = 20;

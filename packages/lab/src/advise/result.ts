@@ -1,4 +1,4 @@
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 
 /** What `redline advise` leaves behind: its JSON, and the only thing its reports are drawn from. */
 export interface AdviseResult {

@@ -4,7 +4,7 @@ import { markup, type Markup } from '../report/markup.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
 import { STACK } from '../report/style.ts';
-import { stealText } from '../report/facts.ts';
+import { stealText } from '../report/words.ts';
 import { ownerNames } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';

@@ -2,7 +2,7 @@ import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { ends, tableWidth, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
-import type { TerminalOptions } from '../report/terminal.ts';
+import type { TerminalOptions } from '../report/terminal-options.ts';
 import { tierMarks, tierNames } from '../profile/tiers.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
 import { shown, statusOf, untold } from './words.ts';

@@ -1,7 +1,7 @@
 import type { FlameLoad } from '../flame/result.ts';
 import type { Owner } from '../profile/owner.ts';
 import type { Tier } from '../profile/tiers.ts';
-import type { MachineFacts } from '../result.ts';
+import type { MachineFacts } from '../figures.ts';
 
 /** What `redline deopts` leaves behind. Seconds are since the process began; undefined where V8 gives no times (Node 8). */
 export interface DeoptsResult {

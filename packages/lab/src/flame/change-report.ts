@@ -8,7 +8,7 @@ import { markup, type Markup } from '../report/markup.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
 import { STACK } from '../report/style.ts';
-import type { TerminalOptions } from '../report/terminal.ts';
+import type { TerminalOptions } from '../report/terminal-options.ts';
 import { ownerNames, owners } from '../profile/owner.ts';
 import { changeTree, type FunctionChange, kindOf, type ProfileChange } from './change.ts';
 import { graphDataOf, microsPerSampleOf } from './graph-data.ts';

@@ -2,7 +2,7 @@ import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
-import type { TerminalOptions } from '../report/terminal.ts';
+import type { TerminalOptions } from '../report/terminal-options.ts';
 import { ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import { microsPerSampleOf } from './graph-data.ts';

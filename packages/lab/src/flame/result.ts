@@ -1,6 +1,6 @@
 import type { Owner } from '../profile/owner.ts';
 import type { Tier } from '../profile/tiers.ts';
-import type { MachineFacts } from '../result.ts';
+import type { MachineFacts } from '../figures.ts';
 
 /** What `redline flame` leaves behind beside the `.cpuprofile`. Counts are samples. */
 export interface FlameResult {

@@ -1,5 +1,5 @@
 import { fixed, percent, plural, seconds } from '../report/format.ts';
-import { stealText } from '../report/facts.ts';
+import { stealText } from '../report/words.ts';
 import { mainTier } from '../profile/functions.ts';
 import { tierMarks } from '../profile/tiers.ts';
 import type { FlameFunction, FlameLoad, FlameResult } from './result.ts';

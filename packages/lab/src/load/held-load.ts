@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
-import { readOrEmpty } from '../run/cpu-clock.ts';
+import { readOrEmpty } from '../system/cpu-clock.ts';
 import type { ClosedLoop } from './generator.ts';
 import { untilItCatches } from './wrk.ts';
 import { wrkCommand, type WrkCommand } from './wrk-command.ts';
-import { startChild } from '../run/guardian.ts';
+import { startChild } from '../system/guardian.ts';
 
 /** By then wrk has opened its connections. */
 const connectMs = 100;

@@ -1,12 +1,13 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
-import { readCpu, readOrEmpty } from '../run/cpu-clock.ts';
-import { startChild } from '../run/guardian.ts';
+import { readCpu, readOrEmpty } from '../system/cpu-clock.ts';
+import { startChild } from '../system/guardian.ts';
 import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
+import { wrkVersion } from '../system/wrk-version.ts';
 import { wrkCommand } from './wrk-command.ts';
 
 /** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
@@ -19,19 +20,6 @@ export function findWrk(threads: number): LoadGenerator | undefined {
   const version = wrkVersion();
   if (version === undefined) return undefined;
   return { name: `wrk ${version}`, threads, launches: true, run: (load) => runWrk(load, threads) };
-}
-
-/** `wrk -v` prints its version and exits with 1. */
-function wrkVersion(): string | undefined {
-  try {
-    return parseVersion(execFileSync('wrk', ['-v'], { encoding: 'utf8', stdio: 'pipe' }));
-  } catch (error) {
-    return parseVersion(String((error as { stdout?: unknown }).stdout ?? ''));
-  }
-}
-
-function parseVersion(text: string): string | undefined {
-  return /wrk\s+(?:\w+\/)?v?(\d+\.\d+\.\d+)/.exec(text)?.[1];
 }
 
 async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
-import type { Server } from '../run/server.ts';
+import type { Server } from '../servers/server.ts';
 
 interface Reply {
   id?: number;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import type { MachineFacts } from '../result.ts';
-import type { Server } from '../run/server.ts';
+import type { MachineFacts } from '../figures.ts';
+import type { Server } from '../servers/server.ts';
 import {
   addSample,
   type CallTree,
@@ -28,7 +28,7 @@ import {
 } from './serve.ts';
 import { tierOfMark } from './tiers.ts';
 import { parseDescription } from './v8-log.ts';
-import { startChild } from '../run/guardian.ts';
+import { startChild } from '../system/guardian.ts';
 
 const run = promisify(execFile);
 

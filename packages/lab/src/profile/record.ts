@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
-import type { MachineFacts } from '../result.ts';
-import type { Server } from '../run/server.ts';
+import type { MachineFacts } from '../figures.ts';
+import type { Server } from '../servers/server.ts';
 import type { TiersDuring } from './call-tree.ts';
 import { type Bailout, CodeTrace } from './code-trace.ts';
 import { checkCpuProfile, type CpuProfile } from './cpu-profile.ts';

@@ -3,13 +3,13 @@ import { LabError } from '../errors.ts';
 import { autocannonGenerator } from '../load/autocannon.ts';
 import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
 import { findWrk } from '../load/wrk.ts';
-import type { MachineFacts } from '../result.ts';
-import { checkContract } from '../run/contract.ts';
-import { cpuBetween, readCpu } from '../run/cpu-clock.ts';
-import { distinctRequests } from '../run/distinct-requests.ts';
-import { readMachine } from '../run/machine.ts';
-import type { Server } from '../run/server.ts';
-import { withServer } from '../run/with-server.ts';
+import type { MachineFacts } from '../figures.ts';
+import { checkContract } from '../servers/contract.ts';
+import { cpuBetween, readCpu } from '../system/cpu-clock.ts';
+import { distinctRequests } from '../servers/distinct-requests.ts';
+import { readMachine } from '../system/machine.ts';
+import type { Server } from '../servers/server.ts';
+import { withServer } from '../servers/with-server.ts';
 import { withNodeFlags } from './instrument.ts';
 
 export interface RecordOptions {

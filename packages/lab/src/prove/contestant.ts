@@ -5,7 +5,7 @@ import { LabError } from '../errors.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { majorOfVersion } from './runtime-version.ts';
 import type { Proof } from './proof.ts';
-import { startChild } from '../run/guardian.ts';
+import { startChild } from '../system/guardian.ts';
 
 export type Side = 'before' | 'after';
 

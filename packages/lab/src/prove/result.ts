@@ -1,5 +1,5 @@
 import type { Measurement } from '@redline/eslint-plugin';
-import type { MachineFacts } from '../result.ts';
+import type { MachineFacts } from '../figures.ts';
 import type { ProvePrecision, TimedBlock } from './measure.ts';
 
 /** What `redline prove` leaves behind: its JSON, and the only thing its reports are drawn from. */

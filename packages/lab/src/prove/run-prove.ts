@@ -1,5 +1,5 @@
 import mitataPackage from 'mitata/package.json' with { type: 'json' };
-import type { MachineFacts } from '../result.ts';
+import type { MachineFacts } from '../figures.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { timerFor } from './contestant.ts';
 import { measureProof, type ProvePrecision } from './measure.ts';

@@ -1,4 +1,4 @@
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 
 const NARROW_SPACE = '\u202f';
 const MINUS = '\u2212';

@@ -1,4 +1,4 @@
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 import { clamp } from './axis.ts';
 import { usesUnicode } from './colour.ts';
 import { cut, left, right } from './columns.ts';

@@ -1,5 +1,4 @@
-import { type BenchResult, type Interval, isMeasured, type Verdict } from '../result.ts';
-import { holdsOne } from '../stats/verdict.ts';
+import type { Interval, Verdict } from '../figures.ts';
 
 /** A verdict as it is shown: with its direction, or withheld because the A/A control cannot vouch for it. */
 export type Reading = 'base' | 'better' | 'worse' | 'same' | 'unresolved' | 'withheld';
@@ -18,19 +17,6 @@ export const WORDS: Record<Reading, string> = {
   unresolved: 'unresolved',
   withheld: 'withheld',
 };
-
-/** Which metrics the A/A control vouches for. CPU is the metric of record: without it nothing is vouched for. */
-export interface Trust {
-  cpu: boolean;
-  rps: boolean;
-}
-
-export function trustOf(result: BenchResult): Trust {
-  const { control } = result;
-  if (!isMeasured(control)) return { cpu: true, rps: true };
-  const cpu = holdsOne(control.cpuRatio);
-  return { cpu, rps: cpu && holdsOne(control.rpsRatio) };
-}
 
 export function readingOf(verdict: Verdict | 'base', ratio: Interval, trusted: boolean): Reading {
   if (verdict === 'base') return 'base';

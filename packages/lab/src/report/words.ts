@@ -1,6 +1,5 @@
-import type { BenchResult, Interval } from '../result.ts';
-import { defaultMargin } from '../stats/verdict.ts';
-import { about, type ColumnText, fixed, percent, plural, range } from './format.ts';
+import type { Interval } from '../figures.ts';
+import { about, type ColumnText, fixed, percent, range } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { type Estimate, type Reading, WORDS } from './reading.ts';
 
@@ -41,11 +40,6 @@ export function title(name: string, note: string | undefined): string {
   return note === undefined || note === '' ? name : `${name}, ${note}`;
 }
 
-/** `3 restarts × 12 blocks`. */
-export function rounds({ precision }: BenchResult): string {
-  return `${plural(precision.restarts, 'restart')} × ${plural(precision.blocks, 'block')}`;
-}
-
 /** `2026-11-20 10:52 UTC`. */
 export function dateOf(startedAt: string): string {
   const time = new Date(startedAt);
@@ -53,11 +47,10 @@ export function dateOf(startedAt: string): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Files of older versions name none. */
-export function marginOf({ precision }: BenchResult): number {
-  return precision.margin ?? defaultMargin;
-}
-
 export function noiseText(noise: { cpu: number; rps: number }): string {
   return `±\u00a0${percent(noise.rps)} rps, ±\u00a0${percent(noise.cpu)} CPU`;
+}
+
+export function stealText(steal: number | undefined): string {
+  return steal === undefined ? 'steal not visible' : `${percent(steal)} steal`;
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { checkContract } from '../run/contract.ts';
-import { distinctRequests } from '../run/distinct-requests.ts';
-import { pinSelf } from '../run/pinning.ts';
-import { choosePorts } from '../run/ports.ts';
-import { Server } from '../run/server.ts';
+import { checkContract } from '../servers/contract.ts';
+import { distinctRequests } from '../servers/distinct-requests.ts';
+import { pinSelf } from '../system/pinning.ts';
+import { choosePorts } from '../servers/ports.ts';
+import { Server } from '../servers/server.ts';
 
 /**
  * Starts each variant once and asks it. A new app may not even be parsed by an old runtime: that is a row with a

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LabError } from '../errors.ts';
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 import type { BudgetReport, BudgetRow, StairsResult } from './result.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { type Answer, label, send } from '../run/contract.ts';
+import { type Answer, label, send } from '../servers/contract.ts';
 import type { Session } from './session.ts';
 
 /** Enough that caches are filled and lazy set-up is done. */

@@ -1,4 +1,4 @@
-import type { Interval, Verdict } from '../result.ts';
+import type { Interval, Verdict } from '../figures.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { holm } from '../stats/holm.ts';
 import {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { LabError } from '../errors.ts';
-import { readOrEmpty } from '../run/cpu-clock.ts';
+import { readOrEmpty } from '../system/cpu-clock.ts';
 
 export interface RunningApp {
   command: string[];

@@ -1,6 +1,6 @@
 import { LabError } from '../errors.ts';
-import { takeTurns } from '../run/pinning.ts';
-import type { Undisturbed } from '../run/undisturbed.ts';
+import { takeTurns } from '../system/pinning.ts';
+import type { Undisturbed } from '../servers/undisturbed.ts';
 import type { Random } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';

@@ -1,4 +1,4 @@
-import type { Undisturbed } from '../run/undisturbed.ts';
+import type { Undisturbed } from '../servers/undisturbed.ts';
 import type { CutSlice } from './preload/protocol.ts';
 import type { SliceShape } from './preload/rotation.ts';
 import type { Session } from './session.ts';

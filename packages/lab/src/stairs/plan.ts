@@ -1,6 +1,6 @@
 import type { LoadGenerator } from '../load/generator.ts';
-import type { MachineFacts } from '../result.ts';
-import type { Pinning } from '../run/pinning.ts';
+import type { MachineFacts } from '../figures.ts';
+import type { Pinning } from '../system/pinning.ts';
 import type { CutSlice, WaitingMark } from './preload/protocol.ts';
 import type { Spine } from './spine.ts';
 import type { StairsTarget } from './target.ts';

@@ -1,4 +1,4 @@
-import type { Interval, MachineFacts, Verdict } from '../result.ts';
+import type { Interval, MachineFacts, Verdict } from '../figures.ts';
 import type { CutSlice, StageKind } from './preload/protocol.ts';
 
 /** What `redline stairs` leaves behind: the JSON file, and the only thing its report is drawn from. Times are µs of CPU. */

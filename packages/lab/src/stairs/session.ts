@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
-import type { Pinning } from '../run/pinning.ts';
-import { choosePorts } from '../run/ports.ts';
-import { Server } from '../run/server.ts';
+import type { Pinning } from '../system/pinning.ts';
+import { choosePorts } from '../servers/ports.ts';
+import { Server } from '../servers/server.ts';
 import {
   type CrashReport,
   environmentName,

@@ -1,5 +1,5 @@
-import type { Interval } from '../result.ts';
-import { disturbanceWarning } from '../run/guards.ts';
+import type { Interval } from '../figures.ts';
+import { disturbanceWarning } from '../bench/guards.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';

@@ -6,7 +6,7 @@ import { type RequestOptions, withRequestOptions } from '../config/request-optio
 import { type PlannedVariant, resolvePlans, resolveRequest } from '../config/resolve-plan.ts';
 import type { RedlineConfig, RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { label } from '../run/contract.ts';
+import { label } from '../servers/contract.ts';
 import { findListener } from './find-listener.ts';
 import { readReplayed, type ReplayedRequests } from './replayed-requests.ts';
 

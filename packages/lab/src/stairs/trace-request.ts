@@ -1,4 +1,4 @@
-import { send } from '../run/contract.ts';
+import { send } from '../servers/contract.ts';
 import { checkRoute } from './check-route.ts';
 import type { Context } from './plan.ts';
 import type { Trace } from './preload/protocol.ts';

@@ -1,7 +1,7 @@
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { send } from '../run/contract.ts';
+import { send } from '../servers/contract.ts';
 import { checkRoute } from './check-route.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { whole } from './preload/protocol.ts';

@@ -1,5 +1,5 @@
-import { send } from '../run/contract.ts';
-import type { Interval } from '../result.ts';
+import { send } from '../servers/contract.ts';
+import type { Interval } from '../figures.ts';
 import { quantileOfSorted } from '../stats/quantile.ts';
 import type { StairsPlan } from './plan.ts';
 import type { WaitingMark } from './preload/protocol.ts';

@@ -1,5 +1,5 @@
 import { LabError } from '../errors.ts';
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 import type { StageFigures, StairsResult, WhatIf } from './result.ts';
 
 export interface Change {

@@ -1,4 +1,4 @@
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 import { centreOf } from './centre.ts';
 import { smallSampleTail, student } from './few-restarts.ts';
 import { mean, median, quantileOfSorted } from './quantile.ts';

@@ -1,4 +1,4 @@
-import type { Interval } from '../result.ts';
+import type { Interval } from '../figures.ts';
 import { mean, quantileOfSorted } from './quantile.ts';
 import { resamples } from './bootstrap.ts';
 import { quickQuarter } from './quick-quarter.ts';

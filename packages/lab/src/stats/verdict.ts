@@ -1,4 +1,4 @@
-import type { Comparison, Interval, Verdict } from '../result.ts';
+import type { Comparison, Interval, Verdict } from '../figures.ts';
 import { student } from './few-restarts.ts';
 
 /** Differences below this come and go with code layout alone. */

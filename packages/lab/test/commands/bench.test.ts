@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { findOnPath } from '@redline/services';
-import type { MeasuredVariant } from '../../src/result.ts';
+import type { MeasuredVariant } from '../../src/bench/result.ts';
 import { finished, freePort, Workbench } from './run-cli.ts';
 
 const needsWrk = findOnPath('wrk') === undefined ? 'there is no wrk on PATH' : false;

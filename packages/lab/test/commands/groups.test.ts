@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { MeasuredVariant } from '../../src/result.ts';
+import type { MeasuredVariant } from '../../src/bench/result.ts';
 import { Workbench } from './run-cli.ts';
 
 describe('redline bench with groups', () => {

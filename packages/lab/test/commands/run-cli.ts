@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { RedlineConfig } from '../../src/config/types.ts';
-import type { BenchResult } from '../../src/result.ts';
+import type { BenchResult } from '../../src/bench/result.ts';
 import type { PlannedVariant } from '../../src/config/resolve-plan.ts';
-import { choosePorts } from '../../src/run/ports.ts';
+import { choosePorts } from '../../src/servers/ports.ts';
 
 const command = fileURLToPath(new URL('../../bin/redline.mjs', import.meta.url));
 const serverFile = fileURLToPath(new URL('./fixtures/server.mjs', import.meta.url));

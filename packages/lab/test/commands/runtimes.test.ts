@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { isMeasured } from '../../src/result.ts';
+import { isMeasured } from '../../src/bench/result.ts';
 import { receiptName, sha256Of } from '../../src/runtimes/cache.ts';
 import { Workbench } from './run-cli.ts';
 

@@ -1,11 +1,5 @@
-import type {
-  BenchResult,
-  Comparison,
-  Interval,
-  MeasuredVariant,
-  SkippedVariant,
-  Verdict,
-} from '../../src/result.ts';
+import type { BenchResult, MeasuredVariant, SkippedVariant } from '../../src/bench/result.ts';
+import type { Comparison, Interval, Verdict } from '../../src/figures.ts';
 
 export interface Rung {
   name: string;

@@ -6,8 +6,8 @@ import { Session } from '../../dist/stairs/session.js';
 import { findSpine, type Spine } from '../../dist/stairs/spine.js';
 import type { StairsTarget } from '../../dist/stairs/target.js';
 import { startCut, traceRequest } from '../../dist/stairs/trace-request.js';
-import { send } from '../../dist/run/contract.js';
-import { pinSelf } from '../../dist/run/pinning.js';
+import { send } from '../../dist/servers/contract.js';
+import { pinSelf } from '../../dist/system/pinning.js';
 
 const whole = 100_000;
 

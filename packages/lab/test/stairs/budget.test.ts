@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { stairsMarkdown } from '../../src/report/stairs-markdown.ts';
+import { stairsMarkdown } from '../../src/stairs/report/stairs-markdown.ts';
 import { type Budget, checkBudget, readBudget, writeBudget } from '../../src/stairs/budget.ts';
 import { stairsFixture } from './fixture.ts';
 

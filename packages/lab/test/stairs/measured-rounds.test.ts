@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Undisturbed } from '../../src/run/undisturbed.ts';
+import { Undisturbed } from '../../src/servers/undisturbed.ts';
 import { MeasuredRounds } from '../../src/stairs/measured-rounds.ts';
 import type { CutSlice } from '../../src/stairs/preload/protocol.ts';
 import type { Session } from '../../src/stairs/session.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { renderStairsHtml } from '../../src/report/stairs-html.ts';
-import { renderStairsTerminal } from '../../src/report/stairs-terminal.ts';
+import { renderStairsHtml } from '../../src/stairs/report/stairs-html.ts';
+import { renderStairsTerminal } from '../../src/stairs/report/stairs-terminal.ts';
 import { checkBudget } from '../../src/stairs/budget.ts';
 import { predict } from '../../src/stairs/what-if.ts';
 import { launch, skip } from '../report/chromium.ts';

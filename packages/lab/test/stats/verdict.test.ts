@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Interval } from '../../src/result.ts';
+import type { Interval } from '../../src/figures.ts';
 import { bandOf, compare, holdsOne, judge } from '../../src/stats/verdict.ts';
 
 const interval = (low: number, high: number): Interval => ({

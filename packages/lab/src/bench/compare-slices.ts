@@ -1,0 +1,74 @@
+import type { Comparison, Interval } from '../figures.ts';
+import type { Slice } from './result.ts';
+import { seededRandom } from '../stats/random.ts';
+import { bandOf, compare, defaultMargin, holdsOne } from '../stats/verdict.ts';
+import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
+
+export interface SliceComparison extends Comparison {
+  /** `changed` is beyond this, as a fraction. */
+  band: number;
+  /** Whether the interval of the baseline against itself holds 1. If it does not, a report withholds the verdict. */
+  isTrusted: boolean;
+}
+
+/**
+ * The verdict on CPU per request, from raw slices alone: what `redline bench` says of a variant, for slices chosen by
+ * the caller.
+ * @param options.control Name of the baseline's second self. @default `${baseline} again`
+ * @param options.seed Of the resampling. @default 1
+ * @param options.margin What `same` is within, as a fraction. @default 0.02
+ * @param options.resamples Fewer than those of a report, for callers that compare often. @default 2_000
+ */
+export function compareSlices(
+  slices: readonly Slice[],
+  {
+    baseline,
+    variant,
+    control = `${baseline} again`,
+    seed = 1,
+    margin = defaultMargin,
+    resamples = 2_000,
+  }: {
+    baseline: string;
+    variant: string;
+    control?: string;
+    seed?: number;
+    margin?: number;
+    resamples?: number;
+  },
+): SliceComparison {
+  const random = seededRandom(seed);
+  const ratioOf = (name: string, others: string[]): Comparison['ratio'] =>
+    pairedRatio(slices, name, others, cpuMetric, random, resamples);
+  const controlRatio = ratioOf(control, [baseline]);
+  const band = bandOf(controlRatio, margin);
+  const own = slices.filter((slice) => slice.variant === variant);
+  const restarts = new Set(own.map(({ restart }) => restart)).size;
+  return {
+    ...compare(ratioOf(variant, [baseline, control]), { margin, band }, restarts),
+    band,
+    isTrusted: holdsOne(controlRatio),
+  };
+}
+
+type Metrics = { cpu: Metric; rps: Metric };
+const metrics: Metrics = { cpu: cpuMetric, rps: rpsMetric };
+
+/**
+ * A variant against one that is not its baseline, better above 1, by the estimator of a report and with its interval.
+ * There is no verdict: the control of a run belongs to its baseline. Undefined when they share no block.
+ * @param options.metric CPU per request, or requests per second
+ * @param options.seed Of the resampling. @default 1
+ */
+export function ratioBetween(
+  slices: readonly Slice[],
+  {
+    variant,
+    other,
+    metric,
+    seed = 1,
+  }: { variant: string; other: string; metric: keyof Metrics; seed?: number },
+): Interval | undefined {
+  const ratio = pairedRatio(slices, variant, [other], metrics[metric], seededRandom(seed));
+  return Number.isNaN(ratio.value) ? undefined : ratio;
+}

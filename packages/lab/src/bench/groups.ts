@@ -1,0 +1,47 @@
+import type { BenchResult } from './result.ts';
+
+/** One result for the file. A run without groups is its only result. */
+export function mergeGroups(
+  title: string,
+  parts: readonly { group: string | undefined; result: BenchResult }[],
+): BenchResult {
+  const first = parts[0]!;
+  if (first.group === undefined) return first.result;
+  const results = parts.map(({ result }) => result);
+  return {
+    ...first.result,
+    title,
+    variants: results.flatMap(({ variants }) => variants),
+    warnings: parts.flatMap(({ group, result }) =>
+      result.warnings.map((warning) => `${group}: ${warning}`),
+    ),
+    groups: parts.map(({ group, result }) => ({
+      name: group!,
+      title: result.title,
+      baseline: result.baseline,
+      control: result.control,
+      load: result.load,
+      precision: result.precision,
+      pinning: result.machine.pinning,
+      warnings: result.warnings,
+    })),
+    slices: results.flatMap(({ slices }) => slices),
+  };
+}
+
+/** The comparisons a result holds, each a result as a run without groups leaves it: what a report can show. */
+export function splitGroups(result: BenchResult): BenchResult[] {
+  const { groups, ...whole } = result;
+  if (groups === undefined) return [result];
+  return groups.map(({ name, pinning = whole.machine.pinning, ...facts }) => {
+    const variants = result.variants.filter(({ group }) => group === name);
+    const names = new Set([...variants, facts.control].map((variant) => variant.name));
+    return {
+      ...whole,
+      ...facts,
+      machine: { ...whole.machine, pinning },
+      variants,
+      slices: result.slices.filter(({ variant }) => names.has(variant)),
+    };
+  });
+}

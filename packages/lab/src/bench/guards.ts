@@ -1,0 +1,116 @@
+import type { BenchResult } from './result.ts';
+import { isMeasured } from './result.ts';
+import { median } from '../stats/quantile.ts';
+import { holdsOne } from '../stats/verdict.ts';
+import type { Observations } from './run-bench.ts';
+
+/** Below this the server waited for something else, and its rps is what that something allows. */
+const busyEnough = 0.95;
+/** Above this the generator may be what is measured. */
+const generatorTooBusy = 0.8;
+const noticeableSteal = 0.02;
+/** From here on what was kept is disturbed as well: no more than a third of the time is waited out. */
+const mostDisturbed = 0.3;
+
+/** What a reader must know before believing the figures, worst first. */
+export function warningsOf(result: BenchResult, seen: Observations): string[] {
+  return [
+    ...controlWarning(result),
+    ...generatorWarning(result),
+    ...idleServerWarning(result),
+    ...voidSliceWarning(seen),
+    ...latencyWarning(seen),
+    ...interferenceWarning(result, seen),
+    ...smallSampleWarning(result),
+  ];
+}
+
+function controlWarning({ control }: BenchResult): string[] {
+  if (!isMeasured(control) || holdsOne(control.cpuRatio)) return [];
+  return [
+    'The baseline differs from itself: something disturbed this run, so none of its verdicts can be trusted. Run it again with nothing else running on the machine.',
+  ];
+}
+
+function generatorWarning({ slices, variants }: BenchResult): string[] {
+  const names = variants
+    .map(({ name }) => name)
+    .filter((name) => {
+      const busy = slices.filter((s) => s.variant === name).map((s) => s.generatorBusy ?? 0);
+      return busy.length > 0 && median(busy) > generatorTooBusy;
+    });
+  if (names.length === 0) return [];
+  return [
+    `The load generator used more than ${percent(generatorTooBusy)} of its core for ${list(names)}: their rps is a lower bound. CPU per request is not affected.`,
+  ];
+}
+
+function idleServerWarning({ variants, control }: BenchResult): string[] {
+  const idle = [...variants, control]
+    .filter(isMeasured)
+    .filter(({ serverBusy }) => serverBusy < busyEnough);
+  if (idle.length === 0) return [];
+  const least = Math.min(...idle.map(({ serverBusy }) => serverBusy));
+  return [
+    `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Use CPU per request instead.`,
+  ];
+}
+
+function voidSliceWarning({ voidSlices, slices }: Observations): string[] {
+  if (voidSlices.length === 0) return [];
+  const names = list([...new Set(voidSlices.map(({ variant }) => variant))]);
+  return [
+    `${voidSlices.length} of ${voidSlices.length + slices.length} slices are void, because no request was answered in them (${names}): another process had the machine.`,
+  ];
+}
+
+function latencyWarning({ latencies }: Observations): string[] {
+  const failed = latencies.filter(({ outcome }) => outcome.failed > 0);
+  if (failed.length === 0) return [];
+  const count = failed.reduce((sum, { outcome }) => sum + outcome.failed, 0);
+  return [
+    `${count} requests of the open loop got no valid response in time (${list([...new Set(failed.map(({ variant }) => variant))])}); their latency is not in p50 and p99.`,
+  ];
+}
+
+function interferenceWarning({ machine }: BenchResult, seen: Observations): string[] {
+  const warnings: string[] = [];
+  if ((machine.steal ?? 0) > noticeableSteal) {
+    warnings.push(`The hypervisor took ${percent(machine.steal!)} of the CPU time during the run.`);
+  }
+  warnings.push(...disturbanceWarning(seen.disturbedShare));
+  if (seen.throttledTimes > 0) {
+    warnings.push(`The CPU was throttled ${seen.throttledTimes} times during the run.`);
+  }
+  return warnings;
+}
+
+/** @param share Of the measuring time, what was waited out or measured again. */
+export function disturbanceWarning(share: number): string[] {
+  if (share <= mostDisturbed) return [];
+  return [
+    `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: some disturbed slices could not be repeated.`,
+  ];
+}
+
+function smallSampleWarning({ precision }: BenchResult): string[] {
+  if (precision.restarts >= 5) return [];
+  return [
+    `${counted(precision.restarts, 'restart')} × ${counted(precision.blocks, 'block')} is a quick look: with so few restarts, intervals are wide.`,
+  ];
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function list(names: string[]): string {
+  if (names.length > 4) return `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`;
+  return names.length > 1
+    ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+    : (names[0] ?? '');
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Plan } from '../config/resolve-plan.ts';
+import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
+import type { Slice } from './result.ts';
+import { cpuBetween, type CpuSpan, readCpu } from '../system/cpu-clock.ts';
+import { askProbe } from './probe.ts';
+import type { Server } from '../servers/server.ts';
+import { untilIdle } from '../servers/until-idle.ts';
+
+/** Of the slowest server: with fewer, whether the last one came in time would be most of the figure. */
+const answersPerConnection = 2;
+const mostSliceMs = 2_000;
+
+/** A slice in which the slowest server answers every connection, and at least as long as it was asked to be. */
+export function sliceMsFor(
+  { connections, precision }: Plan,
+  slowestRps: number | undefined,
+): number {
+  if (slowestRps === undefined) return precision.sliceMs;
+  const wanted = Math.ceil((answersPerConnection * connections) / slowestRps / 0.1) * 100;
+  return Math.max(precision.sliceMs, Math.min(wanted, mostSliceMs));
+}
+
+type Measured = Omit<Slice, 'restart' | 'block' | 'variant' | 'turns'>;
+
+/**
+ * What happened in one slice; `'void'` when nothing did.
+ * @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards
+ */
+export async function measureSlice(
+  server: Server,
+  plan: Plan,
+  generator: LoadGenerator,
+  durationMs: number,
+  signal: AbortSignal,
+): Promise<Measured | 'void' | { fault: string }> {
+  // What it says of the time before this slice is dropped.
+  if (server.probePath !== undefined) await askProbe(server);
+  const { cpu, outcome } = await loadOnce(server, plan, generator, durationMs, signal);
+  if (server.hasEnded) throw await server.failure('ended while it was measured');
+  server.dropOutput();
+  const { requests, seconds, badStatus, socketErrors, busy } = outcome;
+  // A machine that was busy elsewhere can leave a whole slice without an answer. It says nothing of the variant.
+  if (requests === 0) return 'void';
+  if (badStatus > 0) {
+    return {
+      fault: `answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx`,
+    };
+  }
+  if (socketErrors > 0) return { fault: `broke ${socketErrors} connections` };
+  return {
+    requests,
+    seconds,
+    cpuMicros: cpu.totalMicros,
+    ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
+    ...(cpu.endedMicros ? { endedMicros: cpu.endedMicros } : {}),
+    ...(server.probePath === undefined ? {} : { probe: await askProbe(server) }),
+    ...(busy === undefined ? {} : { generatorBusy: busy }),
+  };
+}
+
+async function loadOnce(
+  server: Server,
+  plan: Plan,
+  generator: LoadGenerator,
+  durationMs: number,
+  signal: AbortSignal,
+): Promise<{ cpu: CpuSpan; outcome: LoadOutcome }> {
+  const before = readCpu(server.pid);
+  const outcome = await generator
+    .run({
+      host: server.host,
+      port: server.port,
+      requests: plan.requests,
+      connections: plan.connections,
+      pipeline: plan.pipeline,
+      durationMs,
+      signal,
+    })
+    .catch(async (error: unknown) => {
+      // A generator that meets a closed port fails before the exit of the server is known here.
+      await sleep(100);
+      throw server.hasEnded ? await server.failure('ended while it was measured') : error;
+    });
+  const cpu = cpuBetween(before, readCpu(server.pid));
+  // What it was asked last it answers after the end, on the core that the next server is measured on.
+  await untilIdle(server.pid, { quietMs: 3, mostMs: mostSliceMs }, signal);
+  return { cpu, outcome };
+}

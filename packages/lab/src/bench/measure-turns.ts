@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Plan } from '../config/resolve-plan.ts';
+import { HeldLoad } from '../load/held-load.ts';
+import type { LoadGenerator } from '../load/generator.ts';
+import type { Turn } from './result.ts';
+import { shuffled, type Random } from '../stats/random.ts';
+import { cpuBetween, isRunnable, readCpu } from '../system/cpu-clock.ts';
+import type { Server } from '../servers/server.ts';
+import { untilIdle } from '../servers/until-idle.ts';
+
+/** Runs before a slice, to warm caches and reopen connections. */
+const guardMs = 6;
+const leastSliceMs = 40;
+/** Requests of the slowest server; routes that take seconds get fewer. */
+const requestsPerSlice = 4;
+const mostSliceMs = 1_000;
+/** The requests of all connections are answered within this time. */
+const mostQueueMs = 100;
+const passesInABlock = 8;
+/**
+ * A server is done when it has used no CPU for this long and is not waiting for CPU: on a busy machine it may not get
+ * the core.
+ */
+const quietMs = 3;
+const mostWaitMs = 300;
+const endedKnownMs = 100;
+/** A server that waits, for a database say, is watched for this long after its load has stopped. */
+const watchMs = 150;
+const mostLooks = 3;
+/** Not worth another look. */
+const shortPauseMs = 2;
+
+/**
+ * Measures CPU per request with server and load on one core, taking turns as batch tasks: there the cost of a response
+ * does not depend on whether the load is awake.
+ */
+export class Turns {
+  readonly #loads: Map<Server, HeldLoad>;
+  readonly #sliceMs: number;
+  readonly #signal: AbortSignal;
+  /** How long each server may be idle before it has answered everything. */
+  readonly #pauses = new Map<Server, number>();
+
+  private constructor(loads: Map<Server, HeldLoad>, sliceMs: number, signal: AbortSignal) {
+    this.#loads = loads;
+    this.#sliceMs = sliceMs;
+    this.#signal = signal;
+  }
+
+  /**
+   * Undefined if the plan does not ask for it, nothing is pinned, or the generator cannot be pinned.
+   * @param slowestRps Requests per second of the slowest server. Slices and connections are sized by it, for all alike.
+   */
+  static async start(
+    servers: readonly Server[],
+    plan: Plan,
+    generator: LoadGenerator,
+    slowestRps: number | undefined,
+    signal: AbortSignal,
+  ): Promise<Turns | undefined> {
+    if (!plan.turns || !generator.launches || servers.some((each) => each.launcher.length === 0)) {
+      return undefined;
+    }
+    const { sliceMs, connections } = sizesFor(slowestRps, plan.connections);
+    const turns = new Turns(new Map(), sliceMs, signal);
+    try {
+      // Wait for all before a failed one ends the run: none may be left behind.
+      const starts = await Promise.allSettled(
+        servers.map(async (server) => {
+          const { host, port, launcher } = server;
+          const load = await HeldLoad.start({ ...plan, connections, host, port, launcher, signal });
+          turns.#loads.set(server, load);
+        }),
+      );
+      const failed = starts.find((start) => start.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return turns;
+    } catch (error) {
+      turns[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /**
+   * One block: eight turns of each server, in a new order each time.
+   * @param undisturbed Runs a turn, and repeats it if necessary.
+   * @param passes Fewer, where they are not to count.
+   */
+  async measure(
+    servers: readonly Server[],
+    random: Random,
+    undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>,
+    passes: number = passesInABlock,
+  ): Promise<Map<string, Turn[]>> {
+    const taken = new Map<string, Turn[]>(servers.map(({ name }) => [name, []]));
+    for (const server of servers) server.setBatch(true);
+    for (let pass = 0; pass < passes; pass++) {
+      for (const server of shuffled(servers, random)) {
+        const turn = await undisturbed(() => this.#measureOne(server)).catch((error: unknown) =>
+          fail(server, error),
+        );
+        if (turn !== undefined) taken.get(server.name)!.push(turn);
+      }
+    }
+    for (const server of servers) server.setBatch(false);
+    return taken;
+  }
+
+  async #measureOne(server: Server): Promise<Turn | undefined> {
+    const load = this.#loads.get(server)!;
+    if (!this.#pauses.has(server)) this.#pauses.set(server, await this.#shortestPause(server));
+    await load.run(guardMs, this.#signal);
+    await this.#untilDone(server);
+    const sentBefore = load.sent;
+    const before = readCpu(server.pid);
+    await load.run(this.#sliceMs, this.#signal);
+    await this.#untilDone(server);
+    const { totalMicros, mainThreadMicros } = cpuBetween(before, readCpu(server.pid));
+    if (server.hasEnded) throw await server.failure('ended while it was measured');
+    server.dropOutput();
+    const requests = load.sent - sentBefore;
+    if (requests <= 0 || totalMicros <= 0) return undefined;
+    return {
+      requests,
+      cpuMicros: totalMicros,
+      ...(mainThreadMicros === undefined ? {} : { mainThreadMicros }),
+    };
+  }
+
+  /** The clock of a thread is exact only while the thread sleeps, and what was sent has to be answered. */
+  #untilDone(server: Server): Promise<void> {
+    const quietFor = quietMs + 1.5 * this.#pauses.get(server)!;
+    const mostMs = mostWaitMs + 3 * quietFor;
+    return untilIdle(server.pid, { quietMs: quietFor, mostMs }, this.#signal);
+  }
+
+  /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
+  async #shortestPause(server: Server): Promise<number> {
+    let shortest = Infinity;
+    for (let look = 0; look < mostLooks && shortest > shortPauseMs; look++) {
+      shortest = Math.min(shortest, await this.#longestPause(server));
+    }
+    return shortest;
+  }
+
+  /**
+   * The longest time in which the server was idle while requests were still open: it waited, and is done only when it
+   * has been idle for longer. A timer of its own takes less than a request and is not counted.
+   */
+  async #longestPause(server: Server): Promise<number> {
+    const load = this.#loads.get(server)!;
+    const sentBefore = load.sent;
+    const start = readCpu(server.pid).totalMicros;
+    await load.run(guardMs, this.#signal);
+    let [used, busyAt] = [readCpu(server.pid).totalMicros, performance.now()];
+    const pauses: { ms: number; micros: number }[] = [];
+    while (performance.now() - busyAt < watchMs) {
+      await sleep(1, undefined, { signal: this.#signal });
+      const now = readCpu(server.pid).totalMicros;
+      if (now === used && !isRunnable(server.pid)) continue;
+      pauses.push({ ms: performance.now() - busyAt, micros: now - used });
+      [used, busyAt] = [now, performance.now()];
+      if (pauses.length > mostWaitMs) break;
+    }
+    const perRequest = (used - start) / Math.max(1, load.sent - sentBefore);
+    return Math.max(
+      0,
+      ...pauses.filter(({ micros }) => micros > perRequest / 4).map(({ ms }) => ms),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    for (const load of this.#loads.values()) load.stop();
+  }
+}
+
+/** A load whose server is gone fails before the exit of the server is known here. */
+async function fail(server: Server, error: unknown): Promise<never> {
+  await server.ended(endedKnownMs);
+  throw server.hasEnded ? await server.failure('ended while it was measured') : error;
+}
+
+/** A route of 50 ms gets fewer connections and longer slices, so that it completes its requests. */
+function sizesFor(
+  slowestRps: number | undefined,
+  connections: number,
+): { sliceMs: number; connections: number } {
+  if (slowestRps === undefined) return { sliceMs: leastSliceMs, connections };
+  const wanted = (requestsPerSlice * 1_000) / slowestRps;
+  const answeredInTime = Math.ceil((slowestRps * mostQueueMs) / 1_000);
+  return {
+    sliceMs: Math.min(Math.max(leastSliceMs, wanted), mostSliceMs),
+    connections: Math.min(connections, Math.max(1, answeredInTime)),
+  };
+}

@@ -1,0 +1,186 @@
+import { type BenchResult, isMeasured } from '../result.ts';
+import type { Interval } from '../../figures.ts';
+import { type Figures, p99Of } from './figures.ts';
+import { fixed, percent, range } from '../../report/format.ts';
+import { join, markup, type Markup } from '../../report/markup.ts';
+import type { Reading } from '../../report/reading.ts';
+import { trustOf } from './trust.ts';
+import { baseOf, type MeasuredRow, savedMicros, type StepRow } from './rows.ts';
+import { marginOf } from './words.ts';
+import { settleHint, savedWords, spanWords, verdictWord } from '../../report/words.ts';
+
+/** More than this on page one and nobody reads the first; the table has them all. */
+const MOST_NAMED = 8;
+const SETTLE = 'restarts that would settle it';
+const NOTEWORTHY_MEMORY = 0.1;
+
+/** The sentences a reader takes away. Changed and unresolved ones; what stayed the same is named in one line. */
+export function findings(result: BenchResult, figures: Figures): Markup {
+  const trusted = trustOf(result).cpu;
+  const about = result.command === 'ladder' ? ladderFindings : benchFindings;
+  const items = trusted ? about(result, figures) : [];
+  const skipped = result.variants.filter((variant) => !isMeasured(variant));
+  if (skipped.length > 0) {
+    const names = listed(skipped, ({ name }) => markup`<b>${name}</b>`, ', ');
+    items.push(
+      finding(
+        verdictWord('skip', 'skipped'),
+        markup`${names}: not measured, see the table for the reason.`,
+      ),
+    );
+  }
+  return items.length === 0
+    ? markup``
+    : markup`<ul class="find" aria-label="Findings">${items}</ul>`;
+}
+
+function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
+  const top = figures.measured.findLast((row) => row.role === 'variant');
+  const rungs = figures.steps
+    .filter(({ beside }) => !beside)
+    .toSorted((a, b) => Math.abs(b.saved.value) - Math.abs(a.saved.value));
+  const decimals = figures.savedDecimals;
+  const group = (reading: Reading, intro: string, text: (step: StepRow) => Markup): Markup[] => {
+    const found = rungs.filter((step) => step.saved.reading === reading);
+    return found.length === 0
+      ? []
+      : [finding(verdictWord(reading), markup`${intro}: ${listed(found, text)}.`)];
+  };
+  const sized = (step: StepRow): Markup => {
+    const saved = step.saved.value < 0 ? negated(step.saved) : step.saved;
+    return markup`<b>${step.name}</b> ${fixed(saved.value, decimals)}\u00a0µs ${range(saved, decimals)}`;
+  };
+  const first = top && markup`Top rung against the base: ${sentence(result, top, figures)}`;
+  return [
+    ...(top && first ? [finding(verdictWord(top.cpu.reading), first)] : []),
+    ...group('better', 'Rungs that cost less CPU than the one below', sized),
+    ...group('worse', 'Rungs that cost more CPU than the one below', sized),
+    ...group('unresolved', `Rungs not told apart from the one below (${SETTLE})`, (step) =>
+      open(step.name, step.saved, decimals, settleHint(step.cpu)),
+    ),
+    ...group(
+      'same',
+      `Rungs within ±\u00a0${percent(marginOf(result))} of the one below`,
+      (step) => markup`<b>${step.name}</b>`,
+    ),
+    ...figures.steps.filter(({ beside }) => beside).map((step) => besideFinding(step, figures)),
+  ];
+}
+
+function besideFinding(step: StepRow, figures: Figures): Markup {
+  const { reading } = step.saved;
+  const cpu =
+    reading === 'unresolved'
+      ? spanWords(step.saved, figures.savedDecimals)
+      : savedWords(step.saved, figures.savedDecimals, 'CPU per request');
+  const rps = figures.stepTexts.get(step)?.rps;
+  return finding(
+    verdictWord(reading),
+    markup`Beside the ladder: <b>${step.name}</b> against ${step.over}: ${cpu}, ${rps?.value}\u00a0× the requests ${rps?.range}.`,
+  );
+}
+
+function benchFindings(result: BenchResult, figures: Figures): Markup[] {
+  const rows = variantRows(figures);
+  const changed = rows
+    .filter(({ cpu: { reading } }) => reading === 'better' || reading === 'worse')
+    .toSorted((a, b) => distance(b) - distance(a));
+  const items = changed
+    .slice(0, MOST_NAMED)
+    .map((row) => finding(verdictWord(row.cpu.reading), sentence(result, row, figures)));
+  const more = changed.length - MOST_NAMED;
+  if (more > 0)
+    items.push(finding(verdictWord('base', 'changed'), markup`and ${more} more, in the table.`));
+  const unresolved = rows.filter((row) => row.cpu.reading === 'unresolved');
+  if (unresolved.length > 0) {
+    const text = (row: MeasuredRow): Markup =>
+      open(row.name, saving(result, row), figures.cpuDecimals, settleHint(row.cpu));
+    items.push(
+      finding(
+        verdictWord('unresolved'),
+        markup`CPU against the base (${SETTLE}): ${listed(unresolved, text)}.`,
+      ),
+    );
+  }
+  const same = rows.filter((row) => row.cpu.reading === 'same');
+  if (same.length > 0) {
+    items.push(
+      finding(
+        verdictWord('same'),
+        markup`${listed(same, ({ name }) => markup`<b>${name}</b>`, ', ')}: CPU within ±\u00a0${percent(marginOf(result))} of the base.`,
+      ),
+    );
+  }
+  return items;
+}
+
+/** `fastify 5: 14.9 µs less CPU per request [13.8, 16.0], 1.27 × the requests [1.23, 1.31].` */
+function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Markup {
+  const base = baseOf(result);
+  const hint = settleHint(row.cpu);
+  const cpu = savedWords(saving(result, row), figures.cpuDecimals, 'CPU per request');
+  const parts = [
+    hint === undefined ? cpu : `${cpu} (${hint} would settle it)`,
+    requests(row, figures),
+  ];
+  if (base && row.p99) {
+    const decimals = figures.latencyDecimals;
+    parts.push(
+      `p99 ${fixed(row.variant.latencyMs.p99, decimals)}\u00a0ms ${range(p99Of(row), decimals)} against ${fixed(base.latencyMs.p99, decimals)}`,
+    );
+  }
+  const memory = base ? row.variant.rssMiB - base.rssMiB : 0;
+  if (base && Math.abs(memory) >= base.rssMiB * NOTEWORTHY_MEMORY) {
+    parts.push(`${fixed(Math.abs(memory))}\u00a0MiB ${memory > 0 ? 'more' : 'less'} memory`);
+  }
+  return markup`<b>${row.name}</b>: ${parts.join(', ')}.`;
+}
+
+function requests(row: MeasuredRow, figures: Figures): string {
+  const { value = '', range: interval = '' } = figures.rps.get(row) ?? {};
+  const atLeast = row.rpsIsLowerBound ? 'at least ' : '';
+  switch (row.rps.reading) {
+    case 'same':
+      return `the same requests, ${value}\u00a0× ${interval}`;
+    case 'unresolved':
+      return `requests unresolved at ${value}\u00a0× ${interval}`;
+    default:
+      return `${atLeast}${value}\u00a0× the requests ${interval}`;
+  }
+}
+
+function open(name: string, saved: Interval, decimals: number, hint: string | undefined): Markup {
+  return markup`<b>${name}</b> ${spanWords(saved, decimals)}${hint !== undefined && ` (${hint})`}`;
+}
+
+/** A base that was skipped saved nothing: then there is only the variant's own figure to go by. */
+function saving(result: BenchResult, { variant }: MeasuredRow): Interval {
+  const { cpuRatio, cpuMicrosPerRequest } = variant;
+  const from = baseOf(result) ?? {
+    ...variant,
+    cpuMicrosPerRequest: cpuMicrosPerRequest * cpuRatio.value,
+  };
+  return savedMicros(from, cpuRatio);
+}
+
+function listed<T>(items: readonly T[], text: (item: T) => Markup, separator = '; '): Markup {
+  const more = items.length - MOST_NAMED;
+  const shown = join(items.slice(0, MOST_NAMED).map(text), separator);
+  return markup`${shown}${more > 0 && `${separator}and ${more} more, in the table`}`;
+}
+
+function variantRows({ measured }: Figures): MeasuredRow[] {
+  return measured.filter((row) => row.role === 'variant');
+}
+
+function finding(word: Markup, text: Markup): Markup {
+  return markup`<li>${word}<span>${text}</span></li>`;
+}
+
+function negated({ value, low, high }: Interval): Interval {
+  return { value: -value, low: -high, high: -low };
+}
+
+function distance(row: MeasuredRow): number {
+  return Math.abs(Math.log(row.variant.cpuRatio.value));
+}

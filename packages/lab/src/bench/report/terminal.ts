@@ -1,0 +1,110 @@
+import type { TerminalOptions } from '../../report/terminal-options.ts';
+import { fileLines, writtenFiles } from '../../report/file-lines.ts';
+import type { BenchResult } from '../result.ts';
+import { controlFailureText, controlMissingText } from './header.ts';
+import { ends, tableWidth, wrap } from '../../report/columns.ts';
+import { type Figures, figuresOf } from './figures.ts';
+import { percent, plural } from '../../report/format.ts';
+import { type Glyphs, glyphsFor } from '../../report/glyphs.ts';
+import { stealText } from '../../report/words.ts';
+import { trustOf } from './trust.ts';
+import { resolutionText } from './resolution.ts';
+import { noiseOf } from './rows.ts';
+import { type Canvas, cpuTable, rpsTable, stepTable } from './terminal-tables.ts';
+import { marginOf, rounds } from './words.ts';
+import { settleHint, noiseText } from '../../report/words.ts';
+
+/** The report for people in a terminal: complete without colour, closed by a line break. */
+export function renderTerminal(result: BenchResult, options: TerminalOptions): string {
+  const figures = figuresOf(result);
+  const glyphs = glyphsFor(options.unicode);
+  const width = tableWidth(options.width);
+  const canvas: Canvas = { width, colour: options.colour, glyphs };
+  const blocks = [
+    heading(result, width, glyphs),
+    alarms(result, width),
+    rpsTable(figures, canvas),
+    cpuTable(figures, canvas),
+    stepTable(figures, canvas),
+    [...legend(result, figures, canvas), ...fileLines(writtenFiles(options.files), width)],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function heading(result: BenchResult, width: number, glyphs: Glyphs): string[] {
+  const { machine, load } = result;
+  const noise = noiseOf(result);
+  const counts = [
+    plural(result.variants.length, 'variant'),
+    rounds(result),
+    plural(load.connections, 'connection'),
+  ];
+  return [
+    glyphs.rule.repeat(width),
+    ...ends(`${result.command.toUpperCase()}   ${result.title}`, counts.join(' · '), width),
+    ...wrap(
+      `${machine.cpuModel}, ${plural(machine.cores, 'core')} · ${machine.kernel} · Node.js ${machine.node.replace(/^v/, '')}`,
+      width,
+    ),
+    ...wrap(`${machine.pinning} · ${stealText(machine.steal)}`, width),
+    ...wrap(
+      [resolutionText(result), `A/A noise ${noise ? noiseText(noise) : 'not measured'}`]
+        .filter((text) => text !== undefined)
+        .join(' '),
+      width,
+    ),
+  ];
+}
+
+/** What must not be missed comes before the first figure. */
+function alarms(result: BenchResult, width: number): string[] {
+  const failure = controlFailureText(result);
+  const missing = controlMissingText(result);
+  const texts = [
+    ...(failure ? [`${failure.headline} ${failure.text}`] : []),
+    ...(missing === undefined ? [] : [missing]),
+    ...result.warnings,
+  ];
+  return texts.flatMap((text) => wrap(`! ${text}`, width, '  '));
+}
+
+function legend(
+  result: BenchResult,
+  figures: Figures,
+  { width, glyphs: { marks } }: Canvas,
+): string[] {
+  if (!trustOf(result).cpu) return [];
+  const { cpuBand, rpsBand } = result.precision;
+  const same = percent(cpuBand) === percent(rpsBand);
+  const band = same ? percent(cpuBand) : `${percent(cpuBand)} CPU, ${percent(rpsBand)} rps`;
+  const settle = figures.measured.flatMap((row) => {
+    const hint = settleHint(row.cpu);
+    return hint === undefined ? [] : [`${row.name} ${hint}`];
+  });
+  const open = [...figures.measured, ...figures.steps].some(
+    ({ cpu, rps }) => cpu.reading === 'unresolved' || rps.reading === 'unresolved',
+  );
+  const crosses = `${marks.unresolved} unresolved: neither.`;
+  const beside = figures.rows.some((row) => row.role === 'beside')
+    ? ['Set in: beside the ladder, not a rung; its step is against the rung before.']
+    : [];
+  return [
+    ...ends(
+      `${marks.better} ${marks.worse} changed: the interval lies wholly outside base ± ${band}`,
+      `${marks.same} same: around 1, within ± ${percent(marginOf(result))}`,
+      width,
+    ),
+    ...(open
+      ? wrap(settle.length > 0 ? `${crosses} To settle it: ${some(settle)}.` : crosses, width, '  ')
+      : []),
+    ...wrap('A mark at p99: its own interval does not touch the interval of the base.', width),
+    ...beside.flatMap((text) => wrap(text, width)),
+  ];
+}
+
+function some(texts: readonly string[]): string {
+  return texts.length > 3 ? `${texts.slice(0, 3).join(', ')}, …` : texts.join(', ');
+}

@@ -1,0 +1,15 @@
+import { holdsOne } from '../../stats/verdict.ts';
+import { type BenchResult, isMeasured } from '../result.ts';
+
+/** Which metrics the A/A control vouches for. CPU is the metric of record: without it nothing is vouched for. */
+export interface Trust {
+  cpu: boolean;
+  rps: boolean;
+}
+
+export function trustOf(result: BenchResult): Trust {
+  const { control } = result;
+  if (!isMeasured(control)) return { cpu: true, rps: true };
+  const cpu = holdsOne(control.cpuRatio);
+  return { cpu, rps: cpu && holdsOne(control.rpsRatio) };
+}

@@ -1,0 +1,13 @@
+import { plural } from '../../report/format.ts';
+import { defaultMargin } from '../../stats/verdict.ts';
+import type { BenchResult } from '../result.ts';
+
+/** `3 restarts × 12 blocks`. */
+export function rounds({ precision }: BenchResult): string {
+  return `${plural(precision.restarts, 'restart')} × ${plural(precision.blocks, 'block')}`;
+}
+
+/** Files of older versions name none. */
+export function marginOf({ precision }: BenchResult): number {
+  return precision.margin ?? defaultMargin;
+}

@@ -1,0 +1,147 @@
+import type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from '../figures.ts';
+
+/**
+ * The result of a run: the JSON file, and the only source of a report. Every ratio is "better above 1" against the
+ * baseline: rps divided by the baseline's, the baseline's CPU divided by the variant's.
+ */
+export interface BenchResult {
+  schema: 1;
+  command: 'ladder' | 'bench';
+  /** The config's `name`, e.g. `cached-api`. */
+  scenario: string;
+  /** One line for people, e.g. `Cached Nest API, GET /cached`. */
+  title: string;
+  /** Command line as typed, e.g. `redline ladder redline.config.ts --quick`. */
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  durationSeconds: number;
+  /** Name of the variant all others are compared with. It is `variants[0]`. */
+  baseline: string;
+  machine: MachineFacts;
+  load: LoadFacts;
+  precision: PrecisionFacts;
+  /** The baseline a second time, in its own process (A/A): the difference that the method sees when there is none. */
+  control: MeasuredVariant | SkippedVariant;
+  /** In the order of the config, skipped ones included. */
+  variants: (MeasuredVariant | SkippedVariant)[];
+  /** What a reader must know before trusting a figure, one sentence each, worst first. Empty if all guards held. */
+  warnings: string[];
+  /** Every timed slice, as measured. */
+  slices: Slice[];
+  /** Configs with groups only: each is a comparison of its own. `baseline`, `control`, bands and `load` are the first's. */
+  groups?: GroupFacts[];
+}
+
+/** Settings and control of one group of variants. */
+export interface GroupFacts {
+  name: string;
+  title: string;
+  baseline: string;
+  control: MeasuredVariant | SkippedVariant;
+  load: LoadFacts;
+  precision: PrecisionFacts;
+  /** As in `MachineFacts`. Absent in files from before a group had its own. */
+  pinning?: string;
+  warnings: string[];
+}
+
+/** The figures of a variant's probe stand beside these, under the names the server gave them. */
+export interface MeasuredVariant {
+  name: string;
+  /** Configs with groups only. */
+  group?: string;
+  /** A few words beside the name, e.g. `needs Fastify`, `A/A control`. */
+  note?: string;
+  /** Ladders only: not a rung, but something beside the ladder to compare the rung before it with. */
+  beside?: true;
+  /** Completed requests per second, closed loop. The baseline's own times the paired ratio, as all absolute figures. */
+  rps: number;
+  rpsRatio: Interval;
+  rpsVerdict: Verdict | 'base';
+  rpsRestartsToSettle?: number;
+  /** User and system time of all threads of the server, per completed request. */
+  cpuMicrosPerRequest: number;
+  /**
+   * Uncertainty of this figure alone, which is larger than that of its ratio to the baseline. Absent in files of older
+   * versions.
+   */
+  cpuMicrosInterval?: Interval;
+  /**
+   * In addition: CPU of processes that the server started and that exited, per completed request. Absent if there were
+   * none.
+   */
+  endedProcessesMicrosPerRequest?: number;
+  /** Of which on the main thread. Absent if the system does not report threads separately. */
+  mainThreadMicrosPerRequest?: number;
+  cpuRatio: Interval;
+  cpuVerdict: Verdict | 'base';
+  cpuRestartsToSettle?: number;
+  /** The verdict of record: CPU, the primary metric. */
+  verdict: Verdict | 'base';
+  /** Ladders only: against the rung below (the previous one that was measured). Absent on the baseline and outside ladders. */
+  step?: { over: string; cpu: Comparison; rps: Comparison };
+  /** From the open-loop part, timed from the intended send. */
+  latencyMs: { p50: number; p99: number; p99Low: number; p99High: number };
+  /** Resident set at the end of a restart's load, median over restarts. */
+  rssMiB: number;
+  /** Share of one core the server and what it started used under the closed loop, median; above 1 on several. Below 0.95 its rps is a lower bound. */
+  serverBusy: number;
+}
+
+export interface SkippedVariant {
+  name: string;
+  group?: string;
+  note?: string;
+  beside?: true;
+  /** Why, in one sentence. */
+  skipped: string;
+}
+
+export interface PrecisionFacts {
+  restarts: number;
+  blocks: number;
+  sliceMs: number;
+  warmupMs: number;
+  latencyMs: number;
+  resamples: number;
+  seed: number;
+  /** `same` is an interval with 1 in it and wholly within this of 1, as a fraction. Absent in files of older versions: 2 %. */
+  margin?: number;
+  /** `changed` is wholly beyond this, as a fraction: the margin, or half the width of the A/A control's interval if that is more. */
+  cpuBand: number;
+  rpsBand: number;
+}
+
+export interface Slice {
+  restart: number;
+  block: number;
+  variant: string;
+  requests: number;
+  seconds: number;
+  cpuMicros: number;
+  mainThreadMicros?: number;
+  /** Of processes that ended within the slice, in steps of 10 ms. Absent when there were none. */
+  endedMicros?: number;
+  probe?: Probe;
+  /**
+   * With `load.turns`: the same server, taking turns with the load on one core; the source of CPU per request. Absent
+   * if nothing is pinned, or the generator cannot be; then the figures above are the source.
+   */
+  turns?: Turn[];
+  /** Share of its core the load generator used, 0 to 1. */
+  generatorBusy?: number;
+}
+
+/** 40 ms of load on the server's own core. */
+export interface Turn {
+  requests: number;
+  cpuMicros: number;
+  mainThreadMicros?: number;
+}
+
+export function isMeasured(variant: MeasuredVariant | SkippedVariant): variant is MeasuredVariant {
+  return !('skipped' in variant);
+}

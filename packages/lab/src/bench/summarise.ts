@@ -1,0 +1,270 @@
+import type { Plan } from '../config/resolve-plan.ts';
+import type { BenchResult, MeasuredVariant, SkippedVariant, Slice } from './result.ts';
+import type { Comparison, Interval } from '../figures.ts';
+import { isMeasured } from './result.ts';
+import { medianInterval, resamples } from '../stats/bootstrap.ts';
+import { centreOf } from '../stats/centre.ts';
+import { median } from '../stats/quantile.ts';
+import { seededRandom, type Random } from '../stats/random.ts';
+import { bandOf, compare, judge } from '../stats/verdict.ts';
+import { label } from '../servers/contract.ts';
+import { warningsOf } from './guards.ts';
+import { medianProbe } from './probe.ts';
+import {
+  cpuLevel,
+  cpuMetric,
+  cpuPerRequest,
+  pairedRatio,
+  rpsMetric,
+  type Metric,
+} from './paired-ratio.ts';
+import { controlName, type Observations } from './run-bench.ts';
+
+export interface RunFacts {
+  command: BenchResult['command'];
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  startedAt: Date;
+  durationSeconds: number;
+}
+
+/** Turns what was observed into what may be said of it. */
+export function summarise(plan: Plan, seen: Observations, facts: RunFacts): BenchResult {
+  const random = seededRandom(plan.seed);
+  const bands = measureBands(plan, seen, random);
+  const measure = (name: string): MeasuredVariant | SkippedVariant =>
+    summariseVariant(name, plan, seen, bands, random);
+  const baselineFirst = plan.variants.toSorted(
+    (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
+  );
+  const variants = baselineFirst.map(({ name }) => measure(name));
+  if (facts.command === 'ladder') addSteps(variants, plan, seen, bands, random);
+  const control = measure(controlName(plan.baseline));
+  if (isMeasured(control)) judgeAsControl(control, plan.margin);
+  const { runId, startedAt, ...said } = facts;
+  const result: BenchResult = {
+    schema: 1,
+    scenario: plan.name,
+    title: plan.title,
+    ...said,
+    runId,
+    startedAt: startedAt.toISOString(),
+    baseline: plan.baseline,
+    machine: seen.machine,
+    load: {
+      generator: seen.generator.name,
+      threads: seen.generator.threads,
+      connections: plan.connections,
+      requests: plan.requestLabel === undefined ? plan.requests.map(label) : [plan.requestLabel],
+      openLoopRps: seen.openLoopRps,
+    },
+    precision: {
+      ...plan.precision,
+      resamples,
+      seed: plan.seed,
+      margin: plan.margin,
+      cpuBand: bands.cpu,
+      rpsBand: bands.rps,
+    },
+    control,
+    variants,
+    warnings: [],
+    slices: seen.slices,
+  };
+  return { ...result, warnings: warningsOf(result, seen) };
+}
+
+interface Bands {
+  cpu: number;
+  rps: number;
+}
+
+function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
+  const control = controlName(plan.baseline);
+  const { margin } = plan;
+  if (seen.skipped.has(control)) return { cpu: margin, rps: margin };
+  const bandFor = (metric: Metric): number =>
+    bandOf(pairedRatio(seen.slices, control, [plan.baseline], metric, random), margin);
+  return { cpu: bandFor(cpuMetric), rps: bandFor(rpsMetric) };
+}
+
+/** What a variant is compared with. The baseline ran twice; its second self is compared with the first. */
+function baselinesFor(name: string, { baseline }: Plan, seen: Observations): string[] {
+  const control = controlName(baseline);
+  return name === control || seen.skipped.has(control) ? [baseline] : [baseline, control];
+}
+
+function summariseVariant(
+  name: string,
+  plan: Plan,
+  seen: Observations,
+  bands: Bands,
+  random: Random,
+): MeasuredVariant | SkippedVariant {
+  const planned = plan.variants.find((variant) => variant.name === name);
+  const noted = {
+    ...(plan.group === undefined ? {} : { group: plan.group }),
+    ...(planned?.note === undefined ? {} : { note: planned.note }),
+    ...(planned?.beside ? { beside: true as const } : {}),
+  };
+  const reason = seen.skipped.get(name);
+  if (reason !== undefined) return { name, ...noted, skipped: reason };
+
+  const { slices } = seen;
+  const others = baselinesFor(name, plan, seen);
+  const baseRps = typical(slices, others, rpsLevel);
+  const baseCpu = typical(slices, others, cpuPerRequest);
+  const isBase = name === plan.baseline;
+  const exact: Interval = { value: 1, low: 1, high: 1 };
+  const rpsRatio = isBase ? exact : pairedRatio(slices, name, others, rpsMetric, random);
+  const cpuRatio = isBase ? exact : pairedRatio(slices, name, others, cpuMetric, random);
+  const { margin } = plan;
+  const restarts = restartsOf(slices, name);
+  const rps = compare(rpsRatio, { margin, band: bands.rps }, restarts);
+  const cpu = compare(cpuRatio, { margin, band: bands.cpu }, restarts);
+  const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
+  const own = slices.filter(({ variant }) => variant === name);
+  const level = cpuLevel(slices, isBase ? others : [name], random);
+  const mainShare = median(
+    own
+      .flatMap(({ turns, ...slice }) => turns ?? slice)
+      .map(({ mainThreadMicros, cpuMicros }) => (mainThreadMicros ?? NaN) / cpuMicros),
+  );
+  const endedMicros = own.reduce((sum, slice) => sum + (slice.endedMicros ?? 0), 0);
+  const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
+  return {
+    ...medianProbe(own.flatMap(({ probe }) => (probe === undefined ? [] : [probe]))),
+    name,
+    ...noted,
+    // The baseline's figure times the paired ratio: drift between blocks cannot make the absolute figure and the
+    // ratio tell different stories. The raw slices are in the file for whoever wants the plain medians.
+    rps: baseRps * rpsRatio.value,
+    rpsRatio,
+    rpsVerdict: isBase ? 'base' : rps.verdict,
+    ...(isBase || rps.restartsToSettle === undefined
+      ? {}
+      : { rpsRestartsToSettle: rps.restartsToSettle }),
+    cpuMicrosPerRequest,
+    cpuMicrosInterval: {
+      value: cpuMicrosPerRequest,
+      low: (level.low / level.value) * cpuMicrosPerRequest,
+      high: (level.high / level.value) * cpuMicrosPerRequest,
+    },
+    // Over all slices, for the steps of the clock are as long as a child's life is short.
+    ...(endedMicros === 0 ? {} : { endedProcessesMicrosPerRequest: endedMicros / requests }),
+    ...(Number.isNaN(mainShare)
+      ? {}
+      : { mainThreadMicrosPerRequest: cpuMicrosPerRequest * mainShare }),
+    cpuRatio,
+    cpuVerdict: isBase ? 'base' : cpu.verdict,
+    ...(isBase || cpu.restartsToSettle === undefined
+      ? {}
+      : { cpuRestartsToSettle: cpu.restartsToSettle }),
+    verdict: isBase ? 'base' : cpu.verdict,
+    latencyMs: summariseLatency(name, seen, random),
+    rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
+    serverBusy: median(
+      own.map((slice) => (slice.cpuMicros + (slice.endedMicros ?? 0)) / 1e6 / slice.seconds),
+    ),
+  };
+}
+
+/** By the margin alone: the band comes from this very interval. */
+function judgeAsControl(control: MeasuredVariant, margin: number): void {
+  const bounds = { margin, band: margin };
+  control.note = 'A/A control';
+  control.rpsVerdict = judge(control.rpsRatio, bounds);
+  control.cpuVerdict = judge(control.cpuRatio, bounds);
+  control.verdict = control.cpuVerdict;
+  delete control.rpsRestartsToSettle;
+  delete control.cpuRestartsToSettle;
+}
+
+/** Each rung against the nearest one below that was measured. */
+function addSteps(
+  variants: readonly (MeasuredVariant | SkippedVariant)[],
+  plan: Plan,
+  seen: Observations,
+  bands: Bands,
+  random: Random,
+): void {
+  let below: MeasuredVariant | undefined;
+  for (const rung of variants.filter(isMeasured)) {
+    if (below !== undefined) {
+      const isBase = below.name === plan.baseline;
+      const others = isBase ? baselinesFor(rung.name, plan, seen) : [below.name];
+      addStep(rung, {
+        over: below.name,
+        others,
+        slices: seen.slices,
+        margin: plan.margin,
+        bands,
+        random,
+      });
+    }
+    if (!rung.beside) below = rung;
+  }
+}
+
+interface Step {
+  over: string;
+  others: readonly string[];
+  slices: readonly Slice[];
+  margin: number;
+  bands: Bands;
+  random: Random;
+}
+
+function addStep(
+  rung: MeasuredVariant,
+  { over, others, slices, margin, bands, random }: Step,
+): void {
+  const restarts = restartsOf(slices, rung.name);
+  const against = (metric: Metric, band: number): Comparison =>
+    compare(pairedRatio(slices, rung.name, others, metric, random), { margin, band }, restarts);
+  rung.step = {
+    over,
+    cpu: against(cpuMetric, bands.cpu),
+    rps: against(rpsMetric, bands.rps),
+  };
+}
+
+function restartsOf(slices: readonly Slice[], name: string): number {
+  return new Set(slices.flatMap(({ variant, restart }) => (variant === name ? restart : []))).size;
+}
+
+/** Over restarts, and both selves of the baseline, the centre of what each shows. */
+function typical(
+  slices: readonly Slice[],
+  names: readonly string[],
+  level: (restart: readonly Slice[]) => number,
+): number {
+  const restarts = Map.groupBy(
+    slices.filter(({ variant }) => names.includes(variant)),
+    ({ restart, variant }) => `${restart} ${variant}`,
+  );
+  return centreOf([...restarts.values()].map(level));
+}
+
+function rpsLevel(slices: readonly Slice[]): number {
+  return median(slices.map(({ requests, seconds }) => requests / seconds));
+}
+
+function summariseLatency(
+  name: string,
+  seen: Observations,
+  random: Random,
+): MeasuredVariant['latencyMs'] {
+  const own = seen.latencies.filter(({ variant }) => variant === name);
+  const p99 = medianInterval(
+    own.map(({ outcome }) => outcome.p99),
+    random,
+  );
+  return {
+    p50: median(own.map(({ outcome }) => outcome.p50)),
+    p99: p99.value,
+    p99Low: p99.low,
+    p99High: p99.high,
+  };
+}

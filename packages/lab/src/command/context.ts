@@ -1,0 +1,4 @@
+export interface CommandContext {
+  version: string;
+  signal: AbortSignal;
+}

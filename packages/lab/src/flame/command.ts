@@ -1,0 +1,225 @@
+import type { Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import { compareProfiles } from './change.ts';
+import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from './change-report.ts';
+import { changeMarkdown, flameMarkdown } from './flame-markdown.ts';
+import { renderFlameHtml } from './flame-html.ts';
+import { formatFlameJson } from './flame-json.ts';
+import { renderFlameTerminal } from './flame-terminal.ts';
+import { readFlame } from './read-flame.ts';
+import type { FlameLoad, FlameResult } from './result.ts';
+import { summariseProfile } from './summarise-profile.ts';
+import { LabError } from '../errors.ts';
+import { buildCallTree } from '../profile/call-tree.ts';
+import type { CpuProfile } from '../profile/cpu-profile.ts';
+import { record } from '../profile/record.ts';
+import { type PerfRecording, recordWithPerf } from '../profile/perf.ts';
+import type { LoadFigures, RecordOptions } from '../profile/serve.ts';
+import { toCpuProfile } from '../profile/write-cpu-profile.ts';
+import { SourceMaps } from '../profile/source-maps.ts';
+import { PhaseLine } from '../report/phase-line.ts';
+import type { CommandContext } from '../command/context.ts';
+import { applyReplay } from '../access-log/apply-replay.ts';
+import { type Asked, type Chosen, chooseVariant } from '../command/choose-variant.ts';
+import { parseCount, parseSeconds, parseSecondsOrNone } from '../command/options.ts';
+import { addReports, type ReportOptions, shownPath, writeFiles } from '../command/write-files.ts';
+import { invocation } from '../secrets.ts';
+import { addTarget } from '../command/target-options.ts';
+import type { RequestOptions } from '../config/request-options.ts';
+
+interface FlameOptions extends ReportOptions, RequestOptions {
+  variant?: string;
+  diff?: string[];
+  seconds: number;
+  warmup: number;
+  interval: number;
+  perf?: true;
+}
+
+export function addFlameCommand(program: Command, context: CommandContext): void {
+  const command = addTarget(program.command('flame'))
+    .description('profile a variant under load: an interactive flamegraph with V8 tiers')
+    .option('--variant <name>', 'variant to measure (default: the baseline)')
+    .option('--diff <before after...>', 'compare two variants, or two files of earlier runs')
+    .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 10)
+    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
+    .option('--interval <µs>', 'sampling interval, in microseconds', parseCount, 1_000)
+    .option('--perf', 'sample with Linux perf, including native frames and the kernel');
+  addReports(command)
+    .addHelpText('after', helpText)
+    .action((target: string, words: string[], options: FlameOptions) =>
+      run({ target, command: words, request: options }, options, context),
+    );
+}
+
+async function run(asked: Asked, options: FlameOptions, context: CommandContext): Promise<void> {
+  if (options.diff !== undefined) return runDiff(asked, options.diff, options, context);
+  const { plan, variant } = await chooseVariant(asked, options.variant, options);
+  const notes = await applyReplay([plan], options, context.signal);
+  const { result, profile } = await profileVariant(plan, variant, options, context);
+  result.warnings.push(...notes);
+  const stem = `${result.scenario}-flame-${result.runId}`;
+  const profileFile = join(options.out, `${stem}.cpuprofile`);
+  await mkdir(options.out, { recursive: true });
+  await writeFile(profileFile, JSON.stringify(profile));
+  await writeFiles(
+    {
+      stem,
+      json: formatFlameJson(result),
+      html: renderFlameHtml(result),
+      md: () => flameMarkdown(result),
+    },
+    options,
+    (terminal) => renderFlameTerminal(result, { ...terminal, profile: shownPath(profileFile) }),
+  );
+}
+
+/** Each side is a file of an earlier run if there is one of that name, otherwise a variant to be profiled now. */
+async function runDiff(
+  asked: Asked,
+  sides: string[],
+  options: FlameOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (sides.length !== 2) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--diff takes two variants or files, not ${sides.join(', ')}; the config comes before it.`,
+    );
+  }
+  const startedAt = new Date();
+  // What can be wrong with the second is found before the first is profiled.
+  const chosen = await inOrder(sides, async (side): Promise<FlameResult | Chosen> =>
+    existsSync(side)
+      ? readFlame(side)
+      : chooseVariant(asked, side, options, 'There is no such file, and --diff'),
+  );
+  const [before, after] = await inOrder(chosen, async (side) => {
+    if ('tree' in side) return side;
+    const { plan, variant } = side;
+    const notes = await applyReplay([plan], options, context.signal);
+    const { result } = await profileVariant(plan, variant, options, context);
+    result.warnings.push(...notes);
+    return result;
+  });
+  const runId = randomBytes(3).toString('hex');
+  const diff: FlameDiff = {
+    schema: 1,
+    command: 'flame-diff',
+    scenario: after!.scenario,
+    title: `${before!.variant} → ${after!.variant}`,
+    invocation: invocation(),
+    runId,
+    redlineVersion: context.version,
+    startedAt: startedAt.toISOString(),
+    before: before!,
+    after: after!,
+    change: compareProfiles(before!, after!),
+    warnings: [before!, after!].flatMap(({ variant, warnings }) =>
+      warnings.map((warning) => `${variant}: ${warning}`),
+    ),
+  };
+  await writeFiles(
+    {
+      stem: `${diff.scenario}-flame-diff-${runId}`,
+      json: `${JSON.stringify(diff)}\n`,
+      html: renderChangeHtml(diff),
+      md: () => changeMarkdown(diff),
+    },
+    options,
+    (terminal) => renderChangeTerminal(diff, terminal),
+  );
+}
+
+interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt'> {
+  profile?: CpuProfile;
+}
+
+/** Two loads at the same time would measure each other. */
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+async function profileVariant(
+  plan: Plan,
+  variant: PlannedVariant,
+  options: FlameOptions,
+  context: CommandContext,
+): Promise<{ result: FlameResult; profile: CpuProfile }> {
+  const startedAt = new Date();
+  using line = new PhaseLine(variant.name);
+  const settings = {
+    warmupMs: options.warmup * 1_000,
+    durationMs: options.seconds * 1_000,
+    samplingMicros: options.interval,
+    followTiers: true,
+    signal: context.signal,
+    phase: (text: string) => line.show(text),
+  };
+  const taken: Profiled = options.perf
+    ? { ...(await recordWithPerf(plan, variant, settings)), tiersAt: 'sample' }
+    : await recordAndMerge(plan, variant, settings);
+  line.show('drawing');
+  const { tree, node, load, machine, warnings, tiersAt } = taken;
+  const result: FlameResult = {
+    schema: 1,
+    command: 'flame',
+    scenario: plan.name,
+    title: plan.title,
+    variant: variant.name,
+    invocation: invocation(),
+    runId: randomBytes(3).toString('hex'),
+    redlineVersion: context.version,
+    startedAt: startedAt.toISOString(),
+    machine,
+    node: node.version,
+    load: loadOf(load),
+    sampler: options.perf ? 'perf' : 'inspector',
+    ...(tiersAt && { tiersAt }),
+    ...summariseProfile(tree, new SourceMaps(), variant.cwd),
+    warnings,
+  };
+  return { result, profile: taken.profile ?? toCpuProfile(tree) };
+}
+
+async function recordAndMerge(
+  plan: Plan,
+  variant: PlannedVariant,
+  settings: RecordOptions,
+): Promise<Profiled & { profile: CpuProfile }> {
+  const { events, startMicros, during, ...taken } = await record(plan, variant, settings);
+  const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0, during });
+  return { ...taken, tree, tiersAt: during === undefined ? 'start' : 'sample' };
+}
+
+export function loadOf(load: LoadFigures): FlameLoad {
+  return {
+    generator: load.generator,
+    connections: load.connections,
+    requests: load.requestLabels,
+    completed: load.requests,
+    seconds: load.seconds,
+    serverBusy: load.serverBusy,
+    microsPerRequest: load.microsPerRequest,
+  };
+}
+
+const helpText = `
+Examples:
+  redline flame                                   the baseline of redline.config.ts
+  redline flame --variant candidate --seconds 30
+  redline flame --diff base candidate             what got cheaper and what more expensive
+  redline flame --diff redline-out/a.json redline-out/b.json
+
+The .cpuprofile beside the report opens in Chrome DevTools and speedscope.
+
+Exit status: 0 profiled, 1 the server, a check or the load failed, 2 wrong input, 130 interrupted.`;

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { LabError } from '../errors.ts';
+import { startChild } from '../system/guardian.ts';
+import { onServerCore, type Pinning } from '../system/pinning.ts';
+
+/** Only where servers have a core that it can share with them. */
+export async function startCanary(pinning: Pinning): Promise<Canary | undefined> {
+  const launcher = onServerCore(pinning);
+  return launcher.length > 0 ? Canary.start(launcher) : undefined;
+}
+
+/** A process on the server's core that does a little work when it is asked to, and says how long that took. */
+export class Canary implements Disposable {
+  readonly #child: ChildProcess;
+  #answer = Promise.withResolvers<unknown>();
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    child.on('message', (answer) => this.#answer.resolve(answer));
+    const ended = (): void => {
+      this.#answer.reject(
+        new LabError('ERR_REDLINE_LOAD', `The process that watches the server's core exited.`),
+      );
+    };
+    child.on('error', ended);
+    child.on('exit', ended);
+  }
+
+  /**
+   * @param launcher Puts a command on the server's core.
+   * @throws {LabError} ERR_REDLINE_LOAD when it does not start
+   */
+  static async start(launcher: readonly string[]): Promise<Canary> {
+    const program = fileURLToPath(new URL('./canary-process.js', import.meta.url));
+    const [command, ...args] = [...launcher, process.execPath, program];
+    // Detached: Ctrl-C must reach the runner alone.
+    const child = startChild((mark) =>
+      spawn(command!, args, {
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        detached: true,
+        env: { ...process.env, ...mark },
+      }),
+    );
+    const canary = new Canary(child);
+    await canary.#answered();
+    return canary;
+  }
+
+  /** µs of CPU. */
+  async read(): Promise<number> {
+    this.#child.send('again');
+    return Number(await this.#answered());
+  }
+
+  [Symbol.dispose](): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  async #answered(): Promise<unknown> {
+    const answer = await this.#answer.promise;
+    this.#answer = Promise.withResolvers();
+    // An end between two readings is heard by the next.
+    this.#answer.promise.catch(() => {});
+    return answer;
+  }
+}

@@ -1,0 +1,162 @@
+import { type Command, Option } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { Progress } from '../report/progress.ts';
+import { stairsMarkdown } from './report/stairs-markdown.ts';
+import { renderStairsHtml } from './report/stairs-html.ts';
+import { renderStairsTerminal } from './report/stairs-terminal.ts';
+import { checkBudget, readBudget, writeBudget } from './budget.ts';
+import { formatStairsJson } from './format-json.ts';
+import type { StairsListener, StairsPlan } from './plan.ts';
+import { runStairs } from './run-stairs.ts';
+import { summariseStairs } from './summarise-stairs.ts';
+import { resolveTarget, type TargetOptions } from './target.ts';
+import { parseChange, predict, requireStages } from './what-if.ts';
+import type { CommandContext } from '../command/context.ts';
+import { parseCount, parseSeconds, parseSeed } from '../command/options.ts';
+import { addRenamed } from '../command/renamed-options.ts';
+import { addTarget, collect } from '../command/target-options.ts';
+import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { invocation, withoutSecrets } from '../secrets.ts';
+
+interface StairsOptions extends TargetOptions, ReportOptions {
+  quick?: boolean;
+  seconds?: number;
+  restarts: number;
+  maxStages: number;
+  skip?: string[];
+  whatIf?: string[];
+  budget?: string;
+  writeBudget?: string;
+  seed?: number;
+}
+
+const defaultSeconds = 45;
+const quickSeconds = 8;
+
+export function addStairsCommand(program: Command, context: CommandContext): void {
+  const command = addTarget(
+    program.command('stairs'),
+    'URL of a running app or of the given command',
+  )
+    .description('measure what each stage of a request costs, by ending requests there')
+    .option('--variant <name>', 'variant of the config', undefined)
+    .option(
+      '--what-if <stage=µs>',
+      'predict the requests per second with a stage at this cost, in µs or %',
+      collect,
+    )
+    .option('--budget <file>', 'fail when a stage costs more than this file allows', undefined)
+    .option('--write-budget <file>', 'write a budget from this run', undefined)
+    .option('--skip <stage>', 'do not end requests at this stage; repeatable', collect)
+    .option('--quick', `take a first look: measure for ${quickSeconds} seconds`)
+    .option(
+      '--seconds <n>',
+      `measuring time, in seconds (default: ${defaultSeconds})`,
+      parseSeconds,
+    )
+    .addOption(
+      new Option('--restarts <n>', 'fresh starts of the app; they share the measuring time')
+        .default(1)
+        .argParser(parseCount),
+    )
+    .addOption(
+      new Option(
+        '--max-stages <n>',
+        'beyond this many, merge the cheapest stages into their neighbours',
+      )
+        .default(20)
+        .argParser(parseCount),
+    )
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+  addRenamed(addReports(command), { '--markdown': 'write --md FILE' })
+    .addHelpText('after', helpText)
+    .action((target: string, words: string[], options: StairsOptions) =>
+      run(target, words, options, context),
+    );
+}
+
+async function run(
+  asked: string,
+  command: string[],
+  options: StairsOptions,
+  { version, signal }: CommandContext,
+): Promise<void> {
+  const startedAt = new Date();
+  // What can be wrong is found before a minute is spent.
+  const changes = (options.whatIf ?? []).map(parseChange);
+  const budget = options.budget === undefined ? undefined : await readBudget(options.budget);
+  const target = await resolveTarget(asked, command, options, signal);
+  const plan: StairsPlan = {
+    target,
+    seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
+    restarts: options.restarts,
+    mostStages: options.maxStages,
+    skip: options.skip ?? [],
+    seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
+  };
+  const progress = new Progress();
+  try {
+    const listener: StairsListener = {
+      ...listen(progress, target.variant.name),
+      traced: (stages) => requireStages(changes, stages),
+    };
+    const seen = await runStairs(plan, listener, signal);
+    const summary = summariseStairs(plan, seen, {
+      invocation: invocation(),
+      runId: randomBytes(3).toString('hex'),
+      redlineVersion: version,
+      startedAt,
+      durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
+    });
+    const result = withoutSecrets(summary);
+    progress.end();
+    if (changes.length > 0) result.whatIf = predict(result, changes);
+    if (budget) result.budget = checkBudget(result, budget, options.budget!);
+    const stem = `${result.scenario}-stairs-${result.runId}`;
+    await writeFiles(
+      {
+        stem,
+        json: formatStairsJson(result),
+        html: renderStairsHtml(result),
+        md: () => stairsMarkdown(result),
+      },
+      options,
+      (terminal) => renderStairsTerminal(result, terminal),
+    );
+    if (options.writeBudget !== undefined) await writeBudget(options.writeBudget, result);
+    if (result.budget && options.md === undefined) {
+      process.stdout.write(`\n${stairsMarkdown(result)}`);
+    }
+    if (result.budget?.failed) process.exitCode = 1;
+  } finally {
+    progress.end();
+  }
+}
+
+function listen(progress: Progress, name: string): StairsListener {
+  let roundsFrom: number | undefined;
+  return {
+    phase(phase) {
+      progress.update({ round: 0, rounds: 1, fraction: 0, variant: name, phase });
+    },
+    round(done, of) {
+      roundsFrom ??= performance.now();
+      const perRound = (performance.now() - roundsFrom) / Math.max(1, done - 1);
+      const left = done > 1 ? { secondsLeft: (perRound * (of - done)) / 1_000 } : {};
+      // A log gets a dozen lines, not hundreds.
+      if (!process.stderr.isTTY && done % Math.ceil(of / 10) !== 0) return;
+      progress.update({ round: done, rounds: of, fraction: done / of, variant: name, ...left });
+    },
+  };
+}
+
+const helpText = `
+Examples:
+  redline stairs http://127.0.0.1:3000/feed -- node server.js
+  redline stairs http://127.0.0.1:3000/feed            starts a second copy of the app running there
+  redline stairs redline.config.ts --variant candidate --what-if verifyToken=0
+  redline stairs redline.config.ts --replay access.log --route /users/:id
+  redline stairs redline.config.ts --budget stairs.budget.json
+
+Exit status: 0 measured, 1 the app, a check or the load failed, or a stage is over its budget, 2 wrong input,
+130 interrupted.`;

@@ -1,0 +1,98 @@
+import { wholeRequest } from '../budget.ts';
+import type { BudgetRow, StageFigures, StairsResult } from '../result.ts';
+import { fixed, percent, range } from '../../report/format.ts';
+import {
+  bold,
+  code,
+  heading,
+  list,
+  markdownOf,
+  table,
+  warningList,
+  escaped,
+} from '../../report/markdown.ts';
+import { statusWords } from './stairs-budget.ts';
+import { unitText } from './stairs-terminal.ts';
+import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
+
+/** The stages, and where there is a budget how each keeps to it. */
+export function stairsMarkdown(result: StairsResult): string {
+  const { stages, whole, budget, title, leftOut, whatIf } = result;
+  const all = budget?.rows.find(({ name }) => name === wholeRequest);
+  const gone = (budget?.rows ?? []).filter(({ status }) => status === 'missing');
+  const hasWaiting = stages.some((stage) => waitText(stage) !== '');
+  const columns = [
+    'stage',
+    { right: 'µs' },
+    { right: '95 % interval' },
+    { right: 'share' },
+    'verdict',
+    ...(hasWaiting ? [{ right: 'ms wait' }] : []),
+    ...(budget ? [{ right: `of budget, ${unitText(budget.unit)}` }, 'budget'] : []),
+    'place',
+  ];
+  const row = (cells: string[], wait: string, ofBudget: string[], place = ''): string[] => [
+    ...cells,
+    ...(hasWaiting ? [wait] : []),
+    ...(budget ? ofBudget : []),
+    code(place),
+  ];
+  const wholeCells = [
+    wholeRequest,
+    fixed(whole.micros.value, 1),
+    range(whole.micros, 1),
+    '',
+    'measured',
+  ];
+  const rows = [
+    ...stages.map((stage) =>
+      row(
+        cellsOf(stage, result),
+        waitText(stage),
+        budgetCells(budget?.rows.find(({ name }) => name === stage.name)),
+        stage.place,
+      ),
+    ),
+    ...gone.map(({ name, limit }) =>
+      row([code(name), '–', '', '', ''], '', [
+        `– / ${fixed(limit!, 2)}`,
+        bold(statusWords.missing),
+      ]),
+    ),
+    row(wholeCells, '', budgetCells(all)),
+  ];
+  return markdownOf(
+    heading(title),
+    warningList(result.warnings),
+    budget &&
+      (budget.failed ? bold('A stage is over its budget.') : 'Every stage keeps its budget.'),
+    table(columns, rows),
+    whatIf && escaped(whatIfSentence(whatIf)),
+    leftOut.length > 0
+      ? list(leftOut.map(({ name, reason }) => `${code(name)} was not cut: ${escaped(reason)}.`))
+      : undefined,
+    stairsResolution(result),
+  );
+}
+
+function cellsOf(
+  { name, micros, share, verdict }: StageFigures,
+  { whole }: StairsResult,
+): string[] {
+  const word = whole.controlVerdict === 'changed' ? 'withheld' : verdict;
+  return [
+    code(name),
+    fixed(micros.value, 1),
+    range(micros, 1),
+    percent(share),
+    word === 'changed' ? bold(word) : word,
+  ];
+}
+
+function budgetCells(row: BudgetRow | undefined): string[] {
+  if (row === undefined) return ['', ''];
+  const { measured, limit, status } = row;
+  const used =
+    limit === undefined ? '' : `${measured ? fixed(measured.value, 2) : '–'} / ${fixed(limit, 2)}`;
+  return [used, status === 'over' ? bold(statusWords.over) : statusWords[status]];
+}

@@ -1,0 +1,209 @@
+import { fileLines, writtenFiles } from '../../report/file-lines.ts';
+import type { StairsResult } from '../result.ts';
+import { axisLine } from '../../report/terminal-plot.ts';
+import { cut, ends, left, right, tableWidth, widest, wrap } from '../../report/columns.ts';
+import { fixed, percent, plural, range } from '../../report/format.ts';
+import { type Glyphs, glyphsFor } from '../../report/glyphs.ts';
+import {
+  costliest,
+  stairFigures,
+  type StairFigures,
+  type StairRow,
+  unattributed,
+} from './stairs-rows.ts';
+import type { TerminalOptions } from '../../report/terminal-options.ts';
+import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
+
+const mostName = 28;
+const leastName = 13;
+/** Mark and longest word. */
+const mostVerdict = 12;
+const leastPlot = 10;
+
+const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', withheld: 'withheld' };
+
+/** The waterfall for people in a terminal: complete without colour. */
+export function renderStairsTerminal(result: StairsResult, options: TerminalOptions): string {
+  const glyphs = glyphsFor(options.unicode);
+  const width = tableWidth(options.width);
+  const figures = stairFigures(result);
+  const blocks = [
+    heading(result, width, glyphs),
+    result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
+    table(result, figures, width, glyphs),
+    notes(result, figures, width),
+    fileLines(writtenFiles(options.files), width),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] {
+  const { precision, machine, load, app } = result;
+  const counts = `${plural(result.stages.length, 'stage')} · ${rounds(result)}`;
+  const noise = Math.max(Math.abs(result.whole.control.low), Math.abs(result.whole.control.high));
+  return [
+    glyphs.rule.repeat(width),
+    ...ends(`STAIRS   ${result.title}`, counts, width),
+    ...wrap(
+      `${machine.cpuModel}, ${plural(machine.cores, 'core')} · ${machine.kernel} · Node.js ${app.node.replace(/^v/, '')}`,
+      width,
+    ),
+    ...wrap(
+      `${machine.pinning} · ${plural(load.connections, 'connection')} · slices of ${fixed(precision.guardMs + precision.countedMs)} ms`,
+      width,
+    ),
+    ...wrap(`${stairsResolution(result)} A/A noise ± ${fixed(noise, 2)} µs`, width),
+  ];
+}
+
+function table(
+  result: StairsResult,
+  figures: StairFigures,
+  width: number,
+  glyphs: Glyphs,
+): string[] {
+  const { rows, axis, whole } = figures;
+  const rps = rows.map(({ stage }) => fixed(stage.rpsIfItEnded.value));
+  const microsWidth = Math.max(5, widest([...rows.map(({ micros }) => micros), whole.micros]));
+  const rangeWidth = Math.max(13, widest([...rows.map((row) => row.range), whole.range]));
+  const rpsWidth = Math.max(7, widest(rps));
+  const waits = rows.map(({ stage }) => waitText(stage));
+  const waitWidth = waits.every((text) => text === '') ? 0 : Math.max(7, widest(waits));
+  const fits = (others: number): boolean => width - others - leastName >= leastPlot;
+  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2;
+  const others = base + (waitWidth === 0 ? 0 : waitWidth + 2);
+  // The words of the marks are on the page, and a mark is enough.
+  const verdictWidth = width - others - leastName >= mostVerdict ? mostVerdict : 1;
+  const withWait = others + verdictWidth;
+  // Bars, and what waits, say more than what the beginning of a request would serve.
+  const hasRps = fits(withWait + rpsWidth + 2);
+  const rest = withWait + (hasRps ? rpsWidth + 2 : 0);
+  const nameWidth = Math.max(
+    leastName,
+    Math.min(mostName, widest(rows.map(({ stage }) => stage.name)), width - rest - leastPlot),
+  );
+  const plotWidth = Math.max(0, width - rest - nameWidth);
+  const line = (
+    cells: Record<
+      'name' | 'micros' | 'range' | 'share' | 'wait' | 'rps' | 'plot' | 'verdict',
+      string
+    >,
+  ): string =>
+    `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${waitWidth === 0 ? '' : `${right(cells.wait, waitWidth)}  `}${hasRps ? `${right(cells.rps, rpsWidth)}  ` : ''}${left(cells.plot, plotWidth)}  ${cells.verdict}`;
+  const wide = plotWidth >= leastPlot - 2;
+  return [
+    line({
+      name: 'stage',
+      micros: 'µs',
+      range: '95 % interval',
+      share: '%',
+      wait: 'ms wait',
+      rps: 'rps end',
+      plot: wide ? axisLine(axis, plotWidth) : '',
+      verdict: verdictWidth === 1 ? '' : 'verdict',
+    }),
+    ...rows.map((row, index) =>
+      line({
+        name: row.stage.name,
+        micros: row.micros,
+        range: row.range,
+        share: fixed(row.stage.share * 100),
+        wait: waits[index]!,
+        rps: rps[index]!,
+        plot: wide ? bar(row, figures, plotWidth, glyphs) : '',
+        verdict: verdictWidth === 1 ? markOf(row, glyphs) : verdict(row, glyphs),
+      }),
+    ),
+    line({
+      name: 'whole request',
+      micros: whole.micros,
+      range: whole.range,
+      share: '',
+      wait: '',
+      rps: fixed(result.whole.rps.value),
+      plot: wide
+        ? (glyphs.barSteps.at(-1) ?? '#').repeat(
+            Math.round(axis.at(result.whole.micros.value) * plotWidth),
+          )
+        : '',
+      verdict: verdictWidth === 1 ? '' : 'measured',
+    }),
+  ];
+}
+
+/** Bars start on whole cells and end in eighths; a stage without a cost keeps a mark at its place. */
+function bar(
+  { fromMicros, toMicros, reading, stage }: StairRow,
+  { axis }: StairFigures,
+  width: number,
+  glyphs: Glyphs,
+): string {
+  const eighths = glyphs.barSteps.length;
+  const from = Math.min(
+    width - 1,
+    Math.max(0, Math.round(axis.at(Math.min(fromMicros, toMicros)) * width)),
+  );
+  const steps = Math.round(Math.abs(axis.at(toMicros) - axis.at(fromMicros)) * width * eighths);
+  if (reading === 'same') return `${' '.repeat(from)}${glyphs.marks.same}`;
+  if (reading === 'unresolved' || stage.micros.value <= 0)
+    return `${' '.repeat(from)}${glyphs.hollow}`;
+  const whole = Math.floor(steps / eighths);
+  const part = steps % eighths;
+  const end = part > 0 ? glyphs.barSteps[part - 1]! : whole === 0 ? glyphs.barSteps[0]! : '';
+  return ' '.repeat(from) + (glyphs.barSteps.at(-1) ?? '#').repeat(whole) + end;
+}
+
+function verdict(row: StairRow, glyphs: Glyphs): string {
+  return `${markOf(row, glyphs)} ${words[row.reading]}`;
+}
+
+function markOf({ reading }: StairRow, { marks }: Glyphs): string {
+  return reading === 'changed' || reading === 'withheld' ? ' ' : marks[reading];
+}
+
+function notes(result: StairsResult, figures: StairFigures, width: number): string[] {
+  const top = costliest(figures);
+  const included = result.stages.filter(({ includes }) => includes.length > 0);
+  const texts = [
+    unattributed(result, figures),
+    `A stage runs from its entry to the next one's. changed: its cost is beyond ${figures.bandText}${top ? `. ${top.stage.name}${top.stage.place === '' ? '' : ` (${top.stage.place})`} is ${percent(top.stage.share)}` : ''}.`,
+    ...(result.stages.some((stage) => waitText(stage) !== '')
+      ? ['ms wait: how long the event loop was idle before the next stage, one request at a time.']
+      : []),
+    'rps end: requests per second of one core if the request ended there, derived from its CPU.',
+    ...included.map(({ name, includes }) => `${name} includes ${some(includes)}.`),
+    ...result.leftOut.map(({ name, reason }) => `${name} was not cut: ${reason}.`),
+    ...(result.whatIf ? [whatIfSentence(result.whatIf)] : []),
+    ...budgetLines(result),
+  ];
+  return texts.flatMap((text) => wrap(text, width, '  '));
+}
+
+function budgetLines({ budget }: StairsResult): string[] {
+  if (budget === undefined) return [];
+  const over = budget.rows.filter(({ status }) => status === 'over' || status === 'missing');
+  if (over.length === 0) return [`Every stage keeps its budget (${budget.file}).`];
+  return over.map(({ name, measured, limit, status }) =>
+    status === 'missing'
+      ? `Budget: "${name}" is no longer reached; remove it from ${budget.file}, or find out why.`
+      : `Over budget: ${name} costs ${fixed(measured!.value, 2)} ${range(measured!, 2)} ${unitText(budget.unit)}; the limit is ${fixed(limit!, 2)}.`,
+  );
+}
+
+export function unitText(unit: 'µs' | 'floor'): string {
+  return unit === 'µs' ? 'µs' : 'floors';
+}
+
+function rounds({ precision }: StairsResult): string {
+  const each = plural(precision.rounds, 'round');
+  return precision.restarts === 1 ? each : `${plural(precision.restarts, 'restart')} × ${each}`;
+}
+
+function some(names: readonly string[]): string {
+  return names.length > 4
+    ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`
+    : names.join(', ');
+}

@@ -1,5 +1,5 @@
 // Deferred work on each of the frameworks, for tests that ask it over HTTP.
-import 'reflect-metadata';
+// Each framework is loaded only where it is asked for: apps in processes of their own start again and again.
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -7,16 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Controller, Get, Param, type INestApplication } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { createDefer, type DeferOptions, type Deferrer } from '@redline/defer';
-import { expressDefer } from '@redline/defer/express';
-import { fastifyDefer } from '@redline/defer/fastify';
-import { DeferModule, DeferService } from '@redline/nest';
-import express from 'express';
-import fastify from 'fastify';
 
 export interface App {
   readonly url: string;
@@ -32,11 +23,10 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function startNest(
-  adapter: ExpressAdapter | FastifyAdapter,
-  options: DeferOptions,
-  take: Take,
-): Promise<App> {
+async function startNest(adapter: object, options: DeferOptions, take: Take): Promise<App> {
+  await import('reflect-metadata');
+  const [{ Controller, Get, Param }, { NestFactory }, { DeferModule, DeferService }] =
+    await Promise.all([import('@nestjs/common'), import('@nestjs/core'), import('@redline/nest')]);
   class Jobs {
     async take(level: string, when: string, data: string): Promise<object> {
       await take(level, when, data);
@@ -54,7 +44,7 @@ async function startNest(
     imports: [DeferModule.forRoot({ sink: 'test', ...options })],
     controllers: [Jobs],
   };
-  const app: INestApplication = await NestFactory.create(root, adapter, {
+  const app = await NestFactory.create(root, adapter as never, {
     logger: false,
     abortOnError: false,
   });
@@ -73,6 +63,10 @@ async function startNest(
 /** `GET /:level/:when/:data` of each. */
 export const apps: Record<string, (options: DeferOptions, take: Take) => Promise<App>> = {
   async Fastify(options, take) {
+    const [{ fastify }, { fastifyDefer }] = await Promise.all([
+      import('fastify'),
+      import('@redline/defer/fastify'),
+    ]);
     const deferrer = createDefer(options);
     const app = fastify({ forceCloseConnections: true });
     await app.register(fastifyDefer, { deferrer });
@@ -87,6 +81,10 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
     return { url, deferrer, stop: () => app.close() };
   },
   async Express(options, take) {
+    const [{ default: express }, { expressDefer }] = await Promise.all([
+      import('express'),
+      import('@redline/defer/express'),
+    ]);
     const deferrer = createDefer(options);
     const app = express();
     // It prints each refusal elsewhere.
@@ -107,8 +105,14 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
       },
     };
   },
-  'Nest on Fastify': (options, take) => startNest(new FastifyAdapter(), options, take),
-  'Nest on Express': (options, take) => startNest(new ExpressAdapter(), options, take),
+  async 'Nest on Fastify'(options, take) {
+    const { FastifyAdapter } = await import('@nestjs/platform-fastify');
+    return startNest(new FastifyAdapter(), options, take);
+  },
+  async 'Nest on Express'(options, take) {
+    const { ExpressAdapter } = await import('@nestjs/platform-express');
+    return startNest(new ExpressAdapter(), options, take);
+  },
 };
 
 export function temporaryFolder(t: TestContext): string {

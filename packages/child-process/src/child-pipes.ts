@@ -153,8 +153,11 @@ export class ChildPipes {
     for (; ended > 0; ended--) this.#onClosed();
   }
 
-  /** Ends the collecting with what there is, and closes the outputs. */
-  discard(): void {
+  /**
+   * Ends the collecting with what there is, and closes the outputs. The child is killed in between: an output that ends of
+   * that has not ended by itself, and a child that still writes must not die of an output that is closed.
+   */
+  discard(kill?: () => void): void {
     const hasStarted = !this.#isInputClosed || this.#hasExited;
     const open: number[] = [];
     for (let index = 1; index < this.#codes.length; index++) {
@@ -167,6 +170,7 @@ export class ChildPipes {
       process.nextTick(this.#onClosed);
       if (!ended) open.push(index);
     }
+    kill?.();
     // After the last look: a child that notices a closed output complains about it in the next one.
     for (const index of open) port().closeStream(this.#id, index);
     this.#sockets[1]?.destroy();

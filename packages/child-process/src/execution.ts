@@ -118,13 +118,15 @@ export class Execution implements Collecting, Collection {
   #kill(): void {
     this.#isKilled = true;
     let refusal: Error | undefined;
-    // Before the outputs close: who still writes must not end of that.
-    try {
-      this.#child.kill(this.#limits.killSignal);
-    } catch (error) {
-      refusal = error as Error;
-    }
-    this.#pipes?.discard();
+    const kill = (): void => {
+      try {
+        this.#child.kill(this.#limits.killSignal);
+      } catch (error) {
+        refusal = error as Error;
+      }
+    };
+    if (this.#pipes === undefined) kill();
+    else this.#pipes.discard(kill);
     if (refusal === undefined) return;
     this.#error = refusal;
     this.#onExit();

@@ -160,11 +160,12 @@ export class ChildPipes {
   discard(kill?: () => void): void {
     const hasStarted = !this.#isInputClosed || this.#hasExited;
     const open: number[] = [];
+    const last: [index: number, bytes: Buffer | undefined][] = [];
     for (let index = 1; index < this.#codes.length; index++) {
       if (this.#codes[index] !== COLLECT || this.#isSettled(index)) continue;
       if (this.#isFlushed && !this.#draining.has(index)) continue;
       const { ended, bytes } = port().uncollect(this.#id, index);
-      this.#collection?.onCollected(index, bytes);
+      last.push([index, bytes]);
       this.#sockets[index] = closedSocket(ended && hasStarted);
       this.#touch(index);
       process.nextTick(this.#onClosed);
@@ -175,6 +176,8 @@ export class ChildPipes {
     for (const index of open) port().closeStream(this.#id, index);
     this.#sockets[1]?.destroy();
     this.#sockets[2]?.destroy();
+    // Last, since it may throw: there is more of it than fits into a string.
+    for (const [index, bytes] of last) this.#collection?.onCollected(index, bytes);
   }
 
   /** Leaves it to Node which of the outputs keep the loop alive. */

@@ -2,7 +2,7 @@ import { Answer } from './answer.ts';
 import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
 import { useOf } from './freshness.ts';
 import type { Found, JsonStore } from './json-store.ts';
-import { Lookup } from './lookup.ts';
+import { givenUp, Lookup } from './lookup.ts';
 import type { Productions } from './productions.ts';
 import type { Count, Counters } from './stats.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -66,8 +66,12 @@ export class Answers {
     options: AnswerOptions,
     ahead: ReadAhead | undefined,
   ): Promise<Outcome> {
-    const lookup = new Lookup(key, produce, options, this.#giveUp);
+    const lookup = new Lookup(key, produce, options);
     this.#health.watch(lookup);
+    // Whoever learns of an outage first gives up the lookups of all; each caller's producer runs in that caller's context.
+    const outcome = lookup.promise.then((end) =>
+      end === givenUp ? this.#bypass(key, produce, options) : end,
+    );
     const take = (value: Found): void => {
       if (this.#health.settle(lookup)) lookup.resolve(this.#take(value, key, produce, options));
     };
@@ -82,7 +86,7 @@ export class Answers {
     };
     if (ahead === undefined) {
       found.then(take, fail);
-      return lookup.promise;
+      return outcome;
     }
     const { expected, versions } = ahead;
     const decide = (value: Found, now: Versions): void => {
@@ -96,12 +100,8 @@ export class Answers {
       else take(value);
     };
     found.then(compare, fail);
-    return lookup.promise;
+    return outcome;
   }
-
-  readonly #giveUp = ({ key, produce, options, resolve }: Lookup): void => {
-    resolve(this.#bypass(key, produce, options));
-  };
 
   #take(
     found: Found,

@@ -102,7 +102,8 @@ export class Keeper {
     try {
       const answer = mayKeep ? await this.#withVersions(flight, made, ticket) : undefined;
       if (answer === undefined || ttl === 0 || flight.isOutdated || this.#health.isDown) {
-        await lease?.release();
+        // It is not waited for: where the store hangs, so would everybody who is to get the response.
+        lease?.release().catch(() => {});
         return;
       }
       const kept = this.#put(flight, seal(answer), ttl, lease);

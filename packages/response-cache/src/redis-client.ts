@@ -104,19 +104,21 @@ function ofIoredis(client: IoredisClient): RedisCommands {
 }
 
 /* With autopipelining a command waits for the next turn of the event loop, and these have waited for this one. */
-async function mgetAtOnce(client: IoredisClient, keys: string[]): Promise<(string | null)[]> {
+function mgetAtOnce(client: IoredisClient, keys: string[]): Promise<(string | null)[]> {
   if (client.pipeline === undefined) return client.mget(keys);
-  const [reply] = (await client.pipeline([['mget', ...keys]]).exec())!;
-  const [error, values] = reply!;
-  if (error !== null) throw error;
-  return values as (string | null)[];
+  const sent = client.pipeline([['mget', ...keys]]).exec();
+  return sent.then((replies) => {
+    const [error, values] = replies![0]!;
+    if (error !== null) throw error;
+    return values as (string | null)[];
+  });
 }
 
 function ofNodeRedis(client: NodeRedisClient): RedisCommands {
   return {
     keyPrefix: prefixOf(client),
-    // A cluster has no isReady, and reads of several keys only where they are in one slot.
-    batches: client.isReady !== undefined,
+    // A pool has no isReady, and its commands leave one by one; a cluster would have one dead server fail the reads of all.
+    batches: client.isReady !== undefined && !isNodeRedisCluster(client),
     requireReady() {
       if (client.isReady ?? client.isOpen) return;
       throw notReady(client.isOpen ? 'it is connecting' : 'call its connect()');
@@ -137,6 +139,10 @@ function ofNodeRedis(client: NodeRedisClient): RedisCommands {
         yield Array.isArray(keys) ? keys : [keys];
     },
   };
+}
+
+function isNodeRedisCluster(client: object): boolean {
+  return 'masters' in client && 'slots' in client;
 }
 
 /* A cluster of node-redis has it under a name of its own. */

@@ -1,81 +1,110 @@
 import type { RedisCommands } from './redis-client.ts';
 
-/* The client's user may not call it, or a proxy does not know it. */
-const isRefused = /^(?:NOPERM|ERR unknown command)/;
+/*
+ * The user may not call MGET, a proxy does not know it, or the server is one of a cluster that the client knows nothing of: such a
+ * server reads several keys only where they lie in one slot, even if it has all of them.
+ */
+const isRefused = /^(?:NOPERM|ERR unknown command|CROSSSLOT)/;
 
-interface Batch {
-  readonly places: Map<string, number>;
-  readonly values: Promise<readonly Value[]>;
+/* One reply has to arrive whole before anybody has a value. */
+const maxKeys = 256;
+
+type Value = string | null;
+type Settle = (values: readonly (Value | Promise<Value>)[]) => void;
+
+/** The keys of one command, and what is done with their values. */
+class Batch {
+  readonly places = new Map<string, number>();
+  readonly settles: Settle[] = [];
+  readonly rejects: ((error: unknown) => void)[] = [];
+
+  place(key: string): number {
+    const known = this.places.get(key);
+    if (known !== undefined) return known;
+    const place = this.places.size;
+    this.places.set(key, place);
+    return place;
+  }
 }
 
-/** A promise where each key has to be read by itself. */
-type Value = string | null | Promise<string | null>;
-
 /**
- * Reads what is wanted in one turn of the event loop with one command: for the client a command costs more than a key, and
- * nothing is read before everybody who is told of it has asked.
+ * Reads what is requested in one turn of the event loop with one command: to the client a command costs more than a key, and
+ * a key is read after everybody who gets its value has asked for it.
  *
  * A key that holds something other than text counts as none.
  */
 export class RedisReads {
   readonly #commands: RedisCommands;
+  /* What MGET may read: values and tags in one command, tags alone, or nothing. */
+  #together: 'all' | 'tags' | 'none';
   #batch: Batch | undefined;
-  #isRefused = false;
 
   constructor(commands: RedisCommands) {
     this.#commands = commands;
+    this.#together = commands.batches ? 'all' : 'tags';
   }
 
-  get(key: string): Promise<string | null> {
-    if (!this.#commands.batches || this.#isRefused) return this.#commands.get(key);
-    const { places, values } = this.#open();
-    const place = placeOf(key, places);
-    return values.then((all) => all[place]!);
-  }
-
-  /** Of one slot of a Cluster. */
-  getMany(keys: readonly string[]): Promise<(string | null)[]> {
-    const { places, values } = this.#open();
-    const own = keys.map((key) => placeOf(key, places));
-    return values.then((all) => {
-      const found = own.map((place) => all[place]!);
-      return this.#isRefused ? Promise.all(found) : (found as (string | null)[]);
+  get(key: string): Promise<Value> {
+    if (this.#together !== 'all') return this.#commands.get(key);
+    const batch = this.#open(1);
+    const place = batch.place(key);
+    // Its own promise, settled by the reply itself: a read must not take more steps than a write whose reply comes behind it.
+    return new Promise((resolve, reject) => {
+      batch.settles.push((values) => resolve(values[place]!));
+      batch.rejects.push(reject);
     });
   }
 
-  #open(): Batch {
-    return (this.#batch ??= this.#start());
+  /** The versions of tags, which lie in one slot of a cluster. */
+  getMany(keys: readonly string[]): Promise<Value[]> {
+    if (this.#together === 'none') return Promise.all(keys.map((key) => this.#commands.get(key)));
+    const batch = this.#open(keys.length);
+    const places = keys.map((key) => batch.place(key));
+    return new Promise((resolve, reject) => {
+      batch.settles.push((values) => {
+        const found = places.map((place) => values[place]!);
+        resolve(isRead(found) ? found : Promise.all(found));
+      });
+      batch.rejects.push(reject);
+    });
   }
 
-  #start(): Batch {
-    const places = new Map<string, number>();
-    const { promise, resolve } = Promise.withResolvers<readonly Value[]>();
-    const send = (): void => {
-      this.#batch = undefined;
-      resolve(this.#read([...places.keys()]));
-    };
-    // Without batches these are keys of tags alone, and the commands of this turn leave before the next phase of the loop.
-    if (this.#commands.batches) setImmediate(send);
+  #open(keys: number): Batch {
+    if (this.#batch !== undefined && this.#batch.places.size + keys <= maxKeys) return this.#batch;
+    const batch = new Batch();
+    this.#batch = batch;
+    const send = (): void => this.#send(batch);
+    // Tags alone are asked for by hits whose values have come in one reply.
+    if (this.#together === 'all') setImmediate(send);
     else queueMicrotask(send);
-    return { places, values: promise };
+    return batch;
   }
 
-  async #read(keys: string[]): Promise<readonly Value[]> {
-    this.#commands.requireReady();
+  #send(batch: Batch): void {
+    if (this.#batch === batch) this.#batch = undefined;
+    const together = this.#together;
+    const keys = [...batch.places.keys()];
+    const reject = (error: unknown): void => {
+      for (const each of batch.rejects) each(error);
+    };
+    const settle: Settle = (values) => {
+      for (const each of batch.settles) each(values);
+    };
+    const readEach = (error: unknown): void => {
+      if (!(error instanceof Error && isRefused.test(error.message))) return reject(error);
+      // Others may have been on their way.
+      if (this.#together === together) this.#together = together === 'all' ? 'tags' : 'none';
+      settle(keys.map((key) => this.#commands.get(key)));
+    };
     try {
-      return await this.#commands.mget(keys);
+      this.#commands.requireReady();
+      this.#commands.mget(keys).then(settle, readEach);
     } catch (error) {
-      if (!(error instanceof Error && isRefused.test(error.message))) throw error;
-      this.#isRefused = true;
-      return keys.map((key) => this.#commands.get(key));
+      reject(error);
     }
   }
 }
 
-function placeOf(key: string, places: Map<string, number>): number {
-  const known = places.get(key);
-  if (known !== undefined) return known;
-  const place = places.size;
-  places.set(key, place);
-  return place;
+function isRead(values: readonly (Value | Promise<Value>)[]): values is Value[] {
+  return values.every((value) => !(value instanceof Promise));
 }

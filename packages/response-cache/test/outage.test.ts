@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, type RedisServer } from '@redline/services';
@@ -243,5 +244,45 @@ describe('Redis', { skip }, () => {
       ['warn', 'log'],
     );
     assert.ok(cache.stats.bypasses > 0);
+  });
+});
+
+describe('During an outage', () => {
+  for (const how of ['rejects', 'hangs'] as const)
+    it(`each producer runs in the context of its own caller: the store ${how}`, async () => {
+      const store = makeManualStore();
+      const cache = new JsonCache({ store, logger: false, timeoutMs: 30 });
+      const caller = new AsyncLocalStorage<string>();
+      const ask = (name: string): unknown =>
+        caller.run(name, () => cache.wrap(`/${name}`, () => caller.getStore() ?? 'nobody'));
+      const asked = Promise.all(['a', 'b', 'c'].map(ask));
+      if (how === 'rejects') store.waiting[0]!.fail(new Error('gone'));
+      assert.deepEqual(await asked, ['a', 'b', 'c']);
+      cache.close();
+    });
+
+  it('nobody waits for a lease that cannot be given back', async () => {
+    const never = (): Promise<never> => new Promise(() => {});
+    let isHanging = false;
+    const store: JsonStore = {
+      get: () => (isHanging ? never() : Promise.resolve(undefined)),
+      set: () => (isHanging ? never() : Promise.resolve()),
+      delete: () => Promise.resolve(),
+      lease: async () => ({ keep: never, release: never }),
+    };
+    const cache = new JsonCache({ store, logger: false, timeoutMs: 30 });
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const begun = Promise.withResolvers<void>();
+    const first = cache.answer('/a', () => {
+      begun.resolve();
+      return promise;
+    });
+    await begun.promise;
+    isHanging = true;
+    assert.equal(await cache.answer('/b', () => 2), '2');
+    assert.equal(cache.isStoreDown, true);
+    resolve(1);
+    assert.equal(await first, '1');
+    cache.close();
   });
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RedisCommands } from '../src/redis-client.ts';
+import { JsonCache } from '../src/json-cache.ts';
 import { RedisReads } from '../src/redis-reads.ts';
 
 /** Notes what is sent, and has a value for each key but `none`. */
@@ -56,6 +58,41 @@ describe('RedisReads', () => {
     assert.deepEqual(sent, [['a'], ['t', 'u']]);
   });
 
+  it('reads tags together and values by themselves from a server of a cluster that the client does not know of', async () => {
+    const sent: string[][] = [];
+    const slotOf = (key: string): string => /\{(.*?)\}/.exec(key)?.[1] ?? key;
+    const { commands } = makeClient({
+      async mget(keys) {
+        sent.push(keys);
+        if (new Set(keys.map(slotOf)).size === 1) return keys.map((key) => `value of ${key}`);
+        throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
+      },
+    });
+    const reads = new RedisReads(commands);
+    for (let times = 0; times < 3; times++)
+      assert.deepEqual(await Promise.all([reads.get('a'), reads.getMany(['{p}t', '{p}u'])]), [
+        'value of a',
+        ['value of {p}t', 'value of {p}u'],
+      ]);
+    assert.deepEqual(sent, [
+      ['a', '{p}t', '{p}u'],
+      ['{p}t', '{p}u'],
+      ['{p}t', '{p}u'],
+    ]);
+  });
+
+  it('reads very many keys with several commands', async () => {
+    const { commands, sent } = makeClient();
+    const reads = new RedisReads(commands);
+    const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}`);
+    const found = await Promise.all(keys.map((key) => reads.get(key)));
+    assert.deepEqual(
+      found,
+      keys.map((key) => `value of ${key}`),
+    );
+    assert.equal(sent.length, 4);
+  });
+
   it('reads key by key once the server has refused to read several', async () => {
     let refusals = 0;
     const mget = async (): Promise<never> => {
@@ -71,6 +108,32 @@ describe('RedisReads', () => {
       );
     assert.deepEqual(new Set(sent.map(([key]) => key)), new Set(['a', 'none', 't']));
     assert.ok(refusals > 0);
+  });
+
+  it('has a production shared by a read whose reply comes right before that of the write', async () => {
+    const replies: (() => void)[] = [];
+    const reply = <Value>(value: Value): Promise<Value> =>
+      new Promise((resolve) => replies.push(() => resolve(value)));
+    const { commands } = makeClient({ mget: (keys) => reply(keys.map(() => null)) });
+    const reads = new RedisReads(commands);
+    const store = {
+      get: (key: string) => reads.get(key),
+      set: () => reply('OK'),
+      delete: () => reply(1),
+    };
+    const cache = new JsonCache({ store, logger: false });
+    let runs = 0;
+    const ask = (): unknown => cache.answer('a', () => ({ runs: ++runs }));
+    const early = ask();
+    await nextTurn();
+    const late = ask();
+    await nextTurn();
+    replies.shift()!();
+    assert.equal(await early, '{"runs":1}');
+    // What one read of the socket brings: the reply to the second read, and to the write.
+    for (const each of replies.splice(0)) each();
+    assert.equal(await late, '{"runs":1}');
+    cache.close();
   });
 
   it('rejects for all who asked where the client fails', async () => {

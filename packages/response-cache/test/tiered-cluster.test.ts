@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedisCluster, type RedisCluster } from '@redline/services';
-import { Cluster } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { JsonCache } from '../src/json-cache.ts';
+import type { RedisClient } from '../src/redis-client.ts';
+import { redisStore } from '../src/redis-store.ts';
 import { tieredStore, type TieredStore } from '../src/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { keySlot } from '../src/wire/key-slot.ts';
@@ -147,4 +149,66 @@ describe('tieredStore on a Redis Cluster', { skip }, () => {
       await until('the invalidation by the successor', () => now(mine, key) !== 'new');
       if (how === 'killed') await redis.at(master!).restart();
     });
+});
+
+describe('redisStore on a Redis Cluster', { skip }, () => {
+  const redis = servers as RedisCluster;
+  const clients: Record<string, () => Promise<{ client: RedisClient; close(): void }>> = {
+    async ioredis() {
+      const client = new Cluster([...redis.nodes], { enableAutoPipelining: true });
+      client.on('error', () => {});
+      await until('a client', () => client.status === 'ready');
+      return { client, close: () => client.disconnect() };
+    },
+    async 'node-redis'() {
+      const client = createCluster({ rootNodes: redis.nodes.map((socket) => ({ socket })) });
+      client.on('error', () => {});
+      await client.connect();
+      return { client: client as RedisClient, close: () => client.destroy() };
+    },
+  };
+
+  for (const [name, connect] of Object.entries(clients))
+    it(`reads keys of all masters in one turn, each by itself, over ${name}`, async () => {
+      const { client, close } = await connect();
+      const cache = new JsonCache({
+        store: redisStore(client, { keyPrefix: `${name}:` }),
+        logger: false,
+      });
+      const ask = (): Promise<unknown[]> =>
+        Promise.all(keys.map((key) => cache.wrap(key, () => key, { tags: ['t', key] })));
+      for (let times = 0; times < 3; times++) assert.deepEqual(await ask(), keys);
+      assert.equal(cache.stats.hits, 2 * keys.length);
+      await cache.invalidate('t');
+      assert.deepEqual(await ask(), keys);
+      assert.equal(cache.stats.invalidated, keys.length);
+      assert.equal(cache.isStoreDown, false);
+      cache.close();
+      close();
+    });
+
+  it('reads from a master that the client takes for a server of its own', async (test) => {
+    const any = new Redis(redis.nodes[0]!);
+    const [first] = (await any.cluster('SLOTS')) as unknown as [number, number, [string, number]][];
+    any.disconnect();
+    const [from, to, [host, port]] = first!;
+    const client = new Redis({ host, port, enableAutoPipelining: true });
+    test.after(() => client.disconnect());
+    await client.ping();
+    const isThere = (key: string): boolean => {
+      const slot = keySlot(`mine:${key}`);
+      return slot >= from && slot <= to;
+    };
+    const there = Array.from({ length: 40 }, (_, index) => `k${index}`).filter(isThere);
+    assert.ok(there.length > 1);
+    const store = redisStore(client, { keyPrefix: 'mine:' });
+    const cache = new JsonCache({ store, logger: false });
+    test.after(() => cache.close());
+    const ask = (): Promise<unknown[]> =>
+      Promise.all(there.map((key) => cache.wrap(key, () => key)));
+    for (let times = 0; times < 2; times++) assert.deepEqual(await ask(), there);
+    assert.equal(cache.isStoreDown, false);
+    assert.equal(cache.stats.misses, there.length);
+    assert.equal(cache.stats.bypasses, 0);
+  });
 });

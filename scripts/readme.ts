@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { byHandTable } from './by-hand-table.ts';
+import { cacheHitTable } from './cache-hit-table.ts';
 import { httpTables } from './http-tables.ts';
 import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
 import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
@@ -46,6 +47,10 @@ replaceBlock('examples/cached-api/README.md', 'ladder', ladderTable(ladder));
 const byHand = readResult('by-hand');
 if (byHand !== undefined) {
   replaceBlock('examples/cached-api/README.md', 'by-hand', byHandTable(byHand));
+}
+const cacheHit = readResult('cache-hit');
+if (cacheHit !== undefined) {
+  replaceBlock('packages/response-cache/README.md', 'cache-hit', cacheHitTable(cacheHit));
 }
 // Measured on its own, half an hour long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {

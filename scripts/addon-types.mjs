@@ -25,7 +25,7 @@ function addonTypes(crate, definitions) {
       .map(({ def }) => def);
   const parts = [
     `// Generated from crates/${crate} by scripts/build-native.mjs: change it there.`,
-    '/** @throws What `require` says where the addon does not load. */\nexport declare function loadAddon(): Addon;',
+    '/** @throws Where no addon loads; the message is one clause that says why. */\nexport declare function loadAddon(): Addon;',
     `export interface Addon ${body(names.map((name) => `readonly ${name}: typeof ${name}`))}`,
     ...of('fn').map(({ js_doc, def }) => `${js_doc}declare ${def};`),
     ...of('struct').map(

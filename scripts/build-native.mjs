@@ -1,10 +1,11 @@
-// Writes the numbers of the Rust engines as TypeScript, builds the addons and puts each beside its package's native.cjs, with
-// its types. Without cargo it says so and succeeds: every
+// Writes the numbers of the Rust engines as TypeScript and the native.cjs that load the addons, builds these and puts each
+// beside its native.cjs, with its types. Without cargo it says so and succeeds: every
 // package works without its addon. Arguments name the crates to build; without any, all are built. Runs before anything
 // is installed, so it is plain JavaScript.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { writeAddonLoaders } from './addon-loader.mjs';
 import { writeAddonTypes } from './addon-types.mjs';
 import { writeWire } from './wire.mjs';
 
@@ -19,6 +20,7 @@ const addons = [
 ];
 
 writeWire();
+writeAddonLoaders();
 if (process.platform !== 'linux') {
   process.stderr.write('The native engines are for Linux: the packages run on Node alone here.\n');
 } else if (!isOnPath('cargo')) {

@@ -20,15 +20,6 @@ for (const line of ['22', '26']) {
       return;
     }
     const { stdout } = await promisify(execFile)(runtime.file, [program], { signal: t.signal });
-    assert.deepEqual(JSON.parse(stdout), {
-      engines: [httpEngine().name, spawnEngine().name],
-      answer: 'answer to /x',
-      output: 'hi\n',
-      message: { n: 1 },
-      deferred: 'deferred',
-      cached: '{"n":1}',
-      required: true,
-      loaded: true,
-    });
+    assert.deepEqual(JSON.parse(stdout), [httpEngine(), spawnEngine()]);
   });
 }

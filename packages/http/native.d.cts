@@ -1,6 +1,6 @@
 // Generated from crates/http_node by scripts/build-native.mjs: change it there.
 
-/** @throws What `require` says where the addon does not load. */
+/** @throws Where no addon loads; the message is one clause that says why. */
 export declare function loadAddon(): Addon;
 
 export interface Addon {

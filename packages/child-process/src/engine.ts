@@ -49,11 +49,7 @@ function load(): Native | string {
   try {
     addon = loadAddon();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'MODULE_NOT_FOUND') {
-      return `no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
-    }
-    return `the addon does not load: ${message.split('\n', 1)[0]}`;
+    return (error as Error).message;
   }
   const error = addon.supported();
   if (error !== 0) return `the kernel lacks a required system call:  ${getSystemErrorName(-error)}`;

@@ -53,11 +53,7 @@ function obstacle(): string | undefined {
   try {
     openPort();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'MODULE_NOT_FOUND') {
-      return `no addon for ${process.platform} on ${process.arch}; in a clone, cargo builds it`;
-    }
-    return `the addon does not load: ${message.split('\n', 1)[0]}`;
+    return (error as Error).message.split('\n', 1)[0];
   }
   return undefined;
 }

@@ -47,7 +47,7 @@ let threaded: Port | undefined;
 /**
  * The engine of this environment, made when it is first asked for: the one in the loop, or the one with a thread.
  *
- * @throws What `require` says where the addon does not load.
+ * @throws Where no addon loads; the message is one clause that says why.
  */
 export function openPort(isThreaded = false): Port {
   if (isThreaded) return (threaded ??= new Port(loadAddon(), true));

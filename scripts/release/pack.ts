@@ -1,0 +1,107 @@
+// Packs what npm publishes. The packages in packages/ do not name their platform packages, because no clone could be
+// installed before a release: here they get them.
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CrateInside } from './crates-inside.ts';
+import type { Target } from '../targets.mjs';
+import { writePlatformPackage } from './platform-package.ts';
+
+export interface BuiltTarget {
+  readonly target: Target;
+  readonly addons: Readonly<Record<string, string>>;
+}
+
+export interface PackOptions {
+  readonly root: string;
+  /** Platforms whose addons are built. */
+  readonly built: readonly BuiltTarget[];
+  /** Where the tarballs go; emptied before. */
+  readonly into: string;
+  readonly crates?: readonly CrateInside[];
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Returns the tarballs in the order they are published in: platform packages first, so that no install misses them. */
+export function pack({ root, built, into, crates }: PackOptions): string[] {
+  rmSync(into, { recursive: true, force: true });
+  const staged = join(into, 'staged');
+  mkdirSync(staged, { recursive: true });
+  const version = commonVersion(root);
+  for (const { target, addons } of built) {
+    const folder = join(staged, `native-${target.name}`);
+    writePlatformPackage(folder, { root, target, version, addons, ...(crates && { crates }) });
+  }
+  const natives = Object.fromEntries(built.map(({ target }) => [target.package, version]));
+  const packages = packageFolders(root);
+  for (const name of packages) stage(join(root, 'packages', name), join(staged, name), natives);
+  const order = [...built.map(({ target }) => `native-${target.name}`), ...packages];
+  const tarballs = order.map((name) => join(into, npmPack(join(staged, name), into)));
+  rmSync(staged, { recursive: true });
+  return tarballs;
+}
+
+/** Platform packages have the version of the packages that load them, so there is one for all. */
+export function commonVersion(root: string): string {
+  const versions = new Map(
+    packageFolders(root).map((name) => [name, readManifest(join(root, 'packages', name)).version]),
+  );
+  const [version, ...others] = new Set(versions.values());
+  if (version === undefined || others.length > 0) {
+    const list = [...versions].map(([name, each]) => `${name} ${each}`).join(', ');
+    throw new Error(`The packages must have one version, but there are: ${list}.`);
+  }
+  return version;
+}
+
+/** What is published from packages/. */
+export function packageFolders(root: string): string[] {
+  return readdirSync(join(root, 'packages')).filter((name) =>
+    existsSync(join(root, 'packages', name, 'package.json')),
+  );
+}
+
+/** Copies what npm would pack, with the platform packages in the manifest of those that load an addon. */
+function stage(from: string, to: string, natives: Readonly<Record<string, string>>): void {
+  const listed = npm(['pack', '--dry-run', '--json'], from);
+  const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
+  for (const { path } of files) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    cpSync(join(from, path), join(to, path));
+  }
+  if (!existsSync(join(from, 'native.cjs')) || Object.keys(natives).length === 0) return;
+  const manifest = { ...readManifest(from), optionalDependencies: natives };
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function npmPack(folder: string, into: string): string {
+  const [{ filename }] = JSON.parse(
+    npm(['pack', '--json', '--pack-destination', into], folder),
+  ) as [{ filename: string }];
+  return filename;
+}
+
+function npm(args: string[], cwd: string): string {
+  return execFileSync('npm', [...args, '--loglevel=error'], {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 16 << 20,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+}

@@ -1,0 +1,14 @@
+export interface Target {
+  /** As in the name of its package: `linux-x64-gnu`. */
+  readonly name: string;
+  readonly package: string;
+  readonly cpu: 'x64' | 'arm64';
+  readonly libc: 'gnu' | 'musl';
+  /** What rustc calls it. */
+  readonly triple: string;
+  /** Its number in the header of an ELF file. */
+  readonly machine: number;
+}
+
+export declare const targets: readonly Target[];
+export declare const crates: Readonly<Record<'http' | 'child-process', string>>;

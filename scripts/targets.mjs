@@ -1,0 +1,16 @@
+// Where the addons are published for. Each has a package, `@redline/native-NAME`, with the addons of both engines.
+export const targets = [
+  target('x64', 'gnu', 'x86_64-unknown-linux-gnu', 62),
+  target('x64', 'musl', 'x86_64-unknown-linux-musl', 62),
+  target('arm64', 'gnu', 'aarch64-unknown-linux-gnu', 183),
+  target('arm64', 'musl', 'aarch64-unknown-linux-musl', 183),
+];
+
+/** Crate of each addon, by the folder of the package that loads it. */
+export const crates = { 'child-process': 'spawn_node', http: 'http_node' };
+
+/** @param machine its number in the header of an ELF file */
+function target(cpu, libc, triple, machine) {
+  const name = `linux-${cpu}-${libc}`;
+  return { name, package: `@redline/native-${name}`, cpu, libc, triple, machine };
+}

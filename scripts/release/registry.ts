@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { ask, ReleaseError, run, say } from './say.ts';
+
+export interface Registry extends AsyncDisposable {
+  readonly url: string;
+  /** An npmrc with its address. */
+  readonly npmrc: string;
+}
+
+/**
+ * Starts a registry on loopback that holds the tarballs; what it does not hold it fetches from the registry that npm is
+ * configured for.
+ *
+ * @param tools the folder with verdaccio
+ * @param folder for what it stores; packages of others stay there for the next time
+ */
+export async function startRegistry(
+  tarballs: readonly string[],
+  tools: string,
+  folder: string,
+): Promise<Registry> {
+  const upstream = ask('npm', ['config', 'get', 'registry']) ?? 'https://registry.npmjs.org/';
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const config = join(folder, 'config.yaml');
+  // What was published before may have the same version.
+  rmSync(join(folder, 'storage', '@redline'), { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(config, configuration(upstream));
+  const cli = join(tools, 'node_modules', 'verdaccio', 'bin', 'verdaccio');
+  const server = spawn(
+    process.execPath,
+    ['--no-warnings', cli, '--config', config, '--listen', url],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  const stop = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    server.kill();
+    await once(server, 'exit');
+  };
+  try {
+    await untilItAnswers(url, () => server.exitCode !== null);
+    const npmrc = join(folder, 'npmrc');
+    // Anybody may publish there, but npm does not try without a token.
+    writeFileSync(npmrc, `registry=${url}\n//${new URL(url).host}/:_authToken=none\n`);
+    say(`Publishing ${tarballs.length} packages to ${url}`);
+    for (const tarball of tarballs) {
+      const flags = ['--userconfig', npmrc, '--no-provenance', '--no-update-notifier'];
+      run('npm', ['publish', tarball, '--loglevel=error', ...flags], { cwd: folder });
+    }
+    return { url, npmrc, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function configuration(upstream: string): string {
+  return `storage: ./storage
+uplinks:
+  npm:
+    url: ${upstream}
+    maxage: 1d
+    timeout: 60s
+packages:
+  '@redline/*':
+    access: $all
+    publish: $all
+  '**':
+    access: $all
+    proxy: npm
+max_body_size: 100mb
+log: { type: stdout, level: error }
+`;
+}
+
+async function untilItAnswers(url: string, hasEnded: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 600 && !hasEnded(); tries++) {
+    const isUp = await fetch(`${url}/-/ping`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isUp) return;
+    await setTimeout(100);
+  }
+  throw new ReleaseError('verdaccio did not start; its messages are above.');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Installs verdaccio, the package managers, the bundlers and changesets, by their own lock file; returns their folder. */
+export function obtainTools(root: string): string {
+  const folder = join(root, 'scripts', 'release', 'tools');
+  if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return folder;
+  say('Installing verdaccio, pnpm, Yarn, bundlers and changesets');
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+  });
+  return folder;
+}

@@ -1,0 +1,42 @@
+import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
+
+/** A line of progress. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** What is wrong, and what to do, in one sentence: the release ends with it. */
+export class ReleaseError extends Error {
+  override readonly name = 'ReleaseError';
+}
+
+/** Runs a program to its end; its messages are shown. @throws {ReleaseError} if it fails. */
+export function run(
+  program: string,
+  args: readonly string[],
+  { env, ...options }: ExecFileSyncOptions = {},
+): void {
+  try {
+    execFileSync(program, args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, ...env },
+      ...options,
+    });
+  } catch (error) {
+    throw new ReleaseError(`${program} ${args.slice(0, 3).join(' ')} failed.`, { cause: error });
+  }
+}
+
+/** What a program prints; undefined if there is no such program, or it fails. */
+export function ask(program: string, args: readonly string[], cwd?: string): string | undefined {
+  try {
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      maxBuffer: 64 << 20,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      ...(cwd !== undefined && { cwd }),
+    }).trim();
+  } catch {
+    return undefined;
+  }
+}

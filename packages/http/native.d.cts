@@ -30,10 +30,27 @@ declare class Port {
   closeIdle(server: number): void;
   /** Closes all connections. */
   closeAll(server: number): void;
-  /** Lets the engine answer GET and HEAD of a URL by itself. */
-  keep(server: number, url: string, head: Uint8Array, body: Uint8Array, timeMs: number): void;
-  /** Undoes `keep`. */
-  forget(server: number, url: string): void;
+  /**
+   * Lets a server answer by itself, out of a store of so many bytes; with `isShared` out of the one that the process has for
+   * its address.
+   */
+  openAnswers(server: number, maxBytes: number, isShared: boolean): void;
+  /** Leaves everything to JavaScript again. */
+  closeAnswers(server: number): void;
+  /** The time of the last drop: to be taken before what an answer is made of is read. */
+  ticket(): number;
+  /** Keeps an answer, and says what became of it. */
+  keep(server: number, fill: Fill): number;
+  /** Counts an answer that was not worth the crossing. */
+  countOutcome(server: number, outcome: number): void;
+  /** Drops the answers to a target. */
+  dropTarget(server: number, target: string): void;
+  /** Drops the answers with one of the tags. */
+  dropTags(server: number, tags: Array<string>): void;
+  /** Drops all answers. */
+  clearAnswers(server: number): void;
+  /** What became of answers and requests; empty when the server answers nothing by itself. */
+  answerCounts(server: number): Array<number>;
   /** Connections of a server. */
   connectionCount(server: number): number;
   /** How many servers keep the loop alive. */
@@ -82,6 +99,44 @@ export interface Detached {
   fd: number;
   /** What was read behind the head. */
   head: Buffer;
+}
+
+/** An answer to be kept. Texts are of characters up to U+00FF, as they are sent. */
+export interface Fill {
+  /** The exact target it answers. */
+  target: string;
+  /** Whose it is: one of `IDENTITY`. */
+  identity: number;
+  /** What else of a request it depends on: the header or cookie of its identity, and headers in lower case. */
+  names: Array<string>;
+  /** Their values in its own request. */
+  values: Array<string | undefined | null>;
+  /** Its status. */
+  status: number;
+  /** The status line and the headers before `Date`, each ended by CRLF. */
+  head: string;
+  /** Headers behind `Connection`. */
+  tail: string;
+  /** The status line and headers of its 304; empty without an ETag. */
+  notModified: string;
+  /** Its ETag, or empty. */
+  etag: string;
+  /** It has a `Last-Modified`. */
+  hasLastModified: boolean;
+  /** The body. */
+  body: Uint8Array;
+  /** How long it is valid. */
+  freshMs: number;
+  /** How long it may be sent behind that. */
+  staleMs: number;
+  /** What it is made of. */
+  tags: Array<string>;
+  /** When it was begun; now, when it is missing. */
+  ticket?: number;
+  /** It is kept only if the last one was the same. */
+  isOffer: boolean;
+  /** Which line is written for it; 0 is none. */
+  line: number;
 }
 
 /** How to listen. One of `host`, `path` and `fd`. */

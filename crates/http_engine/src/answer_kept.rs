@@ -1,75 +1,237 @@
-//! Answers the engine gives by itself.
+//! Requests that the engine answers by itself.
 
+use std::sync::Arc;
+
+use crate::asked::{self, Asked};
+use crate::batch::Whom;
 use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
-use crate::head::{self, Bounds};
-use crate::kept::Ending;
-use crate::method::METHODS;
+use crate::head::Bounds;
+use crate::kept_answer::KeptAnswer;
+use crate::method;
 use crate::request::{flags, framing};
-use crate::wire::request_flags;
+use crate::seen::{Look, Seen};
+use crate::server::Server;
+use crate::store::{Found, Freshness, Identity, StoreHandle};
+use crate::wire::{answer_count, header, request, request_flags};
+
+/// From here on a body is sent from where it lies.
+const LARGE: usize = 16 * 1024;
+/// Longer header blocks are read each time.
+const LONGEST_BLOCK: usize = 2048;
+/// A request with so many headers surely has room where this much is free.
+const MOST_HEADERS: usize = 128;
+
+/// What a server needs for answers of its own.
+pub(crate) struct OwnAnswers {
+    pub store: StoreHandle,
+    /// Header blocks that came before. Not those of requests that go to the owner: there an entry says that he has it.
+    blocks: Seen<Asked>,
+}
+
+impl OwnAnswers {
+    pub fn new(store: StoreHandle) -> Self {
+        Self {
+            store,
+            blocks: Seen::new(LONGEST_BLOCK),
+        }
+    }
+
+    /// What was found out about header blocks does not hold any more.
+    pub fn forget_blocks(&mut self) {
+        self.blocks = Seen::new(LONGEST_BLOCK);
+    }
+}
+
+/// A request that was answered, for its line in the log.
+#[derive(Clone, Copy, Debug)]
+#[expect(dead_code, reason = "no line is written yet")]
+pub(crate) struct Hit<'a> {
+    /// What its answer was kept with; 0 is no line.
+    pub line: u32,
+    pub method: &'static str,
+    pub target: &'a [u8],
+    /// As it was sent.
+    pub status: u16,
+    /// Bytes of the body that was sent.
+    pub body_bytes: usize,
+    /// The header that the server wants to know, where it came once.
+    pub noted: Option<&'a [u8]>,
+    pub whom: Whom,
+    pub now_ms: u64,
+}
+
+/// An answer, and how it is given.
+struct Given {
+    answer: Arc<KeptAnswer>,
+    asked: Asked,
+    is_stale: bool,
+    is_not_modified: bool,
+    keeps_alive: bool,
+}
 
 impl Engine {
-    /// Gives an answer the owner had it keep. Only to a request that is good, has no body and is first in line.
+    /// Answers with what the owner had it keep. Only a request that is good, has no body and is first in line.
     pub(crate) fn answer_by_itself(
         &mut self,
         connection: &mut Box<Connection>,
         head: &[u8],
         bounds: Bounds,
     ) -> bool {
-        let method = METHODS[usize::from(bounds.line.method)];
-        let server = self.servers.get(connection.whom.server as usize);
-        let Some(Some(server)) = server else {
-            return false;
-        };
-        if server.kept.is_empty()
-            || !matches!(method, "GET" | "HEAD")
-            || connection.answers.in_flight() > 0
-        {
+        let is_head = bounds.line.method == method::HEAD;
+        if bounds.line.method != method::GET && !is_head || connection.answers.in_flight() > 0 {
             return false;
         }
-        let settings = server.settings;
-        let limits = settings.limits();
-        let block = &head[bounds.line.end..];
-        let Ok(facts) = head::read_block(block, |_, _, _, _| {}) else {
+        let Some(Some(server)) = self.servers.get_mut(connection.whom.server as usize) else {
             return false;
         };
-        let url = &head[bounds.line.url_start..bounds.line.url_end];
-        let flags = flags(&facts, bounds.line.minor, false);
-        let is_plain = framing(&facts, limits).is_none()
-            && facts.expect.is_none()
-            && !facts.upgrade
-            && flags & request_flags::HOST_MISSING == 0
-            && !facts.exceed(url.len(), limits);
-        if !is_plain {
+        // A request that is let through to make a new answer has to get there.
+        let words = request::HEADERS + MOST_HEADERS * header::WORDS;
+        let may_renew = !is_head && !self.batch.locked && self.batch.has_room(words, head.len());
+        let Some(given) = find(server, head, bounds, self.now_ms, may_renew) else {
             return false;
-        }
-        let ending = Ending {
-            keep_alive: flags & request_flags::KEEP_ALIVE != 0,
-            timeout_s: settings.keep_alive_shown / 1000,
-            is_head: method == "HEAD",
         };
-        let mut bytes = self.lend();
-        let date = &mut self.date;
+        let Given { answer, asked, .. } = &given;
+        self.begin_own(connection);
         let Some(Some(server)) = self.servers.get(connection.whom.server as usize) else {
             return false;
         };
-        if !server
-            .kept
-            .answer(url, self.now_ms, date, ending, &mut bytes)
-        {
-            self.give_back(bytes);
-            return false;
+        let connection_lines = if given.keeps_alive {
+            &server.keep_alive_lines[..]
+        } else {
+            &b"\r\nConnection: close\r\n"[..]
+        };
+        let (lines, tail, body) = match (given.is_not_modified, is_head) {
+            (true, _) => (answer.not_modified(), &b""[..], &b""[..]),
+            // The length of a body that is not sent is written where the owner has said it, as node:http does.
+            (false, true) => (answer.head(), &b""[..], &b""[..]),
+            (false, false) => (answer.head(), answer.tail(), answer.body()),
+        };
+        let queue = connection.answers.queue();
+        queue.extend_from_slice(lines);
+        queue.extend_from_slice(b"Date: ");
+        queue.extend_from_slice(self.date.at(self.now_ms));
+        queue.extend_from_slice(connection_lines);
+        queue.extend_from_slice(tail);
+        queue.extend_from_slice(b"\r\n");
+        if body.len() < LARGE {
+            queue.extend_from_slice(body);
+        } else {
+            connection.answers.lend_body(Arc::clone(answer));
         }
+        let url = &head[bounds.line.url_start..bounds.line.url_end];
+        let hit = Hit {
+            line: answer.line(),
+            method: method::METHODS[usize::from(bounds.line.method)],
+            target: url,
+            status: if given.is_not_modified {
+                304
+            } else {
+                answer.status()
+            },
+            body_bytes: body.len(),
+            noted: asked.noted.map(|place| place.of(&head[bounds.line.end..])),
+            whom: connection.whom,
+            now_ms: self.now_ms,
+        };
+        tell_hit(&hit);
+        if let Some(own) = &server.answers {
+            let counts = &own.store.counts;
+            counts.add(answer_count::HITS, 1);
+            if given.is_stale {
+                counts.add(answer_count::STALE_HITS, 1);
+            }
+            if given.is_not_modified {
+                counts.add(answer_count::NOT_MODIFIED, 1);
+            }
+        }
+
         connection.head_since = 0;
         connection.head = None;
         connection.idle_since = 0;
-        if !ending.keep_alive {
+        if !given.keeps_alive {
             connection.stage = Stage::Closing;
         }
         connection.answers.skip_request();
-        self.push_own(connection, &bytes);
-        self.give_back(bytes);
         self.rest(connection);
         true
     }
+}
+
+/// Where lines are written.
+fn tell_hit(_hit: &Hit<'_>) {}
+
+/// Looks the target up before anything else is: most requests of a server that keeps a few answers are for others.
+fn find(
+    server: &mut Server,
+    head: &[u8],
+    bounds: Bounds,
+    now_ms: u64,
+    may_renew: bool,
+) -> Option<Given> {
+    let OwnAnswers { store, blocks } = server.answers.as_mut()?;
+    if store.is_empty() {
+        return None;
+    }
+    let url = &head[bounds.line.url_start..bounds.line.url_end];
+    let shelf = store.read();
+    let found = shelf.find(url)?;
+
+    let block = &head[bounds.line.end..];
+    let asked = match blocks.look(block) {
+        Look::Known(_, asked) => asked,
+        Look::Again(hash) => {
+            let asked = asked::read(block, server.noted.as_deref())?;
+            blocks.enter(hash, block, asked);
+            asked
+        }
+        Look::New => asked::read(block, server.noted.as_deref())?,
+    };
+    let limits = server.settings.limits();
+    let flags = flags(&asked.facts, bounds.line.minor, false);
+    let is_plain = framing(&asked.facts, limits).is_none()
+        && asked.facts.expect.is_none()
+        && !asked.facts.upgrade
+        && !asked.is_special
+        && flags & request_flags::HOST_MISSING == 0
+        && !asked.facts.exceed(url.len(), limits);
+    if !is_plain {
+        return None;
+    }
+    let entry = match found {
+        Found::Answer(entry) => entry,
+        Found::Plan(plan) => shelf.find_planned(&plan.key_of(url, block)?)?,
+    };
+    let is_theirs = match entry.identity {
+        Identity::Anonymous => !asked.has_cookie && !asked.has_credentials,
+        Identity::AnyCookies => !asked.has_credentials,
+        Identity::Public | Identity::Header | Identity::Cookie => true,
+    };
+    if !is_theirs {
+        return None;
+    }
+    let is_not_modified = match asked.if_none_match {
+        // Frameworks do not agree on what a cache directive makes of the condition.
+        Some(_) if asked.has_cache_control => return None,
+        Some(place) => entry.answer.is_named_by(place.of(block)),
+        None if asked.if_modified_since && entry.answer.has_last_modified() => return None,
+        None => false,
+    };
+    // To such a client node:http adds no length, and closes behind what has none.
+    if bounds.line.minor == 0 && (is_not_modified || !entry.answer.tail().is_empty()) {
+        return None;
+    }
+    let is_stale = match entry.freshness(now_ms, may_renew) {
+        Freshness::Fresh => false,
+        Freshness::Stale => true,
+        Freshness::Due | Freshness::Gone => return None,
+    };
+    entry.note_use();
+    Some(Given {
+        answer: Arc::clone(&entry.answer),
+        asked,
+        is_stale,
+        is_not_modified,
+        keeps_alive: flags & request_flags::KEEP_ALIVE != 0,
+    })
 }

@@ -1,6 +1,9 @@
 //! What a connection has to send: answers in the order of their requests, whatever the order they are written in.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::kept_answer::KeptAnswer;
 
 /// What was written for a request that is not the first in line.
 #[derive(Default)]
@@ -18,6 +21,8 @@ pub(crate) struct Answers {
     /// One unsent piece that still lies in the memory shared with the owner, when the queue is empty. It is sent or copied
     /// before the call ends that took its command: then the owner writes there again.
     pub shared: Option<&'static [u8]>,
+    /// Behind the queue: the body of an answer the engine keeps, and how much of it is gone.
+    body: Option<(Arc<KeptAnswer>, usize)>,
     /// The number the next request gets.
     next: u32,
     /// The number of the request whose answer is being sent.
@@ -116,7 +121,7 @@ impl Answers {
 
     /// Bytes that the kernel has not taken.
     pub fn unsent(&self) -> usize {
-        self.queue.len() - self.sent + self.shared.map_or(0, <[u8]>::len)
+        self.queue.len() - self.sent + self.shared.map_or(0, <[u8]>::len) + self.lent().len()
     }
 
     pub fn turn(&self, sequence: u32) -> Turn {
@@ -134,16 +139,38 @@ impl Answers {
         &self.queue[self.sent..]
     }
 
+    /// What is unsent of a body that lies elsewhere.
+    pub fn lent(&self) -> &[u8] {
+        match &self.body {
+            Some((answer, sent)) => &answer.body()[*sent..],
+            None => &[],
+        }
+    }
+
+    /// Sends the body of a kept answer from where it lies, behind what is in the queue.
+    pub fn lend_body(&mut self, answer: Arc<KeptAnswer>) {
+        self.body = Some((answer, 0));
+    }
+
+    /// For bytes of the engine's own.
+    pub fn queue(&mut self) -> &mut Vec<u8> {
+        self.own();
+        &mut self.queue
+    }
+
     /// Adds bytes to the answer in turn.
     pub fn push(&mut self, bytes: &[u8], wrap: Wrap) {
         self.own();
         append(&mut self.queue, bytes, wrap);
     }
 
-    /// Copies what lies in shared memory.
+    /// Copies what lies elsewhere, so that something can follow it.
     pub fn own(&mut self) {
         if let Some(bytes) = self.shared.take() {
             self.queue.extend_from_slice(bytes);
+        }
+        if let Some((answer, sent)) = self.body.take() {
+            self.queue.extend_from_slice(&answer.body()[sent..]);
         }
     }
 
@@ -188,9 +215,16 @@ impl Answers {
         self.current = self.next;
     }
 
-    /// The kernel has taken so many bytes of the queue.
+    /// The kernel has taken so many bytes of the queue, and of the body behind it.
     pub fn advance(&mut self, sent: usize) {
-        self.sent += sent;
+        let queued = sent.min(self.queued().len());
+        if let Some((answer, gone)) = &mut self.body {
+            *gone += sent - queued;
+            if *gone == answer.body().len() {
+                self.body = None;
+            }
+        }
+        self.sent += queued;
         if self.sent == self.queue.len() {
             self.sent = 0;
             self.queue.clear();
@@ -204,6 +238,7 @@ impl Answers {
     /// Everything unsent is in `rest` now.
     pub fn replace(&mut self, rest: Vec<u8>) {
         self.shared = None;
+        self.body = None;
         self.sent = 0;
         self.queue = rest;
     }

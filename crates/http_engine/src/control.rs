@@ -3,12 +3,14 @@
 use std::os::fd::OwnedFd;
 
 use crate::address::{self, Address};
+use crate::answer_kept::OwnAnswers;
 use crate::connection::{Connection, Input, Interest, Stage};
 use crate::engine::Engine;
-use crate::kept::KeptAnswers;
 use crate::listener::{Bind, ListenOptions, Listener};
-use crate::server::{Server, ServerSettings};
+use crate::server::{Server, ServerSettings, keep_alive_lines};
+use crate::store::{Fill, StoreHandle};
 use crate::sys::{self, Errno};
+use crate::wire::outcome;
 
 /// A connection that is the engine's no more.
 #[derive(Debug)]
@@ -39,7 +41,9 @@ impl Engine {
             listener: Some(listener),
             settings,
             connections: 0,
-            kept: KeptAnswers::default(),
+            answers: None,
+            keep_alive_lines: keep_alive_lines(&settings),
+            noted: None,
         });
         Ok(number as u32)
     }
@@ -49,7 +53,7 @@ impl Engine {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
         };
-        entry.settings = settings;
+        entry.configure(settings);
         self.each_of(server, Self::arm_boxed);
     }
 
@@ -64,23 +68,90 @@ impl Engine {
         address::local(&server.listener.as_ref()?.fd).ok()
     }
 
-    /// Lets the engine answer GET and HEAD of exactly `url` by itself, for `time_ms`, 0 forever. `head` is the status line
-    /// and the headers, each ended by CRLF, without Date, Connection and the empty line.
-    pub fn keep(&mut self, server: u32, url: &[u8], head: &[u8], body: &[u8], time_ms: u32) {
-        let until_ms = match time_ms {
-            0 => 0,
-            time => sys::now_ms() + u64::from(time),
+    /// From now on a server can answer by itself. With `is_shared` those of the process that listen at the same address do it
+    /// out of one store.
+    pub fn open_answers(&mut self, server: u32, max_bytes: usize, is_shared: bool) {
+        let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
+            return;
         };
-        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
-            server.kept.keep(url, head, body, until_ms);
+        let Some(listener) = entry.listener.as_ref().filter(|_| entry.answers.is_none()) else {
+            return;
+        };
+        let address = address::local(&listener.fd).ok().filter(|_| is_shared);
+        let store = match address {
+            Some(address) => StoreHandle::shared(format!("{address:?}"), max_bytes),
+            None => StoreHandle::own(max_bytes),
+        };
+        entry.answers = Some(OwnAnswers::new(store));
+    }
+
+    /// A server leaves everything to its owner again.
+    pub fn close_answers(&mut self, server: u32) {
+        if let Some(Some(entry)) = self.servers.get_mut(server as usize) {
+            entry.answers = None;
         }
     }
 
-    /// Undoes `keep`.
-    pub fn forget(&mut self, server: u32, url: &[u8]) {
-        if let Some(Some(server)) = self.servers.get_mut(server as usize) {
-            server.kept.forget(url);
+    /// Keeps an answer, and says what became of it: one of [`outcome`].
+    pub fn keep(&mut self, server: u32, fill: Fill) -> u32 {
+        match self.own_answers(server) {
+            Some(own) => own.store.keep(fill, sys::now_ms()),
+            None => outcome::NOT_SERVED,
         }
+    }
+
+    /// Counts an answer that the owner found no reason to keep.
+    pub fn count_outcome(&mut self, server: u32, outcome: u32) {
+        if let Some(own) = self.own_answers(server)
+            && (outcome as usize) < outcome::COUNT
+        {
+            own.store.counts.add_outcome(outcome);
+        }
+    }
+
+    /// Drops every answer to a target, and those being made.
+    pub fn drop_target(&mut self, server: u32, target: &[u8]) {
+        if let Some(own) = self.own_answers(server) {
+            own.store.drop_target(target);
+        }
+    }
+
+    /// Drops every answer with one of the tags, and those being made.
+    pub fn drop_tags<'a>(&mut self, server: u32, tags: impl Iterator<Item = &'a str>) {
+        if let Some(own) = self.own_answers(server) {
+            own.store.drop_tags(tags);
+        }
+    }
+
+    /// Drops all answers, and those being made.
+    pub fn clear_answers(&mut self, server: u32) {
+        if let Some(own) = self.own_answers(server) {
+            own.store.clear();
+        }
+    }
+
+    /// The counts of a server's answers, as [`crate::wire::answer_count`] has them; empty when it has none.
+    pub fn answer_counts(&mut self, server: u32) -> Vec<u64> {
+        let own = self.own_answers(server);
+        own.map_or(Vec::new(), |own| own.store.all_counts())
+    }
+
+    /// The request header, in lower case, that is told of every answer the engine gives.
+    pub fn note_header(&mut self, server: u32, name: &[u8]) {
+        if let Some(Some(entry)) = self.servers.get_mut(server as usize) {
+            entry.noted = (!name.is_empty()).then(|| name.into());
+            if let Some(own) = &mut entry.answers {
+                own.forget_blocks();
+            }
+        }
+    }
+
+    fn own_answers(&mut self, server: u32) -> Option<&mut OwnAnswers> {
+        self.servers
+            .get_mut(server as usize)?
+            .as_mut()?
+            .answers
+            .as_mut()
     }
 
     /// How many connections a server has.
@@ -95,6 +166,8 @@ impl Engine {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
         };
+        // What its connections still ask for is their owner's to answer, and to end them with.
+        entry.answers = None;
         if let Some(listener) = entry.listener.take() {
             self.epoll.remove(&listener.fd);
         }

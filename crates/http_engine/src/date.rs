@@ -12,17 +12,27 @@ const MONTHS: [&str; 12] = [
 pub(crate) struct Date {
     seconds: u64,
     text: String,
+    /// The engine's clock when it was looked at.
+    looked_ms: u64,
 }
 
 impl Date {
-    pub fn now(&mut self) -> &[u8] {
+    /// The date now; `now_ms` is the engine's clock, which spares the look at the other one.
+    pub fn at(&mut self, now_ms: u64) -> &[u8] {
+        if self.looked_ms != now_ms || self.text.is_empty() {
+            self.looked_ms = now_ms;
+            self.look();
+        }
+        self.text.as_bytes()
+    }
+
+    fn look(&mut self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let seconds = now.map_or(0, |now| now.as_secs());
         if seconds != self.seconds || self.text.is_empty() {
             self.seconds = seconds;
             self.text = write(seconds);
         }
-        self.text.as_bytes()
     }
 }
 

@@ -39,6 +39,10 @@ pub const METHODS: [&str; 35] = [
     "QUERY",
 ];
 
+/// The index of GET.
+pub(crate) const GET: u8 = 0;
+/// The index of HEAD.
+pub(crate) const HEAD: u8 = 5;
 /// The index of CONNECT, whose target is an authority.
 pub(crate) const CONNECT: u8 = 7;
 

@@ -1,7 +1,7 @@
 //! What belongs to one listening server.
 
+use crate::answer_kept::OwnAnswers;
 use crate::head::Limits;
-use crate::kept::KeptAnswers;
 use crate::listener::Listener;
 
 /// The settings of a server. Times in milliseconds, 0 is off.
@@ -79,6 +79,28 @@ pub(crate) struct Server {
     pub listener: Option<Listener>,
     pub settings: ServerSettings,
     pub connections: u32,
-    /// What it answers without its owner.
-    pub kept: KeptAnswers,
+    /// What it answers without its owner, once he has asked for that.
+    pub answers: Option<OwnAnswers>,
+    /// What such an answer says of a connection that is kept, behind `Date`.
+    pub keep_alive_lines: Vec<u8>,
+    /// The request header that the owner wants to know of such answers, in lower case.
+    pub noted: Option<Box<[u8]>>,
+}
+
+impl Server {
+    pub fn configure(&mut self, settings: ServerSettings) {
+        self.settings = settings;
+        self.keep_alive_lines = keep_alive_lines(&settings);
+    }
+}
+
+/// As node:http writes them.
+pub(crate) fn keep_alive_lines(settings: &ServerSettings) -> Vec<u8> {
+    let shown = settings.keep_alive_shown;
+    let timeout = if shown == 0 {
+        String::new()
+    } else {
+        format!("Keep-Alive: timeout={}\r\n", shown / 1000)
+    };
+    format!("\r\nConnection: keep-alive\r\n{timeout}").into()
 }

@@ -234,3 +234,77 @@ pub mod write_flags {
     /// Outside of the order of answers, behind everything that was written.
     pub const RAW: u32 = 1 << 4;
 }
+
+/// What became of an answer that was to be kept.
+pub mod outcome {
+    /// It is given from now on.
+    pub const KEPT: u32 = 0;
+    /// The next one is kept if it is the same.
+    pub const FIRST: u32 = 1;
+    /// The engine does not serve.
+    pub const NOT_SERVED: u32 = 2;
+    /// Its request was no GET.
+    pub const METHOD: u32 = 3;
+    /// Its status may not be kept.
+    pub const STATUS: u32 = 4;
+    /// It has headers that the engine writes.
+    pub const HEADERS: u32 = 5;
+    /// It sets a cookie.
+    pub const SET_COOKIE: u32 = 6;
+    /// It says itself that it may not be kept.
+    pub const CACHE_CONTROL: u32 = 7;
+    /// It varies on what its keeper does not know.
+    pub const VARY: u32 = 8;
+    /// It is not known whose it is.
+    pub const CREDENTIALS: u32 = 9;
+    /// What it is made of was dropped meanwhile.
+    pub const DROPPED: u32 = 10;
+    /// It is not the same as the last one.
+    pub const CHANGES: u32 = 11;
+    /// It is too large.
+    pub const LARGE: u32 = 12;
+    /// Too many others differ from it by varied headers alone.
+    pub const VARIANTS: u32 = 13;
+    /// How many outcomes there are.
+    pub const COUNT: usize = 14;
+}
+
+/// The counts of a store of answers.
+pub mod answer_count {
+    /// Requests that were answered.
+    pub const HITS: usize = 0;
+    /// Those of them that were answered while somebody made a new answer.
+    pub const STALE_HITS: usize = 1;
+    /// Those of them that were answered with 304.
+    pub const NOT_MODIFIED: usize = 2;
+    /// Answers that had to go for others.
+    pub const EVICTED: usize = 3;
+    /// Answers that were dropped.
+    pub const DROPPED: usize = 4;
+    /// Answers that are kept.
+    pub const ANSWERS: usize = 5;
+    /// What they take up, in bytes.
+    pub const BYTES: usize = 6;
+    /// What they may take up.
+    pub const MAX_BYTES: usize = 7;
+    /// Where the counts of the outcomes begin.
+    pub const OUTCOMES: usize = 8;
+    /// Where they end.
+    pub const WORDS: usize = 22;
+    /// What they may take up unless the owner says otherwise.
+    pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
+}
+
+/// Whose an answer is.
+pub mod identity {
+    /// Anybody's who shows no credentials.
+    pub const ANONYMOUS: u32 = 0;
+    /// As before, where cookies are none.
+    pub const ANY_COOKIES: u32 = 1;
+    /// Everybody's.
+    pub const PUBLIC: u32 = 2;
+    /// Theirs who send the same value of the first header.
+    pub const HEADER: u32 = 3;
+    /// Theirs who send the same value of the first cookie.
+    pub const COOKIE: u32 = 4;
+}

@@ -187,13 +187,12 @@ impl Engine {
         self.after_write(connection, order);
     }
 
-    /// Bytes of the engine's own, when nothing is in flight. They leave with the turn.
-    pub(crate) fn push_own(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) {
+    /// Bytes of the engine's own follow, as nothing is in flight. They leave with the turn.
+    pub(crate) fn begin_own(&mut self, connection: &mut Connection) {
         if connection.answers.needs_memory() {
             let memory = self.lend();
             connection.answers.give_memory(memory);
         }
-        connection.answers.push(bytes, Wrap::default());
         self.mark_dirty(connection);
     }
 
@@ -213,6 +212,9 @@ impl Engine {
             self.cork(connection);
         }
         let (size, before, behind) = wrapping(bytes.len(), order.wrap());
+        if !connection.answers.lent().is_empty() {
+            connection.answers.own();
+        }
         let first = match connection.answers.shared {
             Some(bytes) => bytes,
             None => connection.answers.queued(),
@@ -296,10 +298,16 @@ impl Engine {
         }
         let shared = connection.answers.shared.take();
         let bytes = shared.unwrap_or_else(|| connection.answers.queued());
-        let is_any = !bytes.is_empty();
+        let body = connection.answers.lent();
+        let is_any = !bytes.is_empty() || !body.is_empty();
         if is_any {
             let length = bytes.len();
-            let sent = match sys::send(&connection.fd, bytes) {
+            let result = if body.is_empty() {
+                sys::send(&connection.fd, bytes)
+            } else {
+                sys::send_pieces(&connection.fd, &[bytes, body])
+            };
+            let sent = match result {
                 Ok(sent) => sent,
                 Err(errno) => {
                     self.release(connection, errno);

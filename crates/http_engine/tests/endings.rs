@@ -1,4 +1,4 @@
-//! How connections end: timeouts, resets in every state, servers that stop. And answers the engine gives by itself.
+//! How connections end: timeouts, resets in every state, servers that stop.
 
 #![cfg(target_os = "linux")]
 
@@ -313,74 +313,6 @@ fn many_idle_connections_are_served_and_freed() {
         closed(&mut owner);
     }
     assert_eq!(owner.engine.connection_count(), 0);
-}
-
-#[test]
-fn kept_answers_are_given_without_a_word() {
-    let mut owner = Owner::new(ServerSettings {
-        keep_alive_shown: 5000,
-        ..OFF
-    });
-    let server = owner.server;
-    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n";
-    owner.engine.keep(server, b"/health", head, b"ok", 0);
-    let mut client = owner.connect();
-    send(&mut client, "HEAD /health HTTP/1.1\r\nHost: a\r\n\r\n");
-    send(
-        &mut client,
-        "GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-    );
-    let reader = std::thread::spawn(move || read_all(&mut client));
-    while !reader.is_finished() {
-        owner.turn();
-        std::thread::yield_now();
-    }
-    let text = reader.join().expect("read");
-    let mut lines: Vec<_> = text.split("\r\n").collect();
-    lines.retain(|line| !line.starts_with("Date: "));
-    assert_eq!(
-        lines,
-        [
-            "HTTP/1.1 200 OK",
-            "Content-Length: 2",
-            "Connection: keep-alive",
-            "Keep-Alive: timeout=5",
-            "",
-            "HTTP/1.1 200 OK",
-            "Content-Length: 2",
-            "Connection: close",
-            "",
-            "ok"
-        ]
-    );
-    assert_eq!(owner.events, []);
-}
-
-#[test]
-fn kept_answers_are_not_given_to_what_they_are_not_for() {
-    let mut owner = Owner::new(OFF);
-    let server = owner.server;
-    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n";
-    owner.engine.keep(server, b"/x", head, b"", 0);
-    owner.engine.keep(server, b"/old", head, b"", 1);
-    owner.engine.keep(server, b"/gone", head, b"", 0);
-    owner.engine.forget(server, b"/gone");
-    std::thread::sleep(Duration::from_millis(5));
-    for told in [
-        POST,
-        "GET /x?y HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /old HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /gone HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /x HTTP/1.1\r\n\r\n",
-        "GET /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n",
-    ] {
-        let mut client = owner.connect();
-        send(&mut client, told);
-        owner.next_request();
-    }
-    let mut client = owner.connect();
-    send(&mut client, "GET /x HTTP/1.1\r\nHost: a\nX: y\r\n\r\n");
-    assert_eq!(error(&mut owner).1, "HPE_CR_EXPECTED");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use http_engine::{ServerSettings, SettingFlags, write_flags};
-use owner::{Event, Id, Owner, read_all, read_exactly, send};
+use owner::{Event, Id, Owner, fill, read_all, read_exactly, send};
 
 const END: u32 = write_flags::END;
 const CLOSE: u32 = write_flags::CLOSE;
@@ -98,9 +98,7 @@ fn kept_answers_wait_for_a_client_that_does_not_read() {
     });
     let body = vec![b'k'; 64 * KIB];
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", body.len());
-    owner
-        .engine
-        .keep(owner.server, b"/x", head.as_bytes(), &body, 0);
+    owner.keep(fill("/x", &head, &body));
     let mut client = owner.connect();
     let requests = 1000;
     send(&mut client, &GET.repeat(requests));

@@ -1,6 +1,7 @@
 //! The engine of `@redline/http` as a Node-API addon: numbers in, batches out. JavaScript makes the objects.
 
 mod delivery;
+mod fill;
 mod io_thread;
 mod lock;
 mod lone;

@@ -3,12 +3,14 @@
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use http_engine::wire::outcome;
 use http_engine::{Engine, ListenOptions};
 use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 use node_loop::{Callback, settle};
 
+use crate::fill::{JsFill, latin1};
 use crate::io_thread::IoThread;
 use crate::lock::lock;
 use crate::lone::Lone;
@@ -153,16 +155,65 @@ impl Port {
         self.with(|engine| engine.close_all(server));
     }
 
-    /// Lets the engine answer GET and HEAD of a URL by itself.
+    /// Lets a server answer by itself, out of a store of so many bytes; with `isShared` out of the one that the process has for
+    /// its address.
     #[napi]
-    pub fn keep(&self, server: u32, url: String, head: &[u8], body: &[u8], time_ms: u32) {
-        self.with(|engine| engine.keep(server, url.as_bytes(), head, body, time_ms));
+    pub fn open_answers(&self, server: u32, max_bytes: f64, is_shared: bool) {
+        self.with(|engine| engine.open_answers(server, max_bytes as usize, is_shared));
     }
 
-    /// Undoes `keep`.
+    /// Leaves everything to JavaScript again.
     #[napi]
-    pub fn forget(&self, server: u32, url: String) {
-        self.with(|engine| engine.forget(server, url.as_bytes()));
+    pub fn close_answers(&self, server: u32) {
+        self.with(|engine| engine.close_answers(server));
+    }
+
+    /// The time of the last drop: to be taken before what an answer is made of is read.
+    #[napi]
+    pub fn ticket(&self) -> f64 {
+        http_engine::ticket() as f64
+    }
+
+    /// Keeps an answer, and says what became of it.
+    #[napi]
+    pub fn keep(&self, server: u32, fill: JsFill) -> u32 {
+        let fill = fill.into();
+        // Zero would say that it is kept.
+        let Some(mut engine) = self.engine() else {
+            return outcome::NOT_SERVED;
+        };
+        engine.keep(server, fill)
+    }
+
+    /// Counts an answer that was not worth the crossing.
+    #[napi]
+    pub fn count_outcome(&self, server: u32, outcome: u32) {
+        self.with(|engine| engine.count_outcome(server, outcome));
+    }
+
+    /// Drops the answers to a target.
+    #[napi]
+    pub fn drop_target(&self, server: u32, target: String) {
+        self.with(|engine| engine.drop_target(server, &latin1(&target)));
+    }
+
+    /// Drops the answers with one of the tags.
+    #[napi]
+    pub fn drop_tags(&self, server: u32, tags: Vec<String>) {
+        self.with(|engine| engine.drop_tags(server, tags.iter().map(String::as_str)));
+    }
+
+    /// Drops all answers.
+    #[napi]
+    pub fn clear_answers(&self, server: u32) {
+        self.with(|engine| engine.clear_answers(server));
+    }
+
+    /// What became of answers and requests; empty when the server answers nothing by itself.
+    #[napi]
+    pub fn answer_counts(&self, server: u32) -> Vec<f64> {
+        let counts = self.with(|engine| engine.answer_counts(server));
+        counts.into_iter().map(|count| count as f64).collect()
     }
 
     /// Connections of a server.

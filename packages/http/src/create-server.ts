@@ -16,8 +16,10 @@ export interface EngineServerOptions<
   Request extends typeof IncomingMessage = typeof IncomingMessage,
   Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
 > extends ServerOptions<Request, Response> {
+  /** How many bytes the answers of `answersOf` may take up, 64 MiB by default. */
+  answers?: { readonly maxBytes?: number } | undefined;
   /**
-   * Parses and writes on a separate thread, so that `keepAnswer` works while JavaScript is busy. Costs about 20 % more
+   * Parses and writes on a separate thread, so that `answersOf` works while JavaScript is busy. Costs about 20 % more
    * CPU for every other request.
    * @default false
    */

@@ -1,6 +1,13 @@
 /// <reference types="node" />
 export { createServer, type EngineServerOptions } from './create-server.ts';
-export { forgetAnswer, keepAnswer, type KeptAnswer } from './kept-answers.ts';
+export type { Answer, AnswerHeaders, AnswerRequest } from './answer.ts';
+export {
+  answersOf,
+  type Answers,
+  type AnswerStats,
+  type Outcome,
+  type Refusal,
+} from './answers.ts';
 export { engine, type Engine } from './engine.ts';
 export type { ServerEngine } from './served-by.ts';
 export { runThreads, type Threads, type ThreadsEvents } from './threads/run-threads.ts';

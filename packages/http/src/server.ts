@@ -2,6 +2,8 @@ import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerTo } from './client-error.ts';
+import { kAnswers, ServerAnswers, type Answers } from './answers.ts';
+import { maxBytesOf } from './answer-limit.ts';
 import { callLater, queueMicrotask } from './clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { HttpConnection } from './connection.ts';
@@ -26,6 +28,7 @@ import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from './request-body.ts';
 import { ServerBase } from './server-base.ts';
 import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
+import { sharesServers } from './shared-servers.ts';
 
 type ConnectionListener = (this: Server, socket: Socket) => void;
 type Listener = (...args: never[]) => void;
@@ -84,6 +87,8 @@ export class EngineServer extends ServerBase implements ServerEvents {
   #isAnnouncing = false;
   #isLingering = false;
   #isReconfiguring = false;
+  #answers: ServerAnswers | undefined;
+  readonly #answerBytes: number;
 
   constructor(options: ServerOptions, listener?: RequestListener) {
     super(options, listener);
@@ -93,6 +98,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
       (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
     this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
     this.#nodeOption = nodeOnlyOption(options);
+    this.#answerBytes = maxBytesOf(options);
     const key = symbolOf(this, 'kUniqueHeaders');
     const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
     if (key && names) this.uniqueHeaders = [key, names];
@@ -137,7 +143,9 @@ export class EngineServer extends ServerBase implements ServerEvents {
         settings,
         this,
       );
-      if (typeof native !== 'number') this.#native = native;
+      if (typeof native === 'number') return native;
+      this.#native = native;
+      if (this.#answers !== undefined || sharesServers()) this.#openAnswers();
       return native;
     });
     nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
@@ -159,6 +167,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
    */
   endConnections(lingerMs = 0): void {
     this.isEnding = true;
+    this.#native?.closeAnswers();
     if (lingerMs === 0) return;
     this.#isLingering = true;
     callLater(() => {
@@ -245,16 +254,22 @@ export class EngineServer extends ServerBase implements ServerEvents {
     return { name: 'node', reason: 'node:cluster gives it the connections one by one' };
   }
 
-  /** @internal See `keepAnswer` of the package. */
-  keepAnswer(url: string, head: string, body: Uint8Array, ttlMs: number): boolean {
-    if (!this.listening || this.#native === undefined) return false;
-    this.#native.keep(url, head, body, ttlMs);
-    return true;
+  /** @internal For `answersOf(server)`. */
+  answers(): Answers | undefined {
+    if (this.#nodeOption !== undefined) return undefined;
+    if (this.#answers === undefined) {
+      this.#answers = new ServerAnswers({
+        ticket: () => openPort(this.#isThreaded).ticket(),
+        native: () => (this.listening ? this.#native : undefined),
+        limitsRequests: () => (this.maxRequestsPerSocket ?? 0) > 0,
+      });
+      if (this.listening && !this.isEnding) this.#openAnswers();
+    }
+    return this.#answers;
   }
 
-  /** @internal */
-  forgetAnswer(url: string): void {
-    this.#native?.forget(url);
+  #openAnswers(): void {
+    this.#native?.openAnswers(this.#answerBytes, sharesServers());
   }
 
   /** @internal A connection has become Node's. */
@@ -384,6 +399,9 @@ export class EngineServer extends ServerBase implements ServerEvents {
 // Shown by console.log and error messages.
 Object.defineProperty(EngineServer, 'name', { value: 'Server' });
 defineSettings(EngineServer.prototype);
+Object.defineProperty(EngineServer.prototype, kAnswers, {
+  get: EngineServer.prototype.answers,
+});
 Object.defineProperty(EngineServer.prototype, kServedBy, {
   value: EngineServer.prototype.servedBy,
 });

@@ -22,6 +22,11 @@ export function shareServers(): void {
   isShared = true;
 }
 
+/** Whether other threads of the process may listen at the same address. */
+export function sharesServers(): boolean {
+  return isShared;
+}
+
 /** A server of this thread, right after it was made. */
 export function noteServer(server: Server): void {
   if (!isShared) return;

@@ -8,11 +8,15 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
+use http_engine::wire::outcome;
 use http_engine::wire::{
     body, body_end, close, command, entry, error, header, kind, outstanding, pair, record, request,
     timeout,
 };
-use http_engine::{Bind, Engine, ListenOptions, METHODS, Memory, ServerSettings};
+use http_engine::{
+    Bind, Engine, Fill, Identity, KeptAnswer, ListenOptions, METHODS, Memory, Parts, Plan,
+    ServerSettings,
+};
 
 const RECORDS: usize = 64 * 1024;
 const INPUT: usize = 1024 * 1024;
@@ -115,6 +119,13 @@ impl Owner {
             .expect("a timeout");
         stream.set_nodelay(true).expect("no delay");
         stream
+    }
+
+    /// Keeps an answer.
+    pub fn keep(&mut self, fill: Fill) {
+        self.engine
+            .open_answers(self.server, 64 * 1024 * 1024, false);
+        assert_eq!(self.engine.keep(self.server, fill), outcome::KEPT);
     }
 
     /// One turn: what the kernel has, told and answered by nobody.
@@ -297,6 +308,29 @@ impl Owner {
                 (name, value)
             })
             .collect()
+    }
+}
+
+/// An answer that is valid for an hour.
+pub fn fill(target: &str, head: &str, body: &[u8]) -> Fill {
+    Fill {
+        target: target.into(),
+        plan: Plan {
+            identity: Identity::Anonymous,
+            names: Vec::new(),
+        },
+        values: Vec::new(),
+        answer: KeptAnswer::new(Parts {
+            head: head.as_bytes(),
+            body,
+            status: 200,
+            ..Parts::default()
+        }),
+        fresh_ms: 3_600_000,
+        stale_ms: 0,
+        tags: Vec::new(),
+        ticket: None,
+        is_offer: false,
     }
 }
 

@@ -2,5 +2,5 @@ export { Connection, type ServerEvents } from './connection.ts';
 export { HeaderBlock } from './header-block.ts';
 export { openPort, type Port } from './port.ts';
 export { NativeServer } from './server.ts';
-export type { ClientError, ListenOptions, ServerSettings, SocketAddress } from './types.ts';
+export type { ClientError, Fill, ListenOptions, ServerSettings, SocketAddress } from './types.ts';
 export { REQUEST_FLAGS, WRITE_FLAGS } from './wire.ts';

@@ -99,6 +99,11 @@ export class Port {
     return server;
   }
 
+  /** The time of the last drop of answers, of all servers and threads of the process. */
+  ticket(): number {
+    return this.#addon.ticket();
+  }
+
   /** Sends what was written. The loop does it by itself before it sleeps. */
   flush(): void {
     this.#addon.flush();

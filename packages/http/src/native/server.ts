@@ -1,7 +1,7 @@
 import type { Port as AddonPort } from '../../native.cjs';
 import type { References } from './references.ts';
 import type { ServerEvents } from './connection.ts';
-import type { ServerSettings, SocketAddress } from './types.ts';
+import type { Fill, ServerSettings, SocketAddress } from './types.ts';
 
 /** A server that listens. */
 export class NativeServer {
@@ -61,17 +61,42 @@ export class NativeServer {
   }
 
   /**
-   * Lets the engine answer GET and HEAD of exactly `url` by itself, on its own thread when it has one. `head` is the status
-   * line and the headers, each ended by CRLF, with Content-Length and without Date, Connection, Keep-Alive and the empty
-   * line. `timeMs` 0 is forever. Such requests are not reported.
+   * From now on the server may answer by itself, out of a store of its own or, with `isShared`, of its address. It ends with
+   * `stop`.
    */
-  keep(url: string, head: string, body: Uint8Array, timeMs: number): void {
-    this.#addon.keep(this.number, url, Buffer.from(head, 'latin1'), body, timeMs);
+  openAnswers(maxBytes: number, isShared: boolean): void {
+    this.#addon.openAnswers(this.number, maxBytes, isShared);
   }
 
-  /** Undoes `keep`. */
-  forget(url: string): void {
-    this.#addon.forget(this.number, url);
+  closeAnswers(): void {
+    this.#addon.closeAnswers(this.number);
+  }
+
+  /** Keeps an answer to GET and HEAD, which are not reported then. Gives one of `OUTCOME`. */
+  keep(fill: Fill): number {
+    return this.#addon.keep(this.number, fill);
+  }
+
+  /** Counts an answer that was not handed over. */
+  countOutcome(outcome: number): void {
+    this.#addon.countOutcome(this.number, outcome);
+  }
+
+  dropTarget(target: string): void {
+    this.#addon.dropTarget(this.number, target);
+  }
+
+  dropTags(tags: readonly string[]): void {
+    this.#addon.dropTags(this.number, tags as string[]);
+  }
+
+  clearAnswers(): void {
+    this.#addon.clearAnswers(this.number);
+  }
+
+  /** As `ANSWER_COUNT` has them; empty without a store. */
+  answerCounts(): readonly number[] {
+    return this.#addon.answerCounts(this.number);
   }
 
   /** Serves a connection that was accepted elsewhere. The descriptor becomes the engine's. */

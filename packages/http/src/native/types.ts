@@ -1,4 +1,4 @@
-export type { ListenOptions, ServerSettings, SocketAddress } from '../../native.cjs';
+export type { Fill, ListenOptions, ServerSettings, SocketAddress } from '../../native.cjs';
 
 /** Something is wrong with what a client sent, or it took too long. */
 export interface ClientError {

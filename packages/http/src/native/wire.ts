@@ -233,3 +233,77 @@ export const WRITE_FLAGS = {
   /** Outside of the order of answers, behind everything that was written. */
   RAW: 16,
 } as const;
+
+/** What became of an answer that was to be kept. */
+export const OUTCOME = {
+  /** It is given from now on. */
+  KEPT: 0,
+  /** The next one is kept if it is the same. */
+  FIRST: 1,
+  /** The engine does not serve. */
+  NOT_SERVED: 2,
+  /** Its request was no GET. */
+  METHOD: 3,
+  /** Its status may not be kept. */
+  STATUS: 4,
+  /** It has headers that the engine writes. */
+  HEADERS: 5,
+  /** It sets a cookie. */
+  SET_COOKIE: 6,
+  /** It says itself that it may not be kept. */
+  CACHE_CONTROL: 7,
+  /** It varies on what its keeper does not know. */
+  VARY: 8,
+  /** It is not known whose it is. */
+  CREDENTIALS: 9,
+  /** What it is made of was dropped meanwhile. */
+  DROPPED: 10,
+  /** It is not the same as the last one. */
+  CHANGES: 11,
+  /** It is too large. */
+  LARGE: 12,
+  /** Too many others differ from it by varied headers alone. */
+  VARIANTS: 13,
+  /** How many outcomes there are. */
+  COUNT: 14,
+} as const;
+
+/** The counts of a store of answers. */
+export const ANSWER_COUNT = {
+  /** Requests that were answered. */
+  HITS: 0,
+  /** Those of them that were answered while somebody made a new answer. */
+  STALE_HITS: 1,
+  /** Those of them that were answered with 304. */
+  NOT_MODIFIED: 2,
+  /** Answers that had to go for others. */
+  EVICTED: 3,
+  /** Answers that were dropped. */
+  DROPPED: 4,
+  /** Answers that are kept. */
+  ANSWERS: 5,
+  /** What they take up, in bytes. */
+  BYTES: 6,
+  /** What they may take up. */
+  MAX_BYTES: 7,
+  /** Where the counts of the outcomes begin. */
+  OUTCOMES: 8,
+  /** Where they end. */
+  WORDS: 22,
+  /** What they may take up unless the owner says otherwise. */
+  DEFAULT_MAX_BYTES: 67108864,
+} as const;
+
+/** Whose an answer is. */
+export const IDENTITY = {
+  /** Anybody's who shows no credentials. */
+  ANONYMOUS: 0,
+  /** As before, where cookies are none. */
+  ANY_COOKIES: 1,
+  /** Everybody's. */
+  PUBLIC: 2,
+  /** Theirs who send the same value of the first header. */
+  HEADER: 3,
+  /** Theirs who send the same value of the first cookie. */
+  COOKIE: 4,
+} as const;

@@ -1,0 +1,140 @@
+//! What a header block says, as far as it decides whether the engine answers by itself.
+
+use crate::head::{self, Facts};
+
+/// Where a value lies in its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    start: u32,
+    length: u32,
+}
+
+impl Place {
+    pub fn of(self, block: &[u8]) -> &[u8] {
+        &block[self.start as usize..][..self.length as usize]
+    }
+}
+
+/// A block that is good.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub facts: Facts,
+    /// It has what only the owner may judge.
+    pub is_special: bool,
+    pub has_cookie: bool,
+    /// It shows who is asking otherwise than by a cookie.
+    pub has_credentials: bool,
+    pub has_cache_control: bool,
+    pub if_modified_since: bool,
+    pub if_none_match: Option<Place>,
+    /// The header the server wants to know, where there is one.
+    pub noted: Option<Place>,
+}
+
+/// Reads a block. `None` when it is not a good one.
+pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
+    let mut asked = Asked::default();
+    let mut is_noted_twice = false;
+    let facts = head::read_block(block, |name, _, value, value_at| {
+        let place = Some(Place {
+            start: value_at as u32,
+            length: value.len() as u32,
+        });
+        asked.add(name, place);
+        if noted.is_some_and(|noted| name.eq_ignore_ascii_case(noted)) {
+            is_noted_twice |= asked.noted.is_some();
+            asked.noted = place;
+        }
+    });
+    asked.facts = facts.ok()?;
+    if is_noted_twice {
+        asked.noted = None;
+    }
+    Some(asked)
+}
+
+impl Asked {
+    /// Most names are told from those that matter by their length alone.
+    fn add(&mut self, name: &[u8], place: Option<Place>) {
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        match name.len() {
+            5 => self.is_special |= is("range"),
+            6 => self.has_cookie |= is("cookie"),
+            7 => self.has_credentials |= is("api-key"),
+            8 => self.is_special |= is("if-range") || is("if-match"),
+            9 => self.has_credentials |= is("x-api-key") || is("x-user-id"),
+            11 => self.has_credentials |= is("x-tenant-id"),
+            12 => self.has_credentials |= is("x-auth-token"),
+            13 if is("cache-control") => self.has_cache_control = true,
+            13 if is("authorization") => self.has_credentials = true,
+            13 if is("if-none-match") => {
+                self.is_special |= self.if_none_match.is_some();
+                self.if_none_match = place;
+            }
+            14 => self.has_credentials |= is("x-access-token"),
+            17 => self.if_modified_since |= is("if-modified-since"),
+            19 if is("if-unmodified-since") => self.is_special = true,
+            19 if is("proxy-authorization") => self.has_credentials = true,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(lines: &str) -> Asked {
+        let block = format!("Host: a\r\n{lines}\r\n");
+        read(block.as_bytes(), Some(b"x-request-id")).expect("a good block")
+    }
+
+    #[test]
+    fn credentials_are_seen() {
+        for name in [
+            "Authorization",
+            "proxy-authorization",
+            "X-API-Key",
+            "Api-Key",
+            "X-Auth-Token",
+            "X-Access-Token",
+            "X-Tenant-Id",
+            "X-User-Id",
+        ] {
+            assert!(asked(&format!("{name}: a\r\n")).has_credentials, "{name}");
+        }
+        assert!(asked("Cookie: a=b\r\n").has_cookie);
+        let plain = asked("User-Agent: a\r\nAccept: b\r\nAccept-Encoding: c\r\n");
+        assert!(!plain.has_credentials && !plain.has_cookie && !plain.is_special);
+    }
+
+    #[test]
+    fn conditions_are_seen() {
+        for name in ["Range", "If-Range", "If-Match", "If-Unmodified-Since"] {
+            assert!(asked(&format!("{name}: a\r\n")).is_special, "{name}");
+        }
+        let block = b"Host: a\r\nIf-None-Match: \"e\"\r\n\r\n";
+        let once = read(block, None).expect("a good block");
+        assert_eq!(
+            once.if_none_match.map(|place| place.of(block)),
+            Some(&b"\"e\""[..])
+        );
+        assert!(asked("If-None-Match: a\r\nIf-None-Match: b\r\n").is_special);
+    }
+
+    #[test]
+    fn the_noted_header_is_there_once_or_not_at_all() {
+        assert!(asked("X-Request-Id: 1\r\n").noted.is_some());
+        assert!(
+            asked("X-Request-Id: 1\r\nX-Request-Id: 2\r\n")
+                .noted
+                .is_none()
+        );
+        assert!(asked("").noted.is_none());
+    }
+
+    #[test]
+    fn a_bad_block_is_none() {
+        assert!(read(b"Host: a\nX: y\r\n\r\n", None).is_none());
+    }
+}

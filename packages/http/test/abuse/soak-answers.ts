@@ -1,0 +1,65 @@
+// Keeps the answers of ever new targets, with tags and variants, drops some, and says now and then what memory that takes.
+import { once } from 'node:events';
+import { createConnection, type AddressInfo } from 'node:net';
+import { answersOf, createServer } from '../../src/index.ts';
+import type { Sample } from './soak.ts';
+
+const wanted = Number(process.env['REDLINE_REQUESTS'] ?? 1_000_000);
+const perConnection = 500;
+const parallel = 10;
+
+const options = { answers: { maxBytes: 16 * 2 ** 20 } };
+const server = createServer(options, (request, response) => {
+  const body = `this is ${request.url} ${'x'.repeat(200)}`;
+  response.end(body);
+  const answers = answersOf(server)!;
+  const ticket = answers.ticket();
+  const number = Number(request.url!.slice(1));
+  const tags = [`target:${number}`, `tens:${Math.floor(number / 10)}`];
+  // Each target is asked for twice: the second time its answer is kept.
+  answers.offer(request, { body, freshMs: 60_000, tags, vary: ['accept'] }, ticket);
+  if (number % 7 === 0) answers.dropTags([tags[0]!]);
+  if (number % 11 === 0) answers.drop(request.url!);
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+
+const samples: Sample[] = [];
+const step = wanted / 10;
+let requests = 0;
+let number = 0;
+while (requests < wanted) {
+  await Promise.all(Array.from({ length: parallel }, () => converse()));
+  requests += parallel * perConnection;
+  if (requests >= (samples.length + 1) * step) samples.push(await sample());
+}
+process.send!({ samples, stats: answersOf(server)!.stats() });
+server.close();
+
+async function converse(): Promise<void> {
+  const socket = createConnection(port, '127.0.0.1');
+  let text = '';
+  for (let i = 0; i < perConnection / 2; i++) {
+    const close = i + 1 === perConnection / 2 ? 'Connection: close\r\n' : '';
+    const target = `/${number++}`;
+    text += `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\nGET ${target} HTTP/1.1\r\nHost: a\r\n${close}\r\n`;
+  }
+  socket.resume();
+  socket.write(text);
+  await once(socket, 'close');
+}
+
+async function sample(): Promise<Sample> {
+  const { gc } = globalThis as unknown as { gc(options: object): void };
+  for (let i = 0; i < 3; i++) {
+    gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    await new Promise(setImmediate);
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return {
+    requests,
+    residentMiB: Math.round(rss / 2 ** 18) / 4,
+    heapKiB: Math.round((heapUsed + external) / 2 ** 10),
+  };
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { engine, type AnswerStats } from '../src/index.ts';
+import type { Sample } from './abuse/soak.ts';
+
+const skip = engine().name === 'native' ? false : 'the addon is not built';
+
+// 10 million with REDLINE_REQUESTS=10000000.
+describe('memory', { skip, timeout: 240_000 }, () => {
+  test('stays flat over half a million targets whose answers are kept', async (t) => {
+    const child = fork(join(import.meta.dirname, 'abuse', 'soak-answers.ts'), {
+      execArgv: ['--no-warnings', '--expose-gc', '--max-semi-space-size=1'],
+    });
+    const [{ samples, stats }] = (await once(child, 'message')) as [
+      { samples: Sample[]; stats: AnswerStats },
+    ];
+    child.kill();
+    for (const { requests, residentMiB, heapKiB } of samples) {
+      t.diagnostic(`${requests} requests: ${residentMiB} MiB resident, ${heapKiB} KiB of heap`);
+    }
+    t.diagnostic(JSON.stringify(stats));
+    assert.ok(stats.kept > 400_000 && stats.evicted > 300_000 && stats.dropped > 0);
+    assert.ok(stats.bytes <= stats.maxBytes);
+    // The store is full by the second sample.
+    const grownMiB = samples.at(-1)!.residentMiB - samples[1]!.residentMiB;
+    assert.ok(grownMiB <= 16, `${grownMiB} MiB more are resident`);
+  });
+});

@@ -54,13 +54,11 @@ async function compare(threaded: boolean, seed: number): Promise<void> {
     const offer = { ...answer, freshMs: 600_000 };
     answers.offer(offered, offer, answers.ticket());
     assert.equal(answers.offer(offered, offer, answers.ticket()), 'kept');
-    const { hits } = answers.stats();
     for (const [place, request] of requests.entries()) {
       const after = await talk(serving.port, ...request);
       const asked = JSON.stringify([answer.status, answer.headers, answer.body.length, request]);
       assert.deepEqual(short(after), short(before[place]!), asked);
     }
-    assert.ok(index > 0 || answers.stats().hits > hits, 'the engine has answered');
   }
   const { hits } = answers.stats();
   assert.ok(hits > cases, `${hits} hits`);

@@ -91,10 +91,14 @@ impl Random {
     }
 }
 
+/// A body, until when it is good, and the names it is dropped by.
+type Kept = (String, u64, HashSet<String>);
+
 /// What a store is to give, without bounds.
 #[derive(Default)]
 struct Model {
-    kept: HashMap<(String, Option<String>), (String, u64, HashSet<String>)>,
+    /// By target and variant.
+    kept: HashMap<(String, Option<String>), Kept>,
     /// Whether what stands under a target is varied.
     is_varied: HashMap<String, bool>,
     /// When a target or tag was dropped, or everything.

@@ -99,16 +99,16 @@ impl Store {
         let key = plan::key(&fill.target, &fill.values);
         let target = self.target_name(&fill.target);
         let tags = fill.tags.iter().map(|tag| self.tag_name(tag));
-        let mut names: Vec<_> = tags.chain([target]).collect();
+        let group = plan::group(&fill).map(|group| self.seed.hash_one((2_u8, group)));
+        let mut names: Vec<_> = tags.chain([target]).chain(group).collect();
         names.sort_unstable();
         names.dedup();
-        let group = plan::group(&fill).map(|group| self.seed.hash_one(group));
         let candidate = fill
             .is_offer
             .then(|| (self.seed.hash_one(&key), fill.answer.digest(&self.seed)));
         let digest = candidate.map_or(0, |(_, digest)| digest);
         let (ticket, plan) = (fill.ticket, fill.plan.clone());
-        let entry = Entry::new(key, names.len(), group, digest, fill, now_ms);
+        let entry = Entry::new(key, names.len(), digest, fill, now_ms);
 
         let mut shelf = self.write();
         if ticket.is_some_and(|ticket| shelf.drops.is_void(ticket, &names)) {
@@ -128,6 +128,7 @@ impl Store {
                 entry,
                 plan,
                 target,
+                group,
                 names,
             };
             match shelf.insert(new, self.max_bytes, now_ms) {
@@ -180,7 +181,7 @@ impl Store {
         self.counts.all(answers, bytes, self.max_bytes)
     }
 
-    /// Targets and tags are named by hashes: of what is dropped no name stays behind.
+    /// Targets, tags and groups are named by hashes: of what is dropped no name stays behind.
     fn target_name(&self, target: &[u8]) -> u64 {
         self.seed.hash_one((0_u8, target))
     }

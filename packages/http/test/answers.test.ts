@@ -8,6 +8,7 @@ import http, {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { answersOf, createServer, engine, type Answers, type Outcome } from '../src/index.ts';
 import { talk } from './conformance/wire.ts';
 
@@ -215,6 +216,29 @@ describe('what a hit looks like on the wire:', { skip, timeout: 30_000 }, () => 
     );
     for (const bytes of got) assert.ok(body.equals(bytes));
     assert.equal(app.requests, 0);
+  });
+});
+
+describe('threaded:', { skip, timeout: 30_000 }, () => {
+  test('answers are given while JavaScript is blocked', async () => {
+    await using app = await App.start({ threaded: true });
+    app.answers.keep('/health', { body: 'ok', freshMs: 60_000 });
+    const got = new Int32Array(new SharedArrayBuffer(4));
+    const client = `
+      const { workerData: { url, got } } = require('node:worker_threads');
+      const ask = async () => {
+        const text = await (await fetch(url)).text();
+        Atomics.store(got, 0, text === 'ok' ? 1 : 2);
+        Atomics.notify(got, 0);
+      };
+      void ask();`;
+    const workerData = { url: `${app.url}/health`, got };
+    const worker = new Worker(client, { eval: true, workerData });
+    await once(worker, 'online');
+    // The client has as long as it needs, and this thread does nothing else.
+    assert.notEqual(Atomics.wait(got, 0, 0, 20_000), 'timed-out');
+    assert.equal(got[0], 1);
+    await once(worker, 'exit');
   });
 });
 

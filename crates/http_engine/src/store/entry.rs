@@ -20,8 +20,6 @@ pub(crate) struct Entry {
     pub identity: Identity,
     pub answer: Given,
     pub links: Names,
-    /// Those it differs from by its varied headers alone.
-    pub group: Option<u64>,
     /// All it takes up.
     pub bytes: usize,
     /// Of an answer that was offered.
@@ -45,14 +43,7 @@ pub(crate) enum Freshness {
 }
 
 impl Entry {
-    pub fn new(
-        key: Vec<u8>,
-        names: usize,
-        group: Option<u64>,
-        digest: u64,
-        fill: Fill,
-        now_ms: u64,
-    ) -> Self {
+    pub fn new(key: Vec<u8>, names: usize, digest: u64, fill: Fill, now_ms: u64) -> Self {
         let fresh_until = now_ms.saturating_add(fill.fresh_ms);
         let plan = if fill.plan.is_simple() {
             0
@@ -66,7 +57,6 @@ impl Entry {
             identity: fill.plan.identity,
             answer: Arc::new(fill.answer),
             links: Names::default(),
-            group,
             bytes,
             digest,
             fresh_until,

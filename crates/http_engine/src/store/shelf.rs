@@ -1,7 +1,6 @@
 //! What a store keeps, and where: by key, by name, and in the order in which it may have to go.
 
 use std::collections::HashMap;
-use std::collections::hash_map;
 use std::sync::Arc;
 
 use super::candidates::Candidates;
@@ -11,7 +10,7 @@ use super::{Entry, Plan};
 use crate::wire::outcome;
 
 /// Answers that differ by varied headers alone: clients choose their values, and may choose many.
-const VARIANTS: u32 = 16;
+const VARIANTS: usize = 16;
 
 enum Node {
     Answer(u32),
@@ -31,7 +30,9 @@ pub(crate) struct New {
     pub plan: Plan,
     /// The name of all answers to its target.
     pub target: u64,
-    /// All its names, each once, that of the target included.
+    /// The name of those it differs from by varied headers alone.
+    pub group: Option<u64>,
+    /// All its names, each once, these two included.
     pub names: Vec<u64>,
 }
 
@@ -50,8 +51,6 @@ pub(crate) struct Contents {
     /// Where the next answer is looked for that may go.
     hand: usize,
     tags: Tags,
-    /// How many answers differ by varied headers alone.
-    groups: HashMap<u64, u32>,
     bytes: usize,
 }
 
@@ -98,9 +97,9 @@ impl Shelf {
     pub fn insert(&mut self, new: New, max_bytes: usize, now_ms: u64) -> Option<usize> {
         let contents = &mut self.contents;
         contents.make_way(&new);
-        if let Some(group) = new.entry.group
-            && contents.groups.get(&group) == Some(&VARIANTS)
-            && !contents.remove_idle_variant(new.target, group, now_ms)
+        if let Some(group) = new.group
+            && contents.tags.slots(group).count() >= VARIANTS
+            && !contents.remove_idle(group, now_ms)
         {
             return None;
         }
@@ -119,13 +118,7 @@ impl Shelf {
     /// How many things are noted about answers.
     #[cfg(test)]
     pub fn residue(&self) -> usize {
-        let Contents {
-            nodes,
-            tags,
-            groups,
-            ..
-        } = &self.contents;
-        nodes.len() + tags.count() + groups.len()
+        self.contents.nodes.len() + self.contents.tags.count()
     }
 
     /// Removes all answers that have the name, and says how many there were.
@@ -181,9 +174,6 @@ impl Contents {
         }
         self.nodes
             .insert(Arc::clone(&entry.key), Node::Answer(slot));
-        if let Some(group) = entry.group {
-            *self.groups.entry(group).or_default() += 1;
-        }
         entry.links = self.tags.add(slot, &names);
         self.bytes += entry.bytes;
         match self.slots.get_mut(slot as usize) {
@@ -214,14 +204,6 @@ impl Contents {
                 self.nodes.remove(entry.target());
             }
         }
-        if let Some(group) = entry.group
-            && let hash_map::Entry::Occupied(mut count) = self.groups.entry(group)
-        {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
         self.tags.remove(entry.links);
         self.bytes -= entry.bytes;
     }
@@ -234,12 +216,13 @@ impl Contents {
         slots.len()
     }
 
-    fn remove_idle_variant(&mut self, target: u64, group: u64, now_ms: u64) -> bool {
+    /// Removes one answer of that name that may go.
+    fn remove_idle(&mut self, name: u64, now_ms: u64) -> bool {
         let is_idle = |slot: &u32| {
             let entry = self.entry(*slot);
-            entry.is_some_and(|entry| entry.group == Some(group) && entry.is_idle(now_ms))
+            entry.is_some_and(|entry| entry.is_idle(now_ms))
         };
-        let idle = self.tags.slots(target).find(is_idle);
+        let idle = self.tags.slots(name).find(is_idle);
         if let Some(slot) = idle {
             self.remove(slot);
         }

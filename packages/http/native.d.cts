@@ -211,6 +211,10 @@ export interface Tables {
   codes: Array<string>;
   /** Their reasons. */
   reasons: Array<string>;
+  /** Headers that show who is asking, in lower case. */
+  credentials: Array<string>;
+  /** How the names of cookies begin that do not. */
+  analyticsCookies: Array<string>;
 }
 
 export type { tables, Port };

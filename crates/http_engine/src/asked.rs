@@ -1,5 +1,6 @@
 //! What a header block says, as far as it decides whether the engine answers by itself.
 
+use crate::credentials::is_analytics;
 use crate::head::{self, Facts};
 
 /// Where a value lies in its block.
@@ -21,6 +22,7 @@ pub(crate) struct Asked {
     pub facts: Facts,
     /// It has what only the owner may judge.
     pub is_special: bool,
+    /// It has a cookie, and not only those of analytics.
     pub has_cookie: bool,
     /// It shows who is asking otherwise than by a cookie.
     pub has_credentials: bool,
@@ -40,7 +42,7 @@ pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
             start: value_at as u32,
             length: value.len() as u32,
         });
-        asked.add(name, place);
+        asked.add(name, value, place);
         if noted.is_some_and(|noted| name.eq_ignore_ascii_case(noted)) {
             is_noted_twice |= asked.noted.is_some();
             asked.noted = place;
@@ -55,11 +57,11 @@ pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
 
 impl Asked {
     /// Most names are told from those that matter by their length alone.
-    fn add(&mut self, name: &[u8], place: Option<Place>) {
+    fn add(&mut self, name: &[u8], value: &[u8], place: Option<Place>) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {
             5 => self.is_special |= is("range"),
-            6 => self.has_cookie |= is("cookie"),
+            6 => self.has_cookie |= is("cookie") && !is_analytics(value),
             7 => self.has_credentials |= is("api-key"),
             8 => self.is_special |= is("if-range") || is("if-match"),
             9 => self.has_credentials |= is("x-api-key") || is("x-user-id"),
@@ -83,6 +85,7 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credentials::CREDENTIALS;
 
     fn asked(lines: &str) -> Asked {
         let block = format!("Host: a\r\n{lines}\r\n");
@@ -91,19 +94,13 @@ mod tests {
 
     #[test]
     fn credentials_are_seen() {
-        for name in [
-            "Authorization",
-            "proxy-authorization",
-            "X-API-Key",
-            "Api-Key",
-            "X-Auth-Token",
-            "X-Access-Token",
-            "X-Tenant-Id",
-            "X-User-Id",
-        ] {
+        for name in CREDENTIALS {
             assert!(asked(&format!("{name}: a\r\n")).has_credentials, "{name}");
         }
+        assert!(asked("X-API-Key: a\r\n").has_credentials);
         assert!(asked("Cookie: a=b\r\n").has_cookie);
+        assert!(!asked("Cookie: _ga=b\r\n").has_cookie);
+        assert!(asked("Cookie: _ga=b\r\nCookie: a=b\r\n").has_cookie);
         let plain = asked("User-Agent: a\r\nAccept: b\r\nAccept-Encoding: c\r\n");
         assert!(!plain.has_credentials && !plain.has_cookie && !plain.is_special);
     }

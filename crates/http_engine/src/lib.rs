@@ -19,6 +19,7 @@ pub mod chunked;
 mod connection;
 mod control;
 mod cork;
+mod credentials;
 mod date;
 mod deadlines;
 pub mod diagnose;
@@ -46,6 +47,7 @@ mod write;
 
 pub use address::Address;
 pub use control::Detached;
+pub use credentials::{ANALYTICS_COOKIES, CREDENTIALS};
 pub use engine::{Engine, Memory, Polled};
 pub use header_name::KNOWN_NAMES;
 pub use kept_answer::{KeptAnswer, Parts};

@@ -3,7 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 
-use http_engine::{Address, Bind, KNOWN_NAMES, METHODS, ServerSettings, SettingFlags};
+use http_engine::{
+    ANALYTICS_COOKIES, Address, Bind, CREDENTIALS, KNOWN_NAMES, METHODS, ServerSettings,
+    SettingFlags,
+};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
@@ -18,6 +21,10 @@ pub struct Tables {
     pub codes: Vec<String>,
     /// Their reasons.
     pub reasons: Vec<String>,
+    /// Headers that show who is asking, in lower case.
+    pub credentials: Vec<String>,
+    /// How the names of cookies begin that do not.
+    pub analytics_cookies: Vec<String>,
 }
 
 /// Where a socket is.
@@ -111,6 +118,8 @@ pub fn tables() -> Tables {
             .iter()
             .map(|(_, reason)| (*reason).to_owned())
             .collect(),
+        credentials: strings(&CREDENTIALS),
+        analytics_cookies: strings(&ANALYTICS_COOKIES),
     }
 }
 

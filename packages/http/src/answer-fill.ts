@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer, AnswerHeaders, AnswerRequest } from './answer.ts';
-import type { Fill } from './native/index.ts';
+import { credentials, type Fill } from './native/index.ts';
 import { IDENTITY, OUTCOME } from './native/wire.ts';
 import { http } from './node-http.ts';
 
@@ -16,18 +16,6 @@ const OWN = new Set([
 
 /** What a 304 does not have, as Express and Fastify's ETag plugin leave it out. */
 const OF_THE_BODY = new Set(['content-type', 'content-length']);
-
-/** Headers that show who is asking; the engine looks for the same ones. */
-const CREDENTIALS = [
-  'authorization',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'x-auth-token',
-  'x-access-token',
-  'x-tenant-id',
-  'x-user-id',
-] as const;
 
 /** What a request line can have as its target. */
 const TARGET = /^[\x21-\x7e]+$/;
@@ -219,9 +207,16 @@ function identityOf(identify: Answer['identify'], cookies: Answer['cookies']): n
   return cookies === 'ignore' ? IDENTITY.ANY_COOKIES : IDENTITY.ANONYMOUS;
 }
 
+/** As the engine sees it, by its own lists. */
 function showsWho(headers: IncomingHttpHeaders, cookies: Answer['cookies']): boolean {
-  if (cookies !== 'ignore' && headers.cookie !== undefined) return true;
-  return CREDENTIALS.some((name) => headers[name] !== undefined);
+  const known = credentials();
+  const isAnalytics = (pair: string): boolean =>
+    known.analyticsCookies.some((name) => pair.trim().startsWith(name));
+  const { cookie } = headers;
+  if (cookies !== 'ignore' && cookie !== undefined && !cookie.split(';').every(isAnalytics)) {
+    return true;
+  }
+  return known.headers.some((name) => headers[name] !== undefined);
 }
 
 /** As the engine reads it: the value as it was sent, of a name that comes once. */

@@ -28,7 +28,7 @@ export interface Answer {
    */
   readonly identify?: 'public' | { readonly header: string } | { readonly cookie: string };
   /**
-   * Without `identify`: whether a request with a `Cookie` header may get it.
+   * Without `identify`: whether a request with cookies may get it. Those of well-known analytics do not count.
    * @default 'private'
    */
   readonly cookies?: 'ignore' | 'private';

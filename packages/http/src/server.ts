@@ -256,7 +256,8 @@ export class EngineServer extends ServerBase implements ServerEvents {
 
   /** @internal For `answersOf(server)`. */
   answers(): Answers | undefined {
-    if (this.#nodeOption !== undefined) return undefined;
+    // The prototype has this property too.
+    if (!(#nodeOption in this) || this.#nodeOption !== undefined) return undefined;
     if (this.#answers === undefined) {
       this.#answers = new ServerAnswers({
         ticket: () => openPort(this.#isThreaded).ticket(),

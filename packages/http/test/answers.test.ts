@@ -137,6 +137,7 @@ for (const threaded of [false, true]) {
         assert.equal(await ask('/p', { cookie: 'a=b', authorization: 'c' }), 'public');
         assert.equal(await ask('/i', { cookie: 'a=b' }), 'ignored');
         assert.equal(await ask('/n'), 'nobody');
+        assert.equal(await ask('/n', { cookie: '_ga=1; _fbp=2' }), 'nobody');
         assert.match((await talk(app.port, last('/v'))).received, /\r\n\r\nplain$/);
       }
       assert.equal(app.requests, 0);
@@ -148,6 +149,7 @@ for (const threaded of [false, true]) {
         ['/c', { cookie: 'sid=s; sid=t' }],
         ['/i', { authorization: 'a' }],
         ['/n', { cookie: 'a=b' }],
+        ['/n', { cookie: '_ga=1; a=b' }],
         ['/n', { 'x-api-key': 'a' }],
         ['/n', { range: 'bytes=0-1' }],
       ] as const) {
@@ -328,6 +330,10 @@ describe('what is not kept:', { skip, timeout: 30_000 }, () => {
     ['vary', { headers: { Vary: 'Origin' }, vary: ['accept'] }],
     ['credentials', {}, { headers: { authorization: 'a' } }],
     ['credentials', {}, { headers: { cookie: 'a=b' } }],
+    ['credentials', {}, { headers: { cookie: '_ga=1; a=b' } }],
+    ['credentials', { cookies: 'ignore' }, { headers: { 'x-api-key': 'a' } }],
+    ['first', {}, { url: '/analytics', headers: { cookie: '_ga=1; _gid=2' } }],
+    ['first', { cookies: 'ignore' }, { url: '/ignored', headers: { cookie: 'a=b' } }],
     ['credentials', { identify: { header: 'x-user' } }],
     ['credentials', { identify: { cookie: 'sid' } }, { headers: { cookie: 'a=b' } }],
     [

@@ -1,4 +1,5 @@
 export { Connection, type ServerEvents } from './connection.ts';
+export { credentials } from './credentials.ts';
 export { HeaderBlock } from './header-block.ts';
 export { openPort, type Port } from './port.ts';
 export { NativeServer } from './server.ts';

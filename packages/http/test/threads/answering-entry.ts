@@ -24,4 +24,6 @@ const server = createServer((request, response) => {
     response.end(`made by ${threadId}`);
   }
 });
-server.listen(port, '127.0.0.1');
+await new Promise<void>((resolve) => {
+  server.listen(port, '127.0.0.1', resolve);
+});

@@ -30,6 +30,8 @@ describe('threads of one port:', { skip, timeout: 60_000 }, () => {
     const port = await freePort();
     await using threads = runThreads(2, entry, { workerData: { port }, restartDelayMs: 1 });
     await threads.started;
+    const seen = new Set<string>();
+    while (seen.size < 2) seen.add(await get(port, '/'));
     const ended = once(threads, 'exit');
     await get(port, '/keep');
     assert.match(await get(port, '/kept'), /^kept by/);

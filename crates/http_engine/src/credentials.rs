@@ -1,0 +1,73 @@
+//! What shows who is asking.
+
+use crate::header_value::trim;
+
+/// Headers that do, beside `Cookie`; in lower case.
+pub const CREDENTIALS: [&str; 8] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-auth-token",
+    "x-access-token",
+    "x-tenant-id",
+    "x-user-id",
+];
+
+/// How the names of cookies begin that scripts of analytics and consent banners set on every page of a site; no server reads
+/// them.
+pub const ANALYTICS_COOKIES: [&str; 30] = [
+    "_ga",
+    "_gid",
+    "_gat",
+    "_gcl_",
+    "_gac_",
+    "__utm",
+    "_fbp",
+    "_fbc",
+    "_pk_",
+    "_hj",
+    "_clck",
+    "_clsk",
+    "_uet",
+    "_tt_",
+    "_ttp",
+    "_pin_",
+    "ajs_",
+    "amp_",
+    "mp_",
+    "ph_",
+    "hubspotutk",
+    "__hs",
+    "OptanonConsent",
+    "OptanonAlertBoxClosed",
+    "CookieConsent",
+    "_scid",
+    "_rdt_uuid",
+    "_li_",
+    "ln_or",
+    "_ym_",
+];
+
+/// Whether a `Cookie` header has no other cookies than those of analytics.
+pub(crate) fn is_analytics(cookies: &[u8]) -> bool {
+    cookies.split(|byte| *byte == b';').all(|pair| {
+        let pair = trim(pair);
+        let mut names = ANALYTICS_COOKIES.iter();
+        names.any(|name| pair.starts_with(name.as_bytes()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytics_are_told_from_all_others() {
+        assert!(is_analytics(b"_ga=1; _ga_ABC=2;_fbp=3"));
+        assert!(!is_analytics(b"_ga=1; sid=2"));
+        assert!(!is_analytics(b"sid_ga=1"));
+        assert!(!is_analytics(b"_ga=1;"));
+        assert!(!is_analytics(b""));
+    }
+}

@@ -8,6 +8,7 @@ use std::thread;
 use crate::child::Child;
 use crate::guarded_stack::GuardedStack;
 use crate::inbox::Inbox;
+use crate::launch;
 use crate::reactor;
 use crate::spawner::Spawner;
 use crate::sys::{self, Epoll, Errno, lock};
@@ -28,7 +29,8 @@ static ENGINE: OnceLock<Result<Engine, Errno>> = OnceLock::new();
 /// Whether this kernel and this process can run the engine, which is started by asking.
 ///
 /// # Errors
-/// ENOSYS on a kernel that cannot signal pidfds and wait for them, or what kept the threads from starting.
+/// ENOSYS on a kernel that cannot signal pidfds and wait for them, what clone says where a child cannot share our memory, or what
+/// kept the threads from starting.
 pub fn supported() -> Result<(), Errno> {
     Engine::get().map(drop)
 }
@@ -47,6 +49,7 @@ impl Engine {
         if !sys::can_use_pidfds() {
             return Err(libc::ENOSYS);
         }
+        launch::can_launch()?;
         Ok(Self {
             epoll: Epoll::new()?,
             spawner: Spawner::default(),

@@ -4,10 +4,15 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use libc::{c_int, c_void};
+
 use crate::child_main::{Plan, child_main};
 use crate::command::{Command, Tables};
 use crate::guarded_stack::GuardedStack;
-use crate::sys::{self, Errno, errno, lock};
+use crate::sys::{self, Errno, SignalMask, errno, lock};
+
+/// The child borrows our memory and this thread's time until it execs or exits.
+const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
 
 /// A running child.
 pub(crate) struct Launched {
@@ -31,6 +36,38 @@ fn needed(far_ends: &[RawFd], others: &[RawFd], inherited: &[RawFd]) -> Vec<RawF
     needed.sort_unstable();
     needed.dedup();
     needed
+}
+
+/// Whether [`launch`] works here, by a child that ends at once. An emulator of another processor refuses its flags, or copies
+/// the memory that the child has to share.
+pub(crate) fn can_launch() -> Result<(), Errno> {
+    extern "C" fn main(has_run: *mut c_void) -> c_int {
+        // SAFETY: the parent passes a `bool` of its own and is suspended until this process exits.
+        unsafe { *has_run.cast::<bool>() = true };
+        0
+    }
+    let _blocked = SignalMask::block_all();
+    let stack = GuardedStack::new()?;
+    let mut has_run = false;
+    let mut pidfd: RawFd = -1;
+    let shared = (&raw mut has_run).cast();
+    // SAFETY: the child runs on a stack of its own and CLONE_VFORK suspends this thread, so `has_run` outlives the child's use
+    // of it; `pidfd` is where CLONE_PIDFD writes.
+    let pid = unsafe { libc::clone(main, stack.top(), FLAGS, shared, &raw mut pidfd) };
+    if pid < 0 {
+        return Err(errno());
+    }
+    if pidfd < 0 {
+        return Err(libc::ENOSYS);
+    }
+    // SAFETY: the kernel created this descriptor for us.
+    let _ = sys::reap(&unsafe { OwnedFd::from_raw_fd(pidfd) }, true);
+    // SAFETY: ours, and written before clone returned.
+    if unsafe { ptr::read_volatile(&has_run) } {
+        Ok(())
+    } else {
+        Err(libc::ENOSYS)
+    }
 }
 
 /// Starts `command` and returns once it runs. The calling thread must have every signal blocked.
@@ -68,7 +105,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     };
     let plan = &raw mut plan;
     let mut pidfd: RawFd = -1;
-    let mut flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let mut flags = FLAGS;
     if needed.is_some() {
         flags |= libc::CLONE_FILES;
     }
@@ -93,7 +130,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
 
 /// Whether this process leaves a core dump and can be traced by its user, kept as it is until dropped.
 struct Dumpable {
-    was: libc::c_int,
+    was: c_int,
     _alone: MutexGuard<'static, ()>,
 }
 

@@ -48,7 +48,7 @@ function build({ crate, needs, into }) {
     execFileSync('cargo', ['build', '--release', '--locked', '--quiet', '--package', crate], {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, NAPI_TYPE_DEF_TMP_FOLDER: types },
+      env: { ...process.env, ...rustFlags(libc), NAPI_TYPE_DEF_TMP_FOLDER: types },
     });
   } catch {
     process.stderr.write(`cargo could not build ${crate}; its messages are above.\n`);
@@ -59,6 +59,12 @@ function build({ crate, needs, into }) {
   copyFileSync(join(folder, 'release', `lib${crate}.so`), `${target}.new`);
   renameSync(`${target}.new`, target);
   writeAddonTypes(crate, join(types, crate), join(root, dirname(into), 'native.d.cts'));
+}
+
+/** Where rustc would link musl in, which an addon cannot have: its Node has one already. */
+function rustFlags(libc) {
+  if (libc !== 'musl') return {};
+  return { RUSTFLAGS: `${process.env.RUSTFLAGS ?? ''} -Ctarget-feature=-crt-static`.trim() };
 }
 
 function newest(path) {

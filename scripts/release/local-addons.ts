@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { crates, targets } from '../targets.mjs';
 import type { BuiltTarget } from './pack.ts';
+import { thisLibc } from './this-libc.ts';
 
-/** The platforms whose addons lie beside their native.cjs, built by scripts/build-native.mjs: this machine's, or none. */
+/** What scripts/build-native.mjs has built for this machine, beside each native.cjs: one platform, or none. */
 export function localAddons(root: string): BuiltTarget[] {
+  const libc = thisLibc() === 'glibc' ? 'gnu' : 'musl';
   return targets
+    .filter((target) => target.cpu === process.arch && target.libc === libc)
     .map((target) => ({
       target,
       addons: Object.fromEntries(

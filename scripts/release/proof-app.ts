@@ -9,8 +9,11 @@ export interface Served {
   readonly node: string;
   readonly arch: string;
   readonly engine: { readonly name: string; readonly reason?: string };
+  readonly spawn: { readonly name: string; readonly reason?: string };
   readonly status: number;
   readonly answer: string;
+  /** Of a child. */
+  readonly output: string;
   /** What RedlineFactory wrote into Nest's log. */
   readonly lines: readonly string[];
 }
@@ -29,7 +32,8 @@ const peers = {
 export function writeApp(folder: string, version: string, source: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const dependencies = { ...peers, '@redline/nest': version };
+  const ours = { '@redline/child-process': version, '@redline/nest': version };
+  const dependencies = { ...peers, ...ours };
   const manifest = { name: 'app', private: true, type: 'module', dependencies };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
   copyFileSync(source, join(folder, 'app.mjs'));
@@ -58,14 +62,20 @@ export async function serve(
   return JSON.parse(stdout) as Served;
 }
 
-/** @throws {ReleaseError} unless the engine has served the request, and Nest's log says so once. */
-export function expectNative(served: Served, where: string): void {
-  const { engine, status, answer, lines } = served;
+/**
+ * @param isEmulated where no child can borrow the memory of its parent: Node starts it
+ * @throws {ReleaseError} unless the engines have served the requests and started the child, and Nest's log says so once.
+ */
+export function expectNative(served: Served, where: string, isEmulated = false): void {
+  const { engine, spawn, status, answer, output, lines } = served;
   const isRight =
     engine.name === 'native' &&
+    spawn.name === (isEmulated ? 'node' : 'native') &&
     status === 200 &&
     answer === '{"hello":"world"}' &&
+    output === 'a child\n' &&
     lines.join() === 'RedlineFactory: HTTP is served by the native engine.';
-  if (!isRight)
+  if (!isRight) {
     throw new ReleaseError(`${where} did not serve on the engine: ${JSON.stringify(served)}`);
+  }
 }

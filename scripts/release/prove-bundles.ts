@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expectNative, serve } from './proof-app.ts';
-import { installFor, type ProofOptions, thisLibc } from './prove-install.ts';
+import { installFor, type ProofOptions } from './prove-install.ts';
 import { ReleaseError, say } from './say.ts';
+import { thisLibc } from './this-libc.ts';
 
 const run = promisify(execFile);
 

@@ -88,9 +88,3 @@ export async function installFor(
   const natives = readdirSync(scope).filter((name) => name.startsWith('native-'));
   return { app, env, natives };
 }
-
-/** As npm names it. */
-export function thisLibc(): string {
-  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
-  return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
-}

@@ -1,8 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectNative, serve } from './proof-app.ts';
-import { installFor, type ProofOptions, thisLibc } from './prove-install.ts';
+import { installFor, type ProofOptions } from './prove-install.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
+import { thisLibc } from './this-libc.ts';
 
 /** The first musl that reads the relocations of what Alpine builds; Debian 12 has an older one. */
 const DEBIAN = 'deb http://deb.debian.org/debian trixie main';

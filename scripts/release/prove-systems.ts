@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { obtainRuntime, parseRuntime } from '@redline/lab';
 import { ask, ReleaseError, run, say } from './say.ts';
+import { thisLibc } from './this-libc.ts';
 import { expectNative, serve } from './proof-app.ts';
-import { installFor, type ProofOptions, thisLibc } from './prove-install.ts';
+import { installFor, type ProofOptions } from './prove-install.ts';
 
 /** The Nodes that the packages support. */
 const LINES = ['22', '24', '26'];
@@ -72,8 +73,10 @@ export async function proveArm64(options: ProofOptions): Promise<void> {
   }
   const node = await nodeForArm64(options);
   const served = await serve(app, [QEMU, '-L', SYSROOT, node, '--no-warnings'], env);
-  expectNative(served, 'Node for arm64');
-  say(`${served.arch}, Node ${served.node} under qemu: on the engine`);
+  expectNative(served, 'Node for arm64', true);
+  say(
+    `${served.arch}, Node ${served.node} under qemu: on the engine; children by Node, since ${served.spawn.reason}`,
+  );
 }
 
 async function nodeForArm64({ folder }: ProofOptions): Promise<string> {

@@ -19,7 +19,7 @@ exports.loadAddon = () => {
 /** The addon that was built here, in a clone, or else that of the platform package. */
 function find() {
   if (typeof require !== 'function' || typeof require.resolve !== 'function') {
-    throw new Error('a bundle as ES module cannot load addons; mark @redline/http as external');
+    throw new Error('this bundle cannot load addons; mark @redline/http as external');
   }
   const { existsSync } = require('node:fs');
   const { join } = require('node:path');

@@ -43,6 +43,7 @@ export function writePlatformPackage(
       directory: 'crates',
     },
     files: ['*.node', 'THIRD-PARTY-LICENSES.txt', 'sbom.cdx.json'],
+    type: 'commonjs',
     os: ['linux'],
     cpu: [target.cpu],
     libc: [libc],

@@ -42,14 +42,14 @@ const bundles: Bundle[] = [
     flags: ['--format=esm'],
     expected: {
       name: 'node',
-      reason: 'a bundle as ES module cannot load addons; mark @redline/http as external',
+      reason: 'this bundle cannot load addons; mark @redline/http as external',
     },
   },
 ];
 
 /** esbuild's bundles answer, on the engine or with a sentence that says how; a trace by nft holds the addon. */
 export async function proveBundles(options: ProofOptions): Promise<void> {
-  const { app, env } = await installFor(
+  const { folder: app, env } = await installFor(
     { os: 'linux', cpu: process.arch, libc: thisLibc() },
     options,
   );

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Manager, managers } from './managers.ts';
@@ -45,6 +45,8 @@ async function installWith(
   { root, folder, registry, version }: ProofOptions,
 ): Promise<{ app: string; env: NodeJS.ProcessEnv; seconds: number }> {
   const home = join(folder, manager.name.toLowerCase().replaceAll(/\W+/g, '-'));
+  // A cache of another run holds the same versions with other contents.
+  rmSync(home, { recursive: true, force: true });
   const env = bareEnvironment(home);
   const cache = join(home, 'cache');
   mkdirSync(cache, { recursive: true });
@@ -66,25 +68,56 @@ async function installWith(
   return { app, env, seconds };
 }
 
-/** What npm installs on `platform`: where it is not this one, without the addon of this one. */
-export async function installFor(
-  platform: { readonly os: string; readonly cpu: string; readonly libc?: string },
-  { root, folder, tools, registry, version }: ProofOptions,
-): Promise<{ app: string; env: NodeJS.ProcessEnv; natives: readonly string[] }> {
-  const npm = managers(tools).find(({ name }) => name === 'npm')!;
-  const home = join(folder, `npm-${Object.values(platform).join('-')}`);
+export interface Platform {
+  readonly os: string;
+  readonly cpu: string;
+  readonly libc?: string;
+}
+
+export interface App {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The platform packages that were installed. */
+  readonly natives: readonly string[];
+}
+
+/** Makes an app with what npm installs on `platform`. */
+export async function installFor(platform: Platform, options: ProofOptions): Promise<App> {
+  const home = join(options.folder, `npm-${Object.values(platform).join('-')}`);
+  const source = join(options.root, 'scripts', 'release', 'proof', 'app.mjs');
+  const folder = writeApp(join(home, 'app'), options.version, source);
   const env = bareEnvironment(home);
-  const app = writeApp(
-    join(home, 'app'),
-    version,
-    join(root, 'scripts', 'release', 'proof', 'app.mjs'),
-  );
-  npm.configure(app, registry, join(folder, 'npm', 'cache'));
+  return installInto(folder, env, platform, options, npmOf(options).install);
+}
+
+/** Installs by the lock file that npm left in the app, as `npm ci` on `platform`. */
+export async function installLocked(
+  { folder, env }: App,
+  platform: Platform,
+  options: ProofOptions,
+): Promise<App> {
+  const [cli, , ...flags] = npmOf(options).install;
+  return installInto(folder, env, platform, options, [cli!, 'ci', ...flags]);
+}
+
+async function installInto(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  platform: Platform,
+  options: ProofOptions,
+  command: readonly string[],
+): Promise<App> {
+  npmOf(options).configure(folder, options.registry, join(options.folder, 'npm', 'cache'));
   const flags = Object.entries(platform).map(([name, value]) => `--${name}=${value}`);
-  await run(process.execPath, [...npm.install, ...flags], { cwd: app, env, timeout: 300_000 });
-  const scope = join(app, 'node_modules', '@redline');
-  if (!existsSync(join(scope, 'nest')))
-    throw new ReleaseError(`npm installed no packages in ${app}.`);
+  await run(process.execPath, [...command, ...flags], { cwd: folder, env, timeout: 300_000 });
+  const scope = join(folder, 'node_modules', '@redline');
+  if (!existsSync(join(scope, 'nest'))) {
+    throw new ReleaseError(`npm installed no packages in ${folder}.`);
+  }
   const natives = readdirSync(scope).filter((name) => name.startsWith('native-'));
-  return { app, env, natives };
+  return { folder, env, natives };
+}
+
+function npmOf({ tools }: ProofOptions): Manager {
+  return managers(tools).find(({ name }) => name === 'npm')!;
 }

@@ -19,14 +19,14 @@ export async function proveMusl(options: ProofOptions): Promise<void> {
   const home = join(options.folder, 'musl');
   const { loader, libraries } = obtainMusl(home);
   const node = obtainNode(home, options.programs);
-  const { app, env, natives } = await installFor(
+  const { folder, env, natives } = await installFor(
     { os: 'linux', cpu: 'x64', libc: 'musl' },
     options,
   );
   if (natives.join() !== 'native-linux-x64-musl') {
     throw new ReleaseError(`npm installed ${natives.join(', ') || 'no addon'} for musl.`);
   }
-  const served = await serve(app, [loader, node, '--no-warnings'], {
+  const served = await serve(folder, [loader, node, '--no-warnings'], {
     ...env,
     LD_LIBRARY_PATH: libraries,
   });

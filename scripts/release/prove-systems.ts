@@ -4,41 +4,48 @@ import { obtainRuntime, parseRuntime } from '@redline/lab';
 import { ask, ReleaseError, run, say } from './say.ts';
 import { thisLibc } from './this-libc.ts';
 import { expectNative, serve } from './proof-app.ts';
-import { installFor, type ProofOptions } from './prove-install.ts';
+import { installFor, installLocked, type ProofOptions } from './prove-install.ts';
+
+const thisPlatform = { os: 'linux', cpu: process.arch, libc: thisLibc() };
 
 /** The Nodes that the packages support. */
 const LINES = ['22', '24', '26'];
 
 export async function proveNodes(options: ProofOptions): Promise<void> {
-  const { app, env } = await installFor(
-    { os: 'linux', cpu: process.arch, libc: thisLibc() },
-    options,
-  );
+  const { folder, env } = await installFor(thisPlatform, options);
   for (const line of LINES) {
     const signal = AbortSignal.timeout(300_000);
     const { file } = await obtainRuntime(parseRuntime(line), { signal });
-    const served = await serve(app, [file, '--no-warnings'], env);
+    const served = await serve(folder, [file, '--no-warnings'], env);
     expectNative(served, `Node ${line}`);
     say(`Node ${served.node}: on the engine`);
   }
 }
 
-/** macOS and Windows get no addon, and the same app runs on Node's own module and says so. */
+/**
+ * macOS and Windows get no addon, and the same app runs on Node's own module and says so; the lock file that is written there
+ * brings the addon of this system here.
+ */
 export async function proveOtherSystems(options: ProofOptions): Promise<void> {
   for (const platform of [
     { os: 'darwin', cpu: 'arm64' },
     { os: 'win32', cpu: 'x64' },
   ]) {
-    const { app, env, natives } = await installFor(platform, options);
+    const app = await installFor(platform, options);
+    const { folder, env, natives } = app;
     if (natives.length > 0) {
       throw new ReleaseError(`npm installed ${natives.join(', ')} for ${platform.os}.`);
     }
-    const served = await serve(app, [process.execPath, '--no-warnings'], env);
+    const served = await serve(folder, [process.execPath, '--no-warnings'], env);
     const { engine, status, lines } = served;
     if (engine.name !== 'node' || status !== 200 || lines.length !== 1) {
       throw new ReleaseError(`The app for ${platform.os} did not run: ${JSON.stringify(served)}`);
     }
     say(`${platform.os}: installed without an addon; ${lines[0]}`);
+    const here = await installLocked(app, thisPlatform, options);
+    const servedHere = await serve(folder, [process.execPath, '--no-warnings'], env);
+    expectNative(servedHere, `The app with a lock file from ${platform.os}`);
+    say(`npm ci with a lock file from ${platform.os}: ${here.natives.join()}, on the engine`);
   }
 }
 
@@ -64,7 +71,7 @@ export async function proveArm64(options: ProofOptions): Promise<void> {
     const [program, ...args] = command.split(' ');
     run(program!, args, { env: { DEBIAN_FRONTEND: 'noninteractive' } });
   }
-  const { app, env, natives } = await installFor(
+  const { folder, env, natives } = await installFor(
     { os: 'linux', cpu: 'arm64', libc: 'glibc' },
     options,
   );
@@ -72,7 +79,7 @@ export async function proveArm64(options: ProofOptions): Promise<void> {
     throw new ReleaseError(`npm installed ${natives.join(', ') || 'no addon'} for arm64.`);
   }
   const node = await nodeForArm64(options);
-  const served = await serve(app, [QEMU, '-L', SYSROOT, node, '--no-warnings'], env);
+  const served = await serve(folder, [QEMU, '-L', SYSROOT, node, '--no-warnings'], env);
   expectNative(served, 'Node for arm64', true);
   say(
     `${served.arch}, Node ${served.node} under qemu: on the engine; children by Node, since ${served.spawn.reason}`,

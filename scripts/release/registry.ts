@@ -40,7 +40,11 @@ export async function startRegistry(
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );
+  // However this process ends: nobody else knows of the other one.
+  const kill = (): unknown => server.kill();
+  process.once('exit', kill);
   const stop = async (): Promise<void> => {
+    process.off('exit', kill);
     if (server.exitCode !== null || server.signalCode !== null) return;
     server.kill();
     await once(server, 'exit');

@@ -3,6 +3,8 @@
 // Every step leaves its results in redline-out/release, so each can be run alone, and again after an interruption.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { crates, type Target, targets } from '../targets.mjs';
 import { buildAddons, machinePaths } from './build-addons.ts';
 import { checkAddon } from './check-addon.ts';
@@ -32,6 +34,8 @@ const proofs: Record<string, (options: ProofOptions) => Promise<void>> = {
 };
 const all = ['build', 'check', 'pack', ...Object.keys(proofs)];
 
+// An end by `exit` stops the registry too; what was built stays, and the next run goes on from there.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   await runSteps(process.argv.slice(2));
 } catch (error) {
@@ -54,7 +58,7 @@ async function runSteps(named: readonly string[]): Promise<void> {
   if (steps.length === 0) steps.push(...all);
   if (steps.includes('build')) build(platforms.length > 0 ? platforms : targets);
   if (steps.includes('check')) check();
-  if (steps.includes('pack')) packAll();
+  if (steps.includes('pack')) await packAll();
   const chosen = Object.keys(proofs).filter((name) => steps.includes(name));
   if (chosen.length > 0) await prove(chosen);
   if (steps.includes('publish')) publish(tarballs());
@@ -85,13 +89,22 @@ function check(): void {
   if (complaints.length > 0) throw new ReleaseError(complaints.join('\n'));
 }
 
-function packAll(): void {
+async function packAll(): Promise<void> {
   say('Packing');
   const into = join(out, 'packages');
   const files = pack({ root, built: builtTargets(), into, crates: cratesInside(root) });
+  for (const file of files) await lint(file);
   writeFileSync(list, `${JSON.stringify(files, null, 2)}\n`);
   say(`${files.length} packages in ${into}`);
   writeBillsOfMaterials();
+}
+
+/** The platform packages are in no folder that `npm run check` looks at. */
+async function lint(tarball: string): Promise<void> {
+  const { buffer } = new Uint8Array(readFileSync(tarball));
+  const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
+  const complaints = messages.map((message) => formatMessage(message, pkg!, { color: false }));
+  if (complaints.length > 0) throw new ReleaseError(`${tarball}: ${complaints.join('; ')}`);
 }
 
 /** What each package brings with it; those with the addons hold their own, which lists the crates. */

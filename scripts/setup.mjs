@@ -23,7 +23,7 @@ const tools = [
     programs: ['wrk'],
     debian: 'wrk',
     brew: 'wrk',
-    without: 'autocannon generates the load and saturates earlier',
+    without: 'undici generates the load and saturates earlier',
   },
   ...(forTests || process.argv.includes('--haproxy')
     ? [

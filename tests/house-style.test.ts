@@ -66,3 +66,11 @@ test('nothing in this repository has one of them', () => {
   const { stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
   assert.equal(stdout, '');
 });
+
+test('no page runs "npx redline", which is another project: it is npx @redline/lab', () => {
+  const { stdout } = spawnSync('git', ['grep', '-lE', 'npx redline\\b', '--', '*.md'], {
+    cwd: join(import.meta.dirname, '..'),
+    encoding: 'utf8',
+  });
+  assert.equal(stdout, '');
+});

@@ -1,5 +1,5 @@
 // The article's table: the same old server on one Node after the other, and on each of them its twin.
-// `npx redline ladder benchmarks/scenarios/legacy.ts`
+// `npx @redline/lab ladder benchmarks/scenarios/legacy.ts`
 import { join } from 'node:path';
 import { defineConfig, obtainRuntime, parseRuntime } from '@redline/lab';
 

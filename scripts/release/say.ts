@@ -27,7 +27,7 @@ export function run(
   }
 }
 
-/** What a program prints; undefined if it fails or is not installed. */
+/** What a program prints; undefined if there is no such program, or it fails. */
 export function ask(program: string, args: readonly string[], cwd?: string): string | undefined {
   try {
     return execFileSync(program, args, {

@@ -47,7 +47,7 @@ impl OwnAnswers {
 #[derive(Clone, Copy, Debug)]
 #[expect(dead_code, reason = "no line is written yet")]
 pub(crate) struct Hit<'a> {
-    /// The line its answer was kept with; 0 if none.
+    /// What its answer was kept with; 0 is no line.
     pub line: u32,
     pub method: &'static str,
     pub target: &'a [u8],

@@ -1,9 +1,9 @@
-//! The parts of a header block that decide whether the engine answers by itself.
+//! What a header block says, as far as it decides whether the engine answers by itself.
 
 use crate::credentials::is_analytics;
 use crate::head::{self, Facts};
 
-/// Where a value is in its block.
+/// Where a value lies in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     start: u32,
@@ -16,24 +16,24 @@ impl Place {
     }
 }
 
-/// A valid block.
+/// A block that is good.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     pub facts: Facts,
-    /// It has a header that only the owner can act on.
+    /// It has what only the owner may judge.
     pub is_special: bool,
-    /// It has a cookie that is not one of analytics.
+    /// It has a cookie, and not only those of analytics.
     pub has_cookie: bool,
-    /// It has credentials other than cookies.
+    /// It shows who is asking otherwise than by a cookie.
     pub has_credentials: bool,
     pub has_cache_control: bool,
     pub if_modified_since: bool,
     pub if_none_match: Option<Place>,
-    /// The header whose value the server asked for, if it came once.
+    /// The header the server wants to know, where there is one.
     pub noted: Option<Place>,
 }
 
-/// Reads a block. `None` if it is not valid.
+/// Reads a block. `None` when it is not a good one.
 pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
     let mut asked = Asked::default();
     let mut is_noted_twice = false;
@@ -56,7 +56,7 @@ pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
 }
 
 impl Asked {
-    /// The length alone rules out most names.
+    /// Most names are told from those that matter by their length alone.
     fn add(&mut self, name: &[u8], value: &[u8], place: Option<Place>) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {

@@ -1,6 +1,6 @@
-//! Reads single values from a header block that is known to be valid.
+//! Single values out of a header block that is known to be good.
 
-/// The value a block has for a name.
+/// What a block says under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum One<'a> {
     Missing,

@@ -43,25 +43,6 @@ pub struct SettingFlags {
 }
 
 impl ServerSettings {
-    /// No timeout at all, and otherwise the defaults.
-    pub const WITHOUT_TIMEOUTS: Self = Self {
-        headers_timeout: 0,
-        request_timeout: 0,
-        keep_alive_timeout: 0,
-        keep_alive_shown: 0,
-        socket_timeout: 0,
-        max_header_size: 16 * 1024,
-        max_headers: 1000,
-        max_connections: 0,
-        keep_alive_initial_delay: 0,
-        flags: SettingFlags {
-            no_delay: true,
-            keep_alive: false,
-            allow_half_open: false,
-            announce: false,
-        },
-    };
-
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             size: self.max_header_size as usize,
@@ -80,7 +61,15 @@ impl Default for ServerSettings {
             request_timeout: 300_000,
             keep_alive_timeout: 6_000,
             keep_alive_shown: 5_000,
-            ..Self::WITHOUT_TIMEOUTS
+            socket_timeout: 0,
+            max_header_size: 16 * 1024,
+            max_headers: 1000,
+            max_connections: 0,
+            keep_alive_initial_delay: 0,
+            flags: SettingFlags {
+                no_delay: true,
+                ..SettingFlags::default()
+            },
         }
     }
 }
@@ -90,11 +79,11 @@ pub(crate) struct Server {
     pub listener: Option<Listener>,
     pub settings: ServerSettings,
     pub connections: u32,
-    /// The answers it gives without its owner, once the owner has opened them.
+    /// What it answers without its owner, once he has asked for that.
     pub answers: Option<OwnAnswers>,
-    /// The lines after `Date` in such an answer, on a connection that stays open.
+    /// What such an answer says of a connection that is kept, behind `Date`.
     pub keep_alive_lines: Vec<u8>,
-    /// The request header, in lower case, whose value the owner hears of with such answers.
+    /// The request header that the owner wants to know of such answers, in lower case.
     pub noted: Option<Box<[u8]>>,
 }
 

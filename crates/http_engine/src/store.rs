@@ -28,58 +28,38 @@ pub use plan::{Identity, Plan};
 pub(crate) use shared::StoreHandle;
 pub(crate) use shelf::{Found, New, Shelf};
 
-/// An answer may take up at most one part in so many of a store, so that a few large ones do not evict all others.
+/// One answer may take up so large a part of a store: several that are large do not push out all others.
 const PARTS: usize = 8;
 
-/// An answer to keep, and the conditions it is kept under.
+/// An answer to be kept, and all that is to be known about it.
 #[derive(Debug)]
 pub struct Fill {
     /// The exact target it answers.
     pub target: Vec<u8>,
-    /// What else in a request it depends on.
+    /// What else of a request it depends on.
     pub plan: Plan,
-    /// The values its own request had for the plan's names, in their order.
+    /// The values of its own request, for each of the plan's names.
     pub values: Vec<Option<Vec<u8>>>,
-    /// The bytes to send.
+    /// What is sent.
     pub answer: KeptAnswer,
-    /// How long it is fresh.
+    /// How long it is valid.
     pub fresh_ms: u64,
-    /// How long it may still be sent after that, while one request makes a new one.
+    /// How long it may still be sent behind that, while one request makes a new one.
     pub stale_ms: u64,
-    /// Names of the data it is made of; dropping one drops the answer.
+    /// What it is made of.
     pub tags: Vec<String>,
-    /// When work on it began, see [`ticket`]; `None` means now.
+    /// When it was begun: see [`ticket`]. `None` is now.
     pub ticket: Option<u64>,
-    /// It is kept only if the previous one was the same, byte for byte.
+    /// It is kept only if the last one was the same, byte by byte.
     pub is_offer: bool,
-}
-
-impl Fill {
-    /// For every client that asks for the target without credentials; no tags, never stale.
-    pub fn anonymous(target: &str, answer: KeptAnswer, fresh_ms: u64) -> Self {
-        Self {
-            target: target.into(),
-            plan: Plan {
-                identity: Identity::Anonymous,
-                names: Vec::new(),
-            },
-            values: Vec::new(),
-            answer,
-            fresh_ms,
-            stale_ms: 0,
-            tags: Vec::new(),
-            ticket: None,
-            is_offer: false,
-        }
-    }
 }
 
 pub(crate) struct Store {
     shelf: RwLock<Shelf>,
-    /// How many answers there are: read without the lock.
+    /// How many there are, to be looked at without the lock.
     answers: AtomicUsize,
     max_bytes: usize,
-    /// Clients do not know it, so they cannot choose names that collide.
+    /// Clients cannot know it: what is hashed with it cannot be made to collide.
     seed: RandomState,
     pub counts: Counts,
 }
@@ -95,17 +75,17 @@ impl Store {
         }
     }
 
-    /// Whether a lookup can be left out.
+    /// Nothing can be found.
     pub fn is_empty(&self) -> bool {
         self.answers.load(Ordering::Relaxed) == 0
     }
 
-    /// Locks it for lookups.
+    /// For looking answers up.
     pub fn read(&self) -> RwLockReadGuard<'_, Shelf> {
         self.shelf.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an answer, or returns why not: one of [`outcome`].
+    /// Keeps an answer, or says why not: one of [`outcome`].
     pub fn keep(&self, fill: Fill, now_ms: u64) -> u32 {
         let result = self.try_keep(fill, now_ms);
         self.counts.add_outcome(result);
@@ -163,12 +143,12 @@ impl Store {
         result
     }
 
-    /// Drops every answer to a target, those being made included.
+    /// Drops every answer to a target, and those being made.
     pub fn drop_target(&self, target: &[u8]) {
         self.drop_names(&[self.target_name(target)]);
     }
 
-    /// Drops every answer that has one of the tags, those being made included.
+    /// Drops every answer with one of the tags, and those being made.
     pub fn drop_tags<'a>(&self, tags: impl Iterator<Item = &'a str>) {
         let names: Vec<_> = tags.map(|tag| self.tag_name(tag)).collect();
         self.drop_names(&names);
@@ -182,17 +162,17 @@ impl Store {
         self.counts.add(answer_count::DROPPED, dropped);
     }
 
-    /// Drops every answer, those being made included.
+    /// Drops everything, and whatever is being made.
     pub fn clear(&self) {
         let mut shelf = self.write();
         let old = shelf.take_all();
         self.answers.store(0, Ordering::Relaxed);
         self.counts.add(answer_count::DROPPED, old.len());
-        // Unlocked first: freeing that much memory takes a while.
+        // Others look things up while the memory is given back.
         drop(shelf);
     }
 
-    /// All counts, in the order of [`answer_count`].
+    /// All counts, as [`answer_count`] has them.
     pub fn all_counts(&self) -> Vec<u64> {
         let (answers, bytes) = {
             let shelf = self.read();
@@ -201,7 +181,7 @@ impl Store {
         self.counts.all(answers, bytes, self.max_bytes)
     }
 
-    /// Targets, tags and groups are known by hashes, so a dropped one leaves no string in memory.
+    /// Targets, tags and groups are named by hashes: of what is dropped no name stays behind.
     fn target_name(&self, target: &[u8]) -> u64 {
         self.seed.hash_one((0_u8, target))
     }
@@ -215,5 +195,5 @@ impl Store {
     }
 }
 
-/// The answer of a hit, which lives until it is sent.
+/// What a hit holds on to.
 pub(crate) type Given = Arc<KeptAnswer>;

@@ -14,19 +14,18 @@ const OWN = new Set([
   'upgrade',
 ]);
 
-/** Headers that a 304 leaves out, as Express and Fastify's ETag plugin do. */
+/** What a 304 does not have, as Express and Fastify's ETag plugin leave it out. */
 const OF_THE_BODY = new Set(['content-type', 'content-length']);
 
-/** Targets a request line can have. */
+/** What a request line can have as its target. */
 const TARGET = /^[\x21-\x7e]+$/;
 const UNKEPT = new Set([204, 206, 304]);
 const UNSHARED = /(?:^|[\s,])(?:private|no-store)(?:$|[\s,=])/i;
 const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
 
 /**
- * An answer as the engine takes it, or the outcome if it cannot be kept.
- *
- * @throws TypeError or RangeError for what no response could have, see `Answers`.
+ * What crosses to the engine, or why nothing does.
+ * @throws for what no response could have had, see `Answers`
  */
 export function fillOf(
   request: string | AnswerRequest,

@@ -21,6 +21,7 @@ export type {
 export type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from './figures.ts';
 export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
 export { isMeasured } from './bench/result.ts';
+export { renderHtmlChart } from './bench/report/html-chart.ts';
 export { renderSvg } from './bench/report/svg-chart.ts';
 export type { Runtime } from './runtimes/cache.ts';
 export { obtainRuntime, type ObtainOptions } from './runtimes/obtain.ts';

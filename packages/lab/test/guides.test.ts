@@ -34,7 +34,7 @@ describe('the guides', () => {
       const text = pages.map(textOf).join('\n');
       const missing = options.filter((option) => option !== '--help' && !text.includes(option));
       assert.deepEqual(missing, []);
-      const lines = text.matchAll(new RegExp(`redline ${command} ([^\\n#]*)`, 'g'));
+      const lines = text.matchAll(new RegExp(`redline(?:/lab)? ${command} ([^\\n#]*)`, 'g'));
       const used = [...lines].flatMap(([, line]) => [
         ...line!.split(/ -- |`/)[0]!.matchAll(/(?<=\s|^)--[\w-]+/g),
       ]);

@@ -1,34 +1,34 @@
-//! What an answer depends on beside its target, and the key made of that.
+//! What an answer depends on beside its target, and the key that comes of it.
 
 use super::Fill;
 use crate::header_value::{One, cookie, header};
 
-/// Which clients an answer is for.
+/// Whose an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Those without credentials; any cookie but those of analytics is one.
+    /// Anybody's who shows no credentials: neither cookies nor any other.
     Anonymous,
-    /// As `Anonymous`, but cookies are not credentials.
+    /// As `Anonymous`, where cookies are none.
     AnyCookies,
-    /// All of them.
+    /// Everybody's.
     Public,
-    /// Those that send the same value in the header of the first name.
+    /// Theirs who send the same value of the first name's header.
     Header,
-    /// Those that send the same value in the cookie of the first name.
+    /// Theirs who send the same value of the cookie of the first name.
     Cookie,
 }
 
 /// The parts of a request that choose the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Which clients the answers are for.
+    /// Whose the answers are.
     pub identity: Identity,
-    /// Names of headers, in lower case; the first is the identity's header or cookie, where it has one.
+    /// Of headers, in lower case; the first is the identity's, where that has one.
     pub names: Vec<Vec<u8>>,
 }
 
 impl Plan {
-    /// Whether the target alone is the key.
+    /// The target alone leads to the answer.
     pub(crate) fn is_simple(&self) -> bool {
         self.names.is_empty()
     }
@@ -37,14 +37,14 @@ impl Plan {
         matches!(self.identity, Identity::Header | Identity::Cookie)
     }
 
-    /// How much memory it takes up, in bytes.
+    /// Bytes of it.
     pub(crate) fn size(&self) -> usize {
         let sizes = self.names.iter().map(|name| name.len() + size_of_val(name));
         sizes.sum::<usize>() + size_of::<Self>()
     }
 
-    /// The key of a request with this header block, which is valid. `None` if the owner has to decide: the identity is missing,
-    /// or a header comes twice.
+    /// The key for a request with this header block, which is a good one. `None` when the owner has to decide: whoever it
+    /// comes from is not named, or a header comes twice.
     pub(crate) fn key_of(&self, target: &[u8], block: &[u8]) -> Option<Vec<u8>> {
         let mut key = start(target);
         for (index, name) in self.names.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Plan {
     }
 }
 
-/// The key of an answer, made of the values of its own request.
+/// The key of an answer by the values of its own request.
 pub(crate) fn key(target: &[u8], values: &[Option<Vec<u8>>]) -> Vec<u8> {
     if values.is_empty() {
         return target.into();
@@ -81,7 +81,7 @@ pub(crate) fn key(target: &[u8], values: &[Option<Vec<u8>>]) -> Vec<u8> {
     key
 }
 
-/// A target contains no NUL, and each value is preceded by its length: no value can imitate another key.
+/// No target has a NUL, and lengths stand before values: nobody can write what another key is.
 fn start(target: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(target.len() + 64);
     key.extend_from_slice(target);
@@ -95,13 +95,14 @@ fn add(key: &mut Vec<u8>, value: Option<&[u8]>) {
     key.extend_from_slice(value.unwrap_or_default());
 }
 
-/// The key without its varied headers: the number of answers that share it is limited. `None` if there are no such headers.
+/// Answers that differ by their varied headers alone, of which there may be few: the key without those. `None` when none is
+/// varied on.
 pub(crate) fn group(fill: &Fill) -> Option<Vec<u8>> {
     let own = usize::from(fill.plan.has_identity());
     (fill.plan.names.len() > own).then(|| key(&fill.target, &fill.values[..own]))
 }
 
-/// Whether the plan and the values fit together; they come from JavaScript and are not trusted.
+/// Whether a plan and the values of a request belong together; what crosses is not trusted.
 pub(crate) fn is_sound(fill: &Fill) -> bool {
     fill.plan.names.len() == fill.values.len()
         && (!fill.plan.has_identity() || fill.values.first().is_some_and(Option::is_some))

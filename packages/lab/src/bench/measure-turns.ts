@@ -76,7 +76,7 @@ export class Turns {
       if (failed !== undefined) throw failed.reason;
       return turns;
     } catch (error) {
-      turns[Symbol.dispose]();
+      await turns[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -169,8 +169,8 @@ export class Turns {
     );
   }
 
-  [Symbol.dispose](): void {
-    for (const load of this.#loads.values()) load.stop();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#loads.values()].map((load) => load.stop()));
   }
 }
 

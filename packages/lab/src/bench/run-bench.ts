@@ -1,7 +1,7 @@
 import type { Plan } from '../config/resolve-plan.ts';
 import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { autocannonGenerator } from '../load/autocannon.ts';
+import { undiciGenerator } from '../load/undici.ts';
 import type { LoadGenerator } from '../load/generator.ts';
 import { runOpenLoop, type OpenLoopOutcome } from '../load/open-loop.ts';
 import { findWrk } from '../load/wrk.ts';
@@ -114,13 +114,13 @@ async function observe(
     voidSlices: [],
     latencies: [],
     memory: [],
-    generator: findWrk(threads) ?? autocannonGenerator(),
+    generator: findWrk(threads) ?? undiciGenerator(),
     openLoopRps: plan.openLoopRps ?? 0,
     machine: readMachine(pinning.description),
     throttledTimes: 0,
     disturbedShare: 0,
   };
-  using canary = await startCanary(pinning);
+  await using canary = await startCanary(pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
   for (let restart = 1; restart <= plan.precision.restarts; restart++) {
     signal.throwIfAborted();
@@ -134,7 +134,7 @@ async function observe(
     const slowestRps = await prepare(fleet, plan, observations, pinning, listener, restart, signal);
     {
       const { generator } = observations;
-      using turns = await Turns.start(fleet.servers, plan, generator, slowestRps, signal);
+      await using turns = await Turns.start(fleet.servers, plan, generator, slowestRps, signal);
       const instruments = { turns, undisturbed, sliceMs: sliceMsFor(plan, slowestRps) };
       await measureBlocks(
         fleet,

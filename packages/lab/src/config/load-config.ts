@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import nodeModule from 'node:module';
 import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LabError } from '../errors.ts';
@@ -21,7 +22,7 @@ export async function loadConfig(file?: string): Promise<LoadedConfig> {
   const path = locate(file);
   let module: { default?: unknown };
   try {
-    module = await import(pathToFileURL(path).href);
+    module = await importWithLab(pathToFileURL(path).href);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const hint =
@@ -36,6 +37,29 @@ export async function loadConfig(file?: string): Promise<LoadedConfig> {
     );
   }
   return { config: checkConfig(module.default, basename(path)), folder: dirname(path) };
+}
+
+/**
+ * A config imports `defineConfig` from this package. Run by npx, the package is in npx's cache, and no folder above the config
+ * leads there: it then gets the copy that runs. One that is installed beside it comes first.
+ */
+async function importWithLab(url: string): Promise<{ default?: unknown }> {
+  // Not before Node 22.15; there the package has to be installed.
+  const hooks = nodeModule.registerHooks?.({
+    resolve(specifier, context, next) {
+      if (specifier !== '@redline/lab') return next(specifier, context);
+      try {
+        return next(specifier, context);
+      } catch {
+        return { url: import.meta.resolve('../index.js'), shortCircuit: true };
+      }
+    },
+  });
+  try {
+    return await import(url);
+  } finally {
+    hooks?.deregister();
+  }
 }
 
 function locate(file: string | undefined): string {

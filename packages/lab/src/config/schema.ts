@@ -1,89 +1,101 @@
-import { z } from 'zod';
+import * as v from 'valibot';
 import { LabError } from '../errors.ts';
 import type { GroupConfig, PrecisionConfig, RedlineConfig } from './types.ts';
 
-const count = z.int().positive();
-const environment = z.record(z.string(), z.string());
+const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const texts = v.record(v.string(), v.string());
+const path = v.pipe(v.string(), v.startsWith('/'));
+const someText = v.pipe(v.string(), v.minLength(1));
+const slug = v.pipe(
+  v.string(),
+  v.regex(/^[\w.-]+$/, 'may hold letters, digits, ".", "_" and "-" only'),
+);
+const positive = v.pipe(v.number(), v.gtValue(0));
 
-const precision: z.ZodType<PrecisionConfig> = z.strictObject({
-  restarts: count.optional(),
-  blocks: count.optional(),
+const precision: v.GenericSchema<PrecisionConfig> = v.strictObject({
+  restarts: v.optional(count),
+  blocks: v.optional(count),
   // wrk looks at its stop flag every 100 ms, and a shorter slice is mostly connection set-up.
-  sliceMs: z.int().min(100).optional(),
-  warmupMs: z.int().min(0).optional(),
-  latencyMs: z.int().min(100).optional(),
-  margin: z.number().gt(0).lt(1).optional(),
+  sliceMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100))),
+  warmupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  latencyMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100))),
+  margin: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
 });
 
-const requests: z.ZodType<RedlineConfig['requests']> = z
-  .array(
-    z.union([
-      z.string().startsWith('/'),
-      z.strictObject({
-        method: z.string().optional(),
-        path: z.string().startsWith('/'),
-        headers: z.record(z.string(), z.string()).optional(),
-        body: z.string().optional(),
-        compare: z.enum(['body', 'status']).optional(),
-        timed: z.boolean().optional(),
-      }),
-    ]),
-  )
-  .min(1)
-  .optional();
+const requests: v.GenericSchema<RedlineConfig['requests']> = v.optional(
+  v.pipe(
+    v.array(
+      v.union([
+        path,
+        v.strictObject({
+          method: v.optional(v.string()),
+          path,
+          headers: v.optional(texts),
+          body: v.optional(v.string()),
+          compare: v.optional(v.picklist(['body', 'status'])),
+          timed: v.optional(v.boolean()),
+        }),
+      ]),
+    ),
+    v.minLength(1),
+  ),
+);
 
-const load: z.ZodType<RedlineConfig['load']> = z
-  .strictObject({
-    connections: count.optional(),
-    openLoopRps: z.number().positive().optional(),
-    replay: z.string().min(1).optional(),
-    rate: z.number().positive().optional(),
-    pipeline: count.optional(),
-    burst: count.optional(),
-    pin: z.boolean().optional(),
-    turns: z.boolean().optional(),
-    exactSends: z.boolean().optional(),
-  })
-  .optional();
+const load: v.GenericSchema<RedlineConfig['load']> = v.optional(
+  v.strictObject({
+    connections: v.optional(count),
+    openLoopRps: v.optional(positive),
+    replay: v.optional(someText),
+    rate: v.optional(positive),
+    pipeline: v.optional(count),
+    burst: v.optional(count),
+    pin: v.optional(v.boolean()),
+    turns: v.optional(v.boolean()),
+    exactSends: v.optional(v.boolean()),
+  }),
+);
 
-const group: z.ZodType<GroupConfig> = z.strictObject({
-  title: z.string().optional(),
-  baseline: z.string().optional(),
+const group: v.GenericSchema<GroupConfig> = v.strictObject({
+  title: v.optional(v.string()),
+  baseline: v.optional(v.string()),
   requests,
   load,
-  precision: precision.optional(),
-  quick: precision.optional(),
+  precision: v.optional(precision),
+  quick: v.optional(precision),
 });
 
-const configSchema: z.ZodType<RedlineConfig> = z.strictObject({
-  name: z.string().regex(/^[\w.-]+$/, 'may hold letters, digits, ".", "_" and "-" only'),
-  title: z.string().optional(),
-  variants: z
-    .array(
-      z.strictObject({
-        name: z.string().min(1),
-        group: z.string().min(1).optional(),
-        note: z.string().optional(),
-        beside: z.boolean().optional(),
-        command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
-        cwd: z.string().optional(),
-        env: environment.optional(),
-        port: z.int().min(1).max(65_535).optional(),
-        probe: z.string().startsWith('/').optional(),
+const configSchema: v.GenericSchema<RedlineConfig> = v.strictObject({
+  name: slug,
+  title: v.optional(v.string()),
+  variants: v.pipe(
+    v.array(
+      v.strictObject({
+        name: someText,
+        group: v.optional(someText),
+        note: v.optional(v.string()),
+        beside: v.optional(v.boolean()),
+        command: v.union([someText, v.pipe(v.array(v.string()), v.minLength(1))]),
+        cwd: v.optional(v.string()),
+        env: v.optional(texts),
+        port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))),
+        probe: v.optional(path),
       }),
-    )
-    .min(1),
-  baseline: z.string().optional(),
-  groups: z.record(z.string().regex(/^[\w.-]+$/), group).optional(),
+    ),
+    v.minLength(1),
+  ),
+  baseline: v.optional(v.string()),
+  groups: v.optional(v.record(slug, group)),
   requests,
   load,
-  precision: precision.optional(),
-  quick: precision.optional(),
-  readyTimeoutMs: count.optional(),
-  setup: z.custom<NonNullable<RedlineConfig['setup']>>(isFunction, 'must be a function').optional(),
-  verify: z
-    .custom<NonNullable<RedlineConfig['verify']>>(isFunction, 'must be a function')
-    .optional(),
+  precision: v.optional(precision),
+  quick: v.optional(precision),
+  readyTimeoutMs: v.optional(count),
+  setup: v.optional(
+    v.custom<NonNullable<RedlineConfig['setup']>>(isFunction, 'must be a function'),
+  ),
+  verify: v.optional(
+    v.custom<NonNullable<RedlineConfig['verify']>>(isFunction, 'must be a function'),
+  ),
 });
 
 /**
@@ -91,9 +103,9 @@ const configSchema: z.ZodType<RedlineConfig> = z.strictObject({
  * @throws {LabError} ERR_REDLINE_CONFIG with the first thing that is wrong
  */
 export function checkConfig(value: unknown, from: string): RedlineConfig {
-  const parsed = configSchema.safeParse(value);
-  if (!parsed.success) throw wrong(from, describeIssue(parsed.error.issues[0]!, value));
-  const config = parsed.data;
+  const parsed = v.safeParse(configSchema, value);
+  if (!parsed.success) throw wrong(from, describeIssue(parsed.issues, value));
+  const config = parsed.output;
   const names = config.variants.map((variant) => variant.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
@@ -130,7 +142,9 @@ function checkGroups({ variants, groups = {} }: RedlineConfig, from: string): vo
   }
   for (const [name, { baseline }] of Object.entries(groups)) {
     if (!used.has(name)) throw wrong(from, `group "${name}" has no variants`);
-    const names = variants.filter((variant) => variant.group === name).map((v) => v.name);
+    const names = variants
+      .filter((variant) => variant.group === name)
+      .map((variant) => variant.name);
     if (baseline !== undefined && !names.includes(baseline)) {
       throw wrong(
         from,
@@ -144,35 +158,56 @@ function wrong(from: string, what: string): LabError {
   return new LabError('ERR_REDLINE_CONFIG', `${from}: ${what}.`);
 }
 
-function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
-  const place = formatPath(issue.path);
-  if (issue.code === 'unrecognized_keys') {
-    return `unknown key "${issue.keys[0]}"${place === '' ? '' : ` in ${place}`}`;
+type Issue = v.BaseIssue<unknown>;
+
+function describeIssue(issues: readonly Issue[], value: unknown): string {
+  const { issue, keys } = furthest(issues[0]!);
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const place = formatPath(keys.slice(0, -1));
+    return `unknown key "${String(keys.at(-1))}"${place === '' ? '' : ` in ${place}`}`;
   }
-  if (issue.code === 'invalid_union') {
-    // The branch that got furthest says what the author most likely meant.
-    const branches = issue.errors.map((errors) => errors[0]!).filter(Boolean);
-    const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0];
-    if (deepest && (deepest.path.length > 0 || deepest.code === 'unrecognized_keys')) {
-      return describeIssue({ ...deepest, path: [...issue.path, ...deepest.path] } as never, value);
-    }
-  }
-  const found = valueAt(value, issue.path);
-  const what = issue.message.replace(/^Invalid input: /, '');
-  if (found === undefined) return `${place === '' ? 'the default export' : place} is missing`;
-  return `${place === '' ? 'the default export' : place} is ${preview(found)}: ${what}`;
+  const place = keys.length === 0 ? 'the default export' : formatPath(keys);
+  const found = valueAt(value, keys);
+  return found === undefined
+    ? `${place} is missing`
+    : `${place} is ${preview(found)}: ${complaintOf(issue, found)}`;
 }
 
-function formatPath(path: PropertyKey[]): string {
-  return path
+/** The branch of a union that got furthest says what the author most likely meant. */
+function furthest(issue: Issue, above: PropertyKey[] = []): { issue: Issue; keys: PropertyKey[] } {
+  const keys = [...above, ...keysOf(issue)];
+  const branches = issue.type === 'union' ? (issue.issues ?? []) : [];
+  const deepest = branches.toSorted((a, b) => keysOf(b).length - keysOf(a).length)[0];
+  return deepest !== undefined && keysOf(deepest).length > 0
+    ? furthest(deepest, keys)
+    : { issue, keys };
+}
+
+function keysOf({ path: steps }: Issue): PropertyKey[] {
+  return (steps ?? []).map(({ key }) => key as PropertyKey);
+}
+
+function complaintOf({ type, kind, expected, message }: Issue, found: unknown): string {
+  if (type === 'custom' || type === 'regex' || expected === null) return message;
+  if (kind === 'schema') return `expected ${expected.toLowerCase()}, received ${typeOf(found)}`;
+  return `expected ${expected}`;
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function formatPath(keys: readonly PropertyKey[]): string {
+  return keys
     .map((key, index) =>
       typeof key === 'number' ? `[${key}]` : (index === 0 ? '' : '.') + String(key),
     )
     .join('');
 }
 
-function valueAt(value: unknown, path: PropertyKey[]): unknown {
-  return path.reduce<unknown>(
+function valueAt(value: unknown, keys: readonly PropertyKey[]): unknown {
+  return keys.reduce<unknown>(
     (inner, key) =>
       inner === null || inner === undefined
         ? undefined

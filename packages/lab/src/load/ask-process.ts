@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
-import { startChild } from '../system/guardian.ts';
+import { endChild, startChild } from '../system/guardian.ts';
 
 /**
  * Sends one question to a program beside this one, in a process of its own, and resolves with its one answer: a load
@@ -37,6 +37,6 @@ export async function askProcess<Answer>(
     return answer;
   } finally {
     signal.removeEventListener('abort', abort);
-    child.kill('SIGKILL');
+    await endChild(child);
   }
 }

@@ -6,7 +6,7 @@ import { readOrEmpty } from '../system/cpu-clock.ts';
 import type { ClosedLoop } from './generator.ts';
 import { untilItCatches } from './wrk.ts';
 import { wrkCommand, type WrkCommand } from './wrk-command.ts';
-import { startChild } from '../system/guardian.ts';
+import { endChild, startChild } from '../system/guardian.ts';
 
 /** By then wrk has opened its connections. */
 const connectMs = 100;
@@ -41,7 +41,7 @@ export class HeldLoad {
       held.#say('SIGSTOP');
       return held;
     } catch (error) {
-      held.stop();
+      await held.stop();
       throw error;
     }
   }
@@ -65,8 +65,8 @@ export class HeldLoad {
     this.#say('SIGSTOP');
   }
 
-  stop(): void {
-    this.#child.kill('SIGKILL');
+  async stop(): Promise<void> {
+    await endChild(this.#child);
     if (this.#script) rmSync(this.#script.folder, { recursive: true, force: true });
   }
 

@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { readCpu, readOrEmpty } from '../system/cpu-clock.ts';
-import { startChild } from '../system/guardian.ts';
+import { endChild, startChild } from '../system/guardian.ts';
 import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
 import { wrkVersion } from '../system/wrk-version.ts';
 import { wrkCommand } from './wrk-command.ts';
@@ -51,7 +51,7 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
     await interrupt(child, closed);
     return { ...parseSummary(output), busy };
   } finally {
-    child.kill('SIGKILL');
+    await endChild(child);
     if (script) rmSync(script.folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { autocannonGenerator } from '../load/autocannon.ts';
+import { undiciGenerator } from '../load/undici.ts';
 import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
 import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts } from '../figures.ts';
@@ -104,7 +104,7 @@ export async function loadThatCounts(
 }
 
 function generatorOf(): LoadGenerator {
-  return findWrk(1) ?? autocannonGenerator();
+  return findWrk(1) ?? undiciGenerator();
 }
 
 async function runLoad(

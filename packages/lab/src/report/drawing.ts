@@ -3,4 +3,4 @@ export { linearAxis, logAxis, type Axis, type Tick } from './axis.ts';
 export { fixed } from './format.ts';
 export { markup, raw, type Markup } from './markup.ts';
 export { fitText, textWidth } from './text-width.ts';
-export { coloursOf, SANS } from './tokens.ts';
+export { coloursOf, MONO, SANS } from './tokens.ts';

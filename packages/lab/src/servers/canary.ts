@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
-import { startChild } from '../system/guardian.ts';
+import { endChild, startChild } from '../system/guardian.ts';
 import { onServerCore, type Pinning } from '../system/pinning.ts';
 
 /** Only where servers have a core that it can share with them. */
@@ -11,7 +11,7 @@ export async function startCanary(pinning: Pinning): Promise<Canary | undefined>
 }
 
 /** A process on the server's core that does a little work when it is asked to, and says how long that took. */
-export class Canary implements Disposable {
+export class Canary implements AsyncDisposable {
   readonly #child: ChildProcess;
   #answer = Promise.withResolvers<unknown>();
 
@@ -53,8 +53,8 @@ export class Canary implements Disposable {
     return Number(await this.#answered());
   }
 
-  [Symbol.dispose](): void {
-    this.#child.kill('SIGKILL');
+  async [Symbol.asyncDispose](): Promise<void> {
+    await endChild(this.#child);
   }
 
   async #answered(): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as v from 'valibot';
 import { LabError } from '../errors.ts';
 import type { Interval } from '../figures.ts';
 import type { BudgetReport, BudgetRow, StairsResult } from './result.ts';
@@ -17,12 +17,12 @@ export interface Budget {
   stages: Record<string, number>;
 }
 
-const limit = z.number().nonnegative();
-const schema: z.ZodType<Budget> = z.strictObject({
-  schema: z.literal(1),
-  unit: z.enum(['µs', 'floor']),
-  request: limit.optional(),
-  stages: z.record(z.string(), limit),
+const limit = v.pipe(v.number(), v.minValue(0));
+const schema: v.GenericSchema<Budget> = v.strictObject({
+  schema: v.literal(1),
+  unit: v.picklist(['µs', 'floor']),
+  request: v.optional(limit),
+  stages: v.record(v.string(), limit),
 });
 
 export const wholeRequest = 'whole request';
@@ -39,10 +39,10 @@ export async function readBudget(file: string): Promise<Budget> {
       { cause },
     );
   });
-  const parsed = schema.safeParse(parseJson(text, file));
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  const place = issue.path.length === 0 ? 'the budget' : issue.path.join('.');
+  const parsed = v.safeParse(schema, parseJson(text, file));
+  if (parsed.success) return parsed.output;
+  const issue = parsed.issues[0];
+  const place = v.getDotPath(issue) ?? 'the budget';
   throw new LabError('ERR_REDLINE_BUDGET', `${file}: ${place}: ${issue.message}.`);
 }
 

@@ -1,6 +1,6 @@
 import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { autocannonGenerator } from '../load/autocannon.ts';
+import { undiciGenerator } from '../load/undici.ts';
 import { findWrk } from '../load/wrk.ts';
 import { startCanary } from '../servers/canary.ts';
 import { readInterference, readMachine } from '../system/machine.ts';
@@ -81,11 +81,11 @@ async function observe(
     countedMs: 0,
     node: '',
     hasThreadClock: true,
-    generator: findWrk(1) ?? autocannonGenerator(),
+    generator: findWrk(1) ?? undiciGenerator(),
     machine: readMachine(placement(context)),
     disturbedShare: 0,
   };
-  using canary = await startCanary(context.pinning);
+  await using canary = await startCanary(context.pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), context.signal);
   for (let restart = 0; restart < plan.restarts;) {
     listener.phase('starting');

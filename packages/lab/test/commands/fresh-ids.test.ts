@@ -63,10 +63,10 @@ describe('a request that may succeed only once', () => {
     assert.doesNotMatch(warnings.join('\n'), /no valid response/);
   });
 
-  test('is another in each: redline bench with autocannon', async (t) => {
+  test('is another in each: redline bench with undici', async (t) => {
     const { code, stderr, bench } = await order(t, ['bench', ...small], { PATH: '/nowhere' });
     assert.equal(code, 0, stderr);
-    assert.match(bench.result('r.json').load.generator, /^autocannon/);
+    assert.match(bench.result('r.json').load.generator, /^undici/);
   });
 
   test('is another in each: redline stairs', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Canary } from '../../dist/servers/canary.js';
 import { Undisturbed } from '../../src/servers/undisturbed.ts';
@@ -55,6 +56,26 @@ test('an abort ends the wait', async () => {
 test('what it reads is time, and its end is an error', async () => {
   const canary = await Canary.start([]);
   assert.ok((await canary.read()) > 0);
-  canary[Symbol.dispose]();
+  await canary[Symbol.asyncDispose]();
   await assert.rejects(canary.read(), { code: 'ERR_REDLINE_LOAD' });
 });
+
+test(
+  'it is gone when it has been disposed of',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    const canary = await Canary.start([]);
+    assert.equal(canaries().length, 1);
+    await canary[Symbol.asyncDispose]();
+    assert.deepEqual(canaries(), []);
+  },
+);
+
+/** Those that this process started; also one that is dead, and that nobody has asked about. */
+function canaries(): string[] {
+  const file = `/proc/self/task/${process.pid}/children`;
+  const children = readFileSync(file, 'utf8').trim().split(' ').filter(Boolean);
+  return children.filter((pid) =>
+    /canary-process/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')),
+  );
+}

@@ -1,0 +1,70 @@
+// What `npm install @redline/lab` brings, and `npx @redline/lab` without one.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { type LoopbackRegistry, npmEnvironment, startRegistry } from './loopback-registry.ts';
+
+const run = promisify(execFile);
+const most = { packages: 40, mebibytes: 12 };
+
+describe('@redline/lab from a registry', () => {
+  let registry: LoopbackRegistry;
+  const folder = mkdtempSync(join(tmpdir(), 'redline install '));
+  before(async () => {
+    registry = await startRegistry();
+  });
+  after(() => {
+    registry.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  // A cache of its own: in that of the user, npx may have another version of the lab.
+  const env = (): NodeJS.ProcessEnv => ({
+    ...npmEnvironment(registry),
+    npm_config_cache: join(folder, 'cache'),
+  });
+
+  test('runs by npx where nothing is installed, a config with defineConfig included', async () => {
+    const cwd = mkdtempSync(join(folder, 'empty '));
+    const { stdout } = await run('npx', ['--yes', '@redline/lab', '--version'], {
+      cwd,
+      env: env(),
+    });
+    assert.match(stdout, /^\d+\.\d+\.\d+/);
+    const server =
+      "require('node:http').createServer((_, r) => r.end('ok')).listen(process.env.PORT, process.env.HOST)";
+    writeFileSync(
+      join(cwd, 'redline.config.mjs'),
+      `import { defineConfig } from '@redline/lab';
+export default defineConfig({
+  name: 'bare',
+  variants: [{ name: 'now', command: [process.execPath, '-e', ${JSON.stringify(server)}] }],
+  load: { connections: 4, turns: false },
+  precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
+});`,
+    );
+    const bench = await run('npx', ['--yes', '@redline/lab', 'bench'], { cwd, env: env() });
+    assert.match(bench.stdout, /now/);
+  });
+
+  test(`brings at most ${most.packages} packages and ${most.mebibytes} MiB, the lint rules among them`, async (t) => {
+    const cwd = mkdtempSync(join(folder, 'project '));
+    writeFileSync(join(cwd, 'package.json'), '{ "name": "project", "private": true }');
+    await run('npm', ['install', '@redline/lab', '@redline/eslint-plugin'], { cwd, env: env() });
+    const modules = join(cwd, 'node_modules');
+    const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
+    const packages = Object.keys(lock.packages);
+    const files = globSync('**', { cwd: modules }).map((file) => lstatSync(join(modules, file)));
+    const mebibytes = files.reduce((sum, { blocks }) => sum + blocks * 512, 0) / 2 ** 20;
+    t.diagnostic(`${packages.length} packages, ${mebibytes.toFixed(1)} MiB`);
+    assert.ok(packages.includes('node_modules/@redline/eslint-plugin'), packages.join(' '));
+    assert.ok(
+      packages.length <= most.packages,
+      `${packages.length} packages: ${packages.join(' ')}`,
+    );
+    assert.ok(mebibytes <= most.mebibytes, `${mebibytes.toFixed(1)} MiB`);
+  });
+});

@@ -1,6 +1,6 @@
-//! Memory that output is read into, used again.
+//! Reused memory for reading output.
 //!
-//! A chunk of output is in JavaScript's hands until V8 finds it to be garbage, long after it was read. Fresh memory for
+//! JavaScript holds a chunk of output until V8 finds it to be garbage, long after it was read. Fresh memory for
 //! every chunk would cost more in page faults than the reading itself.
 
 use std::sync::Mutex;

@@ -128,7 +128,7 @@ impl Child {
         lock(&self.state).phase != Phase::Starting
     }
 
-    /// Blocks until the program runs or could not be started.
+    /// Blocks until the program runs, or could not be started.
     pub fn wait_settled(&self) -> Result<i32, Errno> {
         match self.settled_state().phase {
             Phase::Failed(error) => Err(error),
@@ -161,7 +161,7 @@ impl Child {
         }
     }
 
-    /// The reactor saw the process end. Whether it did.
+    /// The reactor saw the process end. Returns whether it did.
     pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let Some(pidfd) = &state.pidfd else {
@@ -170,7 +170,7 @@ impl Child {
         let status = match sys::reap(pidfd, false) {
             Ok(None) => return false,
             Ok(Some(status)) => Ok(status),
-            // Somebody else in this process has waited for every child: the exit is known, how it went is not.
+            // Somebody else in this process has waited for every child: the exit is known, its status is not.
             Err(error) => Err(error),
         };
         epoll.remove(pidfd);
@@ -238,7 +238,7 @@ impl Child {
         lock(&self.state).cut_off();
     }
 
-    /// The port is gone, or will hear nothing of this child: nobody reads or writes the pipes.
+    /// The port is gone, or gets no event of this child: nobody reads or writes the pipes.
     pub fn abandon(&self, epoll: &Epoll) {
         close_all(&mut lock(&self.state), epoll);
     }

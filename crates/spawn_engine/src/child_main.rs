@@ -78,7 +78,7 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
             check(libc::chdir(plan.cwd).into())?;
         }
         if plan.uid.is_some() || plan.gid.is_some() {
-            // Fails when we are not root, and then there is nothing to drop.
+            // Fails unless we are root; otherwise there is nothing to drop.
             libc::syscall(libc::SYS_setgroups, 0, ptr::null::<libc::gid_t>());
         }
         if let Some(gid) = plan.gid {

@@ -1,4 +1,4 @@
-//! What to start, and the same laid out in memory for a child that may not allocate.
+//! A request on its way to a spawner thread, and laid out in memory for a child that may not allocate.
 
 use std::ffi::CStr;
 use std::os::fd::{OwnedFd, RawFd};

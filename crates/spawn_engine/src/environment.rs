@@ -1,4 +1,4 @@
-//! The environment of a child, laid out once however many children get it.
+//! The environment of a child, laid out once for all children that get it.
 
 use std::fmt;
 use std::ops::Range;

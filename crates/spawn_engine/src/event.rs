@@ -5,7 +5,7 @@ use crate::sys::Errno;
 /// Something that happened to a child, in the order it happened. `stream` is the index in the child's stdio.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The program runs. Sent only to those who asked with [`crate::Port::announce`] before it did.
+    /// The program runs. Sent only if requested with [`crate::Port::announce`] before it did.
     Started {
         /// The child.
         id: u64,
@@ -32,7 +32,7 @@ pub enum Event {
     Lost {
         /// The child.
         id: u64,
-        /// Its number.
+        /// Its id.
         pid: i32,
         /// Why; ECHILD when somebody else in this process has waited for it.
         error: Errno,

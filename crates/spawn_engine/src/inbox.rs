@@ -33,7 +33,7 @@ impl Inbox {
         }
     }
 
-    /// The same before the exit of `child`, which nobody has seen yet. The event, if somebody has.
+    /// The same before the exit of `child`, if nobody has seen that yet; otherwise returns the event.
     pub fn push_before_exit(&self, child: u64, event: Event) -> Option<Event> {
         let mut events = lock(&self.events);
         let exit = events
@@ -56,7 +56,7 @@ impl Inbox {
         lock(&self.events).len()
     }
 
-    /// The oldest event. The others stay, so that what is asked of a stream in between finds all of its bytes here.
+    /// The oldest event. The others stay, so that a request for a stream in between finds all of its bytes here.
     pub fn next(&self) -> Option<Event> {
         lock(&self.events).pop_front()
     }
@@ -90,7 +90,7 @@ impl Inbox {
     }
 }
 
-/// Bytes that JavaScript has not come to see yet grow in place: one larger chunk costs it less than two.
+/// Bytes that JavaScript has not seen yet grow in place: one larger chunk costs it less than two.
 fn merge(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
     let Event::Data { id, stream, bytes } = event else {
         return Some(event);

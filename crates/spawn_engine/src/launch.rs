@@ -20,7 +20,7 @@ pub(crate) struct Launched {
     pub pidfd: OwnedFd,
 }
 
-/// What every child takes along besides its own: descriptors that this process was started with and that Node has left
+/// What every child inherits besides its own: descriptors that this process was started with and that Node has left
 /// inheritable. `None` when a child cannot leave the others behind.
 fn inherited() -> Option<&'static [RawFd]> {
     static INHERITED: OnceLock<Option<Vec<RawFd>>> = OnceLock::new();
@@ -82,7 +82,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     let raw = |fd: &Option<OwnedFd>| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let (folder, program) = (raw(&command.found.folder), raw(&command.found.program));
     let needed = inherited().map(|inherited| needed(&far_ends, &[folder, program], inherited));
-    // A child that becomes another user makes the memory it borrows undumpable, ours: one at a time, and put right after.
+    // A child that becomes another user makes the memory it borrows, ours, undumpable: one at a time, and it is restored after.
     let dumpable = (request.uid.is_some() || request.gid.is_some()).then(Dumpable::keep);
     let mut plan = Plan {
         argv: tables.argv.as_ptr(),

@@ -11,10 +11,11 @@ use crate::command::{Request, join};
 use crate::environment::Environment;
 use crate::sys::{self, Errno, lock};
 
-/// Names of programs that are remembered.
+/// Names of programs that are remembered, and files that are held.
 const REMEMBERED: usize = 64;
 
-/// What was found.
+/// What was found. Queued children of one program hold one descriptor of it together: the queue may be longer than the
+/// limit of descriptors.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Where the child starts, when the request says so.

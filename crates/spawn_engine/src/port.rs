@@ -14,7 +14,7 @@ use crate::stream::{Mode, Stream};
 use crate::suspect;
 use crate::sys::{self, Errno, thread_id};
 
-/// Starts children and hears of them. Closing or dropping it lets its children run, closes their pipes, and still
+/// Starts children and gets their events. Closing or dropping it lets its children run, closes their pipes, and still
 /// reaps them.
 pub struct Port {
     engine: &'static Engine,
@@ -23,10 +23,10 @@ pub struct Port {
     thread: i32,
 }
 
-/// A child that was taken.
+/// A child that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spawned {
-    /// Its number.
+    /// Its id.
     pub id: u64,
     /// Why it could not be started, if that is known already; [`Event::Failed`] comes nevertheless.
     pub failure: Option<Errno>,
@@ -98,7 +98,7 @@ impl Port {
         Ok(Spawned { id, failure })
     }
 
-    /// Whose jobs ours are.
+    /// The owner of our jobs.
     fn owner(&self) -> usize {
         Arc::as_ptr(&self.inbox) as usize
     }
@@ -122,7 +122,7 @@ impl Port {
         self.inbox.next()
     }
 
-    /// Lets go of a child whose [`Event::Exited`] or [`Event::Failed`] has been dealt with.
+    /// Releases a child whose [`Event::Exited`] or [`Event::Failed`] has been dealt with.
     pub fn acknowledge(&self, id: u64) {
         self.with(id, Child::acknowledge);
     }
@@ -166,7 +166,8 @@ impl Port {
         self.with(id, |child| child.flow(stream, &self.engine.epoll));
     }
 
-    /// Ends the collecting of a stream: the bytes so far, and whether it has ended.
+    /// Ends the collecting of a stream: the bytes so far, and whether it has ended. With `is_unseen`, the bytes come as an
+    /// event instead.
     #[must_use]
     pub fn uncollect(&self, id: u64, stream: u16) -> (Vec<u8>, bool) {
         self.with(id, |child| child.uncollect(stream, &self.engine.epoll))
@@ -203,7 +204,7 @@ impl Port {
             .unwrap_or_default()
     }
 
-    /// Blocks until every child that this port was asked for has been started or has failed.
+    /// Blocks until every child requested of this port has been started or has failed.
     pub fn flush(&self) {
         self.engine.spawner.flush(Some(self.owner()));
     }

@@ -1,4 +1,4 @@
-//! Jobs in the order they were asked for, and who waits for them.
+//! Jobs in the order they were requested, and who waits for them.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -66,7 +66,7 @@ impl<T> Queue<T> {
         self.finished.notify_all();
     }
 
-    /// Blocks until what was asked for before is done, what comes later notwithstanding: all of it, or that of `owner`,
+    /// Blocks until what was requested before is done, whatever comes later: all of it, or that of `owner`,
     /// which is then taken before that of others.
     pub fn flush(&self, owner: Option<usize>) {
         let mut state = lock(&self.state);

@@ -9,7 +9,7 @@ use crate::inbox::Inbox;
 use crate::sys;
 
 const EVENTS: usize = 256;
-/// With nothing to do for so long, memory kept for output is given back.
+/// After this long without work, memory kept for output is given back.
 const QUIET_MS: i32 = 1_000;
 /// A process closes its pipes a moment before its exit shows: looking again before the ports are woken tells them
 /// both at once.

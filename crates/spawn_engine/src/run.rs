@@ -21,7 +21,7 @@ const BLOCK: usize = 64 * 1024;
 const READS: usize = 32;
 
 thread_local! {
-    /// Kept: unmapping it would interrupt every core that the child or a thread of ours has run on.
+    /// Kept, since unmapping it would interrupt every core that the child or a thread of ours has run on.
     static STACK: RefCell<Option<GuardedStack>> = const { RefCell::new(None) };
 }
 
@@ -32,11 +32,11 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// The most bytes of all outputs together; `None`: any number.
     pub output: Option<usize>,
-    /// What a process is sent that exceeds one of them.
+    /// The signal for a process that exceeds one of them.
     pub signal: i32,
 }
 
-/// How a process ended that was waited for.
+/// How a process that was waited for ended.
 #[derive(Debug)]
 pub struct Outcome {
     /// What its number was.
@@ -49,7 +49,7 @@ pub struct Outcome {
     pub outputs: Vec<Option<Vec<u8>>>,
 }
 
-/// Starts a process, writes `input` to its stdin, gathers its outputs, and returns when it has ended and its outputs
+/// Starts a process, writes `input` to its stdin, collects its outputs, and returns when it has ended and its outputs
 /// have.
 ///
 /// # Errors
@@ -225,7 +225,7 @@ impl Running<'_> {
                 }
             }
         }
-        // Half of it: a child that writes to its stdin is as welcome to as with Node.
+        // One direction only: a child may write to its stdin, as with Node.
         sys::end_writing(fd);
     }
 
@@ -237,7 +237,7 @@ impl Running<'_> {
         self.has_ended = true;
     }
 
-    /// A limit is exceeded: the first time the process is killed. Its pipes may be in others' hands, and are not waited
+    /// A limit is exceeded: the first time, the process is killed. Others may hold its pipes, so these are not waited
     /// for either.
     fn fail(&mut self, error: Errno) {
         self.deadline = None;

@@ -30,7 +30,7 @@ impl Spawner {
         self.0.flush(owner);
     }
 
-    /// Somebody waits for this child.
+    /// A caller waits for this child.
     pub fn hurry(&self, id: u64) {
         self.0.hurry(|job| job.child.id == id);
     }

@@ -48,7 +48,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A pipe, or what is not.
+    /// A pipe, or an entry that is none.
     pub fn new(is_pipe: bool, is_output: bool, mode: Mode) -> Self {
         Self {
             fd: None,

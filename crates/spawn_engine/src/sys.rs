@@ -110,7 +110,7 @@ pub(crate) fn end_writing(fd: &OwnedFd) {
 pub(crate) fn poll(entries: &mut [libc::pollfd], deadline: Option<Instant>) {
     let timeout_ms = deadline.map_or(-1, |end| {
         let left = end.saturating_duration_since(Instant::now());
-        // Rounded up: not to turn in circles for what is left of the last millisecond.
+        // Rounded up, so that it does not spin for the rest of the last millisecond.
         left.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as c_int
     });
     // SAFETY: the entries outlive the call. On an error the kernel has left them as they are, with nothing ready.
@@ -204,7 +204,7 @@ pub(crate) fn can_use_pidfds() -> bool {
         return false;
     }
     let pidfd = own(fd as RawFd);
-    // We are not our own child: ECHILD says the kernel understood the question.
+    // We are not our own child: ECHILD means that the kernel supports the call.
     send_signal(&pidfd, 0).is_ok() && reap(&pidfd, false) == Err(libc::ECHILD)
 }
 

@@ -1,4 +1,4 @@
-//! The numbers that cross between the engine and its owner. They are written here alone: `scripts/wire.mjs` makes
+//! The numbers that cross between the engine and its owner. This is the only place they are written: `scripts/wire.mjs` makes
 //! `packages/child-process/src/wire.ts` of this file, so it holds modules of plain numbers and nothing else.
 
 /// What an event is about. `a`, `b` and the bytes go with it.

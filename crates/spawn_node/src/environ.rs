@@ -1,4 +1,4 @@
-//! This process's environment as the block a child gets.
+//! This process's environment, as the block that a child gets.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};

@@ -14,7 +14,7 @@ use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Std
 use crate::delivery::deliver;
 use crate::environ;
 
-/// The error number of what is asked for when the environment has ended.
+/// The error number of calls after the environment has ended.
 const CLOSED: i32 = libc::EPERM;
 
 /// What the loop's callback needs. Lives from the constructor to the end of the environment.
@@ -190,7 +190,7 @@ impl Port {
         }
     }
 
-    /// Stops collecting a stream.
+    /// How often the event loop has looked at its descriptors. It counts a look before it looks.
     #[napi]
     pub fn uncollect(&self, id: f64, stream: u16) -> Uncollected {
         let (bytes, ended) = self
@@ -301,7 +301,7 @@ unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: the handle's data is the `Shared` that opened it; it is freed after the handle is closed.
     unsafe {
         let shared: *mut Shared = data_of(handle);
-        // What comes meanwhile wakes the next turn of the loop: timers and sockets get theirs in between.
+        // Events that come meanwhile are for the next turn of the loop: timers and sockets get theirs in between.
         let waiting = (*shared).port.as_ref().map_or(0, EnginePort::waiting);
         for _ in 0..waiting {
             // A callback may have ended the environment, and with it the port, or taken what was waiting.

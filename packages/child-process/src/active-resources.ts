@@ -3,7 +3,7 @@ interface Resources {
   handles(): object[];
 }
 
-/** Adds what the engine waits for to what Node lists of the process: to those who look for what keeps it. */
+/** Adds what the engine waits for to the resources that Node lists, for whoever looks for what keeps the process alive. */
 export function tellResources({ names, handles }: Resources): void {
   const nodes = process as unknown as {
     getActiveResourcesInfo(): string[];
@@ -14,7 +14,7 @@ export function tellResources({ names, handles }: Resources): void {
     return [...info.call(process), ...names()];
   };
   nodes._getActiveHandles = function _getActiveHandles() {
-    // First: a socket that is made for it may be over a handle of Node's.
+    // First: a socket made here may be over a handle of Node's, which is then in the other list.
     const own = handles();
     return [...active.call(process), ...own];
   };

@@ -41,7 +41,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   #hasHeardChannel = false;
   /** The exit, while it waits for what the channel brought. */
   #dueExit: (() => void) | undefined;
-  /** Whether the exit, and what it closes by itself, lies behind. */
+  /** Whether the exit, and what it closes by itself, is over. */
   #isExitDone = false;
   #hasFailed = false;
 
@@ -180,7 +180,7 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#letGo();
   }
 
-  /** On the tick on which Node emits "spawn": who does not listen by now does not hear it. */
+  /** On the tick on which Node emits "spawn": a listener added later does not hear it. */
   announce(): void {
     this.#isAnnounced = true;
     if (this.#child.listenerCount('spawn') === 0) this.#isSpawnEmitted = true;
@@ -194,7 +194,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   }
 
   onFailed(errno: number): void {
-    // Of one that had failed by the time the call returned, the engine reports once more.
+    // The engine also reports a child that had failed by the time the call returned.
     if (this.#isOver) return;
     this.#settle(undefined);
     this.onexit(-errno);
@@ -280,7 +280,7 @@ export class ChildHandle extends AsyncResource implements Listener {
 // What Node's handle is called: a child is printed with it.
 Object.defineProperty(ChildHandle, 'name', { value: 'Process' });
 
-/** Whether this process has handlers for what a terminal sends it and its children alike. */
+/** Whether this process handles signals that a terminal sends to it and its children alike. */
 function handlesSignals(): boolean {
   return terminalSignals.some((name) => process.listenerCount(name) > 0);
 }

@@ -7,7 +7,7 @@ import { STDIO } from './wire.ts';
 
 const { COLLECT, PIPE } = STDIO;
 
-/** Who takes the output of a child that nobody streams. */
+/** Takes the output of a child that nobody streams. */
 export interface Collection {
   onCollected(index: number, bytes: Buffer | undefined): void;
   onOverflowed(index: number, bytes: Buffer): void;
@@ -154,7 +154,7 @@ export class ChildPipes {
   }
 
   /**
-   * Ends the collecting with what there is, and closes the outputs. The child is killed in between: an output that ends of
+   * Ends the collecting with what has come, and closes the outputs. The child is killed in between: an output that ends because of
    * that has not ended by itself, and a child that still writes must not die of an output that is closed.
    */
   discard(kill?: () => void): void {
@@ -217,7 +217,7 @@ export class ChildPipes {
     stream.on('close', this.#onClosed);
     if (this.#codes[index] !== COLLECT) {
       stream.start();
-      // Somebody holds it who is not the child, and it has been flowing since the exit.
+      // Another process holds it, and it has been flowing since the exit.
       return this.#isFlushed ? stream.resume() : stream;
     }
     this.#collection!.attach(index, stream);
@@ -266,7 +266,7 @@ export class ChildPipes {
 }
 
 function isUsedAsStdio(socket: Socket): boolean {
-  // Whoever uses it so has adopted it.
+  // Code that uses it as stdio has adopted it.
   if (socket instanceof OutputStream && !socket.isAdopted) return false;
   return Object.getOwnPropertySymbols(socket).some(
     ({ description }) => description === 'kIsUsedAsStdio',

@@ -54,7 +54,7 @@ Object.defineProperty(execFile, promisify.custom, {
   value: withPromise(execFile),
 });
 
-/** `undefined` when Node must judge. */
+/** `undefined` when Node has to decide. */
 export function planExecFile(
   file: unknown,
   args: unknown,

@@ -37,7 +37,7 @@ interface ExecOptions {
   readonly stdio?: unknown;
 }
 
-/** `undefined` when Node must judge. */
+/** `undefined` when Node has to decide. */
 function planExecFile(file: unknown, args: unknown, options: unknown): SyncPlan | undefined {
   if (Array.isArray(args))
     return isOptions(options) ? planSync(file, args, options ?? {}) : undefined;

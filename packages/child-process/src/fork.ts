@@ -20,7 +20,7 @@ export function fork(modulePath: unknown, args?: unknown, options?: unknown): Ch
   return spawn(planned.file, planned.args, planned.options);
 }
 
-/** `undefined` when Node must judge. */
+/** `undefined` when Node has to decide. */
 function planFork(
   modulePath: unknown,
   args: unknown,

@@ -4,7 +4,7 @@ type Start = (...args: unknown[]) => unknown;
 
 const reached = Symbol('the arguments are good');
 
-/** Has one of Node's own functions check the arguments it is called with, warn of them, or throw, and start nothing. */
+/** Lets one of Node's own functions check its arguments, warn about them or throw, without starting anything. */
 export function judge(call: () => void): void {
   const prototype = ChildProcess.prototype as unknown as { spawn: Start };
   const { spawn } = prototype;

@@ -8,8 +8,8 @@ import { ChildHandle, type HandledChild } from './child-handle.ts';
 const created = channel('child_process');
 
 /**
- * A ChildProcess that never ran ChildProcess's constructor, which would make a handle of libuv's for nothing. Node's
- * methods are inherited and work on `_handle`; what costs something is made when it is looked at.
+ * A ChildProcess that never ran ChildProcess's constructor, which would create an unused libuv handle. Node's
+ * methods are inherited and work on `_handle`; what costs something is created on first access.
  */
 export class NativeChild extends EventEmitter implements HandledChild {
   _closesNeeded = 1;
@@ -97,7 +97,7 @@ export class NativeChild extends EventEmitter implements HandledChild {
   }
 }
 
-// What Node's looks like, whose streams and process id are values.
+// As Node's child looks, whose streams and process id are plain values.
 Object.defineProperty(NativeChild.prototype, inspect.custom, {
   value(this: NativeChild): object {
     return Object.assign(Object.create(ChildProcess.prototype), this);

@@ -163,7 +163,7 @@ export class OutputStream extends Socket {
     this.#stopReading();
     if (this.timeout) this.setTimeout(0);
     done(error);
-    // A socket without a handle says nothing about errors here.
+    // A socket without a handle does not report errors here.
     closeInTurn(native!.Pipe, () => this.emit('close', error !== null));
   }
 
@@ -184,7 +184,7 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
   },
 });
 
-// A socket without a handle is one that waits for its connection, or was destroyed.
+// For Node, a socket without a handle waits for its connection or was destroyed.
 const pending = Object.getOwnPropertyDescriptor(Socket.prototype, 'pending')!.get!;
 Object.defineProperty(OutputStream.prototype, 'pending', {
   configurable: true,
@@ -194,6 +194,6 @@ Object.defineProperty(OutputStream.prototype, 'pending', {
 });
 
 function readOn(stream: OutputStream): void {
-  // One that has been adopted reads already, unless it is another child's by now.
+  // An adopted stream already reads, unless it is another child's by now.
   if (!stream.destroyed && !stream.isAdopted) stream.read(0);
 }

@@ -1,5 +1,5 @@
-// What tools replace to see, or to change, every child: what Node's functions call. The engine calls none of it, so where
-// one is replaced Node's own functions are used.
+// What tools replace to see or change every child: functions that Node's own functions call. The engine calls none of them, so
+// where one is replaced, Node's functions are used.
 import { ChildProcess } from 'node:child_process';
 
 type Called = (...args: unknown[]) => unknown;
@@ -33,7 +33,7 @@ export function isSyncPatched(): boolean {
 export function binding(name: string): unknown {
   const holder = process as unknown as { binding?: Called; noDeprecation?: boolean };
   const { noDeprecation } = holder;
-  // --pending-deprecation is to find the program's own calls.
+  // --pending-deprecation is meant to find the program's own calls.
   holder.noDeprecation = true;
   try {
     return holder.binding?.(name);
@@ -44,7 +44,7 @@ export function binding(name: string): unknown {
   }
 }
 
-/** `source` is in the text of Node's own. */
+/** Node's own function has `source` in its text. */
 function place(holder: unknown, name: string, source: string): Place | undefined {
   const found = (holder as Place['holder'] | undefined)?.[name];
   if (found === undefined) return undefined;

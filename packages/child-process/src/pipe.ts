@@ -24,9 +24,9 @@ export interface StdioEntry {
 
 const SOCKET = 0;
 
-/** Gets hold of Node's own Pipe class: a spawn that its handle refuses has made one by then. */
+/** Finds Node's own Pipe class: a spawn that the handle refuses has created one by then. */
 export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefined {
-  // Whoever watches spawns must not see that one.
+  // Code that watches spawns must not see this one.
   if (isSpawnPatched())
     return (binding('pipe_wrap') as { Pipe?: PipeConstructor } | undefined)?.Pipe;
   let found: PipeConstructor | undefined;

@@ -6,7 +6,7 @@ import { EVENT } from './wire.ts';
 
 type Port = import('../native.cjs').Port;
 
-/** What the engine tells a child. */
+/** What the engine reports to a child. */
 export interface Listener extends AsyncResource {
   /** What keeps the loop alive, by Node's names. */
   readonly resources: string[];
@@ -23,7 +23,7 @@ export interface Listener extends AsyncResource {
   onOverflowed(stream: number, bytes: Buffer): void;
 }
 
-// Constants of this module, which V8 folds: it loads one of another module each time.
+// Constants of this module, which V8 folds; it loads those of another module each time.
 const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST } = EVENT;
 
 const listeners = new Map<number, Listener>();

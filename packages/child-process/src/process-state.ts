@@ -19,7 +19,7 @@ const changes = [
  * them at all.
  */
 export function guardProcessState(port: { flush(): void }): void {
-  // A child that the scheduler stops on its way out of our descriptor table holds the port that was closed a moment ago.
+  // A child that is preempted before it leaves our descriptor table still holds the port that was closed a moment ago.
   guard(Server.prototype, 'listen', port);
   if (!isMainThread) return;
   for (const name of changes) guard(process, name, port);

@@ -114,7 +114,7 @@ export function isCleanText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0');
 }
 
-/** Node takes the text of whatever is in `args`, up to a NUL when it is not a string. */
+/** Node converts whatever is in `args` to text, up to a NUL when it is not a string. */
 function textsOf(args: unknown[]): string[] | undefined {
   const texts: string[] = [];
   for (const value of args) {
@@ -141,7 +141,7 @@ function warnOnce(): void {
   if (hasWarned) return;
   hasWarned = true;
   try {
-    // Node's own warning (DEP0190), which is emitted once, whoever calls first; the environment is refused after it.
+    // Node's own warning (DEP0190), which is emitted once; an invalid environment is refused after it.
     nodeChildProcess.spawn('none', ['argument'], { shell: true, env: { NONE: '\0' } });
   } catch {
     // The refusal.

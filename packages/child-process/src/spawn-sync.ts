@@ -42,7 +42,7 @@ export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
   return {
     ...(error !== 0 && { error: spawnError(error, spawn.file, spawn.args, 'spawnSync') }),
     status: code < 0 ? null : code,
-    // Node has no name for a real-time signal either.
+    // Node has no name for a real-time signal, either.
     signal: signal === 0 ? null : (signalName(signal) ?? ('' as never)),
     output: output as Output[],
     pid,

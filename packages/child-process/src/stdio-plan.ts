@@ -22,7 +22,7 @@ const shortcuts: Readonly<Record<string, StdioPlan>> = {
   inherit: { codes: [0, 1, 2], mixed: undefined },
 };
 
-/** The plan of a `stdio` option; `undefined` when Node must judge it. */
+/** The plan of a `stdio` option; `undefined` when Node has to decide. */
 export function planStdio(given: unknown): StdioPlan | undefined {
   if (!given) return PIPES;
   if (typeof given === 'string')
@@ -31,7 +31,7 @@ export function planStdio(given: unknown): StdioPlan | undefined {
   const codes: number[] = [];
   let isMixed = false;
   for (let index = 0; index < Math.max(given.length, 3); index++) {
-    // Node passes over the gaps of a list, in a way of its own.
+    // Node skips the gaps of a list, in its own way.
     if (index < given.length && !(index in given)) return undefined;
     const code = codeOf(given[index], index);
     if (code === undefined) return undefined;
@@ -50,7 +50,7 @@ function codeOf(entry: unknown, index: number): number | undefined {
   if (typeof entry === 'object') {
     const { fd } = entry as { fd?: unknown };
     if (typeof fd === 'number') return fd < 0 ? NO_DESCRIPTOR : descriptor(fd);
-    // Its descriptor has to be Node's before Node looks at it.
+    // Node has to own its descriptor before Node looks at it.
     if (entry instanceof OutputStream) entry.adopt();
     return MIXED;
   }

@@ -6,13 +6,13 @@ import { SPAWNED } from './wire.ts';
 
 const { ID_UNIT } = SPAWNED;
 
-/** Output to gather instead of streaming it. */
+/** Output that is collected instead of streamed. */
 export interface Collecting {
   readonly limit: number;
   of(child: NativeChild): Collection;
 }
 
-/** What the engine needs to know of a child, besides its environment and stdio. */
+/** What the engine needs to know about a child, besides its environment and stdio. */
 export type Submitted = Pick<SpawnPlan, 'file' | 'args' | 'cwd' | 'detached' | 'uid' | 'gid'>;
 
 /** Queues the child: 0, or a negative error number, also that of one that has failed by now. `onQueued` runs before anything can happen to it. */

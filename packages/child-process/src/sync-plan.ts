@@ -18,7 +18,7 @@ export interface SyncPlan {
   readonly encoding: unknown;
 }
 
-/** Checks and normalises the arguments of `spawnSync`; `undefined` when Node must judge, as with {@link planSpawn}. */
+/** Checks and normalises the arguments of `spawnSync`; `undefined` when Node has to decide, as with {@link planSpawn}. */
 export function planSync(file: unknown, args: unknown, options: unknown): SyncPlan | undefined {
   if (isSyncPatched()) return undefined;
   if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
@@ -35,10 +35,10 @@ export function planSync(file: unknown, args: unknown, options: unknown): SyncPl
     typeof maxBuffer === 'number' &&
     maxBuffer >= 0 &&
     isInput(given['input']) &&
-    // Here it is a folder that does not exist, not the current one.
+    // Here it means a folder that does not exist, not the current one.
     given['cwd'] !== '';
   if (!isGood) return undefined;
-  // The Sync functions know nothing of these two, and refuse nothing of them.
+  // The Sync functions ignore these two, and accept any value.
   const rest = { ...given, stdio: 'ignore', signal: undefined, serialization: undefined };
   const spawn = planSpawn(file, args, rest);
   if (spawn === undefined) return undefined;
@@ -56,7 +56,7 @@ function descriptors(given: unknown): number[] | undefined {
   return codes.includes(MIXED) ? undefined : codes;
 }
 
-/** The descriptor behind a stream. Node aborts the process over one that it has to ask the stream's handle for. */
+/** The descriptor behind a stream. Node aborts the process if it has to ask the stream's handle for it. */
 function descriptorOf(entry: unknown): number {
   const { handle, _handle } = entry as { handle?: { fd?: unknown }; _handle?: { fd?: unknown } };
   const fd = handle?.fd ?? _handle?.fd;

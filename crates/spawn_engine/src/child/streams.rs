@@ -21,10 +21,10 @@ impl Child {
         Ok(())
     }
 
-    /// Has a stream of a settled child watched. Whether the port must be woken.
+    /// Has a stream of a settled child watched. Returns whether the port must be woken.
     pub(super) fn arm(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let stream = &mut state.streams[usize::from(index)];
-        // The child never was: its pipe has no other end.
+        // The child never existed: its pipe has no other end.
         let found = if stream.wants_reading() && stream.cancel() {
             Found::End {
                 bytes: Vec::new(),
@@ -58,7 +58,7 @@ impl Child {
         }
     }
 
-    /// Asked for after the process has ended, on the thread that hears of it: what was printed comes before the exit, as
+    /// Requested after the process has ended, on the thread that is told of it: what was printed comes before the exit, as
     /// from a loop that looks at signals last, however busy the machine is.
     fn look_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let mut scratch = block::take();
@@ -158,7 +158,7 @@ impl Child {
         open
     }
 
-    /// The reactor saw something on a stream. Whether the port must be woken.
+    /// The reactor saw something on a stream. Returns whether the port must be woken.
     pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let running = matches!(state.phase, Phase::Running(_));
@@ -167,7 +167,7 @@ impl Child {
         };
         let collected = matches!(stream.mode, Mode::Collect { .. });
         let found = state.look(usize::from(index), epoll, scratch);
-        // What was collected is of no use before the exit, which is about to come.
+        // What was collected is not needed before the exit, which is about to come.
         let silent = collected && running && matches!(found, Found::End { .. });
         self.report(index, found) && !silent
     }
@@ -202,7 +202,7 @@ impl State {
         Some(stream)
     }
 
-    /// Reads a stream once. Of more than its limit the port hears, and closes the others too: as with Node, which does so
+    /// Reads a stream once. More than its limit is reported to the port, and closes the others too: as with Node, which does so
     /// at once, what comes out of them from now on is not collected.
     pub(super) fn look(&mut self, index: usize, epoll: &Epoll, scratch: &mut Vec<u8>) -> Found {
         let found = self.streams[index].look(epoll, scratch);

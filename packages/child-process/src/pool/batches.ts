@@ -1,6 +1,6 @@
 import type { Kind, Message, Value } from './messages.ts';
 
-/** `advanced` copies bytes as they are; `json` is all that Node and Bun can say to each other. */
+/** `advanced` copies bytes as they are; `json` is the only form that Node and Bun share. */
 export type Serialization = 'advanced' | 'json';
 
 export function encodeBatch(batch: Message[], serialization: Serialization): unknown[] {

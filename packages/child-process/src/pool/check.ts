@@ -9,7 +9,7 @@ import type { PoolSpawnOptions } from './spawn-request.ts';
 /** Whether Node's own functions are here to say what is wrong with their arguments. */
 const isNode = ownEngine === 'node' && !isDeno;
 
-/** @throws what Node's `spawn` throws for these arguments; `stdio` is the pool's own affair */
+/** @throws what Node's `spawn` throws for these arguments; the pool checks `stdio` itself */
 export function checkSpawn(file: string, args: readonly string[], options: PoolSpawnOptions): void {
   const given = { ...options, stdio: undefined };
   if (planSpawn(file, args, given) !== undefined) return;

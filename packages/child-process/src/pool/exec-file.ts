@@ -74,7 +74,7 @@ export function collect(
   });
   killAfter(child, options, () => {
     timedOut = true;
-    // A grandchild that holds the pipes must not hold the answer.
+    // A grandchild that holds the pipes must not delay the result.
     child.stdout?.destroy();
     child.stderr?.destroy();
   });

@@ -190,7 +190,7 @@ export class PoolChild extends EventEmitter {
     this.#closeWhenDone();
   }
 
-  /** What is thrown for want of a listener must not keep the pool from its bookkeeping. */
+  /** An error that is thrown because nobody listens must not interrupt the pool's bookkeeping. */
   #emitError(error: Error): void {
     process.nextTick(() => this.emit('error', error));
   }
@@ -209,7 +209,7 @@ export class PoolChild extends EventEmitter {
 }
 
 function rebuildError({ message, ...facts }: ErrorFacts): NodeJS.ErrnoException {
-  // Bun words it differently; the facts are the same.
+  // Bun's wording differs; the facts are the same.
   const text =
     facts.syscall?.startsWith('spawn') && facts.code ? `${facts.syscall} ${facts.code}` : message;
   return Object.assign(new Error(text), facts);

@@ -105,7 +105,7 @@ export class PoolWorker implements ChildHost {
     try {
       this.#children.get(id)?.receive(messageKind, value);
     } catch (error) {
-      // A listener's: what came together with this message is for other children, and must reach them.
+      // A listener's error: other messages of the same batch are for other children, and must reach them.
       process.nextTick(() => {
         throw error;
       });

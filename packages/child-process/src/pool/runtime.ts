@@ -10,7 +10,7 @@ export interface Runtime {
 }
 
 export const ownEngine: Runtime['engine'] = process.versions['bun'] === undefined ? 'node' : 'bun';
-/** Deno says it is a Node, but its program is not one a worker could run on. */
+/** Deno claims to be Node, but a worker cannot run on its program. */
 export const isDeno: boolean = process.versions['deno'] !== undefined;
 const probeTimeoutMs = 10_000;
 

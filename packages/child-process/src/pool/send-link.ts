@@ -4,7 +4,7 @@ import { Outbox } from './outbox.ts';
 import { ownEngine, type Runtime } from './runtime.ts';
 import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
 
-/** 'disconnect' follows 'exit' at once; should a runtime forget it, the children must not wait forever. */
+/** 'disconnect' follows 'exit' at once; if a runtime omits it, the children must not wait forever. */
 const disconnectGraceMs = 1_000;
 
 export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLink {

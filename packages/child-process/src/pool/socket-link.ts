@@ -15,7 +15,7 @@ const greetingBytes = 256;
 
 /**
  * One Unix socket for one worker, in a folder that only this user may enter: the kernel turns everybody else away, which
- * it would not for an abstract name. Of other programs of this user the secret in the first frame tells it apart.
+ * it would not for an abstract name. The secret in the first frame tells the worker from other programs of this user.
  */
 export function openSocketLink(runtime: Runtime, listener: LinkListener): WorkerLink {
   const folder = mkdtempSync(join(tmpdir(), 'redline-pool-'));
@@ -94,7 +94,7 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
   });
   child.on('error', down);
   child.on('exit', () => {
-    // Before it dialled there is no socket whose end could tell.
+    // Before it has dialled, there is no socket whose end would report this.
     if (socket === undefined) down();
   });
   return {

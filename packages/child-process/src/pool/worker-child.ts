@@ -11,7 +11,7 @@ import {
   windowBytes,
 } from './messages.ts';
 
-/** In the worker: one child, and what the pool wants of it. */
+/** In the worker: one child, and what the pool requests for it. */
 export class WorkerChild {
   readonly #id: number;
   readonly #post: Post;
@@ -84,7 +84,7 @@ export class WorkerChild {
     process.nextTick(this.#onDone);
   }
 
-  /** Reads no further than the pool has room for. @returns how to say that there is more room */
+  /** Reads no further than the pool has room for. @returns a function that reports more room */
   #forward(
     output: Readable | null,
     chunkKind: Kind,

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Kind, Post, Value } from './messages.ts';
-// All of it: Node does not see the names that a .cts exports when it is required.
+// The whole module: Node does not detect the named exports of a .cts that is required.
 // oxlint-disable-next-line import/default
 import besideThis from './worker-file.cts';
 

@@ -3,7 +3,9 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, test } from 'node:test';
 
-const packages = join(import.meta.dirname, '../packages');
+const root = join(import.meta.dirname, '..');
+const packages = join(root, 'packages');
+const crates = join(root, 'crates');
 const importOf = /(?:from|import\()\s*'(\.[^']+)'/g;
 
 /** A folder of `src`, or a file that lies in none. */
@@ -25,6 +27,30 @@ function importsBetweenRooms(src: string): Map<string, Map<string, string>> {
     }
   }
   return rooms;
+}
+
+/** The same for the modules of a crate, by their paths from its root; what tests use does not count. */
+function usesBetweenModules(src: string): Map<string, Map<string, string>> {
+  const modules = new Map<string, Map<string, string>>();
+  const files = globSync('**/*.rs', { cwd: src });
+  const known = new Set(files.map(moduleOf));
+  for (const file of files) {
+    const from = moduleOf(file);
+    const targets = modules.get(from) ?? new Map<string, string>();
+    modules.set(from, targets);
+    const text = readFileSync(join(src, file), 'utf8').replaceAll(/\/\/.*$/gm, '');
+    const [code] = text.split('#[cfg(test)]\nmod ');
+    for (const [, one, several] of code!.matchAll(/\bcrate::(?:(\w+)|\{([^}]+)\})/g)) {
+      for (const to of (one ?? several!).split(',').map((name) => name.trim().split('::')[0]!)) {
+        if (to !== from && known.has(to)) targets.set(to, `${file} uses ${to}`);
+      }
+    }
+  }
+  return modules;
+}
+
+function moduleOf(file: string): string {
+  return file.split('/')[0]!.replace(/\.rs$/, '');
 }
 
 /** The imports that lead from a room back to itself; undefined where none do. */
@@ -70,4 +96,14 @@ describe('No folder of a package imports from one that imports from it, by howev
     ]);
     assert.deepEqual(circleIn(rooms), ['b/2 imports c/1', 'c/2 imports b/3']);
   });
+});
+
+describe('No module of a crate uses one that uses it, by however many steps:', () => {
+  for (const name of readdirSync(crates)) {
+    test(name, () => {
+      const modules = usesBetweenModules(join(crates, name, 'src'));
+      assert.ok(modules.size > 1);
+      assert.deepEqual(circleIn(modules), undefined);
+    });
+  }
 });

@@ -46,8 +46,10 @@ declare class Port {
   kill(id: number, signal: number): number;
   /** Reads a stream, 256 KiB from now on. */
   flow(id: number, stream: number): void;
-  /** Stops collecting a stream. */
-  uncollect(id: number, stream: number): Uncollected;
+  /** How often the event loop has looked at its descriptors. It counts a look before it looks. */
+  looks(): number;
+  /** Stops collecting a stream. With `isUnseen`, the bytes so far come as a "data" event: the loop has not looked for them. */
+  uncollect(id: number, stream: number, isUnseen: boolean): Uncollected;
   /** Gives a stream's descriptor away. */
   take(id: number, stream: number): Taken;
   /** Whether a stream ended without a byte, and nobody has read from it. */

@@ -11,7 +11,7 @@ use crate::command::Ends;
 use crate::event::Event;
 use crate::inbox::Inbox;
 use crate::launch::Launched;
-use crate::stream::{Found, Mode, Stream};
+use crate::stream::{Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 
 use streams::close_all;
@@ -180,17 +180,7 @@ impl Child {
         };
         state.phase = Phase::Exited(pid);
         for index in 0..state.streams.len() {
-            while !state.is_overflowed && matches!(state.streams[index].mode, Mode::Collect { .. })
-            {
-                let before = collected_bytes(&state.streams[index]);
-                let found = state.look(index, epoll, scratch);
-                let more =
-                    found == Found::Nothing && collected_bytes(&state.streams[index]) > before;
-                self.report(index as u16, found);
-                if !more {
-                    break;
-                }
-            }
+            self.collect_rest(&mut state, index, epoll, scratch);
             // What the child printed comes before its exit, as from a loop that looks at signals last.
             if matches!(state.streams[index].mode, Mode::Flow { credit } if credit > 0) {
                 let found = state.streams[index].look(epoll, scratch);
@@ -241,13 +231,6 @@ impl Child {
     /// The port is gone, or gets no event of this child: nobody reads or writes the pipes.
     pub fn abandon(&self, epoll: &Epoll) {
         close_all(&mut lock(&self.state), epoll);
-    }
-}
-
-fn collected_bytes(stream: &Stream) -> usize {
-    match &stream.mode {
-        Mode::Collect { bytes, .. } => bytes.len(),
-        _ => 0,
     }
 }
 

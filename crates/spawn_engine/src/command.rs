@@ -1,51 +1,17 @@
 //! A request on its way to a spawner thread, and laid out in memory for a child that may not allocate.
 
 use std::ffi::CStr;
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::ptr;
-use std::sync::Arc;
 
 use libc::c_char;
 
-use crate::environment::{Environment, pointers};
-use crate::lookup::Found;
+use crate::environment::pointers;
+use crate::lookup::{Found, join};
+use crate::request::{Request, Stdio};
 use crate::sys::{self, Errno};
 
 const SHELL: &[u8] = b"/bin/sh\0";
-
-/// One entry of a child's stdio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stdio {
-    /// `/dev/null` for 0 to 2, nothing above.
-    Ignore,
-    /// A copy of this descriptor, taken at the call.
-    Inherit(RawFd),
-    /// A socket pair; its near end is a stream of the child.
-    Pipe,
-    /// A pipe whose near end is collected from the start, up to this many bytes.
-    Collect(usize),
-}
-
-/// What to start. Strings are bytes, each ended by a NUL.
-#[derive(Debug, Default)]
-pub struct Request {
-    /// The program; without a slash it is looked for in the PATH of `env`. One NUL-ended string.
-    pub file: Vec<u8>,
-    /// argv, `argv[0]` included, as NUL-ended strings one after the other.
-    pub args: Vec<u8>,
-    /// The environment; shared, because it is mostly the same one.
-    pub env: Arc<Environment>,
-    /// Where the child starts; `None`: where this process is. One NUL-ended string.
-    pub cwd: Option<Vec<u8>>,
-    /// Whether the child leads a session of its own.
-    pub detached: bool,
-    /// User to become.
-    pub uid: Option<u32>,
-    /// Group to become.
-    pub gid: Option<u32>,
-    /// stdio, from descriptor 0 on.
-    pub stdio: Vec<Stdio>,
-}
 
 /// Descriptors by their place in stdio.
 pub(crate) type Ends = Vec<Option<OwnedFd>>;
@@ -138,17 +104,6 @@ fn search(name: &[u8], path: &[u8], is_our_folder: bool) -> Vec<Vec<u8>> {
     }
 }
 
-pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    let mut file = Vec::with_capacity(folder.len() + 1 + name.len());
-    file.extend_from_slice(folder);
-    // An empty entry is the current folder.
-    if !folder.is_empty() {
-        file.push(b'/');
-    }
-    file.extend_from_slice(name);
-    file
-}
-
 fn is_absent(file: &[u8], is_our_folder: bool) -> bool {
     (is_our_folder || file.starts_with(b"/"))
         && CStr::from_bytes_until_nul(file)
@@ -158,6 +113,8 @@ fn is_absent(file: &[u8], is_our_folder: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::Environment;
+    use std::sync::Arc;
 
     fn text(pointer: *const c_char) -> String {
         // SAFETY: the tables under test point at NUL-ended strings that are still alive.

@@ -1,26 +1,21 @@
 //! The threads and the children of this process: one engine, whatever the number of ports.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::thread;
 
-use crate::child::Child;
+use crate::children::Children;
 use crate::guarded_stack::GuardedStack;
-use crate::inbox::Inbox;
 use crate::launch;
 use crate::reactor;
 use crate::spawner::Spawner;
-use crate::sys::{self, Epoll, Errno, lock};
+use crate::sys::{self, Errno};
 
 /// Two keep a core each in the kernel; more only wait for the same memory map.
 const SPAWNERS: usize = 2;
 
 pub(crate) struct Engine {
-    pub epoll: Epoll,
+    pub children: Children,
     pub spawner: Spawner,
-    children: Mutex<HashMap<u64, Arc<Child>>>,
-    next_id: AtomicU64,
     process: u32,
 }
 
@@ -51,10 +46,8 @@ impl Engine {
         }
         launch::can_launch()?;
         Ok(Self {
-            epoll: Epoll::new()?,
+            children: Children::new()?,
             spawner: Spawner::default(),
-            children: Mutex::default(),
-            next_id: AtomicU64::new(1),
             process: std::process::id(),
         })
     }
@@ -66,43 +59,17 @@ impl Engine {
             thread::Builder::new()
                 .name(format!("spawner-{number}"))
                 .stack_size(256 * 1024)
-                .spawn(move || self.spawner.run(self, &stack))
+                .spawn(move || self.spawner.run(&self.children, &stack))
                 .map_err(failed)?;
         }
         thread::Builder::new()
             .name("spawn-reactor".into())
             .stack_size(256 * 1024)
-            .spawn(|| reactor::run(self))
+            .spawn(|| reactor::run(&self.children))
             .map_err(failed)?;
         // SAFETY: `at_exit` takes nothing and this library is never unloaded while its threads run.
         unsafe { libc::atexit(at_exit) };
         Ok(())
-    }
-
-    pub fn next_id(&self) -> u64 {
-        self.next_id.fetch_add(1, Ordering::Relaxed)
-    }
-
-    pub fn remember(&self, child: &Arc<Child>) {
-        lock(&self.children).insert(child.id, Arc::clone(child));
-    }
-
-    pub fn find(&self, id: u64) -> Option<Arc<Child>> {
-        lock(&self.children).get(&id).cloned()
-    }
-
-    pub fn forget_if_over(&self, child: &Child) {
-        if child.is_over() {
-            lock(&self.children).remove(&child.id);
-        }
-    }
-
-    pub fn children_of(&self, inbox: &Arc<Inbox>) -> Vec<Arc<Child>> {
-        lock(&self.children)
-            .values()
-            .filter(|child| Arc::ptr_eq(&child.inbox, inbox))
-            .cloned()
-            .collect()
     }
 }
 

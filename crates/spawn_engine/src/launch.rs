@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use libc::{c_int, c_void};
 
@@ -79,7 +79,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         .iter()
         .map(|fd| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd))
         .collect();
-    let raw = |fd: &Option<OwnedFd>| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let raw = |fd: &Option<Arc<OwnedFd>>| fd.as_ref().map_or(-1, |fd| fd.as_raw_fd());
     let (folder, program) = (raw(&command.found.folder), raw(&command.found.program));
     let needed = inherited().map(|inherited| needed(&far_ends, &[folder, program], inherited));
     // A child that becomes another user makes the memory it borrows, ours, undumpable: one at a time, and it is restored after.

@@ -12,6 +12,7 @@
 mod block;
 mod child;
 mod child_main;
+mod children;
 mod command;
 mod engine;
 mod environment;
@@ -23,6 +24,7 @@ mod lookup;
 mod port;
 mod queue;
 mod reactor;
+mod request;
 mod run;
 mod spawner;
 mod stream;
@@ -31,11 +33,11 @@ mod sys;
 pub mod wire;
 
 pub use block::recycle;
-pub use command::{Request, Stdio};
 pub use engine::supported;
 pub use environment::Environment;
 pub use event::Event;
 pub use port::{Port, Spawned, Taken};
+pub use request::{Request, Stdio};
 pub use run::{Limits, Outcome, run};
 pub use stream::FLOW_CREDIT;
 pub use sys::{Errno, is_readable};

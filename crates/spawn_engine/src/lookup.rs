@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, Weak};
 
-use crate::command::{Request, join};
 use crate::environment::Environment;
+use crate::request::Request;
 use crate::sys::{self, Errno, lock};
 
 /// Names of programs that are remembered, and files that are held.
@@ -19,8 +19,8 @@ const REMEMBERED: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Where the child starts, when the request says so.
-    pub folder: Option<OwnedFd>,
-    pub program: Option<OwnedFd>,
+    pub folder: Option<Arc<OwnedFd>>,
+    pub program: Option<Arc<OwnedFd>>,
     /// Whether one of them is missing, or is not what it has to be: the start will fail.
     pub is_doubtful: bool,
 }
@@ -33,6 +33,8 @@ pub(crate) struct Lookup(Mutex<Memory>);
 struct Memory {
     path: Vec<u8>,
     files: HashMap<Vec<u8>, Vec<u8>>,
+    /// By device and inode: what is held by somebody who waits.
+    held: HashMap<(libc::dev_t, libc::ino_t), Weak<OwnedFd>>,
 }
 
 impl Lookup {
@@ -41,21 +43,45 @@ impl Lookup {
     pub fn find(&self, request: &Request) -> Result<Found, Errno> {
         let mut found = Found::default();
         if let Some(cwd) = &request.cwd {
-            found.folder = quiet(sys::open_path(None, cwd, libc::O_DIRECTORY))?;
-            if found.folder.is_none() {
+            let Some(folder) = quiet(sys::open_path(None, cwd, libc::O_DIRECTORY))? else {
                 found.is_doubtful = true;
                 return Ok(found);
-            }
+            };
+            found.folder = Some(match sys::status_of(&folder) {
+                Some(status) => self.share(folder, &status),
+                None => Arc::new(folder),
+            });
         }
-        let folder = found.folder.as_ref().map(AsRawFd::as_raw_fd);
+        let folder = found.folder.as_ref().map(|folder| folder.as_raw_fd());
         let open = |file: &[u8]| quiet(sys::open_path(folder, file, 0));
-        found.program = if request.file.contains(&b'/') {
+        let program = if request.file.contains(&b'/') {
             open(&request.file)?
         } else {
             self.search(&request.file, &request.env, open)?
         };
-        found.is_doubtful = !found.program.as_ref().is_some_and(sys::is_program);
+        found.is_doubtful = true;
+        if let Some(program) = program
+            && let Some(status) = sys::status_of(&program)
+        {
+            found.is_doubtful = !sys::is_program(&status);
+            found.program = Some(self.share(program, &status));
+        }
         Ok(found)
+    }
+
+    /// The descriptor of the same file that somebody holds already, otherwise this one.
+    fn share(&self, file: OwnedFd, status: &libc::stat) -> Arc<OwnedFd> {
+        let held = &mut lock(&self.0).held;
+        let identity = (status.st_dev, status.st_ino);
+        if let Some(held) = held.get(&identity).and_then(Weak::upgrade) {
+            return held;
+        }
+        if held.len() >= REMEMBERED {
+            held.retain(|_, file| file.strong_count() > 0);
+        }
+        let file = Arc::new(file);
+        held.insert(identity, Arc::downgrade(&file));
+        file
     }
 
     fn search(
@@ -86,6 +112,18 @@ impl Lookup {
         }
         Ok(None)
     }
+}
+
+/// The file that a name means in an entry of PATH.
+pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut file = Vec::with_capacity(folder.len() + 1 + name.len());
+    file.extend_from_slice(folder);
+    // An empty entry is the current folder.
+    if !folder.is_empty() {
+        file.push(b'/');
+    }
+    file.extend_from_slice(name);
+    file
 }
 
 /// Without what is only a reason to doubt.
@@ -137,6 +175,7 @@ mod tests {
         let memory = Memory {
             path: b"/bin".to_vec(),
             files: HashMap::from([(b"sh\0".to_vec(), b"/nowhere/sh\0".to_vec())]),
+            ..Memory::default()
         };
         *lock(&lookup.0) = memory;
         let request = Request {
@@ -145,5 +184,25 @@ mod tests {
             ..Request::default()
         };
         assert!(lookup.find(&request).unwrap().program.is_some());
+    }
+
+    #[test]
+    fn those_who_wait_for_one_program_hold_one_descriptor_of_it() {
+        let lookup = Lookup::default();
+        let find = |file: &str| {
+            let request = Request {
+                file: format!("{file}\0").into(),
+                cwd: Some(b"/bin\0".to_vec()),
+                ..Request::default()
+            };
+            lookup.find(&request).unwrap()
+        };
+        let (first, second, other) = (find("/bin/sh"), find("./sh"), find("/bin/true"));
+        let is_shared = |a: &Option<Arc<OwnedFd>>, b: &Option<Arc<OwnedFd>>| {
+            Arc::ptr_eq(a.as_ref().unwrap(), b.as_ref().unwrap())
+        };
+        assert!(is_shared(&first.program, &second.program));
+        assert!(is_shared(&first.folder, &other.folder));
+        assert!(!is_shared(&first.program, &other.program));
     }
 }

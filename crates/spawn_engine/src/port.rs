@@ -4,11 +4,12 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::child::{Child, PROCESS};
-use crate::command::{Command, Ends, Request, Stdio};
+use crate::command::{Command, Ends};
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::inbox::Inbox;
 use crate::lookup::Lookup;
+use crate::request::{Request, Stdio};
 use crate::spawner::Job;
 use crate::stream::{Mode, Stream};
 use crate::suspect;
@@ -68,9 +69,9 @@ impl Port {
         let found = self.lookup.find(&request)?;
         let is_doubtful = found.is_doubtful || suspect::may_fail(&request);
         let streams = request.stdio.iter().enumerate().map(stream).collect();
-        let id = self.engine.next_id();
+        let id = self.engine.children.next_id();
         let child = Arc::new(Child::new(id, Arc::clone(&self.inbox), streams));
-        self.engine.remember(&child);
+        self.engine.children.remember(&child);
         let command = Command {
             request,
             far_ends,
@@ -88,8 +89,8 @@ impl Port {
         match failure {
             Some(error) if suspect::is_loud(error) => {
                 self.inbox.take_failure(id);
-                child.abandon(&self.engine.epoll);
-                self.engine.forget_if_over(&child);
+                child.abandon(&self.engine.children.epoll);
+                self.engine.children.forget_if_over(&child);
                 return Err(error);
             }
             Some(_) => child.cut_off(),
@@ -130,7 +131,10 @@ impl Port {
     /// Whether the program runs already; if not, asks for [`Event::Started`], which is otherwise not worth a wake-up.
     #[must_use]
     pub fn announce(&self, id: u64) -> bool {
-        self.engine.find(id).is_none_or(|child| child.announce())
+        self.engine
+            .children
+            .find(id)
+            .is_none_or(|child| child.announce())
     }
 
     /// Blocks until the program runs, and returns its process id.
@@ -139,6 +143,7 @@ impl Port {
     /// Why it could not be started. ESRCH for a child that is long over.
     pub fn wait_started(&self, id: u64) -> Result<i32, Errno> {
         self.engine
+            .children
             .find(id)
             .ok_or(libc::ESRCH)
             .and_then(|child| self.wait(&child))
@@ -147,7 +152,10 @@ impl Port {
     /// Whether the process has ended, and [`Event::Exited`] has come or is about to.
     #[must_use]
     pub fn has_ended(&self, id: u64) -> bool {
-        self.engine.find(id).is_none_or(|child| child.has_ended())
+        self.engine
+            .children
+            .find(id)
+            .is_none_or(|child| child.has_ended())
     }
 
     /// Signals the process, once it runs.
@@ -155,30 +163,36 @@ impl Port {
     /// # Errors
     /// ESRCH when there is none, EINVAL for no signal, EPERM for somebody else's process.
     pub fn kill(&self, id: u64, signal: i32) -> Result<(), Errno> {
-        self.engine.find(id).ok_or(libc::ESRCH).and_then(|child| {
-            let _ = self.wait(&child);
-            child.kill(signal)
-        })
+        self.engine
+            .children
+            .find(id)
+            .ok_or(libc::ESRCH)
+            .and_then(|child| {
+                let _ = self.wait(&child);
+                child.kill(signal)
+            })
     }
 
     /// Reads a stream, up to [`crate::FLOW_CREDIT`] bytes from now on.
     pub fn flow(&self, id: u64, stream: u16) {
-        self.with(id, |child| child.flow(stream, &self.engine.epoll));
+        self.with(id, |child| child.flow(stream, &self.engine.children.epoll));
     }
 
     /// Ends the collecting of a stream: the bytes so far, and whether it has ended. With `is_unseen`, the bytes come as an
     /// event instead.
     #[must_use]
-    pub fn uncollect(&self, id: u64, stream: u16) -> (Vec<u8>, bool) {
-        self.with(id, |child| child.uncollect(stream, &self.engine.epoll))
-            .unwrap_or((Vec::new(), true))
+    pub fn uncollect(&self, id: u64, stream: u16, is_unseen: bool) -> (Vec<u8>, bool) {
+        self.with(id, |child| {
+            child.uncollect(stream, is_unseen, &self.engine.children.epoll)
+        })
+        .unwrap_or((Vec::new(), true))
     }
 
     /// Gives a stream away.
     #[must_use]
     pub fn take(&self, id: u64, stream: u16) -> Taken {
         let (fd, bytes) = self
-            .with(id, |child| child.take(stream, &self.engine.epoll))
+            .with(id, |child| child.take(stream, &self.engine.children.epoll))
             .unwrap_or_default();
         Taken { fd, bytes }
     }
@@ -187,20 +201,21 @@ impl Port {
     #[must_use]
     pub fn is_at_end(&self, id: u64, stream: u16) -> bool {
         self.engine
+            .children
             .find(id)
             .is_some_and(|child| child.is_at_end(stream))
     }
 
     /// Closes a stream.
     pub fn close_stream(&self, id: u64, stream: u16) {
-        self.with(id, |child| child.close(stream, &self.engine.epoll));
+        self.with(id, |child| child.close(stream, &self.engine.children.epoll));
     }
 
     /// After the exit: closes stdin and empties untouched streams. Those of them that have not ended, which send
     /// [`Event::Ended`].
     #[must_use]
     pub fn drain(&self, id: u64) -> Vec<u32> {
-        self.with(id, |child| child.drain(&self.engine.epoll))
+        self.with(id, |child| child.drain(&self.engine.children.epoll))
             .unwrap_or_default()
     }
 
@@ -212,16 +227,16 @@ impl Port {
     /// Closes the port; `wake` is not called afterwards.
     pub fn close(&self) {
         self.inbox.close();
-        for child in self.engine.children_of(&self.inbox) {
-            child.abandon(&self.engine.epoll);
-            self.engine.forget_if_over(&child);
+        for child in self.engine.children.of(&self.inbox) {
+            child.abandon(&self.engine.children.epoll);
+            self.engine.children.forget_if_over(&child);
         }
     }
 
     fn with<T>(&self, id: u64, act: impl FnOnce(&Child) -> T) -> Option<T> {
-        let child = self.engine.find(id)?;
+        let child = self.engine.children.find(id)?;
         let result = act(&child);
-        self.engine.forget_if_over(&child);
+        self.engine.children.forget_if_over(&child);
         Some(result)
     }
 }

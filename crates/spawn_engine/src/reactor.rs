@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::block;
 use crate::child::PROCESS;
-use crate::engine::Engine;
+use crate::children::Children;
 use crate::inbox::Inbox;
 use crate::sys;
 
@@ -16,7 +16,7 @@ const QUIET_MS: i32 = 1_000;
 const LOOKS_PER_WAKE: u32 = 4;
 
 /// The body of the reactor thread.
-pub(crate) fn run(engine: &Engine) -> ! {
+pub(crate) fn run(children: &Children) -> ! {
     sys::block_signals();
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
     let mut scratch = block::take();
@@ -29,12 +29,12 @@ pub(crate) fn run(engine: &Engine) -> ! {
             true if block::is_open() => QUIET_MS,
             true => -1,
         };
-        let ready = engine.epoll.wait(&mut events, timeout_ms);
+        let ready = children.epoll.wait(&mut events, timeout_ms);
         if is_idle && ready.is_empty() {
             block::close();
         }
         for event in ready {
-            handle(engine, event.u64, &mut scratch, &mut asleep);
+            handle(children, event.u64, &mut scratch, &mut asleep);
         }
         looks += 1;
         if ready.is_empty() || looks >= LOOKS_PER_WAKE {
@@ -46,18 +46,18 @@ pub(crate) fn run(engine: &Engine) -> ! {
     }
 }
 
-fn handle(engine: &Engine, token: u64, scratch: &mut Vec<u8>, asleep: &mut Vec<Arc<Inbox>>) {
-    let Some(child) = engine.find(token >> 16) else {
+fn handle(children: &Children, token: u64, scratch: &mut Vec<u8>, asleep: &mut Vec<Arc<Inbox>>) {
+    let Some(child) = children.find(token >> 16) else {
         return;
     };
     let stream = token as u16;
     let told = if stream == PROCESS {
-        child.on_exit(&engine.epoll, scratch)
+        child.on_exit(&children.epoll, scratch)
     } else {
-        child.on_readable(stream, &engine.epoll, scratch)
+        child.on_readable(stream, &children.epoll, scratch)
     };
     if told && !asleep.iter().any(|inbox| Arc::ptr_eq(inbox, &child.inbox)) {
         asleep.push(Arc::clone(&child.inbox));
     }
-    engine.forget_if_over(&child);
+    children.forget_if_over(&child);
 }

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use libc::{POLLIN, POLLOUT, pollfd};
 
-use crate::command::{Command, Request, open_stdio};
+use crate::command::{Command, open_stdio};
 use crate::guarded_stack::GuardedStack;
 use crate::launch::{Launched, launch};
 use crate::lookup::Found;
+use crate::request::Request;
 use crate::sys::{self, Errno, SignalMask, Status};
 
 /// As much as Node reads at once, and the most by which output exceeds its limit.

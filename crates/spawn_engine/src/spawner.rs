@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use crate::child::Child;
+use crate::children::Children;
 use crate::command::Command;
-use crate::engine::Engine;
 use crate::guarded_stack::GuardedStack;
 use crate::launch::launch;
 use crate::queue::Queue;
@@ -36,7 +36,7 @@ impl Spawner {
     }
 
     /// The body of a spawner thread.
-    pub fn run(&self, engine: &Engine, stack: &GuardedStack) -> ! {
+    pub fn run(&self, children: &Children, stack: &GuardedStack) -> ! {
         sys::block_signals();
         loop {
             let (ticket, Job { mut command, child }) = self.0.next();
@@ -45,9 +45,9 @@ impl Spawner {
                 .and_then(|()| launch(&command, stack));
             let far_ends = std::mem::take(&mut command.far_ends);
             drop(command);
-            // Whoever reads the near ends elsewhere hears of a failure before the streams end.
-            child.settle(result, far_ends, &engine.epoll);
-            engine.forget_if_over(&child);
+            // A reader of the near ends elsewhere learns of a failure before the streams end.
+            child.settle(result, far_ends, &children.epoll);
+            children.forget_if_over(&child);
             drop(child);
             self.0.done(ticket);
         }

@@ -3,7 +3,7 @@
 //! Node throws most errors of a spawn from the call itself and emits a few on the next tick. Ours come later by nature, so
 //! a request with a reason to doubt it is waited for; every other one is not.
 
-use crate::command::Request;
+use crate::request::Request;
 use crate::sys::Errno;
 
 /// Linux refuses one string of 128 KiB, or a quarter of the stack limit in all.

@@ -240,13 +240,16 @@ pub(crate) fn open_path(
 }
 
 /// Whether somebody may execute this file.
-pub(crate) fn is_program(file: &OwnedFd) -> bool {
+pub(crate) fn is_program(file: &libc::stat) -> bool {
+    file.st_mode & libc::S_IFMT == libc::S_IFREG && file.st_mode & 0o111 != 0
+}
+
+/// What an open file is.
+pub(crate) fn status_of(file: &OwnedFd) -> Option<libc::stat> {
     // SAFETY: an all-zero `stat` is valid, and it outlives the call.
     unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
-        libc::fstat(file.as_raw_fd(), &mut stat) == 0
-            && stat.st_mode & libc::S_IFMT == libc::S_IFREG
-            && stat.st_mode & 0o111 != 0
+        (libc::fstat(file.as_raw_fd(), &mut stat) == 0).then_some(stat)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result};
 use napi_derive::napi;
-use node_loop::{Callback, Handle, Resident, data_of, settle};
+use node_loop::{Callback, Handle, Resident, data_of, looks, settle};
 use spawn_engine::wire::{spawned, stdio};
 use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
 
@@ -192,10 +192,17 @@ impl Port {
 
     /// How often the event loop has looked at its descriptors. It counts a look before it looks.
     #[napi]
-    pub fn uncollect(&self, id: f64, stream: u16) -> Uncollected {
-        let (bytes, ended) = self
-            .port()
-            .map_or((Vec::new(), true), |port| port.uncollect(id as u64, stream));
+    pub fn looks(&self, env: Env) -> f64 {
+        // SAFETY: JavaScript calls this on the environment's thread.
+        unsafe { looks(env.raw()) as f64 }
+    }
+
+    /// Stops collecting a stream. With `isUnseen`, the bytes so far come as a "data" event: the loop has not looked for them.
+    #[napi]
+    pub fn uncollect(&self, id: f64, stream: u16, is_unseen: bool) -> Uncollected {
+        let (bytes, ended) = self.port().map_or((Vec::new(), true), |port| {
+            port.uncollect(id as u64, stream, is_unseen)
+        });
         Uncollected {
             ended,
             bytes: bytes.into(),

@@ -119,7 +119,7 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   /** What Node has emitted by the next tick: for those who may be earlier than the engine. */
   confirmSpawn(): void {
-    if (this.#isAnnounced && this.waitForPid() !== undefined) this.onStarted();
+    if (this.#isAnnounced && this.waitForPid() !== undefined) this.#emitSpawn();
   }
 
   kill(signal: number): number {
@@ -184,10 +184,15 @@ export class ChildHandle extends AsyncResource implements Listener {
   announce(): void {
     this.#isAnnounced = true;
     if (this.#child.listenerCount('spawn') === 0) this.#isSpawnEmitted = true;
-    else if (port().announce(this.#id)) this.onStarted();
+    else if (port().announce(this.#id)) this.#emitSpawn();
   }
 
   onStarted(): void {
+    this.#pipes?.onStarted();
+    this.#emitSpawn();
+  }
+
+  #emitSpawn(): void {
     if (this.#isSpawnEmitted) return;
     this.#isSpawnEmitted = true;
     this.#child.emit('spawn');

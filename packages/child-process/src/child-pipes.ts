@@ -29,8 +29,12 @@ export class ChildPipes {
   #isInputClosed = false;
   #hasExited = false;
   #isFlushed = false;
-  /** Whether the loop has looked for output at least once. */
-  #isOld = false;
+  /** How often the loop had looked at its descriptors when the child was queued. */
+  readonly #looksBefore: number;
+  /** "spawn" is being emitted. */
+  #isStarting = false;
+  /** Whether the engine has reported output, or that there will be none. */
+  #hasHeard = false;
   /** Of those, after the flush: each keeps the loop alive. */
   #draining = new Set<number>();
   readonly #resumed: boolean[] = [];
@@ -46,7 +50,7 @@ export class ChildPipes {
     this.#collection = collection;
     this.#onClosed = onClosed;
     this.#untouched = this.outputs;
-    if (collection !== undefined) setImmediate(setImmediate, () => (this.#isOld = true)).unref();
+    this.#looksBefore = collection === undefined ? 0 : port().looks();
   }
 
   /** How many pipes the child's "close" waits for. */
@@ -98,11 +102,21 @@ export class ChildPipes {
     for (const [index, stream] of streams.entries()) this.#sockets[index] = stream ?? undefined;
   }
 
+  /** The program runs, and "spawn" is about to be emitted: Node emits it before the loop looks for output. */
+  onStarted(): void {
+    if (this.#collection === undefined) return;
+    this.#isStarting = true;
+    setImmediate(() => (this.#isStarting = false)).unref();
+  }
+
   onData(index: number, bytes: Buffer): void {
-    (this.#sockets[index] as OutputStream | undefined)?.onData(bytes);
+    this.#hasHeard = true;
+    const socket = this.#sockets[index];
+    if (socket instanceof OutputStream) socket.onData(bytes);
   }
 
   onEnded(index: number, errno: number, bytes: Buffer | undefined): void {
+    this.#hasHeard = true;
     const socket = this.#sockets[index];
     if (socket instanceof OutputStream) {
       socket.onEnded(errno);
@@ -113,6 +127,7 @@ export class ChildPipes {
   }
 
   onOverflowed(index: number, bytes: Buffer): void {
+    this.#hasHeard = true;
     this.#collection?.onOverflowed(index, bytes);
   }
 
@@ -120,6 +135,7 @@ export class ChildPipes {
   closeInput(hasExited: boolean): void {
     this.#isInputClosed = true;
     this.#hasExited = hasExited;
+    this.#hasHeard ||= hasExited;
     this.#sockets[0]?.destroy();
   }
 
@@ -158,15 +174,16 @@ export class ChildPipes {
    * that has not ended by itself, and a child that still writes must not die of an output that is closed.
    */
   discard(kill?: () => void): void {
-    const hasStarted = !this.#isInputClosed || this.#hasExited;
+    const hasLooked = this.#hasLooked;
+    const hasEnded = hasLooked && (!this.#isInputClosed || this.#hasExited);
     const open: number[] = [];
     const last: [index: number, bytes: Buffer | undefined][] = [];
     for (let index = 1; index < this.#codes.length; index++) {
       if (this.#codes[index] !== COLLECT || this.#isSettled(index)) continue;
       if (this.#isFlushed && !this.#draining.has(index)) continue;
-      const { ended, bytes } = port().uncollect(this.#id, index);
+      const { ended, bytes } = port().uncollect(this.#id, index, !hasLooked);
       last.push([index, bytes]);
-      this.#sockets[index] = closedSocket(ended && hasStarted);
+      this.#sockets[index] = closedSocket(ended && hasEnded);
       this.#touch(index);
       process.nextTick(this.#onClosed);
       if (!ended) open.push(index);
@@ -186,6 +203,11 @@ export class ChildPipes {
       const socket = this.get(index);
       if (socket instanceof OutputStream) socket.adopt();
     }
+  }
+
+  /** Whether the loop has looked for output at least once: what is here before that, Node would not have read yet. */
+  get #hasLooked(): boolean {
+    return this.#hasHeard || (!this.#isStarting && port().looks() > this.#looksBefore);
   }
 
   #isPipe(index: number): boolean {
@@ -221,10 +243,11 @@ export class ChildPipes {
       return this.#isFlushed ? stream.resume() : stream;
     }
     this.#collection!.attach(index, stream);
-    const { ended, bytes } = port().uncollect(this.#id, index);
+    const hasLooked = this.#hasLooked;
+    const { ended, bytes } = port().uncollect(this.#id, index, !hasLooked);
     if (bytes.length > 0) stream.onData(bytes);
-    // Of Node's socket the collector has read that by now: who pauses it does not hold it back.
-    if (this.#isOld || this.#hasExited) stream.read();
+    // The collector has read that from Node's socket by now: a pause does not hold it back.
+    if (hasLooked) stream.read();
     // The engine is ahead of the loop: what came before the end is still on its way, until the loop has looked.
     if (ended) setImmediate(setImmediate, () => stream.isAdopted || stream.onEnded(0));
     else stream.start();

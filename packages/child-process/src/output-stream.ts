@@ -25,6 +25,8 @@ export class OutputStream extends Socket {
   #isReading = false;
   #hasEnded = false;
   #isAdopted = false;
+  /** Whether the engine read something before the handle of Node's that is still to come out. */
+  #isBehind = false;
 
   constructor(id: number, index: number) {
     super();
@@ -77,10 +79,9 @@ export class OutputStream extends Socket {
     const isReading = this.#isReading;
     const { fd, bytes } = port().take(this.#id, this.#index);
     this.#stopReading();
-    this.#received += bytes.length;
-    if (bytes.length > 0) this.push(bytes);
     if (fd < 0) {
-      this.onEnded(0);
+      this.#hasEnded = true;
+      this.#catchUp(bytes);
       return;
     }
     const { [reinitialize!]: initialize } = Socket.prototype as unknown as Record<
@@ -89,8 +90,22 @@ export class OutputStream extends Socket {
     >;
     initialize!.call(this, openPipe(native!.Pipe, fd));
     // A read that is under way is not asked for again.
-    if (isReading && bytes.length === 0) super._read(0);
+    if (bytes.length > 0) this.#catchUp(bytes);
+    else if (isReading) super._read(0);
     else this.read(0);
+  }
+
+  /** Passes on what the engine has read. A handle of Node's would not have looked for it in this turn of the loop. */
+  #catchUp(bytes: Buffer): void {
+    this.#isBehind = true;
+    setImmediate(() => {
+      this.#isBehind = false;
+      if (this.destroyed) return;
+      this.#received += bytes.length;
+      if (bytes.length > 0) this.push(bytes);
+      if (this.#hasEnded) this.onEnded(0);
+      else this.read(0);
+    });
   }
 
   /** Where `stdio: [stream]` looks for a handle. */
@@ -117,6 +132,7 @@ export class OutputStream extends Socket {
   }
 
   override _read(size: number): void {
+    if (this.#isBehind) return;
     if (this.#isAdopted) {
       super._read(size);
       return;

@@ -6,6 +6,7 @@ import { usuallyAgree } from './behaviour/agree.ts';
 import { afterTheCall } from './behaviour/after-the-call.ts';
 import { afterTheExit } from './behaviour/after-the-exit.ts';
 import { badInput } from './behaviour/bad-input.ts';
+import { beforeTheLoop } from './behaviour/before-the-loop.ts';
 import { collected } from './behaviour/collected.ts';
 import { ending } from './behaviour/ending.ts';
 import { extraPipes } from './behaviour/extra-pipes.ts';
@@ -28,6 +29,7 @@ const suites = {
   'extra pipes': extraPipes,
   'programs that are missing': missingPrograms,
   'right after the call': afterTheCall,
+  'before the loop has looked': beforeTheLoop,
   'after the exit': afterTheExit,
   'how a child ends': ending,
   'exec and execFile': collected,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
@@ -152,14 +153,44 @@ describe('the native engine', { skip, timeout: 300_000 }, () => {
     assert.equal(text, 'late\n');
   });
 
-  test('the loop is not blocked by spawns', async () => {
-    const started = performance.now();
-    const closed = Array.from({ length: 50 }, () =>
-      once(spawn('true', { stdio: 'ignore' }), 'close'),
+  test('children are started by threads of the engine, not by that of the event loop', async (t) => {
+    const childrenOf = (thread: string): number[] =>
+      readFileSync(`/proc/self/task/${thread}/children`, 'utf8').trim().split(' ').map(Number);
+    if (!existsSync(`/proc/self/task/${process.pid}/children`)) {
+      t.skip('this kernel does not tell which thread has started a process');
+      return;
+    }
+    const child = spawn('sleep', ['20'], { stdio: 'ignore' });
+    await once(child, 'spawn');
+    const starters = readdirSync('/proc/self/task').filter((thread) =>
+      childrenOf(thread).includes(child.pid!),
     );
-    const calls = performance.now() - started;
-    await Promise.all(closed);
-    assert.ok(calls < 1000, `${calls} ms`);
+    child.kill();
+    await once(child, 'close');
+    assert.equal(starters.length, 1);
+    assert.notEqual(starters[0], String(process.pid));
+  });
+
+  test('near the limit of descriptors, most of those start that Node starts', async () => {
+    const program = `
+      const { spawn } = await import(process.argv[1]);
+      let started = 0;
+      const closed = Array.from({ length: 60 }, () => {
+        const child = spawn('sleep', ['0.5']);
+        child.on('spawn', () => started++).on('error', () => {});
+        return new Promise((resolve) => child.on('close', resolve));
+      });
+      await Promise.all(closed);
+      console.log(started);`;
+    const started = async (module: string): Promise<number> => {
+      const command = 'ulimit -n 128; exec "$0" --no-warnings --input-type=module --eval "$1" "$2"';
+      const args = ['-c', command, process.execPath, program, module];
+      const { stdout } = await promisify(execFile)('bash', args);
+      return Number(stdout);
+    };
+    const entry = new URL('../src/index.ts', import.meta.url).href;
+    const [ours, nodes] = [await started(entry), await started('node:child_process')];
+    assert.ok(ours > 0.6 * nodes, `${ours} of ${nodes}`);
   });
 
   test('exec of a program that floods both outputs ends', async () => {

@@ -66,19 +66,28 @@ impl Child {
         block::recycle(scratch);
         match found {
             Found::Data(bytes) => {
-                let (id, stream) = (self.id, index);
-                let data = Event::Data { id, stream, bytes };
-                if let Some(data) = self.inbox.push_before_exit(id, data) {
-                    self.inbox.push(data);
-                }
+                self.push_data(index, bytes);
                 true
             }
             found => self.report(index, found),
         }
     }
 
-    /// Stops collecting: what there is so far, and whether that is all there will be.
-    pub fn uncollect(&self, index: u16, epoll: &Epoll) -> (Vec<u8>, bool) {
+    fn push_data(&self, stream: u16, bytes: Vec<u8>) {
+        let id = self.id;
+        self.push_output(Event::Data { id, stream, bytes });
+    }
+
+    /// Output comes before the exit, unless the port has seen that.
+    fn push_output(&self, event: Event) {
+        if let Some(event) = self.inbox.push_before_exit(self.id, event) {
+            self.inbox.push(event);
+        }
+    }
+
+    /// Stops collecting: what there is so far, and whether that is all there will be. With `is_unseen`, the bytes come as an
+    /// event instead, for a loop that has not looked for them.
+    pub fn uncollect(&self, index: u16, is_unseen: bool, epoll: &Epoll) -> (Vec<u8>, bool) {
         let mut state = lock(&self.state);
         let Some(stream) = state.streams.get_mut(usize::from(index)) else {
             return (Vec::new(), true);
@@ -88,8 +97,54 @@ impl Child {
             Mode::Collect { bytes, .. } => bytes,
             _ => Vec::new(),
         };
-        self.append_unseen(index, &mut bytes);
-        (bytes, stream.has_ended())
+        let has_ended = stream.has_ended();
+        let was_too_much = self.append_unseen(index, &mut bytes);
+        if is_unseen && was_too_much {
+            self.collect_others(&mut state, epoll);
+        }
+        if is_unseen && !bytes.is_empty() {
+            self.push_data(index, std::mem::take(&mut bytes));
+            drop(state);
+            self.inbox.wake();
+        }
+        (bytes, has_ended)
+    }
+
+    /// Reads the other collected streams on: that one of them had more than its limit was not reported, and will not be.
+    fn collect_others(&self, state: &mut State, epoll: &Epoll) {
+        state.is_overflowed = false;
+        let has_exited = matches!(state.phase, Phase::Exited(_));
+        let mut scratch = block::take();
+        for index in 0..state.streams.len() {
+            if has_exited {
+                self.collect_rest(state, index, epoll, &mut scratch);
+            }
+            if matches!(state.streams[index].mode, Mode::Collect { .. }) && !state.is_overflowed {
+                self.arm(state, index as u16, epoll);
+            }
+        }
+        block::recycle(scratch);
+    }
+
+    /// After the exit: what is in a collected stream by now.
+    pub(super) fn collect_rest(
+        &self,
+        state: &mut State,
+        index: usize,
+        epoll: &Epoll,
+        scratch: &mut Vec<u8>,
+    ) {
+        while !state.is_overflowed && matches!(state.streams[index].mode, Mode::Collect { .. }) {
+            let before = collected_bytes(&state.streams[index]);
+            let found = state.look(index, epoll, scratch);
+            let more = found == Found::Nothing && collected_bytes(&state.streams[index]) > before;
+            if let Some(event) = self.event_of(index as u16, found) {
+                self.push_output(event);
+            }
+            if !more {
+                break;
+            }
+        }
     }
 
     /// Gives a stream away: its descriptor unless it has ended, and the bytes read but not seen yet. The end of a child
@@ -106,8 +161,11 @@ impl Child {
         (fd, bytes)
     }
 
-    fn append_unseen(&self, index: u16, into: &mut Vec<u8>) {
+    /// Whether they were more than may be collected.
+    fn append_unseen(&self, index: u16, into: &mut Vec<u8>) -> bool {
+        let mut was_too_much = false;
         for event in self.inbox.take_of(self.id, index) {
+            was_too_much |= matches!(event, Event::Overflowed { .. });
             if let Event::Data { bytes, .. }
             | Event::Ended { bytes, .. }
             | Event::Overflowed { bytes, .. } = event
@@ -115,6 +173,7 @@ impl Child {
                 into.extend_from_slice(&bytes);
             }
         }
+        was_too_much
     }
 
     /// Closes a stream nobody reads any more.
@@ -173,9 +232,17 @@ impl Child {
     }
 
     pub(super) fn report(&self, stream: u16, found: Found) -> bool {
+        let Some(event) = self.event_of(stream, found) else {
+            return false;
+        };
+        self.inbox.push(event);
+        true
+    }
+
+    fn event_of(&self, stream: u16, found: Found) -> Option<Event> {
         let id = self.id;
-        self.inbox.push(match found {
-            Found::Nothing => return false,
+        Some(match found {
+            Found::Nothing => return None,
             Found::Data(bytes) => Event::Data { id, stream, bytes },
             Found::Overflow(bytes) => Event::Overflowed { id, stream, bytes },
             Found::End { bytes, error } => Event::Ended {
@@ -184,8 +251,14 @@ impl Child {
                 bytes,
                 error,
             },
-        });
-        true
+        })
+    }
+}
+
+fn collected_bytes(stream: &Stream) -> usize {
+    match &stream.mode {
+        Mode::Collect { bytes, .. } => bytes.len(),
+        _ => 0,
     }
 }
 

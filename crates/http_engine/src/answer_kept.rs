@@ -9,39 +9,17 @@ use crate::engine::Engine;
 use crate::head::Bounds;
 use crate::kept_answer::KeptAnswer;
 use crate::method;
+use crate::own_answers::OwnAnswers;
 use crate::request::{flags, framing};
-use crate::seen::{Look, Seen};
+use crate::seen::Look;
 use crate::server::Server;
-use crate::store::{Found, Freshness, Identity, StoreHandle};
+use crate::store::{Found, Freshness, Identity};
 use crate::wire::{answer_count, header, request, request_flags};
 
 /// From here on a body is sent from where it lies.
 const LARGE: usize = 16 * 1024;
-/// Longer header blocks are read each time.
-const LONGEST_BLOCK: usize = 2048;
 /// A request with so many headers surely has room where this much is free.
 const MOST_HEADERS: usize = 128;
-
-/// What a server needs for answers of its own.
-pub(crate) struct OwnAnswers {
-    pub store: StoreHandle,
-    /// Header blocks that came before. Not those of requests that go to the owner: there an entry says that he has it.
-    blocks: Seen<Asked>,
-}
-
-impl OwnAnswers {
-    pub fn new(store: StoreHandle) -> Self {
-        Self {
-            store,
-            blocks: Seen::new(LONGEST_BLOCK),
-        }
-    }
-
-    /// What was found out about header blocks does not hold any more.
-    pub fn forget_blocks(&mut self) {
-        self.blocks = Seen::new(LONGEST_BLOCK);
-    }
-}
 
 /// A request that was answered, for its line in the log.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use crate::address::{self, Address};
-use crate::answer_kept::OwnAnswers;
 use crate::connection::{Connection, Input, Interest, Stage};
 use crate::engine::Engine;
 use crate::listener::{Bind, ListenOptions, Listener};
+use crate::own_answers::OwnAnswers;
 use crate::server::{Server, ServerSettings, keep_alive_lines};
 use crate::store::{Fill, StoreHandle};
 use crate::sys::{self, Errno};

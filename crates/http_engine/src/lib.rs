@@ -32,6 +32,7 @@ mod kept_answer;
 mod listener;
 mod method;
 mod outstanding;
+mod own_answers;
 pub mod problem;
 mod read;
 mod read_body;

@@ -1,8 +1,8 @@
 //! What belongs to one listening server.
 
-use crate::answer_kept::OwnAnswers;
 use crate::head::Limits;
 use crate::listener::Listener;
+use crate::own_answers::OwnAnswers;
 
 /// The settings of a server. Times in milliseconds, 0 is off.
 #[derive(Clone, Copy, Debug)]

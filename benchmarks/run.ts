@@ -17,6 +17,7 @@ A scenario takes every option of \`redline bench\`. Long ones:
   frameworks    17 minutes; 5 with --quick
   spawn         20 minutes with --quick --restarts 4
   verdicts      10 minutes
+  ci-verdicts   5 minutes a run; --minutes bounds all
   logger        7 minutes
   logger-loss   6 minutes
 `;

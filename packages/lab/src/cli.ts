@@ -1,7 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addAdviseCommand } from './advise/command.ts';
 import { addBenchCommand } from './bench/command.ts';
+import { whereToBegin } from './begin/where-to-begin.ts';
+import { addCiCommand } from './ci/command.ts';
 import { addDeoptsCommand } from './deopts/command.ts';
 import { addFlameCommand } from './flame/command.ts';
 import { addProveCommand } from './prove/command.ts';
@@ -9,7 +12,9 @@ import { addReplayCommand } from './access-log/replay-command.ts';
 import { addRuntimesCommand } from './runtimes/command.ts';
 import { addStairsCommand } from './stairs/command.ts';
 import { addTopCommand } from './access-log/top-command.ts';
+import { addTryCommand } from './try/command.ts';
 import { exitCodeOf, LabError } from './errors.ts';
+import { readProject } from './project/read-project.ts';
 import { killAllServers } from './servers/server.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -19,11 +24,13 @@ let interruptedBy: NodeJS.Signals | undefined;
 
 const helpText = `
 Where to begin:
+  redline try -- COMMAND             what redline gains for an app, without changing it
   redline top access.log             which routes take the time
   redline stairs URL -- COMMAND      what each stage of its request costs
   redline flame, redline deopts      what V8 does in them
   redline advise, redline prove      which lines would gain, by how much
   redline bench                      whether a change did
+  redline ci                         the same for every pull request
 
 ladder, bench, flame, deopts and runtimes read a redline.config.ts; the others do not need one.`;
 
@@ -44,6 +51,15 @@ function exitCodeOfSignal(signal: NodeJS.Signals): number {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 process.on('exit', killAllServers);
 
+/** Without a word, and in a project: what to type there. Elsewhere the help says what there is. */
+function beginsHere(): boolean {
+  const project = process.argv.length === 2 ? readProject(process.cwd()) : undefined;
+  if (project === undefined) return false;
+  const logs = readdirSync('.').filter((name) => /access.*\.log$/.test(name));
+  process.stdout.write(whereToBegin(project, logs));
+  return true;
+}
+
 const program = new Command('redline')
   .description('Compares server variants and shows where the requests per second go.')
   .version(version)
@@ -53,8 +69,10 @@ const program = new Command('redline')
 // What was typed may hold a token, and everybody can list processes. The reports have their own copy, without.
 program.hook('preAction', (_, asked) => void (process.title = `redline ${asked.name()}`));
 const context = { version, signal: interrupt.signal };
+addTryCommand(program, context);
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);
+addCiCommand(program, context);
 addStairsCommand(program, context);
 addFlameCommand(program, context);
 addDeoptsCommand(program, context);
@@ -65,7 +83,7 @@ addProveCommand(program, context);
 addAdviseCommand(program, context);
 
 try {
-  await program.parseAsync();
+  if (!beginsHere()) await program.parseAsync();
 } catch (error) {
   if (interruptedBy !== undefined) {
     process.stderr.write('Stopped; nothing is left running.\n');

@@ -15,6 +15,11 @@ export const labErrorDocs = {
   ERR_REDLINE_ACCESS_LOG: 'an access log is missing, or none of its lines can be read',
   ERR_REDLINE_RUNTIME_UNKNOWN: 'npm does not have the named version of a runtime',
   ERR_REDLINE_RUNTIME: 'a runtime could not be fetched, or does not run on this machine',
+  ERR_REDLINE_COMMAND:
+    'a command that prepares a run, such as `--before`, failed; its last lines are shown',
+  ERR_REDLINE_GIT:
+    'the trees of `--base` cannot be made: no repository, an unknown revision, or uncommitted changes',
+  ERR_REDLINE_TRY: 'redline cannot serve the app, or found nothing in it to ask for',
   ERR_REDLINE_PROOF: 'a proof does not exist, its two sides differ, or it could not be timed',
 } as const;
 
@@ -41,6 +46,7 @@ export function exitCodeOf({ code, cause }: LabError): 1 | 2 {
     code === 'ERR_REDLINE_CONFIG' ||
     code === 'ERR_REDLINE_OPTION' ||
     code === 'ERR_REDLINE_BUDGET' ||
+    code === 'ERR_REDLINE_GIT' ||
     code === 'ERR_REDLINE_RUNTIME_UNKNOWN';
   return isInput ? 2 : 1;
 }

@@ -20,6 +20,8 @@ export type {
 } from './bench/result.ts';
 export type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from './figures.ts';
 export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
+export type { TryResult, TryWord } from './try/result.ts';
+export { renderTryTerminal } from './try/report/try-terminal.ts';
 export { isMeasured } from './bench/result.ts';
 export { renderHtmlChart } from './bench/report/html-chart.ts';
 export { renderSvg } from './bench/report/svg-chart.ts';

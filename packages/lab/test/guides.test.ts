@@ -6,7 +6,9 @@ import { Workbench } from './commands/run-cli.ts';
 
 /** Where each command is explained. */
 const guides: Record<string, string[]> = {
-  bench: ['measuring'],
+  try: ['try'],
+  ci: ['ci'],
+  bench: ['measuring', 'ci'],
   ladder: ['measuring'],
   stairs: ['stairs'],
   flame: ['flame'],

@@ -1,27 +1,22 @@
 import type { CommandContext } from '../command/context.ts';
 import type { Command } from 'commander';
-import { randomBytes } from 'node:crypto';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadTarget } from '../config/from-url.ts';
 import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { mergeGroups } from './groups.ts';
-import { fixed } from '../report/format.ts';
-import { type BenchResult, isMeasured } from './result.ts';
-import { runBench } from './run-bench.ts';
-import { summarise } from './summarise.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from '../command/options.ts';
-import { ProgressListener } from './progress-listener.ts';
-import { addReports, type ReportOptions } from '../command/write-files.ts';
-import { writeReports } from './write-reports.ts';
+import { addReports } from '../command/write-files.ts';
+import { addTrees, compareTrees, runBefore } from './compare-trees.ts';
+import { type LimitedReports, measurePlans } from './measure-plans.ts';
 import type { Asked } from '../command/choose-variant.ts';
 import { addTarget } from '../command/target-options.ts';
-import { invocation, withoutSecrets } from '../secrets.ts';
 import type { RequestOptions } from '../config/request-options.ts';
 
-interface BenchOptions extends Overrides, ReportOptions, RequestOptions {
-  failIfSlower?: number;
+interface BenchOptions extends Overrides, LimitedReports, RequestOptions {
   only?: string[];
+  base?: string;
+  build?: string;
+  before?: string;
 }
 
 const descriptions = {
@@ -55,6 +50,14 @@ export function addBenchCommand(
       parseMargin,
     )
     .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+  if (name === 'bench') {
+    addTrees(
+      command.option(
+        '--base <ref>',
+        'compare what is committed with this revision, e.g. origin/main',
+      ),
+    );
+  }
   addReports(command)
     .addHelpText('after', helpText(name))
     .action((target: string, words: string[], options: BenchOptions) =>
@@ -68,85 +71,25 @@ async function run(
   options: BenchOptions,
   context: CommandContext,
 ): Promise<void> {
+  const { base, build, before } = options;
+  if (base !== undefined) {
+    const asked = { target, command: words, request };
+    return compareTrees(asked, { ...options, base }, context);
+  }
+  if (build !== undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--build "${build}" builds trees: name a --base, too.`,
+    );
+  }
   const startedAt = new Date();
   const { config, folder } = await loadTarget(target, words, { sideBySide: true, request });
+  if (before !== undefined) await runBefore(before, folder, context.signal);
   const all = resolvePlans(config, folder, options);
   const plans = options.only ? choosePlans(all, options.only) : all;
   const notes = await applyReplay(plans, options, context.signal);
-  const result = await measurePlans(command, config.title ?? config.name, plans, {
-    options,
-    context,
-    startedAt,
-    notes,
-  });
-  if (options.failIfSlower !== undefined) failIfSlower(result, options.failIfSlower);
-}
-
-interface Measuring {
-  options: ReportOptions;
-  context: CommandContext;
-  startedAt: Date;
-  /** Warnings that are known before anything is measured. */
-  notes: readonly string[];
-}
-
-/** Measures plans and writes their report: what the ladder, bench and runtimes commands end in. */
-export async function measurePlans(
-  command: 'ladder' | 'bench',
-  title: string,
-  plans: readonly Plan[],
-  { options, context: { version, signal }, startedAt, notes }: Measuring,
-): Promise<BenchResult> {
-  let listener: ProgressListener | undefined;
-  const listen = (plan: Plan): ProgressListener => {
-    listener?.end();
-    listener = new ProgressListener(plan);
-    return listener;
-  };
-  try {
-    const seen = await runBench(plans, listen, signal);
-    listener!.phase('computing intervals', plans.at(-1)!.precision.restarts);
-    const durationSeconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
-    const facts = {
-      command,
-      invocation: invocation(),
-      runId: randomBytes(3).toString('hex'),
-      redlineVersion: version,
-      startedAt,
-      durationSeconds,
-    };
-    const parts = plans.map((plan, index) => {
-      const result = summarise(plan, seen[index]!, facts);
-      return { group: plan.group, result: { ...result, warnings: [...result.warnings, ...notes] } };
-    });
-    listener!.end();
-    const result = withoutSecrets(mergeGroups(title, parts));
-    await writeReports(result, options);
-    return result;
-  } finally {
-    listener?.end();
-  }
-}
-
-/** Slower is proved: the whole interval lies beyond. What is unresolved fails nobody, and is said. */
-function failIfSlower(result: BenchResult, share: number): void {
-  const percentage = `${fixed(share * 100, 1)} %`;
-  for (const variant of result.variants.filter(isMeasured)) {
-    if (variant.cpuVerdict === 'base') continue;
-    const { low, high } = variant.cpuRatio;
-    // The ratio is the baseline's CPU by the variant's.
-    const least = 1 / high - 1;
-    if (least > share) {
-      process.stdout.write(
-        `${variant.name} takes at least ${fixed(least * 100, 1)} % more CPU than ${result.baseline}: more than ${percentage}.\n`,
-      );
-      process.exitCode = 1;
-    } else if (1 / low - 1 > share) {
-      process.stdout.write(
-        `${variant.name} may take more CPU by ${percentage}, and this run cannot tell: measure more --restarts.\n`,
-      );
-    }
-  }
+  const title = config.title ?? config.name;
+  await measurePlans(command, title, plans, { options, context, startedAt, notes });
 }
 
 function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
@@ -166,12 +109,15 @@ function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
   });
 }
 
+const base = `
+  redline bench --base origin/main --fail-if-slower 3%`;
+
 function helpText(name: string): string {
   return `
 Examples:
   redline ${name} redline.config.ts --quick
   redline ${name} http://127.0.0.1:3000/feed -- node old.js -- node new.js
-  redline ${name} --only base,candidate --restarts 8 --json result.json
+  redline ${name} --only base,candidate --restarts 8 --json result.json${name === 'ladder' ? '' : base}
 
 Exit status: 0 measured, 1 a server, a check or the load failed, or a variant is slower than --fail-if-slower allows,
 2 wrong input, 130 interrupted.`;

@@ -31,7 +31,7 @@ export function mergeGroups(
 
 /** The comparisons a result holds, each a result as a run without groups leaves it: what a report can show. */
 export function splitGroups(result: BenchResult): BenchResult[] {
-  const { groups, ...whole } = result;
+  const { groups, limit, ...whole } = result;
   if (groups === undefined) return [result];
   return groups.map(({ name, pinning = whole.machine.pinning, ...facts }) => {
     const variants = result.variants.filter(({ group }) => group === name);
@@ -41,6 +41,9 @@ export function splitGroups(result: BenchResult): BenchResult[] {
       ...facts,
       machine: { ...whole.machine, pinning },
       variants,
+      ...(limit && {
+        limit: { ...limit, variants: limit.variants.filter((each) => names.has(each.name)) },
+      }),
       slices: result.slices.filter(({ variant }) => names.has(variant)),
     };
   });

@@ -1,6 +1,21 @@
 import type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from '../figures.ts';
 
 /**
+ * What `--fail-if-slower` says of a variant. `slower`: its whole interval lies beyond the limit, and beyond the farthest that the
+ * base reads from itself. `undecided`: it may be beyond, and this run cannot tell. `within`: it is not.
+ */
+export type LimitWord = 'slower' | 'undecided' | 'within';
+
+export interface Limit {
+  /** What is allowed, as a fraction of the base's CPU. */
+  share: number;
+  /** The farthest from 1 that the interval of the A/A control goes. Absent without one. */
+  noise?: number;
+  /** More CPU than the base, as fractions. */
+  variants: { name: string; more: Interval; word: LimitWord }[];
+}
+
+/**
  * The result of a run: the JSON file, and the only source of a report. Every ratio is "better above 1" against the
  * baseline: rps divided by the baseline's, the baseline's CPU divided by the variant's.
  */
@@ -29,6 +44,8 @@ export interface BenchResult {
   variants: (MeasuredVariant | SkippedVariant)[];
   /** What a reader must know before trusting a figure, one sentence each, worst first. Empty if all guards held. */
   warnings: string[];
+  /** With `--fail-if-slower` only. */
+  limit?: Limit;
   /** Every timed slice, as measured. */
   slices: Slice[];
   /** Configs with groups only: each is a comparison of its own. `baseline`, `control`, bands and `load` are the first's. */

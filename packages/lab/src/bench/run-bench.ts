@@ -122,6 +122,7 @@ async function observe(
   };
   await using canary = await startCanary(pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
+  const fit = restartsThatFit(plan);
   for (let restart = 1; restart <= plan.precision.restarts; restart++) {
     signal.throwIfAborted();
     const running = observations.contestants.filter(({ name }) => !skipped.has(name));
@@ -148,6 +149,7 @@ async function observe(
       );
     }
     await measureLatency(fleet, plan, observations, listener, restart, random, signal);
+    plan.precision.restarts = fit(restart);
   }
   observations.disturbedShare = undisturbed?.lostShare ?? 0;
   return observations;
@@ -171,6 +173,20 @@ function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant
     );
   }
   return [...contestants, control];
+}
+
+/** Fewer say little of their own spread. */
+const leastRestarts = 4;
+
+/** As many restarts as the time of a plan allows, by what those so far have taken; at most as many as it asks for. */
+function restartsThatFit({ until, precision: { restarts: most } }: Plan): (done: number) => number {
+  const startedAt = Date.now();
+  return (done) => {
+    if (until === undefined) return most;
+    const each = (Date.now() - startedAt) / done;
+    const more = Math.floor((until - Date.now()) / each);
+    return Math.min(most, Math.max(leastRestarts, done, done + more));
+  };
 }
 
 /** @returns requests per second of the slowest, as far as the warm-up shows them */

@@ -28,6 +28,8 @@ export interface Plan {
   /** `same` is within this, as a fraction. */
   margin: number;
   seed: number;
+  /** A time of `Date.now()` that the restarts are to fit before; absent where their number is fixed. */
+  until?: number;
   readyTimeoutMs: number;
   setup: RedlineConfig['setup'];
   verify: RedlineConfig['verify'];

@@ -9,7 +9,7 @@ import { formatRuntime, parseRuntime, type RuntimeSpec } from './spec.ts';
 import { tryVariants } from './try-variants.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from '../command/context.ts';
-import { measurePlans } from '../bench/command.ts';
+import { measurePlans } from '../bench/measure-plans.ts';
 import { type Asked, chooseVariant } from '../command/choose-variant.ts';
 import { parseCount, parseMargin, parseNames, parseSeed } from '../command/options.ts';
 import { addReports, type ReportOptions } from '../command/write-files.ts';

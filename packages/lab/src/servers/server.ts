@@ -61,6 +61,8 @@ export class Server implements ServerUnderTest, Endpoint {
       PORT: String(options.port),
       ...options.env,
       ...variant.env,
+      // A script of the app may set PORT itself; a preload of ours still knows.
+      REDLINE_PORT: String(options.port),
     };
     this.#host = env.HOST === '::1' ? '::1' : '127.0.0.1';
     const [program, ...args] = onAllCores(options.pinning, variant.command);

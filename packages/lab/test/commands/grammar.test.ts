@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Workbench } from './run-cli.ts';
 
 /** What every command that sends requests of its own takes. */
-const sending = ['bench', 'ladder', 'stairs', 'flame', 'deopts', 'advise', 'runtimes'];
+const sending = ['try', 'ci', 'bench', 'ladder', 'stairs', 'flame', 'deopts', 'advise', 'runtimes'];
 const reporting = [...sending, 'top', 'replay', 'prove'];
 
 async function optionsOf(bench: Workbench, command: string): Promise<Map<string, string>> {

@@ -10,6 +10,7 @@ const log = Array.from({ length: 50 }, () =>
 
 /** Each under way for a minute, in a load that has begun once its server is asked. */
 const commands: Record<string, string[]> = {
+  try: ['--restarts', '50'],
   bench: ['--restarts', '50'],
   ladder: ['--restarts', '50'],
   stairs: ['--seconds', '60'],

@@ -15,6 +15,9 @@ import { renderAdviseHtml } from '../../src/advise/advise-page.ts';
 import { renderAdviseTerminal } from '../../src/advise/advise-terminal.ts';
 import { benchMarkdown } from '../../src/bench/report/bench-markdown.ts';
 import { renderHtml } from '../../src/bench/report/html.ts';
+import { tryMarkdown } from '../../src/try/report/try-markdown.ts';
+import { renderTryHtml } from '../../src/try/report/try-page.ts';
+import { renderTryTerminal } from '../../src/try/report/try-terminal.ts';
 import { proveMarkdown } from '../../src/prove/prove-markdown.ts';
 import { renderProveHtml } from '../../src/prove/prove-page.ts';
 import { renderProveTerminal } from '../../src/prove/prove-terminal.ts';
@@ -36,6 +39,7 @@ import {
   proved,
   replayed,
   topped,
+  tried,
   waitingStairs,
 } from './scenes.ts';
 
@@ -71,6 +75,15 @@ function taken(result: ReturnType<typeof stairsFixture>): Scene {
   };
 }
 
+function triedScene(gains: Parameters<typeof tried>[0]): Scene {
+  const result = tried(gains);
+  return {
+    terminal: (options) => renderTryTerminal(result, options),
+    markdown: tryMarkdown(result),
+    html: renderTryHtml(result),
+  };
+}
+
 const scenes: Record<string, Scene> = {
   ladder: measured(),
   bench: measured({ command: 'bench' }),
@@ -103,6 +116,8 @@ const scenes: Record<string, Scene> = {
     markdown: topMarkdown(replayed),
     html: renderTopHtml(replayed),
   },
+  try: triedScene({}),
+  'try that gains nothing': triedScene({ cpu: 1.01, rps: 1.005 }),
   advise: {
     terminal: (options) => renderAdviseTerminal(advised, options),
     markdown: adviseMarkdown(advised),

@@ -1,6 +1,9 @@
 import type { RouteCost, TopResult } from '../../src/access-log/top.ts';
 import type { AdviseResult } from '../../src/advise/result.ts';
 import type { DeoptFunction, DeoptsResult } from '../../src/deopts/result.ts';
+import type { TryResult } from '../../src/try/result.ts';
+import { wordOf } from '../../src/try/verdict.ts';
+import { fixture } from './fixture.ts';
 import { compareProfiles } from '../../src/flame/change.ts';
 import type { FlameDiff } from '../../src/flame/change-report.ts';
 import type { FlameFunction, FlameNode, FlameResult } from '../../src/flame/result.ts';
@@ -16,6 +19,37 @@ const run = {
   redlineVersion: '0.1.0',
   startedAt: '2026-11-21T12:00:00.000Z',
 };
+
+/** An app with a long command, measured with redline: 2.4 times as fast unless said otherwise. */
+export function tried({ cpu = 2.4, rps = 2.3 }: { cpu?: number; rps?: number }): TryResult {
+  const bench = fixture({
+    command: 'bench',
+    rungs: [{ name: 'as it is' }, { name: 'with redline', cpu, rps, spread: 0.012 }],
+    warnings: ['Only the first 20000 requests are replayed; the 12 after them are not.'],
+  });
+  const command =
+    'NODE_ENV=production npm run start:prod --workspace=@some-organisation/orders-api';
+  return {
+    ...run,
+    schema: 1,
+    command: 'try',
+    title: `${command}, GET /orders/:id`,
+    durationSeconds: 61,
+    app: { command, framework: 'Nest on Fastify', node: '24.21.0', port: 3000 },
+    requestsFrom: 'The busiest GET route of access.log, with 54 % of its time.',
+    compared: 'status',
+    packages: [
+      { name: '@redline/http', version: '0.1.0', from: 'redline' },
+      { name: '@redline/child-process', version: '0.1.0', from: 'app' },
+    ],
+    word: wordOf(bench),
+    keep: [
+      'npm install @redline/http',
+      `NODE_OPTIONS="--import @redline/http/register --import @redline/child-process/register" ${command}`,
+    ],
+    bench,
+  };
+}
 
 export const advised: AdviseResult = {
   ...run,

@@ -1,3 +1,4 @@
+import { limitSentences } from '../limit.ts';
 import type { BenchResult } from '../result.ts';
 import type { Interval } from '../../figures.ts';
 import { fixed, plural } from '../../report/format.ts';
@@ -6,6 +7,7 @@ import {
   code,
   escaped,
   heading,
+  list,
   markdownOf,
   table,
   warningList,
@@ -43,6 +45,7 @@ export function benchMarkdown(result: BenchResult): string {
   return markdownOf(
     heading(result.title),
     warningList(result.warnings),
+    result.limit && list(limitSentences(result.limit).map(escaped)),
     table(columns, rows),
     `${resolutionText(result) ?? 'Without an A/A control.'} ${plural(result.precision.restarts, 'restart')}, ${fixed(result.durationSeconds / 60, 1)} minutes, ${escaped(result.load.requests.join(', '))}.`,
   );

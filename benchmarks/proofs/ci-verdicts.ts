@@ -1,0 +1,161 @@
+// `npm run bench -- ci-verdicts`: real runs of `redline ci`, made one by one and all kept, with another process on the machine
+// that takes 30 % of a core: of a commit that changes nothing, and of one that makes a server 5 % slower. How often is the
+// build red? A run takes five minutes; --minutes bounds the whole, and runs are added to the file, so that a record can
+// grow over days.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type BenchResult, isMeasured } from '@redline/lab';
+import { writeSummary } from '../draws.ts';
+
+const { values } = parseArgs({
+  options: {
+    same: { type: 'string', default: '10' },
+    slower: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '110' },
+    seconds: { type: 'string', default: '270' },
+    load: { type: 'string', default: '0.3' },
+    json: { type: 'string', default: 'redline-out/ci-verdicts.json' },
+  },
+});
+
+type Kind = 'same' | 'slower';
+
+interface Run {
+  kind: Kind;
+  startedAt: string;
+  seconds: number;
+  /** Of a core, that the other process wants. */
+  otherLoad: number;
+  loadBefore: number;
+  restarts: number;
+  isRed: boolean;
+  word: string;
+  /** More CPU than the base, as fractions. */
+  more: { value: number; low: number; high: number };
+  /** The farthest that the base reads from itself; null where it was not measured twice. */
+  noise: number | null;
+}
+
+export interface CiVerdicts {
+  schema: 1;
+  proof: 'ci-verdicts';
+  machine: object;
+  summary: Record<Kind, { runs: number; red: number; words: Record<string, number> }>;
+  runs: Run[];
+}
+
+const file = resolve(values.json);
+const proof: CiVerdicts = existsSync(file)
+  ? (JSON.parse(readFileSync(file, 'utf8')) as CiVerdicts)
+  : { schema: 1, proof: 'ci-verdicts', machine: {}, summary: summaryOf([]), runs: [] };
+const endsAt = Date.now() + Number(values.minutes) * 60_000;
+const folder = mkdtempSync(join(tmpdir(), 'redline-ci-verdicts-'));
+const other = startOther(Number(values.load));
+try {
+  const repositories = { same: repository('same'), slower: repository('slower') };
+  for (const kind of inTurns(Number(values.same), Number(values.slower))) {
+    const { seconds = Number(values.seconds) * 1.2 } = proof.runs.at(-1) ?? {};
+    if (Date.now() + seconds * 1_000 > endsAt) break;
+    const run = runOnce(kind, repositories[kind]);
+    proof.runs.push(run);
+    proof.summary = summaryOf(proof.runs);
+    writeSummary(file, proof);
+  }
+} finally {
+  other?.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** One of each kind after the other: what the machine does in an hour meets both. */
+function inTurns(same: number, slower: number): Kind[] {
+  const most = Math.max(same, slower);
+  return Array.from({ length: most }, (_, at): Kind[] => [
+    ...(at < same ? (['same'] as const) : []),
+    ...(at < slower ? (['slower'] as const) : []),
+  ]).flat();
+}
+
+/** Two commits of the twin server: the second changes nothing, or makes it 5 % slower. */
+function repository(kind: Kind): string {
+  const path = join(folder, kind);
+  const git = (...args: string[]): void => {
+    const who = ['-c', 'user.name=proof', '-c', 'user.email=proof@localhost'];
+    execFileSync('git', ['-C', path, ...who, ...args], { stdio: 'ignore' });
+  };
+  execFileSync('git', ['init', '--quiet', path]);
+  for (const name of ['twin-app.mjs', 'spin.mjs']) {
+    copyFileSync(join(import.meta.dirname, name), join(path, name));
+  }
+  git('add', '.');
+  git('commit', '-m', 'base');
+  const app = readFileSync(join(path, 'twin-app.mjs'), 'utf8');
+  const changed = app.replace('process.env.SLOWER ?? 0)', 'process.env.SLOWER ?? 0.05)');
+  if (changed === app) throw new Error('The twin does not read SLOWER as this proof expects.');
+  writeFileSync(join(path, 'twin-app.mjs'), kind === 'same' ? `${app}\n` : changed);
+  git('commit', '-am', 'present');
+  return path;
+}
+
+function runOnce(kind: Kind, cwd: string): Run {
+  const loadBefore = loadavg()[0]!;
+  const json = join(folder, 'run.json');
+  rmSync(json, { force: true });
+  const target = ['http://127.0.0.1:3000/items', '--base', 'HEAD~1', '--seconds', values.seconds];
+  const files = ['--json', json, '--out', join(folder, 'out')];
+  const { status } = spawnSync(
+    'redline',
+    ['ci', ...target, ...files, '--', 'node', 'twin-app.mjs'],
+    {
+      cwd,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  const { machine, startedAt, durationSeconds, precision, limit, variants } = JSON.parse(
+    readFileSync(json, 'utf8'),
+  ) as BenchResult;
+  const [judged] = limit!.variants;
+  if (judged === undefined || !variants.every(isMeasured)) throw new Error('Nothing was measured.');
+  proof.machine = machine;
+  return {
+    kind,
+    startedAt,
+    seconds: durationSeconds,
+    otherLoad: Number(values.load),
+    loadBefore,
+    restarts: precision.restarts,
+    isRed: status !== 0,
+    word: judged.word,
+    more: judged.more,
+    noise: limit!.noise ?? null,
+  };
+}
+
+function summaryOf(runs: readonly Run[]): CiVerdicts['summary'] {
+  const of = (kind: Kind) => {
+    const own = runs.filter((run) => run.kind === kind);
+    const words: Record<string, number> = {};
+    for (const { word } of own) words[word] = (words[word] ?? 0) + 1;
+    return { runs: own.length, red: own.filter(({ isRed }) => isRed).length, words };
+  };
+  return { same: of('same'), slower: of('slower') };
+}
+
+/** Busy for a part of every tenth of a second, on whichever core it gets. */
+function startOther(share: number): ReturnType<typeof spawn> | undefined {
+  if (share === 0) return undefined;
+  const source = `setInterval(() => {
+    const until = performance.now() + ${share * 100};
+    while (performance.now() < until);
+  }, 100);`;
+  return spawn(process.execPath, ['-e', source], { stdio: 'ignore' });
+}

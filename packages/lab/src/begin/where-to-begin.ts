@@ -1,0 +1,71 @@
+import type { Project } from '../project/read-project.ts';
+
+interface Step {
+  command: string;
+  text: string;
+}
+
+/** What `redline` says in a project when it is asked for nothing: where to begin there, in about ten lines. */
+export function whereToBegin(project: Project, logs: readonly string[]): string {
+  const steps = project.start === undefined ? ofMonorepo(project) : ofApp(project, logs);
+  const width = Math.max(...steps.map(({ command }) => command.length)) + 2;
+  const lines = steps.map(({ command, text }) => `  ${command.padEnd(width)}${text}`);
+  return [headOf(project), '', ...lines, '', 'All commands: redline --help', ''].join('\n');
+}
+
+function headOf({ name, framework, start, workspaces, hasConfig }: Project): string {
+  const what = [
+    ...(framework === undefined ? [] : [framework]),
+    ...(start === undefined ? [] : [`started by ${start.join(' ')}`]),
+    ...(workspaces.length === 0 ? [] : [`${workspaces.length} of its workspaces start something`]),
+    ...(hasConfig ? ['with a redline.config'] : []),
+  ];
+  const about = what.length === 0 ? 'no start script was found' : what.join(', ');
+  return `Where to begin in ${name ?? 'this project'} (${about}):`;
+}
+
+function ofApp({ start, hasConfig, workspaces }: Project, logs: readonly string[]): Step[] {
+  const command = start!.join(' ');
+  const of = hasConfig ? '' : ` http://127.0.0.1:3000/path -- ${command}`;
+  const [log] = logs;
+  return [
+    { command: `redline try -- ${command}`, text: 'what redline gains here, in a minute' },
+    { command: `redline top ${log ?? 'access.log'}`, text: 'which routes take the time' },
+    { command: `redline stairs${of}`, text: 'what each stage of a request costs' },
+    { command: `redline flame${of}`, text: 'where V8 spends it' },
+    { command: `redline advise${of}`, text: 'which lines would gain' },
+    hasConfig
+      ? { command: 'redline bench', text: 'how the variants of redline.config compare' }
+      : { command: 'redline bench URL -- OLD -- NEW', text: 'whether a change helped' },
+    { command: `redline ci${of}`, text: 'whether a pull request is slower' },
+    ...(workspaces.length === 0
+      ? []
+      : [{ command: `redline try --cwd ${workspaces[0]}`, text: 'the same, for a workspace' }]),
+  ];
+}
+
+const mostWorkspaces = 5;
+
+function ofMonorepo({ workspaces, hasConfig }: Project): Step[] {
+  return [
+    ...workspaces.slice(0, mostWorkspaces).map((folder) => ({
+      command: `redline try --cwd ${folder}`,
+      text: 'what redline gains there, in a minute',
+    })),
+    ...(workspaces.length > 0 || hasConfig
+      ? []
+      : [{ command: 'redline try -- COMMAND', text: 'what redline gains for what it starts' }]),
+    ...(hasConfig
+      ? [
+          { command: 'redline try', text: 'what redline gains for its baseline, in a minute' },
+          { command: 'redline bench', text: 'how its variants compare' },
+          { command: 'redline ci', text: 'whether a pull request is slower' },
+        ]
+      : []),
+    {
+      command: `redline stairs${hasConfig ? '' : ' URL -- COMMAND'}`,
+      text: 'what each stage of a request costs',
+    },
+    { command: 'redline top access.log', text: 'which routes take the time' },
+  ];
+}

@@ -1,0 +1,56 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runToEnd } from '../system/run-to-end.ts';
+import { git } from './git.ts';
+import { linkFolder } from './link-folder.ts';
+
+/** Lock files, with what installs exactly what they name. */
+const installs: readonly [file: string, command: readonly string[]][] = [
+  ['package-lock.json', ['npm', 'ci', '--no-audit', '--no-fund']],
+  ['npm-shrinkwrap.json', ['npm', 'ci', '--no-audit', '--no-fund']],
+  ['pnpm-lock.yaml', ['pnpm', 'install', '--frozen-lockfile']],
+  ['yarn.lock', ['yarn', 'install', '--frozen-lockfile']],
+  ['bun.lock', ['bun', 'install', '--frozen-lockfile']],
+];
+
+/**
+ * Gives a tree its dependencies: those of the repository, where both lock the same ones, otherwise an installation of its own.
+ * @param root Of the repository, whose folders of dependencies are taken.
+ * @param folder Of the app in it, as seen from the root: its lock file may lie there.
+ */
+export async function installInto(
+  tree: string,
+  { root, folder, signal }: { root: string; folder: string; signal: AbortSignal },
+): Promise<void> {
+  const places = [...new Set([folder, ''])];
+  const place = places.find((each) => lockIn(join(tree, each)) !== undefined);
+  const [file, command] = (place === undefined ? undefined : lockIn(join(tree, place))) ?? [];
+  const isSame = file === undefined || sameFile(join(root, place!, file), join(tree, place!, file));
+  const modules = isSame ? await moduleFolders(root) : [];
+  for (const each of modules) linkFolder(join(root, each), join(tree, each));
+  if (modules.length > 0 || command === undefined) return;
+  await runToEnd(
+    { command, env: {} },
+    { asked: 'The installation', cwd: join(tree, place!), signal },
+  );
+}
+
+function lockIn(folder: string): (typeof installs)[number] | undefined {
+  return installs.find(([file]) => existsSync(join(folder, file)));
+}
+
+function sameFile(one: string, other: string): boolean {
+  return existsSync(one) && readFileSync(one).equals(readFileSync(other));
+}
+
+/** Of the root and of its workspaces, as git leaves them out. */
+async function moduleFolders(root: string): Promise<string[]> {
+  const ignored = await git(
+    ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory'],
+    { cwd: root },
+  );
+  const found = ignored.split('\n').filter((each) => /(^|\/)node_modules\/?$/.test(each));
+  // A repository that does not ignore it has it all the same.
+  const all = existsSync(join(root, 'node_modules')) ? [...found, 'node_modules'] : found;
+  return [...new Set(all.map((each) => each.replace(/\/$/, '')))];
+}

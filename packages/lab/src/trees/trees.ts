@@ -1,0 +1,137 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { LabError } from '../errors.ts';
+import type { CommandLine } from '../config/command-line.ts';
+import { readProject } from '../project/read-project.ts';
+import { runToEnd } from '../system/run-to-end.ts';
+import { git } from './git.ts';
+import { installInto } from './install.ts';
+
+/** One revision of a repository, checked out on its own and built. */
+export interface Tree {
+  /** e.g. `origin/main (1a2b3c4)` */
+  name: string;
+  path: string;
+}
+
+export interface TreeOptions {
+  /** Of the app, in the repository. */
+  folder: string;
+  base: string;
+  /** What builds a tree; undefined for the build script of its package.json, if it has one. */
+  build: CommandLine | 'none' | undefined;
+  signal: AbortSignal;
+  phase(text: string): void;
+}
+
+/** The base and the present state of a repository side by side, as worktrees that are gone in the end. */
+export class Trees implements AsyncDisposable {
+  readonly base: Tree;
+  readonly present: Tree;
+  readonly #root: string;
+  readonly #parent: string;
+
+  private constructor(root: string, parent: string, names: { base: string; present: string }) {
+    this.#root = root;
+    this.#parent = parent;
+    this.base = { name: names.base, path: join(parent, 'base') };
+    this.present = { name: names.present, path: join(parent, 'present') };
+  }
+
+  /** @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing is left behind then */
+  static async prepare(options: TreeOptions): Promise<Trees> {
+    const { folder, base, signal, phase } = options;
+    const root = realpathSync(await git(['rev-parse', '--show-toplevel'], { cwd: folder }));
+    await refuseChanges(root);
+    const [of, now] = await Promise.all([revision(base, root), revision('HEAD', root)]);
+    const branch = await git(['rev-parse', '--abbrev-ref', 'HEAD'], { cwd: root });
+    const parent = realpathSync(await mkdtemp(join(tmpdir(), 'redline-trees-')));
+    const trees = new Trees(root, parent, {
+      base: `${base} (${of.slice(0, 7)})`,
+      present: `${branch === base ? 'HEAD' : branch} (${now.slice(0, 7)})`,
+    });
+    try {
+      for (const [tree, commit] of [
+        [trees.base, of],
+        [trees.present, now],
+      ] as const) {
+        signal.throwIfAborted();
+        phase(`checking out ${tree.name}`);
+        await git(['worktree', 'add', '--detach', '--force', tree.path, commit], {
+          cwd: root,
+          signal,
+        });
+        phase(`installing ${tree.name}`);
+        const inTree = relative(root, realpathSync(folder));
+        await installInto(tree.path, { root, folder: inTree, signal });
+        await build(join(tree.path, inTree), tree.name, options);
+      }
+      return trees;
+    } catch (error) {
+      await trees[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** A path below the repository, as it is in a tree; any other text stays. */
+  inTree(tree: Tree, path: string): string {
+    if (!isAbsolute(path) || !existsSync(path)) return path;
+    // The folder may have been reached by a link, which git has followed; a program may be one, and stays it.
+    const real = statSync(path).isDirectory()
+      ? realpathSync(path)
+      : join(realpathSync(dirname(path)), basename(path));
+    const below = relative(this.#root, real);
+    return below.startsWith('..') ? path : join(tree.path, below);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#parent, { recursive: true, force: true });
+    // Their folders are gone, so that git forgets them.
+    await git(['worktree', 'prune'], { cwd: this.#root }).catch(() => {});
+  }
+}
+
+async function build(
+  folder: string,
+  name: string,
+  { build: asked, signal, phase }: TreeOptions,
+): Promise<void> {
+  const command = asked ?? buildScript(folder);
+  if (command === undefined || command === 'none') return;
+  phase(`building ${name}`);
+  await runToEnd(command, { asked: `The build of ${name},`, cwd: folder, signal });
+}
+
+function buildScript(folder: string): CommandLine | undefined {
+  const project = readProject(folder);
+  return project?.scripts['build'] === undefined
+    ? undefined
+    : { command: [project.manager, 'run', 'build'], env: {} };
+}
+
+async function revision(ref: string, root: string): Promise<string> {
+  try {
+    return await git(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], { cwd: root });
+  } catch (cause) {
+    throw new LabError(
+      'ERR_REDLINE_GIT',
+      `"${ref}" is not a revision of this repository; a shallow clone lacks most: git fetch origin ${ref.replace(/^origin\//, '')}`,
+      { cause },
+    );
+  }
+}
+
+/** What is not committed would be in neither tree. */
+async function refuseChanges(root: string): Promise<void> {
+  const changed = await git(['status', '--porcelain', '--untracked-files=no'], { cwd: root });
+  if (changed === '') return;
+  const files = changed.split('\n').map((line) => line.slice(3));
+  const some = files.slice(0, 3).join(', ');
+  const more = files.length > 3 ? ` and ${files.length - 3} more` : '';
+  throw new LabError(
+    'ERR_REDLINE_GIT',
+    `${some}${more} changed since the last commit, and trees are made of commits: commit or stash first.`,
+  );
+}

@@ -1,0 +1,211 @@
+import type { Command } from 'commander';
+import { resolve } from 'node:path';
+import { applyReplay } from '../access-log/apply-replay.ts';
+import { measure } from '../bench/measure-plans.ts';
+import type { BenchResult } from '../bench/result.ts';
+import type { CommandContext } from '../command/context.ts';
+import { parseCount, parseSeconds, parseSeed } from '../command/options.ts';
+import { addTarget } from '../command/target-options.ts';
+import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { type CommandLine, parseCommand } from '../config/command-line.ts';
+import type { Plan } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import { PhaseLine } from '../report/phase-line.ts';
+import { invocation, withoutSecrets } from '../secrets.ts';
+import { label } from '../servers/contract.ts';
+import { runToEnd } from '../system/run-to-end.ts';
+import { asItIs, variantOf, withRedline } from './app.ts';
+import { busiestRoute } from './busiest-route.ts';
+import { keepLines } from './keep.ts';
+import { type Prepared, prepare } from './prepare.ts';
+import { formatTryJson } from './report/try-json.ts';
+import { tryMarkdown } from './report/try-markdown.ts';
+import { renderTryHtml } from './report/try-page.ts';
+import { renderTryTerminal } from './report/try-terminal.ts';
+import type { TryResult } from './result.ts';
+import { resolveTarget, type TargetOptions, type TryTarget } from './target.ts';
+import { wordOf } from './verdict.ts';
+
+interface TryOptions extends TargetOptions, ReportOptions {
+  log?: string;
+  before?: string;
+  seconds?: number;
+  restarts?: number;
+  seed?: number;
+}
+
+const defaultSeconds = 60;
+/** The time decides on the restarts: these are the most. */
+const precisionInTurns = { restarts: 12, blocks: 2, sliceMs: 100, warmupMs: 1_000, latencyMs: 200 };
+const precisionWithout = { restarts: 12, blocks: 6, sliceMs: 200, warmupMs: 1_000, latencyMs: 300 };
+
+export function addTryCommand(program: Command, context: CommandContext): void {
+  const command = addTarget(program.command('try'), 'URLs or paths of the app to ask')
+    .description('measure what redline gains for an app, without changing it')
+    .option('--log <file>', 'ask for the busiest GET route of this access log')
+    .option('--variant <name>', 'variant of the config (default: the baseline)')
+    .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)')
+    .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"')
+    .option(
+      '--seconds <n>',
+      `time for everything, in seconds (default: ${defaultSeconds})`,
+      parseSeconds,
+    )
+    .option('--restarts <n>', 'fresh starts of every server (default: as many as fit)', parseCount)
+    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+  addReports(command)
+    .addHelpText('after', helpText)
+    .action((target: string, words: string[], options: TryOptions, own: Command) =>
+      run(own.args, options, context),
+    );
+}
+
+async function run(
+  words: readonly string[],
+  options: TryOptions,
+  context: CommandContext,
+): Promise<void> {
+  const startedAt = new Date();
+  const { signal } = context;
+  const target = await resolveTarget(words, options);
+  const { requestsFrom, notes } = await readLog(target, options, signal);
+  if (options.before !== undefined) {
+    await runToEnd(parseCommand(options.before), {
+      asked: '--before',
+      cwd: target.app.cwd,
+      signal,
+    });
+  }
+  const setup = (await target.plan.setup?.()) ?? {};
+  try {
+    const prepared = await look(target, setup.env ?? {}, signal);
+    const plan = planOf(target, prepared, options, startedAt);
+    const measured = { ...plan, setup: () => ({ env: setup.env ?? {} }) };
+    const bench = await measure('bench', plan.title, [measured], { context, startedAt, notes });
+    const result = resultOf(target, prepared, bench, requestsFrom ?? prepared.why ?? '');
+    await writeFiles(
+      {
+        stem: `${bench.scenario}-${bench.runId}`,
+        json: formatTryJson(result),
+        html: renderTryHtml(result),
+        md: () => tryMarkdown(result),
+      },
+      options,
+      (terminal) => renderTryTerminal(result, terminal),
+    );
+  } finally {
+    await setup.stop?.();
+  }
+}
+
+/** The requests of a log take the place of the plan's. */
+async function readLog(
+  target: TryTarget,
+  { log, replay, route, ...options }: TryOptions,
+  signal: AbortSignal,
+): Promise<{ requestsFrom: string | undefined; notes: string[] }> {
+  if (log !== undefined && (replay !== undefined || route !== undefined || target.hasRequests)) {
+    const other = replay !== undefined ? '--replay' : route !== undefined ? '--route' : 'a request';
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--log chooses the requests, and so does ${other}: omit one of them.`,
+    );
+  }
+  const busiest = log === undefined ? undefined : await busiestRoute(resolve(log), signal);
+  const chosen = busiest === undefined ? { replay, route } : { replay: log, route: busiest.route };
+  const hadReplay = (chosen.replay ?? target.plan.replay?.file) !== undefined;
+  const notes = await applyReplay([target.plan], { ...options, ...definedOf(chosen) }, signal);
+  if (hadReplay) target.hasRequests = true;
+  return { requestsFrom: busiest?.why, notes };
+}
+
+function definedOf(chosen: {
+  replay: string | undefined;
+  route: string | undefined;
+}): Pick<TryOptions, 'replay' | 'route'> {
+  const { replay, route } = chosen;
+  return { ...(replay === undefined ? {} : { replay }), ...(route === undefined ? {} : { route }) };
+}
+
+async function look(
+  target: TryTarget,
+  env: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  using line = new PhaseLine('try');
+  return await prepare(target, { env, signal, phase: (text) => line.show(text) });
+}
+
+/** Two variants of one app; the runner adds the first once more, as the control. */
+function planOf(
+  { plan, app, typed }: TryTarget,
+  { requests, preloads, main, isRedirected }: Prepared,
+  { seconds = defaultSeconds, restarts }: TryOptions,
+  startedAt: Date,
+): Plan {
+  const until = startedAt.getTime() + seconds * 1_000;
+  const precision = plan.turns ? precisionInTurns : precisionWithout;
+  // Side by side, each server has a port of its own. What asks for the one it is given needs no help, and gets none.
+  const redirecting = isRedirected ? { main: main.asked } : undefined;
+  const asked = plan.requestLabel ?? requests.map(label).join(', ');
+  return {
+    ...plan,
+    name: `${plan.name}-try`,
+    title: `${typedText(typed)}, ${asked}`,
+    group: undefined,
+    requests,
+    variants: [
+      variantOf(app, asItIs, [], redirecting),
+      variantOf(app, withRedline, preloads, redirecting),
+    ],
+    baseline: asItIs,
+    precision: { ...precision, ...(restarts === undefined ? {} : { restarts }) },
+    ...(restarts === undefined ? { until } : {}),
+  };
+}
+
+function typedText({ command, env }: CommandLine): string {
+  return [...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...command].join(' ');
+}
+
+function resultOf(
+  { typed, project }: TryTarget,
+  { main, compared, preloads }: Prepared,
+  bench: BenchResult,
+  requestsFrom: string,
+): TryResult {
+  const { title, runId, redlineVersion, startedAt, durationSeconds } = bench;
+  return withoutSecrets({
+    schema: 1,
+    command: 'try',
+    title,
+    invocation: invocation(),
+    runId,
+    redlineVersion,
+    startedAt,
+    durationSeconds,
+    app: {
+      command: typedText(typed),
+      ...(project?.framework === undefined ? {} : { framework: project.framework }),
+      node: main.node.replace(/^v/, ''),
+      port: main.asked,
+    },
+    requestsFrom,
+    compared,
+    packages: preloads.map(({ name, version, from }) => ({ name, version, from })),
+    word: wordOf(bench),
+    keep: keepLines(typed, project, preloads),
+    bench,
+  });
+}
+
+const helpText = `
+Examples:
+  redline try -- node dist/main.js
+  redline try -- npm start
+  redline try /feed --before "docker compose up -d --wait" -- npm run start:prod
+  redline try --log access.log -- node server.js
+
+Without a command it tries the config of the folder, or the start script of its package.json.
+
+Exit status: 0 measured, 1 the app, a check or the load failed, or redline cannot serve it, 2 wrong input, 130 interrupted.`;

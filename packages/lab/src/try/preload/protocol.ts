@@ -1,0 +1,34 @@
+/** Environment variable with the settings of the scout. */
+export const environmentName = 'REDLINE_SCOUT';
+/** The port a server is given, also where a script of the app sets PORT itself. */
+export const portName = 'REDLINE_PORT';
+
+/** What is said to the process of the app, as JSON. */
+export interface ScoutSettings {
+  /** The port an app insists on: it gets its own instead. Every other fixed port becomes a free one. */
+  main?: number;
+  /** Where a line goes for each sighting. Absent while the app is measured. */
+  file?: string;
+  /** Where `@redline/http` is imported from, to ask which engine serves. */
+  engine?: string;
+}
+
+export interface Listening {
+  type: 'listening';
+  /** What the app asked for, and what it got. */
+  asked: number;
+  port: number;
+  kind: 'http' | 'tls' | 'other';
+  node: string;
+  /** Why the native engine does not serve; absent where it does, or was not asked for. */
+  leftToNode?: string;
+  /** Paths of GET routes as the framework has them, as far as it shows them. */
+  routes: string[];
+}
+
+/** The app started a process. */
+export interface ChildStarted {
+  type: 'child';
+}
+
+export type Sighting = Listening | ChildStarted;

@@ -1,0 +1,104 @@
+// Loaded into the app before its own code: NODE_OPTIONS=--import. It reaches npm, npx and every other Node process on the
+// way too, and does nothing there but wait for a server that never listens.
+import childProcess from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync } from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, Server } from 'node:net';
+import {
+  environmentName,
+  type Listening,
+  portName,
+  type ScoutSettings,
+  type Sighting,
+} from './protocol.ts';
+import { routesOf, watchRoutes } from './routes.ts';
+
+type Listen = (this: Server, ...args: unknown[]) => Server;
+
+const text = process.env[environmentName];
+if (text !== undefined) install(JSON.parse(text) as ScoutSettings);
+
+function install(settings: ScoutSettings): void {
+  const { file } = settings;
+  if (file === undefined) return watchListen(settings, () => {});
+  const say = (sighting: Sighting): void => appendFileSync(file, `${JSON.stringify(sighting)}\n`);
+  watchRoutes();
+  let hasListened = false;
+  watchListen(settings, (server, asked) => {
+    hasListened = true;
+    // What is registered in the same turn belongs to it.
+    setImmediate(() => {
+      void sightingOf(server, asked, settings).then((sighting) => sighting && say(sighting));
+    });
+  });
+  watchChildren(() => hasListened && say({ type: 'child' }));
+}
+
+/** Servers side by side cannot have one port, and one that the app itself may already run on is left alone. */
+function watchListen(
+  { main }: ScoutSettings,
+  onListening: (server: Server, asked: number) => void,
+): void {
+  const port = Number(process.env[portName]);
+  const listen = Server.prototype.listen as Listen;
+  const placeOf = (asked: number): number => (asked === port || asked === main ? port : 0);
+  (Server.prototype as unknown as { listen: Listen }).listen = function (first, ...rest) {
+    const asked = portOf(first);
+    if (asked === undefined) return listen.call(this, first, ...rest);
+    this.once('listening', () => onListening(this, asked));
+    const place = asked === 0 ? 0 : placeOf(asked);
+    const isObject = typeof first === 'object' && first !== null;
+    return listen.call(this, isObject ? { ...first, port: place } : place, ...rest);
+  };
+}
+
+/** Undefined for a path, a handle or a descriptor. */
+function portOf(first: unknown): number | undefined {
+  const given =
+    typeof first === 'object' && first !== null ? (first as { port?: unknown }).port : first;
+  if (typeof given !== 'number' && (typeof given !== 'string' || given.trim() === '')) {
+    return undefined;
+  }
+  const port = Number(given);
+  return Number.isInteger(port) && port >= 0 ? port : undefined;
+}
+
+async function sightingOf(
+  server: Server,
+  asked: number,
+  { engine }: ScoutSettings,
+): Promise<Listening | undefined> {
+  const address = server.address() as AddressInfo | null;
+  if (address === null) return undefined;
+  const isTls = typeof (server as { setSecureContext?: unknown }).setSecureContext === 'function';
+  const kind = isTls ? 'tls' : server.listenerCount('request') > 0 ? 'http' : 'other';
+  const sighting: Listening = {
+    type: 'listening',
+    asked,
+    port: address.port,
+    kind,
+    node: process.version,
+    routes: kind === 'other' ? [] : routesOf(server as HttpServer),
+  };
+  if (engine === undefined) return sighting;
+  const { engine: ask } = (await import(engine)) as {
+    engine: (server: Server) => { name: string; reason?: string };
+  };
+  const { name, reason = '' } = ask(server);
+  return name === 'native' ? sighting : { ...sighting, leftToNode: reason };
+}
+
+function watchChildren(onStart: () => void): void {
+  subscribe('child_process', onStart);
+  const methods = childProcess as unknown as Record<string, (...args: unknown[]) => unknown>;
+  for (const name of ['spawnSync', 'execSync', 'execFileSync']) {
+    const method = methods[name]!;
+    methods[name] = function (this: unknown, ...args: unknown[]): unknown {
+      onStart();
+      return method.apply(this, args);
+    };
+  }
+  syncBuiltinESMExports();
+}

@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RequestConfig } from '../config/types.ts';
+import { LabError } from '../errors.ts';
+import { checkContract, send } from '../servers/contract.ts';
+import { distinctRequests } from '../servers/distinct-requests.ts';
+import { pinSelf } from '../system/pinning.ts';
+import { asItIs, withRedline } from './app.ts';
+import { chooseRequest } from './choose-request.ts';
+import { findPreload, type Preload } from './packages.ts';
+import type { Listening } from './preload/protocol.ts';
+import type { TryTarget } from './target.ts';
+import { Trial, type TrialOptions } from './trial.ts';
+
+/** What is known of an app once it has been started three times. */
+export interface Prepared {
+  requests: Required<RequestConfig>[];
+  /** Only where the requests were found here. */
+  why: string | undefined;
+  compared: 'body' | 'status';
+  preloads: Preload[];
+  /** The listener that is asked, as the app opened it. */
+  main: Listening;
+  /** Whether its servers need other ports than they ask for, to run side by side. */
+  isRedirected: boolean;
+}
+
+/** Of a log, a few show whether the responses agree. */
+const mostChecked = 20;
+
+/**
+ * Starts the app as it is, finds where it listens and what it answers; then once more beside one with redline, and compares
+ * what the two answer.
+ * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT
+ */
+export async function prepare(
+  target: TryTarget,
+  {
+    env,
+    signal,
+    phase,
+  }: { env: Record<string, string>; signal: AbortSignal; phase(text: string): void },
+): Promise<Prepared> {
+  const { app, plan } = target;
+  const http = findPreload('@redline/http', app.cwd);
+  const folder = await mkdtemp(join(tmpdir(), 'redline-try-'));
+  const options: TrialOptions = {
+    app,
+    env,
+    pinning: pinSelf(false),
+    folder,
+    readyTimeoutMs: plan.readyTimeoutMs,
+    signal,
+  };
+  try {
+    phase('starting the app, to see where it listens');
+    await using first = await Trial.start(options, { name: asItIs, preloads: [] });
+    const main = mainOf(first, target);
+    phase('asking its routes');
+    const { requests, why, startsChildren } = await chooseAll(first, main, target, signal);
+    const preloads = startsChildren
+      ? [http, findPreload('@redline/child-process', app.cwd)]
+      : [http];
+    phase('comparing its responses with and without redline');
+    const isFixed = main.port !== first.server.port;
+    const how = isFixed ? { main: main.asked } : {};
+    await using second = await Trial.start(options, { name: asItIs, preloads: [], ...how });
+    await using changed = await Trial.start(options, { name: withRedline, preloads, ...how });
+    requireEngine(changed, target);
+    const checked = distinctRequests(requests).slice(0, mostChecked);
+    const compared = (await agrees(first, second, main, checked)) ? 'body' : 'status';
+    const settled = compared === 'body' ? checked : checked.map(byStatus);
+    await checkContract([second.server, changed.server], settled);
+    return {
+      requests: compared === 'body' ? requests : requests.map(byStatus),
+      why,
+      compared: settled.every(({ compare }) => compare === 'body') ? 'body' : 'status',
+      preloads,
+      main,
+      isRedirected: isFixed || first.listeners.length > 1,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function mainOf(trial: Trial, { port }: TryTarget): Listening {
+  const main = trial.main(port)!;
+  if (main.kind !== 'tls') return main;
+  throw new LabError(
+    'ERR_REDLINE_TRY',
+    `Not for you: the app terminates TLS itself on port ${main.asked}, and that stays with Node. It pays where a proxy does that.`,
+  );
+}
+
+async function chooseAll(
+  trial: Trial,
+  main: Listening,
+  { plan, hasRequests }: TryTarget,
+  signal: AbortSignal,
+): Promise<{
+  requests: Required<RequestConfig>[];
+  why: string | undefined;
+  startsChildren: boolean;
+}> {
+  const endpoint = await trial.endpoint(main);
+  const chosen = hasRequests
+    ? undefined
+    : await chooseRequest(endpoint, main.routes, plan.requests[0]!.headers, signal);
+  const requests =
+    chosen === undefined ? plan.requests : [{ ...plan.requests[0]!, ...chosen.request }];
+  const before = trial.childrenStarted;
+  const asked = distinctRequests(requests).slice(0, mostChecked);
+  for (const request of asked) {
+    await send(endpoint, request).catch(async (error: Error) => {
+      throw await trial.server.failure(`did not answer ${request.method} (${error.message})`);
+    });
+  }
+  // What a timer starts now and then is not the work of a request.
+  const startsChildren = trial.childrenStarted - before >= asked.length / 2;
+  return { requests, why: chosen?.why, startsChildren };
+}
+
+/** Whether two processes of the same app answer the same bytes: times and random ids do not. */
+async function agrees(
+  first: Trial,
+  second: Trial,
+  main: Listening,
+  requests: readonly Required<RequestConfig>[],
+): Promise<boolean> {
+  const endpoint = await first.endpoint(main);
+  for (const request of requests) {
+    // The first may fill a cache, and the second shows what is in it.
+    for (const each of [endpoint, second.server]) await send(each, request);
+    const [one, other] = [await send(endpoint, request), await send(second.server, request)];
+    if (!one.body.equals(other.body)) return false;
+  }
+  return true;
+}
+
+function byStatus(request: Required<RequestConfig>): Required<RequestConfig> {
+  return { ...request, compare: 'status' };
+}
+
+function requireEngine(changed: Trial, { port }: TryTarget): void {
+  const reason = changed.main(port)?.leftToNode;
+  if (reason === undefined) return;
+  throw new LabError(
+    'ERR_REDLINE_TRY',
+    `Not for you: @redline/http leaves this server to Node, because ${reason}.`,
+  );
+}

@@ -1,0 +1,49 @@
+import { figuresOf } from '../../bench/report/figures.ts';
+import { ladderSection } from '../../bench/report/ladder-table.ts';
+import { methodSection } from '../../bench/report/method.ts';
+import { resolutionText } from '../../bench/report/resolution.ts';
+import { commandHeader } from '../../report/command-header.ts';
+import { markup } from '../../report/markup.ts';
+import { renderPage } from '../../report/page.ts';
+import type { Section } from '../../report/section.ts';
+import type { TryResult } from '../result.ts';
+import { sentenceOf } from '../verdict.ts';
+import { circumstances, nextCommand } from './try-rows.ts';
+
+/** The report of `redline try` as one self-contained file: the answer, then the measurement as `bench` shows one. */
+export function renderTryHtml(result: TryResult): string {
+  const { bench } = result;
+  const { where, checked, what } = circumstances(result);
+  const findings = [
+    { word: result.word, text: sentenceOf(bench, result.word) },
+    ...(result.requestsFrom === '' ? [] : [{ word: 'requests', text: result.requestsFrom }]),
+    { word: 'checked', text: checked },
+  ];
+  const facts: [string, string][] = [
+    ['App', where],
+    ['With redline', what],
+    ['Load', `${bench.load.generator}, ${bench.load.connections} connections`],
+    ['Pinning', bench.machine.pinning],
+  ];
+  return renderPage({
+    title: result.title,
+    header: commandHeader(
+      { ...result, warnings: bench.warnings },
+      findings,
+      facts,
+      resolutionText(bench),
+    ),
+    sections: [...keep(result), ladderSection(bench, figuresOf(bench)), methodSection(bench)],
+  });
+}
+
+function keep(result: TryResult): Section[] {
+  const lines = result.word === 'gains' ? result.keep : [];
+  return [
+    {
+      id: 'keep',
+      heading: lines.length > 0 ? 'To keep it' : 'Next',
+      body: markup`<ul>${[...lines, nextCommand(result)].map((line) => markup`<li><code>${line}</code></li>`)}</ul>`,
+    },
+  ];
+}

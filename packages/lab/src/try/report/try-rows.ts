@@ -1,0 +1,79 @@
+import { noiseOf } from '../../bench/report/rows.ts';
+import type { Interval } from '../../figures.ts';
+import { columnDecimals, fixed, plural, range } from '../../report/format.ts';
+import { type Estimate, type Reading, WORDS } from '../../report/reading.ts';
+import { noiseText } from '../../report/words.ts';
+import type { TryResult } from '../result.ts';
+import { triedOf } from '../verdict.ts';
+
+/** One figure of the app, as it is and with redline. */
+export interface TryRow {
+  what: string;
+  before: string;
+  after: string;
+  /** Only for what carries a verdict. */
+  gain?: { ratio: string; range: string; reading: Reading; word: string };
+}
+
+export function tryRows({ bench }: TryResult): TryRow[] {
+  const tried = triedOf(bench);
+  if (tried === undefined) return [];
+  const { before } = tried;
+  const { variant: after, rps, cpu, rpsIsLowerBound } = tried.after;
+  const latency = columnDecimals([intervalOf(before.latencyMs), intervalOf(after.latencyMs)], 1);
+  const ms = (value: number): string => fixed(value, latency);
+  const micros = after.cpuMicrosPerRequest < 100 ? 1 : 0;
+  return [
+    {
+      what: 'requests/s',
+      before: fixed(before.rps),
+      after: `${rpsIsLowerBound ? '≥\u00a0' : ''}${fixed(after.rps)}`,
+      gain: gainOf(after.rpsRatio, rps),
+    },
+    {
+      what: 'CPU µs per request',
+      before: fixed(before.cpuMicrosPerRequest, micros),
+      after: fixed(after.cpuMicrosPerRequest, micros),
+      gain: gainOf(after.cpuRatio, cpu),
+    },
+    { what: 'p99 ms', before: ms(before.latencyMs.p99), after: ms(after.latencyMs.p99) },
+    { what: 'RSS MiB', before: fixed(before.rssMiB), after: fixed(after.rssMiB) },
+  ];
+}
+
+function gainOf(ratio: Interval, { reading }: Estimate): NonNullable<TryRow['gain']> {
+  const decimals = columnDecimals([ratio], 2);
+  return {
+    ratio: `${fixed(ratio.value, decimals)}\u00a0×`,
+    range: range(ratio, decimals),
+    reading,
+    word: WORDS[reading],
+  };
+}
+
+function intervalOf(latency: { p99: number; p99Low: number; p99High: number }): Interval {
+  return { value: latency.p99, low: latency.p99Low, high: latency.p99High };
+}
+
+/** What the figures hang on, in a few words each. */
+export function circumstances({ app, bench, packages, compared }: TryResult): {
+  where: string;
+  checked: string;
+  what: string;
+} {
+  const { machine, precision } = bench;
+  const noise = noiseOf(bench);
+  return {
+    where: `${app.framework === undefined ? '' : `${app.framework}, `}port ${app.port} · Node ${app.node} · ${machine.cpuModel}, ${plural(machine.cores, 'core')}`,
+    checked: `${compared === 'body' ? 'Both send the same bytes.' : 'Bodies change from one request to the next, so only the status was compared.'} A/A noise ${noise === undefined ? 'not measured' : noiseText(noise)} in ${plural(precision.restarts, 'restart')}.`,
+    what: `${packages.map(({ name, version }) => `${name} ${version}`).join(' and ')}, imported before the app.`,
+  };
+}
+
+/** The next command that says more, of the same requests. */
+export function nextCommand({ app, bench }: TryResult): string {
+  const [first = 'GET /'] = bench.load.requests;
+  const path = /^\S+ (\/\S*)$/.exec(first)?.[1] ?? '/';
+  const url = `http://127.0.0.1:${app.port}${path}`;
+  return `redline stairs ${/[&?]/.test(url) ? `'${url}'` : url} -- ${app.command}`;
+}

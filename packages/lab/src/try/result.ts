@@ -1,0 +1,43 @@
+import type { BenchResult } from '../bench/result.ts';
+
+/**
+ * What the app gains: `gains`, `nothing` (at most a few percent), `loses`, `unresolved` (this run cannot tell), `withheld`
+ * (the app differed from itself).
+ */
+export type TryWord = 'gains' | 'nothing' | 'loses' | 'unresolved' | 'withheld';
+
+/** The result of `redline try`: the JSON file, and the only source of a report. */
+export interface TryResult {
+  schema: 1;
+  command: 'try';
+  /** e.g. `npm start, GET /feed` */
+  title: string;
+  /** Command line as typed. */
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  durationSeconds: number;
+  app: {
+    /** As typed. */
+    command: string;
+    /** As package.json has it, e.g. `Nest on Fastify`. */
+    framework?: string;
+    /** The Node that runs it, e.g. `24.21.0`. */
+    node: string;
+    /** The port it listens on when nobody redirects it. */
+    port: number;
+  };
+  /** Why these requests, in one sentence. */
+  requestsFrom: string;
+  /** Whether bodies were compared, or, as they change from one request to the next, the status alone. */
+  compared: 'body' | 'status';
+  /** What was imported before the app. */
+  packages: { name: string; version: string; from: 'app' | 'redline' }[];
+  word: TryWord;
+  /** What to type to keep it. */
+  keep: string[];
+  /** The measurement itself: the app as it is, again, and with redline. */
+  bench: BenchResult;
+}

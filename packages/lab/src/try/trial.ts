@@ -1,0 +1,124 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PlannedVariant } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import { type Endpoint, findEndpoint } from '../load/endpoint.ts';
+import { choosePorts } from '../servers/ports.ts';
+import { Server } from '../servers/server.ts';
+import type { Pinning } from '../system/pinning.ts';
+import { variantOf } from './app.ts';
+import type { Preload } from './packages.ts';
+import type { Listening, Sighting } from './preload/protocol.ts';
+
+/** An app that serves metrics on a port of their own may open that first. */
+const othersWithinMs = 700;
+const lookEveryMs = 25;
+
+export interface TrialOptions {
+  app: PlannedVariant;
+  env: Record<string, string>;
+  pinning: Pinning;
+  folder: string;
+  readyTimeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** One start of the app with the scout in it, before anything is measured. */
+export class Trial implements AsyncDisposable {
+  readonly server: Server;
+  readonly #file: string;
+
+  private constructor(server: Server, file: string) {
+    this.server = server;
+    this.#file = file;
+  }
+
+  /**
+   * @param how.main The port the app insists on, once it is known.
+   * @throws {LabError} ERR_REDLINE_SERVER when it ends, ERR_REDLINE_TRY when no Node server listens in time
+   */
+  static async start(
+    { app, env, pinning, folder, readyTimeoutMs, signal }: TrialOptions,
+    { name, preloads, main }: { name: string; preloads: readonly Preload[]; main?: number },
+  ): Promise<Trial> {
+    const [port] = (await choosePorts([{ ...app, port: undefined }])) as [number];
+    const file = join(folder, `sightings-${port}`);
+    const engine = preloads.find((each) => each.name === '@redline/http')?.index;
+    const variant = variantOf(app, name, preloads, {
+      file,
+      ...(main === undefined ? {} : { main }),
+      ...(engine === undefined ? {} : { engine }),
+    });
+    const trial = new Trial(new Server(variant, name, { port, env, pinning, folder }), file);
+    try {
+      await trial.#untilListening(readyTimeoutMs, signal);
+      return trial;
+    } catch (error) {
+      await trial[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get listeners(): Listening[] {
+    return this.#sightings().filter((each) => each.type === 'listening');
+  }
+
+  get childrenStarted(): number {
+    return this.#sightings().filter((each) => each.type === 'child').length;
+  }
+
+  /** The server that requests are for: that of the given port, of `PORT`, or the first that speaks HTTP. */
+  main(wanted?: number): Listening | undefined {
+    const { listeners } = this;
+    return (
+      listeners.find(({ asked }) => asked === wanted) ??
+      listeners.find(({ port }) => port === this.server.port) ??
+      listeners.find(({ kind, routes }) => kind === 'http' && routes.length > 0) ??
+      listeners.find(({ kind }) => kind !== 'other')
+    );
+  }
+
+  /** Where a listener of it is asked. */
+  async endpoint({ port }: Listening): Promise<Endpoint> {
+    const found = await findEndpoint(port, this.server.host);
+    if (found !== undefined) return found;
+    throw await this.server.failure(`listens on port ${port}, but at no loopback address`);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server.stop();
+  }
+
+  async #untilListening(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    while (this.main() === undefined) {
+      signal.throwIfAborted();
+      if (this.server.hasEnded) {
+        throw await this.server.failure('did not start: it exited');
+      }
+      if (Date.now() > deadline) {
+        const { message } = await this.server.failure(
+          `opened no HTTP server within ${timeoutMs / 1_000} s`,
+        );
+        throw new LabError(
+          'ERR_REDLINE_TRY',
+          `${message} It must be a program of Node that NODE_OPTIONS reaches.`,
+        );
+      }
+      await sleep(lookEveryMs);
+    }
+    const patience = Date.now() + othersWithinMs;
+    while (this.main()?.port !== this.server.port && Date.now() < patience) {
+      signal.throwIfAborted();
+      await sleep(lookEveryMs);
+    }
+  }
+
+  #sightings(): Sighting[] {
+    if (!existsSync(this.#file)) return [];
+    // The last line may be half written.
+    const lines = readFileSync(this.#file, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Sighting);
+  }
+}

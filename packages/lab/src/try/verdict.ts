@@ -1,0 +1,72 @@
+import { type BenchResult, isMeasured, type MeasuredVariant } from '../bench/result.ts';
+import type { Interval } from '../figures.ts';
+import { fixed } from '../report/format.ts';
+import { measuredRows, type MeasuredRow } from '../bench/report/rows.ts';
+import { withRedline } from './app.ts';
+import type { TryWord } from './result.ts';
+
+/** What gains at most this is not worth a dependency. */
+const worthwhile = 1.05;
+
+export interface Tried {
+  before: MeasuredVariant;
+  after: MeasuredRow;
+}
+
+/** Undefined where it failed under load. */
+export function triedOf(bench: BenchResult): Tried | undefined {
+  const [before] = bench.variants;
+  const after = measuredRows(bench).find(({ name }) => name === withRedline);
+  return before && isMeasured(before) && after ? { before, after } : undefined;
+}
+
+export function wordOf(bench: BenchResult): TryWord {
+  const tried = triedOf(bench);
+  if (tried === undefined) return 'loses';
+  const { cpu, rps, variant } = tried.after;
+  if (cpu.reading === 'withheld') return 'withheld';
+  if (cpu.reading === 'worse' || rps.reading === 'worse') return 'loses';
+  if (cpu.reading === 'better' || rps.reading === 'better') return 'gains';
+  if (cpu.reading === 'same' || variant.cpuRatio.high < worthwhile) return 'nothing';
+  return 'unresolved';
+}
+
+/** What a person wants to know, in one or two sentences. */
+export function sentenceOf(bench: BenchResult, word: TryWord): string {
+  const tried = triedOf(bench);
+  if (tried === undefined) {
+    const skipped = bench.variants.find((each) => !isMeasured(each));
+    return `Not for you: ${withRedline} it ${skipped && 'skipped' in skipped ? skipped.skipped : 'did not run'}. Please report it.`;
+  }
+  const { cpu, rps, variant, rpsIsLowerBound } = tried.after;
+  const { cpuRatio, rpsRatio } = variant;
+  const atLeast = rpsIsLowerBound ? 'at least ' : '';
+  switch (word) {
+    case 'withheld':
+      return 'The app differed from itself in this run, so nothing can be said of the rest. Stop other work on the machine and try again.';
+    case 'loses':
+      return cpu.reading === 'worse'
+        ? `Not for you: each request takes ${times({ value: 1 / cpuRatio.value, low: 1 / cpuRatio.high, high: 1 / cpuRatio.low })} the CPU.`
+        : `Not for you: it serves ${times(rpsRatio)} the requests per second.`;
+    case 'nothing':
+      return `Not for you, as far as these requests go: at best ${end(cpuRatio.high)}\u00a0× less CPU for each. The time goes elsewhere; redline stairs shows where.`;
+    case 'unresolved':
+      return `This run cannot tell: between ${end(cpuRatio.low)}\u00a0× and ${end(cpuRatio.high)}\u00a0× less CPU for each request. Stop other work on the machine, or give it more time with --seconds.`;
+    case 'gains':
+      if (rps.reading === 'better' && cpu.reading === 'better') {
+        return `It pays: ${atLeast}${times(rpsRatio)} the requests per second, and ${times(cpuRatio)} less CPU for each.`;
+      }
+      if (rps.reading === 'better') {
+        return `It pays: ${atLeast}${times(rpsRatio)} the requests per second.`;
+      }
+      return `It pays: ${times(cpuRatio)} less CPU for each request. ${rpsIsLowerBound ? 'Requests per second are limited by what the app waits for.' : 'This run cannot tell what that makes of requests per second.'}`;
+  }
+}
+
+function times({ value }: Interval): string {
+  return `${fixed(value, value < 1.2 ? 2 : 1)}\u00a0×`;
+}
+
+function end(ratio: number): string {
+  return fixed(ratio, 2);
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import type { TryResult } from '../../src/try/result.ts';
+import { Workbench } from './run-cli.ts';
+
+const { resolve } = createRequire(import.meta.url);
+const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
+/** The least measuring there is. */
+const least = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
+
+function resultOf(bench: Workbench): TryResult {
+  return JSON.parse(bench.read('r.json')) as TryResult;
+}
+
+function app(port: string, body: string): string {
+  return `require('node:http').createServer((request, response) => {
+    if (request.url !== '/' && request.url !== '/feed') response.statusCode = 404;
+    response.end(${body});
+  }).listen(${port});`;
+}
+
+describe('redline try', { skip: needsEngine }, () => {
+  test('finds the port and the route of npm start beside a copy that runs already, and says how to keep it', async (t) => {
+    const running = createServer((request, response) => response.end('another')).listen(0);
+    t.after(() => running.close());
+    const { port } = running.address() as AddressInfo;
+    const bench = new Workbench(t);
+    bench.write(
+      'package.json',
+      '{"scripts":{"start":"node app.cjs"},"dependencies":{"express":"5"}}',
+    );
+    bench.write(
+      'app.cjs',
+      `const app = require(${JSON.stringify(resolve('express'))})();
+      app.get('/feed', (request, response) => response.json({ path: request.path, list: Array(90).fill('item') }));
+      app.get('/health', (request, response) => response.end('ok'));
+      app.listen(${port});`,
+    );
+    const { code, stdout, stderr } = await bench.run([
+      'try',
+      ...least,
+      '--md',
+      'r.md',
+      '--',
+      'npm',
+      'start',
+    ]);
+    assert.equal(code, 0, stderr);
+    const { app: tried, keep, bench: measured, packages, compared, title } = resultOf(bench);
+    assert.equal(title, 'npm start, GET /feed');
+    assert.deepEqual([tried.framework, tried.port, compared], ['Express', port, 'body']);
+    assert.deepEqual(
+      packages.map(({ name }) => name),
+      ['@redline/http'],
+    );
+    assert.deepEqual(keep, [
+      'npm install @redline/http',
+      'package.json: "start": "node --import @redline/http/register app.cjs"',
+    ]);
+    assert.deepEqual(
+      measured.variants.map(({ name }) => name),
+      ['as it is', 'with redline'],
+    );
+    assert.match(stdout, /^TRY {3}npm start, GET \/feed/m);
+    assert.match(stdout, /^requests\/s .*\[/m);
+    assert.match(bench.read('r.md'), /^### npm start, GET \/feed/);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('compares the status alone where bodies differ by themselves, and keeps to the path it is given', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('app.cjs', app('process.env.PORT', 'String(process.pid)'));
+    const { code, stdout, stderr } = await bench.run([
+      'try',
+      '/feed',
+      ...least,
+      '--',
+      'node',
+      'app.cjs',
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.equal(resultOf(bench).compared, 'status');
+    assert.match(stdout, /only the\s+status was compared/);
+    assert.deepEqual(resultOf(bench).bench.load.requests, ['GET /feed']);
+  });
+
+  test('asks for the busiest GET route of a log, and adds what processes gain from where they are started', async (t) => {
+    const bench = new Workbench(t);
+    const line = (method: string, url: string, responseTime: number): string =>
+      JSON.stringify({ req: { method, url }, res: { statusCode: 200 }, responseTime });
+    bench.write(
+      'access.log',
+      [
+        line('GET', '/', 1),
+        line('GET', '/', 1),
+        line('GET', '/feed', 9),
+        line('POST', '/', 99),
+      ].join('\n'),
+    );
+    bench.write(
+      'app.cjs',
+      app('process.env.PORT', "require('node:child_process').execFileSync('echo', ['hi'])"),
+    );
+    const { code, stderr } = await bench.run([
+      'try',
+      '--log',
+      'access.log',
+      ...least,
+      '--',
+      'node',
+      'app.cjs',
+    ]);
+    assert.equal(code, 0, stderr);
+    const { requestsFrom, packages, title } = resultOf(bench);
+    assert.match(requestsFrom, /busiest GET route of access\.log, with 8.* of its time/);
+    assert.match(title, /1 requests of \/feed in access\.log/);
+    assert.deepEqual(
+      packages.map(({ name }) => name),
+      ['@redline/http', '@redline/child-process'],
+    );
+  });
+
+  test('takes the start script of the folder it is given, after what has to run before', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('package.json', '{"main":"app.cjs"}');
+    bench.write('app.cjs', app('process.env.PORT', "require('node:fs').readFileSync('made')"));
+    const before = ['--before', `node -e "require('fs').writeFileSync('made', 'x')"`];
+    const { code, stderr } = await bench.run(['try', '--cwd', bench.folder, ...before, ...least]);
+    assert.equal(code, 0, stderr);
+    assert.equal(resultOf(bench).title, 'node app.cjs, GET /');
+  });
+});
+
+describe('redline try, when it cannot,', () => {
+  test('says what is wrong with what was typed, and exits with 2', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('x.log', '{}');
+    const cases: [args: string[], message: RegExp][] = [
+      [
+        ['try'],
+        /has no package\.json: give the command that starts the app, redline try -- node server\.js/,
+      ],
+      [
+        ['try', 'node', 'app.js'],
+        /What starts the app comes after --: redline try -- node app\.js/,
+      ],
+      [['try', 'app', '--', 'node', 'a.js'], /"app" is neither a URL nor a path/],
+      [
+        ['try', '/a', '--log', 'x.log', '--', 'node', 'a.js'],
+        /--log chooses the requests, and so does a request/,
+      ],
+      [
+        ['try', 'http://127.0.0.1:1/', 'http://127.0.0.1:2/', '--', 'node', 'a.js'],
+        /several ports \(1, 2\)/,
+      ],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stderr } = await bench.run(args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, message);
+      assert.match(stderr, /\(ERR_REDLINE_OPTION\)\n$/);
+    }
+  });
+
+  test('says why it is not for the app: no HTTP server, TLS, no route that answers, a command that fails', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('ends.cjs', "console.error('no database')");
+    bench.write('tls.cjs', "require('node:https').createServer({}).listen(process.env.PORT)");
+    bench.write(
+      'none.cjs',
+      "require('node:http').createServer((q, s) => s.writeHead(401).end()).listen(process.env.PORT)",
+    );
+    const cases: [args: string[], message: RegExp][] = [
+      [
+        ['--', 'node', 'ends.cjs'],
+        /"as it is" did not start: it exited with exit code 0.*no database/s,
+      ],
+      [['--', 'node', 'tls.cjs'], /Not for you: the app terminates TLS itself/],
+      [['--', 'node', 'none.cjs'], /No route was found .*GET \/ answers 401.*\(ERR_REDLINE_TRY\)/],
+      [
+        ['--before', 'node -e "console.log(1),process.exit(3)"', '--', 'node', 'none.cjs'],
+        /--before "node -e .*" ended with exit code 3.*\(ERR_REDLINE_COMMAND\)\n {2}1\n$/s,
+      ],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stderr } = await bench.run(['try', ...args]);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, message);
+      assert.deepEqual(bench.survivors(), []);
+    }
+  });
+});
+
+describe('redline without a word', () => {
+  test('says in about ten lines where to begin in a project, and elsewhere what there is', async (t) => {
+    const bench = new Workbench(t);
+    const outside = await bench.run([]);
+    assert.match(outside.stderr + outside.stdout, /^Usage: redline/);
+    bench.write(
+      'package.json',
+      '{"name":"orders","scripts":{"start":"node ."},"dependencies":{"koa":"3"}}',
+    );
+    bench.write('access.log', '');
+    const { code, stdout } = await bench.run([]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Where to begin in orders \(Koa, started by npm start\):/);
+    assert.match(stdout, /^ {2}redline try -- npm start {2,}\S/m);
+    assert.match(stdout, /^ {2}redline top access\.log {2,}\S/m);
+    assert.ok(stdout.split('\n').length <= 12, stdout);
+    const { stdout: help } = await bench.run(['--help']);
+    for (const [, command] of stdout.matchAll(/^ {2}redline (\w+)/gm)) {
+      assert.match(help, new RegExp(`^  ${command} `, 'm'));
+    }
+  });
+
+  test('names the workspaces of a monorepo', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('package.json', `{"workspaces":["api"]}`);
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(`${bench.folder}/api`);
+    bench.write('api/package.json', '{"scripts":{"start":"node ."}}');
+    const { stdout } = await bench.run([]);
+    assert.match(stdout, /redline try --cwd api {2,}/);
+  });
+});

@@ -64,7 +64,7 @@ describe('redline ci', () => {
       '--base',
       'HEAD~1',
       '--restarts',
-      '2',
+      '4',
       ...files,
     ]);
     assert.equal(code, 1, stderr);

@@ -20,7 +20,6 @@ import { ruleIndex, ruleIndexFile } from './rule-index.ts';
 import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 import { table } from './markdown-table.ts';
-import { ciVerdictsText } from './ci-verdicts-text.ts';
 import { tryScreen } from './try-screen.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -92,10 +91,6 @@ if (existsSync(join(root, 'benchmarks/results/try.json'))) {
   const screen = tryScreen(readJson('benchmarks/results/try.json'));
   replaceBlock('README.md', 'try', screen);
   replaceBlock('docs/guide/try.md', 'try', screen);
-}
-const ciVerdicts = 'benchmarks/results/ci-verdicts.json';
-if (existsSync(join(root, ciVerdicts))) {
-  replaceBlock('docs/guide/ci.md', 'ci-verdicts', ciVerdictsText(readJson(ciVerdicts)));
 }
 const stairsAsync = 'benchmarks/results/stairs-async.json';
 if (existsSync(join(root, stairsAsync))) {

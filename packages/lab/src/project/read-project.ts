@@ -8,7 +8,7 @@ export interface Project {
   folder: string;
   name: string | undefined;
   manager: PackageManager;
-  /** e.g. `Nest on Fastify`; undefined where none of those that are known is a dependency. */
+  /** e.g. `Nest on Fastify`, or `Nest` where it has both platforms; undefined where none of those that are known is a dependency. */
   framework: string | undefined;
   scripts: Readonly<Record<string, string>>;
   dependencies: ReadonlySet<string>;
@@ -80,7 +80,12 @@ function managerOf(folder: string): PackageManager {
 
 function frameworkOf(dependencies: ReadonlySet<string>): string | undefined {
   if (dependencies.has('@nestjs/core')) {
-    return dependencies.has('@nestjs/platform-fastify') ? 'Nest on Fastify' : 'Nest on Express';
+    const platforms = ['express', 'fastify'].filter((name) =>
+      dependencies.has(`@nestjs/platform-${name}`),
+    );
+    // With both, only the code says which of them.
+    if (platforms.length === 2) return 'Nest';
+    return platforms[0] === 'fastify' ? 'Nest on Fastify' : 'Nest on Express';
   }
   const known = { fastify: 'Fastify', koa: 'Koa', hono: 'Hono', h3: 'h3', polka: 'Polka' };
   const found = Object.entries(known).find(([name]) => dependencies.has(name));

@@ -102,9 +102,16 @@ function sendAsItIs(
 
 function requireSuccess(server: Server, request: Required<RequestConfig>, answer: Answer): void {
   if (answer.status >= 200 && answer.status < 400) return;
-  const start = answer.body.subarray(0, 200).toString();
+  const { status, body } = answer;
+  const start = maskSecrets(body.subarray(0, 200).toString()).replaceAll(/\s+/g, ' ').trim();
+  const refuses = status === 401 || status === 403;
   throw contractError(
-    `"${server.name}" answers ${label(request)} with status ${answer.status}: ${start}`,
+    [
+      `"${server.name}" answers ${label(request)} with status ${status}${start === '' ? '.' : `: ${start}`}`,
+      ...(refuses
+        ? ["Send what it asks for: -H 'authorization: …', or headers in the config."]
+        : []),
+    ].join(' '),
   );
 }
 

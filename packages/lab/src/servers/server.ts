@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,6 +35,7 @@ export class Server implements ServerUnderTest, Endpoint {
   readonly probePath: string | undefined;
   readonly #child: ChildProcess;
   readonly #variantName: string;
+  readonly #cwd: string;
   readonly #pinning: Pinning;
   readonly #outFile: string;
   readonly #errFile: string;
@@ -48,6 +49,7 @@ export class Server implements ServerUnderTest, Endpoint {
     this.name = name;
     this.#variantName = variant.name;
     this.port = options.port;
+    this.#cwd = variant.cwd;
     this.#pinning = options.pinning;
     this.probePath = variant.probe;
     const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
@@ -167,7 +169,7 @@ export class Server implements ServerUnderTest, Endpoint {
   async failure(what: string): Promise<LabError> {
     const { exitCode, signalCode } = this.#child;
     const how = this.#spawnError
-      ? ` (${this.#spawnError.message})`
+      ? ` (${reasonOf(this.#spawnError, this.#cwd)})`
       : signalCode !== null
         ? ` by ${signalCode}`
         : exitCode !== null
@@ -202,6 +204,11 @@ export class Server implements ServerUnderTest, Endpoint {
       // The group is gone already.
     }
   }
+}
+
+function reasonOf({ code, path, message }: NodeJS.ErrnoException, cwd: string): string {
+  if (code !== 'ENOENT') return message;
+  return existsSync(cwd) ? `${path} was not found` : `its folder ${cwd} does not exist`;
 }
 
 const runningServers = new Set<Server>();

@@ -35,11 +35,15 @@ export async function chooseRequest(
   const paths = concrete(routes);
   const asked: Asked[] = [];
   const refused: string[] = [];
+  let withLogin = 0;
   for (const path of paths.slice(0, mostAsked)) {
     signal.throwIfAborted();
     const outcome = await ask(endpoint, resolveRequest({ path, headers }));
-    if (typeof outcome === 'string') refused.push(`GET ${path} ${outcome}`);
-    else asked.push({ path, ...outcome });
+    if (typeof outcome !== 'string') asked.push({ path, ...outcome });
+    else {
+      refused.push(`GET ${path} ${outcome}`);
+      if (/ 40[13]$/.test(outcome)) withLogin++;
+    }
   }
   const useful = asked.filter(({ path }) => !leftOut.test(path));
   const candidates = useful.length > 0 ? useful : asked;
@@ -48,12 +52,18 @@ export async function chooseRequest(
   const { path } = candidates
     .filter(({ ms }) => ms >= longest * nearlyAsLong)
     .reduce((most, each) => (each.bytes > most.bytes ? each : most));
+  const chosen =
+    candidates.length === 1
+      ? 'The only GET route that was found to answer.'
+      : `Of ${plural(candidates.length, 'GET route')} that answer, the one that takes longest.`;
+  // What users wait for may be behind it.
+  const others =
+    withLogin === 0
+      ? ''
+      : ` ${plural(withLogin, 'other')} answered 401 or 403: add -H 'authorization: …'.`;
   return {
     request: resolveRequest({ path, headers }),
-    why:
-      candidates.length === 1
-        ? 'The only GET route that was found to answer. Name another by its URL, or give --log.'
-        : `Of ${plural(candidates.length, 'GET route')} that answer, the one that takes longest. Name another by its URL, or give --log.`,
+    why: `${chosen}${others} Name another by its URL, or give --log.`,
   };
 }
 

@@ -170,7 +170,7 @@ function typedText({ command, env }: CommandLine): string {
 
 function resultOf(
   { typed, project }: TryTarget,
-  { main, compared, preloads }: Prepared,
+  { main, isFixed, compared, preloads }: Prepared,
   bench: BenchResult,
   requestsFrom: string,
 ): TryResult {
@@ -188,7 +188,7 @@ function resultOf(
       command: typedText(typed),
       ...(project?.framework === undefined ? {} : { framework: project.framework }),
       node: main.node.replace(/^v/, ''),
-      port: main.asked,
+      ...(isFixed ? { port: main.asked } : {}),
     },
     requestsFrom,
     compared,

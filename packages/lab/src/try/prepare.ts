@@ -22,6 +22,8 @@ export interface Prepared {
   preloads: Preload[];
   /** The listener that is asked, as the app opened it. */
   main: Listening;
+  /** Whether it listens there whatever `PORT` says. */
+  isFixed: boolean;
   /** Whether its servers need other ports than they ask for, to run side by side. */
   isRedirected: boolean;
 }
@@ -78,6 +80,7 @@ export async function prepare(
       compared: settled.every(({ compare }) => compare === 'body') ? 'body' : 'status',
       preloads,
       main,
+      isFixed,
       isRedirected: isFixed || first.listeners.length > 1,
     };
   } finally {
@@ -87,11 +90,13 @@ export async function prepare(
 
 function mainOf(trial: Trial, { port }: TryTarget): Listening {
   const main = trial.main(port)!;
-  if (main.kind !== 'tls') return main;
-  throw new LabError(
-    'ERR_REDLINE_TRY',
-    `Not for you: the app terminates TLS itself on port ${main.asked}, and that stays with Node. It pays where a proxy does that.`,
-  );
+  if (main.kind === 'http') return main;
+  const reason = {
+    tls: 'the app terminates TLS itself, and that stays with Node. It pays where a proxy does that.',
+    http2: 'the app speaks HTTP/2, and that stays with Node. It pays for HTTP/1.1.',
+    other: 'the server there does not speak HTTP.',
+  };
+  throw new LabError('ERR_REDLINE_TRY', `Not for you: ${reason[main.kind]}`);
 }
 
 async function chooseAll(

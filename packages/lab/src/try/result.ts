@@ -26,8 +26,8 @@ export interface TryResult {
     framework?: string;
     /** The Node that runs it, e.g. `24.21.0`. */
     node: string;
-    /** The port it listens on when nobody redirects it. */
-    port: number;
+    /** The port it insists on. Absent where it takes the one in `PORT`. */
+    port?: number;
   };
   /** Why these requests, in one sentence. */
   requestsFrom: string;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { chooseVariant } from '../command/choose-variant.ts';
 import { splitAtDashes } from '../command/dashes.ts';
@@ -37,6 +38,7 @@ export async function resolveTarget(
 ): Promise<TryTarget> {
   const { before, after } = splitAtDashes(words);
   const folder = resolve(options.cwd ?? '.');
+  if (!existsSync(folder)) throw wrongOption(`--cwd "${options.cwd}" does not exist.`);
   const project = readProject(folder);
   const areRequests = before.every((word) => isUrl(word) || word.startsWith('/'));
   if (after === undefined && before.length > 0 && !before.every(isUrl)) {

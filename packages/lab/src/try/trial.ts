@@ -75,6 +75,7 @@ export class Trial implements AsyncDisposable {
       listeners.find(({ asked }) => asked === wanted) ??
       listeners.find(({ port }) => port === this.server.port) ??
       listeners.find(({ kind, routes }) => kind === 'http' && routes.length > 0) ??
+      listeners.find(({ kind }) => kind === 'http') ??
       listeners.find(({ kind }) => kind !== 'other')
     );
   }
@@ -103,7 +104,7 @@ export class Trial implements AsyncDisposable {
         );
         throw new LabError(
           'ERR_REDLINE_TRY',
-          `${message} It must be a program of Node that NODE_OPTIONS reaches.`,
+          `${message} It must be a program of Node that NODE_OPTIONS reaches, and listen on a TCP port.`,
         );
       }
       await sleep(lookEveryMs);

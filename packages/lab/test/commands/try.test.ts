@@ -15,13 +15,6 @@ function resultOf(bench: Workbench): TryResult {
   return JSON.parse(bench.read('r.json')) as TryResult;
 }
 
-function app(port: string, body: string): string {
-  return `require('node:http').createServer((request, response) => {
-    if (request.url !== '/' && request.url !== '/feed') response.statusCode = 404;
-    response.end(${body});
-  }).listen(${port});`;
-}
-
 describe('redline try', { skip: needsEngine }, () => {
   test('finds the port and the route of npm start beside a copy that runs already, and says how to keep it', async (t) => {
     const running = createServer((request, response) => response.end('another')).listen(0);
@@ -69,69 +62,6 @@ describe('redline try', { skip: needsEngine }, () => {
     assert.match(bench.read('r.md'), /^### npm start, GET \/feed/);
     assert.deepEqual(bench.survivors(), []);
   });
-
-  test('compares the status alone where bodies differ by themselves, and keeps to the path it is given', async (t) => {
-    const bench = new Workbench(t);
-    bench.write('app.cjs', app('process.env.PORT', 'String(process.pid)'));
-    const { code, stdout, stderr } = await bench.run([
-      'try',
-      '/feed',
-      ...least,
-      '--',
-      'node',
-      'app.cjs',
-    ]);
-    assert.equal(code, 0, stderr);
-    assert.equal(resultOf(bench).compared, 'status');
-    assert.match(stdout, /only the\s+status was compared/);
-    assert.deepEqual(resultOf(bench).bench.load.requests, ['GET /feed']);
-  });
-
-  test('asks for the busiest GET route of a log, and adds what processes gain from where they are started', async (t) => {
-    const bench = new Workbench(t);
-    const line = (method: string, url: string, responseTime: number): string =>
-      JSON.stringify({ req: { method, url }, res: { statusCode: 200 }, responseTime });
-    bench.write(
-      'access.log',
-      [
-        line('GET', '/', 1),
-        line('GET', '/', 1),
-        line('GET', '/feed', 9),
-        line('POST', '/', 99),
-      ].join('\n'),
-    );
-    bench.write(
-      'app.cjs',
-      app('process.env.PORT', "require('node:child_process').execFileSync('echo', ['hi'])"),
-    );
-    const { code, stderr } = await bench.run([
-      'try',
-      '--log',
-      'access.log',
-      ...least,
-      '--',
-      'node',
-      'app.cjs',
-    ]);
-    assert.equal(code, 0, stderr);
-    const { requestsFrom, packages, title } = resultOf(bench);
-    assert.match(requestsFrom, /busiest GET route of access\.log, with 8.* of its time/);
-    assert.match(title, /1 requests of \/feed in access\.log/);
-    assert.deepEqual(
-      packages.map(({ name }) => name),
-      ['@redline/http', '@redline/child-process'],
-    );
-  });
-
-  test('takes the start script of the folder it is given, after what has to run before', async (t) => {
-    const bench = new Workbench(t);
-    bench.write('package.json', '{"main":"app.cjs"}');
-    bench.write('app.cjs', app('process.env.PORT', "require('node:fs').readFileSync('made')"));
-    const before = ['--before', `node -e "require('fs').writeFileSync('made', 'x')"`];
-    const { code, stderr } = await bench.run(['try', '--cwd', bench.folder, ...before, ...least]);
-    assert.equal(code, 0, stderr);
-    assert.equal(resultOf(bench).title, 'node app.cjs, GET /');
-  });
 });
 
 describe('redline try, when it cannot,', () => {
@@ -147,6 +77,7 @@ describe('redline try, when it cannot,', () => {
         ['try', 'node', 'app.js'],
         /What starts the app comes after --: redline try -- node app\.js/,
       ],
+      [['try', '--cwd', 'gone', '--', 'node', 'a.js'], /--cwd "gone" does not exist/],
       [['try', 'app', '--', 'node', 'a.js'], /"app" is neither a URL nor a path/],
       [
         ['try', '/a', '--log', 'x.log', '--', 'node', 'a.js'],
@@ -173,12 +104,21 @@ describe('redline try, when it cannot,', () => {
       'none.cjs',
       "require('node:http').createServer((q, s) => s.writeHead(401).end()).listen(process.env.PORT)",
     );
+    bench.write('h2.cjs', "require('node:http2').createServer().listen(process.env.PORT)");
+    const request = { req: { method: 'GET', url: '/a' }, res: { statusCode: 200 } };
+    bench.write('access.log', JSON.stringify(request));
     const cases: [args: string[], message: RegExp][] = [
       [
         ['--', 'node', 'ends.cjs'],
         /"as it is" did not start: it exited with exit code 0.*no database/s,
       ],
+      [['--', 'no-such-program'], /did not start: it exited \(no-such-program was not found\)/],
       [['--', 'node', 'tls.cjs'], /Not for you: the app terminates TLS itself/],
+      [['--', 'node', 'h2.cjs'], /Not for you: the app speaks HTTP\/2/],
+      [
+        ['--log', 'access.log', '--', 'node', 'none.cjs'],
+        /GET \/a with status 401\. Send what it asks for: -H 'authorization: …'/,
+      ],
       [['--', 'node', 'none.cjs'], /No route was found .*GET \/ answers 401.*\(ERR_REDLINE_TRY\)/],
       [
         ['--before', 'node -e "console.log(1),process.exit(3)"', '--', 'node', 'none.cjs'],

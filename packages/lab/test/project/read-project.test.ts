@@ -34,6 +34,17 @@ describe('what a folder says of its app:', () => {
     assert.ok(project.hasConfig);
   });
 
+  test('no platform of Nest where both are installed', (t) => {
+    const dependencies = (...platforms: string[]): Record<string, string> =>
+      Object.fromEntries(['@nestjs/core', ...platforms].map((name) => [name, '12']));
+    const frameworkOf = (...platforms: string[]): string | undefined =>
+      readProject(folderOf(t, { 'package.json': { dependencies: dependencies(...platforms) } }))!
+        .framework;
+    const [express, fastify] = ['@nestjs/platform-express', '@nestjs/platform-fastify'];
+    assert.equal(frameworkOf(express), 'Nest on Express');
+    assert.equal(frameworkOf(express, fastify), 'Nest');
+  });
+
   test('the main file where there is no script, if it exists', (t) => {
     const files = { 'package.json': { main: 'server.js' } };
     assert.equal(readProject(folderOf(t, files))!.start, undefined);

@@ -82,6 +82,26 @@ describe('the scout in an app', () => {
     assert.deepEqual(seen.routes, ['/a', '/v1/b/:id']);
   });
 
+  for (const [how, load] of [
+    ['import', `(await import(${JSON.stringify(import.meta.resolve('koa'))})).default`],
+    ['require', `require(${JSON.stringify(resolve('koa'))})`],
+  ]) {
+    test(`finds the GET routes of routers that Koa is given, with ${how}`, async (t) => {
+      const [seen] = (await sightings(
+        t,
+        `(async () => {
+          const router = { stack: [
+            { path: '/v1/orders/:id', methods: ['HEAD', 'GET'] },
+            { path: '/v1/orders', methods: ['POST'] },
+          ] };
+          const app = new (${load})();
+          app.use(() => {}).use(Object.assign(() => {}, { router })).listen(3000);
+        })();`,
+      )) as [Listening];
+      assert.deepEqual(seen.routes, ['/v1/orders/:id']);
+    });
+  }
+
   test('sends a port that the app insists on elsewhere, in every form of listen', async (t) => {
     const source = `const http = require('node:http');
       const serve = () => http.createServer((request, response) => response.end());
@@ -95,11 +115,16 @@ describe('the scout in an app', () => {
     assert.equal(seen.find(({ asked }) => asked === 3002)!.kind, 'other');
   });
 
-  test('tells TLS apart', async (t) => {
-    const source = `require('node:https').createServer({}).listen(3443);`;
-    const [seen] = (await sightings(t, source)) as [Listening];
-    assert.equal(seen.kind, 'tls');
-  });
+  for (const [module, kind] of [
+    ['https', 'tls'],
+    ['http2', 'http2'],
+  ]) {
+    test(`tells ${module} apart`, async (t) => {
+      const source = `require('node:${module}').createServer({}, () => {}).listen(3443);`;
+      const [seen] = (await sightings(t, source)) as [Listening];
+      assert.equal(seen.kind, kind);
+    });
+  }
 
   test('notices the processes an app starts once it listens, whichever way', async (t) => {
     const source = `import('node:child_process').then(({ execFileSync, spawn }) => {

@@ -18,7 +18,7 @@ export interface Listening {
   /** What the app asked for, and what it got. */
   asked: number;
   port: number;
-  kind: 'http' | 'tls' | 'other';
+  kind: 'http' | 'http2' | 'tls' | 'other';
   node: string;
   /** Why the native engine does not serve; absent where it does, or was not asked for. */
   leftToNode?: string;

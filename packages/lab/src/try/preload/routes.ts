@@ -24,6 +24,12 @@ const koaRouters = new Set<KoaRouter>();
 /** Where a router of Express 5 is mounted: its layers keep no text of it. */
 const mountedAt = new WeakMap<Layer, string>();
 
+/** Modules as they are asked for. An ES module asks for the whole path of a file, as that of Koa does for its own. */
+const watched: [pattern: RegExp, remember: (exported: object) => void][] = [
+  [/(^|[\\/])router$/, rememberMounts],
+  [/(^|[\\/])koa([\\/]lib[\\/]application(\.js)?)?$/, rememberRouters],
+];
+
 /** From here on frameworks that are loaded show their GET routes. */
 export function watchRoutes(): void {
   subscribe('fastify.initialization', (message) => {
@@ -40,9 +46,10 @@ export function watchRoutes(): void {
     const name = String(request);
     if (typeof loaded !== 'function' && typeof loaded !== 'object') return loaded;
     if (loaded === null || seen.has(loaded)) return loaded;
-    if (/(^|[\\/])router$/.test(name)) rememberMounts(loaded);
-    if (/(^|[\\/])(@koa[\\/]router|koa-router)$/.test(name)) rememberRouters(loaded);
-    if (name.endsWith('router')) seen.add(loaded);
+    const [, remember] = watched.find(([pattern]) => pattern.test(name)) ?? [];
+    if (remember === undefined) return loaded;
+    seen.add(loaded);
+    remember(loaded);
     return loaded;
   };
 }
@@ -75,20 +82,16 @@ function rememberMounts(exported: object): void {
   };
 }
 
+/** What a router of Koa hands to `use` has the router with it, whichever package and module system it comes from. */
 function rememberRouters(exported: object): void {
-  const given = exported as { prototype?: object; Router?: object; default?: object };
-  const owner = [given, given.Router, given.default]
-    .map((each) => (each as { prototype?: { routes?: unknown } } | undefined)?.prototype)
-    .find((each) => typeof each?.routes === 'function') as Record<string, Method> | undefined;
-  if (owner === undefined) return;
-  for (const name of ['routes', 'middleware']) {
-    const method = owner[name];
-    if (method === undefined) continue;
-    owner[name] = function (this: unknown, ...args: unknown[]): unknown {
-      koaRouters.add(this as KoaRouter);
-      return method.apply(this, args);
-    };
-  }
+  const { prototype: koa } = exported as { prototype?: { use?: Method; callback?: unknown } };
+  if (typeof koa?.use !== 'function' || typeof koa.callback !== 'function') return;
+  const { use } = koa;
+  koa.use = function (middleware, ...rest) {
+    const { router } = middleware as { router?: KoaRouter };
+    if (Array.isArray(router?.stack)) koaRouters.add(router);
+    return use.call(this, middleware, ...rest);
+  };
 }
 
 function expressRoutes(listener: unknown): string[] {

@@ -72,15 +72,14 @@ async function sightingOf(
 ): Promise<Listening | undefined> {
   const address = server.address() as AddressInfo | null;
   if (address === null) return undefined;
-  const isTls = typeof (server as { setSecureContext?: unknown }).setSecureContext === 'function';
-  const kind = isTls ? 'tls' : server.listenerCount('request') > 0 ? 'http' : 'other';
+  const kind = kindOf(server);
   const sighting: Listening = {
     type: 'listening',
     asked,
     port: address.port,
     kind,
     node: process.version,
-    routes: kind === 'other' ? [] : routesOf(server as HttpServer),
+    routes: kind === 'http' || kind === 'tls' ? routesOf(server as HttpServer) : [],
   };
   if (engine === undefined) return sighting;
   const { engine: ask } = (await import(engine)) as {
@@ -88,6 +87,12 @@ async function sightingOf(
   };
   const { name, reason = '' } = ask(server);
   return name === 'native' ? sighting : { ...sighting, leftToNode: reason };
+}
+
+function kindOf(server: Server): Listening['kind'] {
+  if ('setSecureContext' in server) return 'tls';
+  if ('updateSettings' in server) return 'http2';
+  return server.listenerCount('request') > 0 ? 'http' : 'other';
 }
 
 function watchChildren(onStart: () => void): void {

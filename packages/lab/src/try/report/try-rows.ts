@@ -64,16 +64,19 @@ export function circumstances({ app, bench, packages, compared }: TryResult): {
   const { machine, precision } = bench;
   const noise = noiseOf(bench);
   return {
-    where: `${app.framework === undefined ? '' : `${app.framework}, `}port ${app.port} · Node ${app.node} · ${machine.cpuModel}, ${plural(machine.cores, 'core')}`,
+    where: `${app.framework === undefined ? '' : `${app.framework}, `}port ${app.port ?? 'from PORT'} · Node ${app.node} · ${machine.cpuModel}, ${plural(machine.cores, 'core')}`,
     checked: `${compared === 'body' ? 'Both send the same bytes.' : 'Bodies change from one request to the next, so only the status was compared.'} A/A noise ${noise === undefined ? 'not measured' : noiseText(noise)} in ${plural(precision.restarts, 'restart')}.`,
     what: `${packages.map(({ name, version }) => `${name} ${version}`).join(' and ')}, imported before the app.`,
   };
 }
 
+/** The app takes the one that the URL of a command names. */
+const anyPort = 3000;
+
 /** The next command that says more, of the same requests. */
 export function nextCommand({ app, bench }: TryResult): string {
   const [first = 'GET /'] = bench.load.requests;
   const path = /^\S+ (\/\S*)$/.exec(first)?.[1] ?? '/';
-  const url = `http://127.0.0.1:${app.port}${path}`;
+  const url = `http://127.0.0.1:${app.port ?? anyPort}${path}`;
   return `redline stairs ${/[&?]/.test(url) ? `'${url}'` : url} -- ${app.command}`;
 }

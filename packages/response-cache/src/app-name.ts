@@ -3,17 +3,25 @@ import { dirname, join, relative, sep } from 'node:path';
 
 /**
  * What tells this app from another: the name in the package.json above its main file, and the folder of that file in the
- * package, since one package may hold several apps. Empty where there is none, as in a bundle without package.json.
+ * package, since one package may hold several apps. Without a package.json, as with a bundle, the path of the file. Empty
+ * where there is no main file.
  */
-export function appName(mainFile: string | undefined = process.argv[1]): string {
+export function appName(mainFile: string | undefined = findMainFile()): string {
   if (mainFile === undefined) return '';
   const folder = dirname(mainFile);
   for (let root = folder; ; root = dirname(root)) {
     const name = packageName(root);
     if (name !== undefined)
       return [name, ...relative(root, folder).split(sep)].filter(Boolean).join('/');
-    if (dirname(root) === root) return '';
+    if (dirname(root) === root) return mainFile;
   }
+}
+
+/* PM2 starts every app with a file of its own, and says in the environment which one that loads. */
+function findMainFile(): string | undefined {
+  const started = process.argv[1];
+  const isPm2 = started !== undefined && /[\\/]ProcessContainer\w*\.js$/.test(started);
+  return isPm2 ? (process.env['pm_exec_path'] ?? started) : started;
 }
 
 function packageName(folder: string): string | undefined {

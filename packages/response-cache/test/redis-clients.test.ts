@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +102,31 @@ describe('The keys of an app', () => {
     assert.equal(appName(at('shop', 'main.js')), '@acme/shop');
     assert.equal(appName(at('mono', 'dist', 'api', 'main.js')), 'mono/dist/api');
     assert.equal(appName(at('mono', 'dist', 'admin', 'main.js')), 'mono/dist/admin');
+  });
+
+  it('have the path of its file where no package.json has a name', () => {
+    const alone = mkdtempSync(join(tmpdir(), 'redline-bundle-'));
+    assert.equal(appName(join(alone, 'bundle.js')), join(alone, 'bundle.js'));
+    rmSync(alone, { recursive: true });
+  });
+
+  it('have the name of the app that PM2 loads, not that of PM2', () => {
+    mkdirSync(at('pm2', 'lib'), { recursive: true });
+    writeFileSync(at('pm2', 'package.json'), '{"name":"pm2"}');
+    writeFileSync(at('pm2', 'lib', 'ProcessContainerFork.js'), 'import(process.env.pm_exec_path);');
+    const store = import.meta.resolve('../src/redis-store.ts');
+    writeFileSync(
+      at('shop', 'dist', 'main.mjs'),
+      `import { redisStore } from ${JSON.stringify(store)};
+       const get = () => {};
+       const client = { status: 'ready', get, set: get, del: get, mget: get, eval: get, scan: get };
+       console.log(redisStore(client).keyOf('/7'));`,
+    );
+    const key = execFileSync(process.execPath, [at('pm2', 'lib', 'ProcessContainerFork.js')], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_NO_WARNINGS: '1', pm_exec_path: at('shop', 'dist', 'main.mjs') },
+    });
+    assert.equal(key.trim(), 'redline:json:@acme/shop/dist:/7');
   });
 
   it('are those of another app no longer, on one Redis', { skip }, async () => {

@@ -10,6 +10,7 @@ interface Response {
   getHeader(name: string): unknown;
   getHeaders(): Headers;
   setHeader(name: string, value: unknown): unknown;
+  removeHeader(name: string): void;
 }
 
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
@@ -22,14 +23,24 @@ export const expressResponses: ResponsePort<Response> = {
   headersOf: (response) => ({ ...response.getHeaders() }),
   getHeader: (response, name) => response.getHeader(name),
   setHeader: (response, name, value) => void response.setHeader(name, value),
+  removeHeader: (response, name) => response.removeHeader(name),
   setsCookie: (response) => response.getHeader('set-cookie') !== undefined,
   typeAsJson(response) {
     if (response.getHeader('content-type') === undefined)
       response.setHeader('content-type', jsonType);
   },
   // Middleware that envelops or redacts what res.json() is given would not see text.
-  obstacle: (response) =>
-    Object.hasOwn(response, 'json') ? 'a middleware replaces response.json()' : undefined,
+  obstacle(response) {
+    if (Object.hasOwn(response, 'json')) return 'a middleware replaces response.json()';
+    // Express gives each response a prototype of the app.
+    const isReplaced = Object.hasOwn(Object.getPrototypeOf(response), 'json');
+    return isReplaced ? 'the app replaces response.json()' : undefined;
+  },
+  // Nest sends a number or a boolean as text, which Express types as HTML.
+  typeOther(response, value) {
+    if (typeof value !== 'object' && response.getHeader('content-type') === undefined)
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+  },
   // As res.json() does, with the settings of the app.
   serialize({ app }, value) {
     const replacer = app.get('json replacer') as Replacer | undefined;

@@ -9,6 +9,7 @@ interface Reply {
   getHeader(name: string): unknown;
   getHeaders(): Headers;
   header(name: string, value: unknown): unknown;
+  removeHeader(name: string): unknown;
   serialize(value: unknown): string;
 }
 
@@ -28,12 +29,22 @@ export const fastifyResponses: ResponsePort<Reply> = {
   headersOf: (reply) => ({ ...reply.getHeaders() }),
   getHeader: (reply, name) => reply.getHeader(name),
   setHeader: (reply, name, value) => void reply.header(name, value),
+  removeHeader: (reply, name) => void reply.removeHeader(name),
   typeAsJson(reply) {
     if (reply.getHeader('content-type') === undefined) reply.header('content-type', jsonType);
   },
   shape(request, reply, value) {
     const hooks = shapingHooks(request as object);
     return hooks === undefined || value === null ? value : runHooks(hooks, request, reply, value);
+  },
+  refuses(reply, value) {
+    if (value instanceof Error) return 'its result is an Error, which Fastify handles as one';
+    // It would be given the text as well.
+    if (propertyCalled(reply, 'fastify.reply.serializer') != null)
+      return 'its handler calls reply.serializer()';
+    const type = reply.getHeader('content-type');
+    const isJson = typeof type !== 'string' || type.toLowerCase().includes('json');
+    return isJson ? undefined : `its content type is ${type}, of which Fastify takes no object`;
   },
   serialize: (reply, value) => reply.serialize(value),
 };

@@ -7,9 +7,10 @@ const ofOneResponse =
 interface Head {
   readonly status?: number;
   readonly headers?: Record<string, string | number | readonly string[]>;
+  readonly removed?: readonly string[];
 }
 
-/** What an answer has beside its body: the status and the headers that were set while it was made. */
+/** What an answer has beside its body: the status and the headers that were set or removed while it was made. */
 export function takeHead(
   statusBefore: number,
   status: number,
@@ -22,10 +23,14 @@ export function takeHead(
       !ofOneResponse.test(name) &&
       String(value) !== String(before[name] ?? ''),
   );
-  if (changed.length === 0 && status === statusBefore) return undefined;
+  const removed = Object.keys(before).filter(
+    (name) => after[name] === undefined && !ofOneResponse.test(name),
+  );
+  if (changed.length === 0 && removed.length === 0 && status === statusBefore) return undefined;
   const head: Head = {
     ...(status === statusBefore ? {} : { status }),
     ...(changed.length === 0 ? {} : { headers: Object.fromEntries(changed) as Head['headers'] }),
+    ...(removed.length === 0 ? {} : { removed }),
   };
   return JSON.stringify(head);
 }
@@ -36,9 +41,9 @@ export function giveHead<Response>(
   responses: ResponsePort<Response>,
   response: Response,
 ): void {
-  const { status, headers } = JSON.parse(head) as Head;
+  const { status, headers = {}, removed = [] } = JSON.parse(head) as Head;
   if (status !== undefined) responses.setStatus(response, status);
-  if (headers === undefined) return;
+  for (const name of removed) responses.removeHeader(response, name);
   for (const [name, value] of Object.entries(headers)) {
     const isVary = name === 'vary';
     const given = isVary ? union(responses.headersOf(response).vary, value) : value;
@@ -48,17 +53,20 @@ export function giveHead<Response>(
 
 /** The names in a `Vary` header, in lower case. */
 export function varyNames(vary: unknown): string[] {
-  return String(vary ?? '')
-    .toLowerCase()
+  return namesIn(String(vary ?? '').toLowerCase());
+}
+
+function namesIn(list: string): string[] {
+  return list
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
 }
 
 function union(present: unknown, added: unknown): string {
-  const names = varyNames(present);
-  const missing = varyNames(added).filter((name) => !names.includes(name));
   const own = String(present ?? '');
   if (own === '') return String(added);
-  return missing.length === 0 ? own : `${own}, ${missing.join(', ')}`;
+  const names = varyNames(own);
+  const missing = namesIn(String(added)).filter((name) => !names.includes(name.toLowerCase()));
+  return [own, ...missing].join(', ');
 }

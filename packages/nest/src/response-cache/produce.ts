@@ -43,10 +43,23 @@ export async function produce(
   return shared(value, { json, head, ttl, tags: [...(tags ?? []), ...(decided?.tags ?? [])] });
 }
 
-/* What a response names is part of the key from the next request on: this one's was made without. */
+/* What CORS and compression vary by: they do their part on every request, so that it is not in what is kept. */
+const ofMiddleware = new Set([
+  'origin',
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'access-control-request-private-network',
+]);
+
+/*
+ * What a response names is part of the key from the next request on: this one's was made without. Also what it named before
+ * the handler ran: @Header() and the middleware that chooses a language say what the handler depends on.
+ */
 function isKeyedByVary(route: RoutePlan, before: Headers, after: Headers): boolean {
-  if (after.vary === before.vary) return true;
-  const known = new Set([...varyNames(before.vary), ...route.vary]);
+  if (after.vary === undefined) return true;
+  const passing = varyNames(before.vary).filter((name) => ofMiddleware.has(name));
+  const known = new Set([...passing, ...route.vary]);
   const learned = varyNames(after.vary).filter((name) => !known.has(name));
   if (learned.includes('*')) return false;
   route.vary.push(...learned);
@@ -68,9 +81,15 @@ async function toText(
   const shapedKind = payload === value ? undefined : kindThatIsNotJson(payload);
   if (shapedKind !== undefined)
     return route.warnOnce(`a preSerialization hook makes ${shapedKind}`);
+  const refusal = responses.refuses?.(response, payload);
+  if (refusal !== undefined) return route.warnOnce(refusal);
   try {
     const json: unknown = responses.serialize(response, payload);
-    return typeof json === 'string' ? json : route.warnOnce('its result serialises to nothing');
+    if (typeof json !== 'string') return route.warnOnce('its result serialises to nothing');
+    // NaN, or what toJSON() makes of an object: not what the framework does with null.
+    if (json === 'null' && payload !== null) return route.warnOnce('its result serialises to null');
+    responses.typeOther?.(response, payload);
+    return json;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return route.warnOnce(`its result does not serialise: ${reason}`);

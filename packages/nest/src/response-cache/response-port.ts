@@ -16,12 +16,17 @@ export interface ResponsePort<Response> {
   /** The headers it has now, by their names in lower case. */
   headersOf(response: Response): Headers;
   setHeader(response: Response, name: string, value: string | number | readonly string[]): void;
+  removeHeader(response: Response, name: string): void;
   /** Types the response as JSON, unless the route has typed it. */
   typeAsJson(response: Response): void;
   /** What the hooks of the framework make of `value` before it is serialised. */
   shape?(request: unknown, response: Response, value: unknown): unknown;
   /** Why text would not be sent as the framework sends an object. */
   obstacle?(response: Response): string | undefined;
+  /** Why the framework does not send the JSON of `value`, although `value` has one. */
+  refuses?(response: Response, value: unknown): string | undefined;
+  /** Types the response where the framework does not send `value` as JSON. */
+  typeOther?(response: Response, value: unknown): void;
   /** The JSON the framework itself would send for `value`. */
   serialize(response: Response, value: unknown): string | undefined;
 }

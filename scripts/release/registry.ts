@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../services/src/free-port.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
 
 export interface Registry extends AsyncDisposable {
@@ -24,7 +24,8 @@ export async function startRegistry(
   tools: string,
   folder: string,
 ): Promise<Registry> {
-  const upstream = ask('npm', ['config', 'get', 'registry']) ?? 'https://registry.npmjs.org/';
+  const upstream = ask('npm', ['config', 'get', 'registry']);
+  if (upstream === undefined) throw new ReleaseError('npm is not on the PATH, or does not run.');
   const url = `http://127.0.0.1:${await freePort()}`;
   const config = join(folder, 'config.yaml');
   // What was published before may have the same version.
@@ -95,15 +96,6 @@ async function untilItAnswers(url: string, hasEnded: () => boolean): Promise<voi
     await setTimeout(100);
   }
   throw new ReleaseError('verdaccio did not start; its messages are above.');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Installs verdaccio, the package managers, the bundlers and changesets, by their own lock file; returns their folder. */

@@ -27,7 +27,7 @@ export function run(
   }
 }
 
-/** What a program prints; undefined if there is no such program, or it fails. */
+/** What a program prints; undefined if it fails or is not installed. */
 export function ask(program: string, args: readonly string[], cwd?: string): string | undefined {
   try {
     return execFileSync(program, args, {

@@ -25,7 +25,7 @@ const MOST_HEADERS: usize = 128;
 #[derive(Clone, Copy, Debug)]
 #[expect(dead_code, reason = "no line is written yet")]
 pub(crate) struct Hit<'a> {
-    /// What its answer was kept with; 0 is no line.
+    /// The line its answer was kept with; 0 if none.
     pub line: u32,
     pub method: &'static str,
     pub target: &'a [u8],

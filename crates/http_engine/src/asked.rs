@@ -56,7 +56,7 @@ pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
 }
 
 impl Asked {
-    /// Most names are told from those that matter by their length alone.
+    /// The length alone rules out most names.
     fn add(&mut self, name: &[u8], value: &[u8], place: Option<Place>) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {

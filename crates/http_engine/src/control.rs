@@ -136,7 +136,7 @@ impl Engine {
         own.map_or(Vec::new(), |own| own.store.all_counts())
     }
 
-    /// The request header, in lower case, that is told of every answer the engine gives.
+    /// Sets the request header, in lower case, whose value is reported with every answer the engine gives.
     pub fn note_header(&mut self, server: u32, name: &[u8]) {
         if let Some(Some(entry)) = self.servers.get_mut(server as usize) {
             entry.noted = (!name.is_empty()).then(|| name.into());

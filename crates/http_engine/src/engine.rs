@@ -205,26 +205,9 @@ impl Engine {
     }
 
     pub(crate) fn settings(&self, server: u32) -> &ServerSettings {
-        const NONE: &ServerSettings = &ServerSettings {
-            headers_timeout: 0,
-            request_timeout: 0,
-            keep_alive_timeout: 0,
-            keep_alive_shown: 0,
-            socket_timeout: 0,
-            max_header_size: 16 * 1024,
-            max_headers: 1000,
-            max_connections: 0,
-            keep_alive_initial_delay: 0,
-            flags: crate::server::SettingFlags {
-                no_delay: true,
-                keep_alive: false,
-                allow_half_open: false,
-                announce: false,
-            },
-        };
         self.servers[server as usize]
             .as_ref()
-            .map_or(NONE, |server| &server.settings)
+            .map_or(&ServerSettings::WITHOUT_TIMEOUTS, |server| &server.settings)
     }
 
     /// Says in shared memory how much is unsent.

@@ -43,6 +43,25 @@ pub struct SettingFlags {
 }
 
 impl ServerSettings {
+    /// No timeout at all, and otherwise the defaults.
+    pub const WITHOUT_TIMEOUTS: Self = Self {
+        headers_timeout: 0,
+        request_timeout: 0,
+        keep_alive_timeout: 0,
+        keep_alive_shown: 0,
+        socket_timeout: 0,
+        max_header_size: 16 * 1024,
+        max_headers: 1000,
+        max_connections: 0,
+        keep_alive_initial_delay: 0,
+        flags: SettingFlags {
+            no_delay: true,
+            keep_alive: false,
+            allow_half_open: false,
+            announce: false,
+        },
+    };
+
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             size: self.max_header_size as usize,
@@ -61,15 +80,7 @@ impl Default for ServerSettings {
             request_timeout: 300_000,
             keep_alive_timeout: 6_000,
             keep_alive_shown: 5_000,
-            socket_timeout: 0,
-            max_header_size: 16 * 1024,
-            max_headers: 1000,
-            max_connections: 0,
-            keep_alive_initial_delay: 0,
-            flags: SettingFlags {
-                no_delay: true,
-                ..SettingFlags::default()
-            },
+            ..Self::WITHOUT_TIMEOUTS
         }
     }
 }

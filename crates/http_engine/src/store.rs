@@ -54,6 +54,26 @@ pub struct Fill {
     pub is_offer: bool,
 }
 
+impl Fill {
+    /// For whoever asks for the target, without tags; it is valid for as long as the caller says.
+    pub fn anonymous(target: &str, answer: KeptAnswer, fresh_ms: u64) -> Self {
+        Self {
+            target: target.into(),
+            plan: Plan {
+                identity: Identity::Anonymous,
+                names: Vec::new(),
+            },
+            values: Vec::new(),
+            answer,
+            fresh_ms,
+            stale_ms: 0,
+            tags: Vec::new(),
+            ticket: None,
+            is_offer: false,
+        }
+    }
+}
+
 pub(crate) struct Store {
     shelf: RwLock<Shelf>,
     /// How many there are, to be looked at without the lock.

@@ -14,23 +14,7 @@ use http_engine::{Fill, Identity, KeptAnswer, Parts, Plan, ServerSettings, write
 use owner::{Event, Owner, fill, read_all, send};
 
 const END: u32 = write_flags::END;
-const OFF: ServerSettings = ServerSettings {
-    headers_timeout: 0,
-    request_timeout: 0,
-    keep_alive_timeout: 0,
-    keep_alive_shown: 0,
-    socket_timeout: 0,
-    max_header_size: 16 * 1024,
-    max_headers: 1000,
-    max_connections: 0,
-    keep_alive_initial_delay: 0,
-    flags: http_engine::SettingFlags {
-        no_delay: true,
-        keep_alive: false,
-        allow_half_open: false,
-        announce: false,
-    },
-};
+const OFF: ServerSettings = ServerSettings::WITHOUT_TIMEOUTS;
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n";
 
 fn get(target: &str, lines: &str) -> String {

@@ -16,23 +16,7 @@ const CLOSE: u32 = write_flags::CLOSE;
 const RAW: u32 = write_flags::RAW;
 const GET: &str = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
 const POST: &str = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
-const OFF: ServerSettings = ServerSettings {
-    headers_timeout: 0,
-    request_timeout: 0,
-    keep_alive_timeout: 0,
-    keep_alive_shown: 0,
-    socket_timeout: 0,
-    max_header_size: 16 * 1024,
-    max_headers: 1000,
-    max_connections: 0,
-    keep_alive_initial_delay: 0,
-    flags: http_engine::SettingFlags {
-        no_delay: true,
-        keep_alive: false,
-        allow_half_open: false,
-        announce: false,
-    },
-};
+const OFF: ServerSettings = ServerSettings::WITHOUT_TIMEOUTS;
 
 fn error(owner: &mut Owner) -> (Id, &'static str) {
     owner.next(|event| match event {

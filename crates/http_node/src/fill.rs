@@ -78,7 +78,7 @@ impl From<JsFill> for Fill {
             plan,
             values: fill.values.iter().map(value).collect(),
             answer,
-            // A float that is no number of milliseconds becomes the nearest one.
+            // `as` rounds towards zero and takes the nearest number there is; NaN becomes 0.
             fresh_ms: fill.fresh_ms as u64,
             stale_ms: fill.stale_ms as u64,
             tags: fill.tags,

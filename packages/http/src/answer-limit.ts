@@ -1,8 +1,9 @@
 import { ANSWER_COUNT } from './native/wire.ts';
 
 /**
- * What the answers of a server may take up.
- * @throws RangeError for what is no number of bytes
+ * How many bytes the answers of a server may take up.
+ *
+ * @throws RangeError if `answers.maxBytes` is not a whole number above 0.
  */
 export function maxBytesOf(options: unknown): number {
   const { answers } = (options ?? {}) as { answers?: { maxBytes?: number } };

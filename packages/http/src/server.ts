@@ -1,31 +1,17 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerTo } from './client-error.ts';
 import { kAnswers, ServerAnswers, type Answers } from './answers.ts';
 import { maxBytesOf } from './answer-limit.ts';
 import { callLater, queueMicrotask } from './clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
-import { HttpConnection } from './connection.ts';
-import { parseError, requestTimeout } from './errors.ts';
+import { ListeningEvents } from './listening-events.ts';
 import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
 import type { CustomMessages, ServingServer, StreamHandle } from './exchange.ts';
-import {
-  openPort,
-  type ClientError,
-  type Connection as NativeConnection,
-  type HeaderBlock,
-  type NativeServer,
-  type ServerEvents,
-  type SocketAddress,
-} from './native/index.ts';
+import { openPort, type NativeServer } from './native/index.ts';
 import { NodeServer } from './node-http.ts';
 import { symbolOf } from './node-internals.ts';
 import { nodeOnlyOption } from './node-only.ts';
 import { kServedBy, nodeHasOption, type ServerEngine } from './served-by.ts';
-import { lookForHttpObserver } from './performance-entries.ts';
-import { fail, receive } from './receive.ts';
-import { completeBody, pushBody } from './request-body.ts';
 import { ServerBase } from './server-base.ts';
 import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
 import { sharesServers } from './shared-servers.ts';
@@ -62,7 +48,7 @@ const DEFAULT_KEEP_ALIVE_MS = 5000;
  * the options are Node's own code.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
-export class EngineServer extends ServerBase implements ServerEvents {
+export class EngineServer extends ServerBase {
   /** @internal */
   readonly custom: CustomMessages;
   /** @internal Headers that must not be sent twice, by the symbol Node looks for. */
@@ -80,7 +66,6 @@ export class EngineServer extends ServerBase implements ServerEvents {
 
   readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
-  #listening: AsyncResource | undefined;
   /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
   #counted = 0;
   #isClosing = false;
@@ -132,7 +117,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
       ({ address, addressType } = bound);
       this._handle = bound.handle;
     }
-    this.#listening = new AsyncResource('HTTPSERVER');
+    const events = new ListeningEvents(this);
     this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
     listenThrough(this._handle!, (descriptor, length) => {
@@ -141,7 +126,7 @@ export class EngineServer extends ServerBase implements ServerEvents {
       const native = openPort(this.#isThreaded).listen(
         { fd: descriptor, backlog: length | 0 },
         settings,
-        this,
+        events,
       );
       if (typeof native === 'number') return native;
       this.#native = native;
@@ -277,124 +262,6 @@ export class EngineServer extends ServerBase implements ServerEvents {
   countDetached(): void {
     this.#counted += 1;
   }
-
-  /** @internal */
-  onOpen(native: NativeConnection): void {
-    const connection = this.#connectionOf(native);
-    connection.runInAsyncScope(announce, undefined, this, connection);
-  }
-
-  /** @internal */
-  onRequest(
-    native: NativeConnection,
-    sequence: number,
-    method: string,
-    url: string,
-    flags: number,
-    headers: HeaderBlock,
-    body: Buffer | undefined,
-  ): void {
-    const connection = (native.owner as HttpConnection | undefined) ?? this.#connectionOf(native);
-    connection.runInAsyncScope(
-      receive,
-      undefined,
-      connection,
-      sequence,
-      method,
-      url,
-      flags,
-      headers,
-      body,
-    );
-  }
-
-  /** @internal */
-  onBody(native: NativeConnection, _sequence: number, chunk: Buffer): void {
-    const connection = native.owner as HttpConnection;
-    if (connection.incoming !== null) {
-      connection.runInAsyncScope(pushBody, undefined, connection, chunk);
-    }
-  }
-
-  /** @internal */
-  onBodyEnd(native: NativeConnection, _sequence: number, trailers: string[]): void {
-    const connection = native.owner as HttpConnection;
-    if (connection.incoming !== null) {
-      connection.runInAsyncScope(completeBody, undefined, connection, trailers);
-    }
-  }
-
-  /** @internal */
-  onDrain(native: NativeConnection): void {
-    (native.owner as HttpConnection | undefined)?.onDrain();
-  }
-
-  /** @internal */
-  onClientError(native: NativeConnection, found: ClientError): void {
-    const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined && this.listenerCount('clientError') === 0) {
-      native.writeRaw(answerTo(found.code));
-      native.closeSoon();
-      return;
-    }
-    const { code, reason, bytesParsed, rawPacket, place } = found;
-    const error =
-      code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? requestTimeout()
-        : parseError(code, reason, bytesParsed, rawPacket);
-    const target = connection ?? this.#connectionOf(native);
-    target.runInAsyncScope(fail, undefined, target, error, place);
-  }
-
-  /** @internal */
-  onTimeout(native: NativeConnection): void {
-    const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined && this.listenerCount('timeout') === 0) {
-      native.destroy();
-      return;
-    }
-    const target = connection ?? this.#connectionOf(native);
-    target.runInAsyncScope(target.onTimeout, target);
-  }
-
-  /** @internal The client has ended its side while responses are due. */
-  onEnd(native: NativeConnection): void {
-    const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined) native.closeSoon();
-    else connection.runInAsyncScope(connection.onEnd, connection, this.httpAllowHalfOpen);
-  }
-
-  /** @internal */
-  onClose(native: NativeConnection, errno: number): void {
-    const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined) this._emitCloseIfDrained();
-    else connection.runInAsyncScope(connection.onClose, connection, errno);
-  }
-
-  /** @internal */
-  onDrop(remote: SocketAddress, local: SocketAddress): void {
-    this.emit('drop', {
-      localAddress: local.address,
-      localPort: local.port,
-      localFamily: local.family,
-      remoteAddress: remote.address,
-      remotePort: remote.port,
-      remoteFamily: remote.family,
-    });
-  }
-
-  /** @internal */
-  onStopped(): void {
-    this._emitCloseIfDrained();
-  }
-
-  #connectionOf(native: NativeConnection): HttpConnection {
-    lookForHttpObserver();
-    // As with Node, requests begin in the context of who called listen.
-    const connection = this.#listening!.runInAsyncScope(() => new HttpConnection(native, this));
-    native.owner = connection;
-    return connection;
-  }
 }
 
 // Shown by console.log and error messages.
@@ -406,7 +273,3 @@ Object.defineProperty(EngineServer.prototype, kAnswers, {
 Object.defineProperty(EngineServer.prototype, kServedBy, {
   value: EngineServer.prototype.servedBy,
 });
-
-function announce(server: EngineServer, connection: HttpConnection): void {
-  server.emit('connection', connection.socket());
-}

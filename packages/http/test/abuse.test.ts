@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import * as redline from '../src/index.ts';
 import { serve, type HttpModule, type Serving } from './conformance/engine.ts';
 import { connect, Line } from './conformance/wire.ts';
-import type { Sample } from './abuse/soak.ts';
+import type { Sample } from './abuse/sample.ts';
 
 const engines: Record<string, HttpModule> = {
   'node:http': node,

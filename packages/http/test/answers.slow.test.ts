@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { engine, type AnswerStats } from '../src/index.ts';
-import type { Sample } from './abuse/soak.ts';
+import type { Sample } from './abuse/sample.ts';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 

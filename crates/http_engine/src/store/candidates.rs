@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(appear(1), outcome::FIRST);
         assert_eq!(appear(2), outcome::CHANGES);
         assert_eq!(appear(2), outcome::KEPT);
-        // The data has changed since, which is no fault of the route.
+        // The data has changed since; that alone does not make the route one that always differs.
         assert_eq!(appear(3), outcome::FIRST);
         assert_eq!(appear(4), outcome::CHANGES);
         assert_eq!(appear(4), outcome::KEPT);

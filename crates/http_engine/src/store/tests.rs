@@ -6,23 +6,11 @@ use super::*;
 use crate::kept_answer::Parts;
 
 fn fill(target: &str, body: &str) -> Fill {
-    Fill {
-        target: target.into(),
-        plan: Plan {
-            identity: Identity::Anonymous,
-            names: Vec::new(),
-        },
-        values: Vec::new(),
-        answer: KeptAnswer::new(Parts {
-            body: body.as_bytes(),
-            ..Parts::default()
-        }),
-        fresh_ms: 1000,
-        stale_ms: 0,
-        tags: Vec::new(),
-        ticket: None,
-        is_offer: false,
-    }
+    let answer = KeptAnswer::new(Parts {
+        body: body.as_bytes(),
+        ..Parts::default()
+    });
+    Fill::anonymous(target, answer, 1000)
 }
 
 fn tagged(target: &str, body: &str, tags: &[&str]) -> Fill {

@@ -14,8 +14,7 @@ use http_engine::wire::{
     timeout,
 };
 use http_engine::{
-    Bind, Engine, Fill, Identity, KeptAnswer, ListenOptions, METHODS, Memory, Parts, Plan,
-    ServerSettings,
+    Bind, Engine, Fill, KeptAnswer, ListenOptions, METHODS, Memory, Parts, ServerSettings,
 };
 
 const RECORDS: usize = 64 * 1024;
@@ -313,25 +312,13 @@ impl Owner {
 
 /// An answer that is valid for an hour.
 pub fn fill(target: &str, head: &str, body: &[u8]) -> Fill {
-    Fill {
-        target: target.into(),
-        plan: Plan {
-            identity: Identity::Anonymous,
-            names: Vec::new(),
-        },
-        values: Vec::new(),
-        answer: KeptAnswer::new(Parts {
-            head: head.as_bytes(),
-            body,
-            status: 200,
-            ..Parts::default()
-        }),
-        fresh_ms: 3_600_000,
-        stale_ms: 0,
-        tags: Vec::new(),
-        ticket: None,
-        is_offer: false,
-    }
+    let answer = KeptAnswer::new(Parts {
+        head: head.as_bytes(),
+        body,
+        status: 200,
+        ..Parts::default()
+    });
+    Fill::anonymous(target, answer, 3_600_000)
 }
 
 fn wait(fd: RawFd) {

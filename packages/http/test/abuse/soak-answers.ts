@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createConnection, type AddressInfo } from 'node:net';
 import { answersOf, createServer } from '../../src/index.ts';
-import type { Sample } from './soak.ts';
+import { sampleMemory, type Sample } from './sample.ts';
 
 const wanted = Number(process.env['REDLINE_REQUESTS'] ?? 1_000_000);
 const perConnection = 500;
@@ -32,7 +32,7 @@ let number = 0;
 while (requests < wanted) {
   await Promise.all(Array.from({ length: parallel }, () => converse()));
   requests += parallel * perConnection;
-  if (requests >= (samples.length + 1) * step) samples.push(await sample());
+  if (requests >= (samples.length + 1) * step) samples.push(await sampleMemory(requests));
 }
 process.send!({ samples, stats: answersOf(server)!.stats() });
 server.close();
@@ -48,18 +48,4 @@ async function converse(): Promise<void> {
   socket.resume();
   socket.write(text);
   await once(socket, 'close');
-}
-
-async function sample(): Promise<Sample> {
-  const { gc } = globalThis as unknown as { gc(options: object): void };
-  for (let i = 0; i < 3; i++) {
-    gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    await new Promise(setImmediate);
-  }
-  const { rss, heapUsed, external } = process.memoryUsage();
-  return {
-    requests,
-    residentMiB: Math.round(rss / 2 ** 18) / 4,
-    heapKiB: Math.round((heapUsed + external) / 2 ** 10),
-  };
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createConnection, type AddressInfo } from 'node:net';
 import { createServer } from '../../src/index.ts';
+import { sampleMemory, type Sample } from './sample.ts';
 
 const wanted = Number(process.env['REDLINE_REQUESTS'] ?? 200_000);
 /** Sent at once on a connection, which is then replaced: so connections come and go as well. */
@@ -39,20 +40,12 @@ const warmUp = 80_000;
 const first = Math.max(warmUp, wanted / 10);
 const step = (wanted - first) / 9;
 
-export interface Sample {
-  requests: number;
-  /** Resident, all in all. */
-  residentMiB: number;
-  /** What JavaScript holds, and what hangs on that. */
-  heapKiB: number;
-}
-
 const samples: Sample[] = [];
 let requests = 0;
 while (requests < wanted || samples.length < 10) {
   await Promise.all(Array.from({ length: parallel }, () => converse()));
   requests += parallel * perConnection;
-  if (requests >= first + samples.length * step) samples.push(await sample());
+  if (requests >= first + samples.length * step) samples.push(await sampleMemory(requests));
 }
 process.send!(samples);
 server.close();
@@ -65,20 +58,4 @@ async function converse(): Promise<void> {
   socket.resume();
   socket.write(texts.join(''));
   await once(socket, 'close');
-}
-
-async function sample(): Promise<Sample> {
-  // What a first collection lets go may hold more. The last resort makes V8 give back the free pages that it keeps after
-  // every other collection.
-  const { gc } = globalThis as unknown as { gc(options: object): void };
-  for (let i = 0; i < 3; i++) {
-    gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    await new Promise(setImmediate);
-  }
-  const { rss, heapUsed, external } = process.memoryUsage();
-  return {
-    requests,
-    residentMiB: Math.round(rss / 2 ** 18) / 4,
-    heapKiB: Math.round((heapUsed + external) / 2 ** 10),
-  };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { freePort } from '@redline/services';
 import { engine, runThreads, type AnswerStats } from '../../src/index.ts';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
@@ -52,13 +52,4 @@ async function get(port: number, path: string): Promise<string> {
       if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

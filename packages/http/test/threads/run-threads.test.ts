@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { freePort } from '@redline/services';
 import { engine, runThreads } from '../../src/index.ts';
 import { ownErrors } from '../../src/own-errors.ts';
 import { readFileSync } from 'node:fs';
@@ -138,15 +138,6 @@ describe('runThreads:', { timeout: 60_000 }, () => {
     assert.ok(['native', 'node'].includes(engine().name));
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function get(port: number, path: string): Promise<string> {
   return await (

@@ -68,6 +68,8 @@ export class EngineServer extends ServerBase {
   #native: NativeServer | undefined;
   /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
   #counted = 0;
+  /** What `_connections` was when it was last read. */
+  #read = 0;
   #isClosing = false;
   #isAnnouncing = false;
   #isLingering = false;
@@ -98,11 +100,13 @@ export class EngineServer extends ServerBase {
 
   // net.Server counts its connections here; the engine's are not among those.
   get _connections(): number {
-    return (this.#native?.connectionCount() ?? 0) + this.#counted;
+    this.#read = (this.#native?.connectionCount() ?? 0) + this.#counted;
+    return this.#read;
   }
+  // Node's own code writes one more or one less than it has read: a thread of the engine may have opened or closed connections
+  // in between. The constructor of net.Server writes before this class has its fields.
   set _connections(value: number) {
-    // The constructor of net.Server writes before this class has its fields.
-    if (#counted in this) this.#counted = value - (this.#native?.connectionCount() ?? 0);
+    if (#counted in this) this.#counted += value - this.#read;
   }
 
   // net.Server.listen ends here, once names are resolved.

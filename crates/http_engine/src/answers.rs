@@ -21,7 +21,7 @@ pub(crate) struct Answers {
     /// One unsent piece that still lies in the memory shared with the owner, when the queue is empty. It is sent or copied
     /// before the call ends that took its command: then the owner writes there again.
     pub shared: Option<&'static [u8]>,
-    /// Behind the queue: the body of an answer the engine keeps, and how much of it is gone.
+    /// Sent after the queue: the body of a kept answer, and how much of it has left.
     body: Option<(Arc<KeptAnswer>, usize)>,
     /// The number the next request gets.
     next: u32,
@@ -139,7 +139,7 @@ impl Answers {
         &self.queue[self.sent..]
     }
 
-    /// What is unsent of a body that lies elsewhere.
+    /// The unsent part of a body in the store.
     pub fn lent(&self) -> &[u8] {
         match &self.body {
             Some((answer, sent)) => &answer.body()[*sent..],
@@ -147,7 +147,7 @@ impl Answers {
         }
     }
 
-    /// Sends the body of a kept answer from where it lies, behind what is in the queue.
+    /// Sends the body of a kept answer from the store, after what is in the queue.
     pub fn lend_body(&mut self, answer: Arc<KeptAnswer>) {
         self.body = Some((answer, 0));
     }
@@ -164,7 +164,7 @@ impl Answers {
         append(&mut self.queue, bytes, wrap);
     }
 
-    /// Copies what lies elsewhere, so that something can follow it.
+    /// Copies the body in the store, so that something can be queued after it.
     pub fn own(&mut self) {
         if let Some(bytes) = self.shared.take() {
             self.queue.extend_from_slice(bytes);
@@ -215,7 +215,7 @@ impl Answers {
         self.current = self.next;
     }
 
-    /// The kernel has taken so many bytes of the queue, and of the body behind it.
+    /// The kernel has taken so many bytes of the queue and the body after it.
     pub fn advance(&mut self, sent: usize) {
         let queued = sent.min(self.queued().len());
         if let Some((answer, gone)) = &mut self.body {

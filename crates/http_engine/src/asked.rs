@@ -1,9 +1,9 @@
-//! What a header block says, as far as it decides whether the engine answers by itself.
+//! The parts of a header block that decide whether the engine answers by itself.
 
 use crate::credentials::is_analytics;
 use crate::head::{self, Facts};
 
-/// Where a value lies in its block.
+/// Where a value is in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     start: u32,
@@ -16,24 +16,24 @@ impl Place {
     }
 }
 
-/// A block that is good.
+/// A valid block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     pub facts: Facts,
-    /// It has what only the owner may judge.
+    /// It has a header that only the owner can act on.
     pub is_special: bool,
-    /// It has a cookie, and not only those of analytics.
+    /// It has a cookie that is not one of analytics.
     pub has_cookie: bool,
-    /// It shows who is asking otherwise than by a cookie.
+    /// It has credentials other than cookies.
     pub has_credentials: bool,
     pub has_cache_control: bool,
     pub if_modified_since: bool,
     pub if_none_match: Option<Place>,
-    /// The header the server wants to know, where there is one.
+    /// The header whose value the server asked for, if it came once.
     pub noted: Option<Place>,
 }
 
-/// Reads a block. `None` when it is not a good one.
+/// Reads a block. `None` if it is not valid.
 pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
     let mut asked = Asked::default();
     let mut is_noted_twice = false;

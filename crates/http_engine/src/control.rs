@@ -92,7 +92,7 @@ impl Engine {
         }
     }
 
-    /// Keeps an answer, and says what became of it: one of [`outcome`].
+    /// Keeps an answer, or returns why not: one of [`outcome`].
     pub fn keep(&mut self, server: u32, fill: Fill) -> u32 {
         match self.own_answers(server) {
             Some(own) => own.store.keep(fill, sys::now_ms()),
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Counts an answer that the owner found no reason to keep.
+    /// Counts an answer that the owner did not hand over.
     pub fn count_outcome(&mut self, server: u32, outcome: u32) {
         if let Some(own) = self.own_answers(server)
             && (outcome as usize) < outcome::COUNT
@@ -109,28 +109,28 @@ impl Engine {
         }
     }
 
-    /// Drops every answer to a target, and those being made.
+    /// Drops every answer to a target, those being made included.
     pub fn drop_target(&mut self, server: u32, target: &[u8]) {
         if let Some(own) = self.own_answers(server) {
             own.store.drop_target(target);
         }
     }
 
-    /// Drops every answer with one of the tags, and those being made.
+    /// Drops every answer that has one of the tags, those being made included.
     pub fn drop_tags<'a>(&mut self, server: u32, tags: impl Iterator<Item = &'a str>) {
         if let Some(own) = self.own_answers(server) {
             own.store.drop_tags(tags);
         }
     }
 
-    /// Drops all answers, and those being made.
+    /// Drops every answer, those being made included.
     pub fn clear_answers(&mut self, server: u32) {
         if let Some(own) = self.own_answers(server) {
             own.store.clear();
         }
     }
 
-    /// The counts of a server's answers, as [`crate::wire::answer_count`] has them; empty when it has none.
+    /// The counts of a server's answers, in the order of [`crate::wire::answer_count`]; empty without a store.
     pub fn answer_counts(&mut self, server: u32) -> Vec<u64> {
         let own = self.own_answers(server);
         own.map_or(Vec::new(), |own| own.store.all_counts())
@@ -166,7 +166,7 @@ impl Engine {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
         };
-        // What its connections still ask for is their owner's to answer, and to end them with.
+        // The owner answers what its connections still request, and ends them with that.
         entry.answers = None;
         if let Some(listener) = entry.listener.take() {
             self.epoll.remove(&listener.fd);

@@ -1,8 +1,8 @@
-//! What shows who is asking.
+//! Headers that identify the client.
 
 use crate::header_value::trim;
 
-/// Headers that do, beside `Cookie`; in lower case.
+/// Headers that identify a client, beside `Cookie`; in lower case.
 pub const CREDENTIALS: [&str; 8] = [
     "authorization",
     "proxy-authorization",
@@ -14,7 +14,7 @@ pub const CREDENTIALS: [&str; 8] = [
     "x-user-id",
 ];
 
-/// How the names of cookies begin that scripts of analytics and consent banners set on every page of a site; no server reads
+/// Prefixes of the names of cookies that analytics scripts and consent banners set on every page of a site. Servers do not read
 /// them.
 pub const ANALYTICS_COOKIES: [&str; 30] = [
     "_ga",
@@ -49,7 +49,7 @@ pub const ANALYTICS_COOKIES: [&str; 30] = [
     "_ym_",
 ];
 
-/// Whether a `Cookie` header has no other cookies than those of analytics.
+/// Whether all cookies of a `Cookie` header are those of analytics.
 pub(crate) fn is_analytics(cookies: &[u8]) -> bool {
     cookies.split(|byte| *byte == b';').all(|pair| {
         let pair = trim(pair);

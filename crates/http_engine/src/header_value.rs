@@ -1,6 +1,6 @@
-//! Single values out of a header block that is known to be good.
+//! Reads single values from a header block that is known to be valid.
 
-/// What a block says under a name.
+/// The value a block has for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum One<'a> {
     Missing,

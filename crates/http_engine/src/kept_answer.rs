@@ -4,16 +4,16 @@ use std::hash::{BuildHasher, Hasher};
 
 use crate::header_value::trim;
 
-/// Status, headers and body. Lines are ended by CRLF, and what changes with every request is not among them.
+/// Status, headers and body. Each line ends with CRLF; headers that differ with every request are left out.
 #[derive(Debug)]
 pub struct KeptAnswer {
-    /// `head`, `tail`, `not_modified` and `etag`, one behind the other: most answers are two pieces of memory.
+    /// `head`, `tail`, `not_modified` and `etag` in one allocation.
     text: Box<[u8]>,
     ends: [u32; 3],
     body: Box<[u8]>,
     status: u16,
     line: u32,
-    has_date: bool,
+    has_last_modified: bool,
 }
 
 /// What a [`KeptAnswer`] is made of.
@@ -21,7 +21,7 @@ pub struct KeptAnswer {
 pub struct Parts<'a> {
     /// The status line and the headers before `Date`.
     pub head: &'a [u8],
-    /// Headers behind `Connection` and `Keep-Alive`.
+    /// The headers after `Connection` and `Keep-Alive`.
     pub tail: &'a [u8],
     /// The status line and headers of its 304.
     pub not_modified: &'a [u8],
@@ -31,7 +31,7 @@ pub struct Parts<'a> {
     pub body: &'a [u8],
     /// The status, as a number.
     pub status: u16,
-    /// Which line is written for it, 0 none.
+    /// Which log line is written for it; 0 for none.
     pub line: u32,
     /// It has a `Last-Modified`.
     pub has_last_modified: bool,
@@ -55,7 +55,7 @@ impl KeptAnswer {
             body: parts.body.into(),
             status: parts.status,
             line: parts.line,
-            has_date: parts.has_last_modified,
+            has_last_modified: parts.has_last_modified,
         }
     }
 
@@ -97,14 +97,14 @@ impl KeptAnswer {
     }
 
     pub(crate) fn has_last_modified(&self) -> bool {
-        self.has_date
+        self.has_last_modified
     }
 
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.body.len()
     }
 
-    /// A number that two answers share when all their bytes are the same, and hardly ever otherwise.
+    /// A hash of all its bytes.
     pub(crate) fn digest(&self, seed: &impl BuildHasher) -> u64 {
         let mut hasher = seed.build_hasher();
         for end in self.ends {
@@ -129,7 +129,7 @@ fn strong(etag: &[u8]) -> &[u8] {
     etag.strip_prefix(b"W/").unwrap_or(etag)
 }
 
-/// The entity tags of a list. A comma inside of quotes belongs to the tag.
+/// The entity tags of a list. A comma inside quotes belongs to the tag.
 fn tags(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut is_quoted = false;
     list.split(move |byte| {

@@ -90,11 +90,11 @@ pub(crate) struct Server {
     pub listener: Option<Listener>,
     pub settings: ServerSettings,
     pub connections: u32,
-    /// What it answers without its owner, once he has asked for that.
+    /// The answers it gives without its owner, once the owner has opened them.
     pub answers: Option<OwnAnswers>,
-    /// What such an answer says of a connection that is kept, behind `Date`.
+    /// The lines after `Date` in such an answer, on a connection that stays open.
     pub keep_alive_lines: Vec<u8>,
-    /// The request header that the owner wants to know of such answers, in lower case.
+    /// The request header, in lower case, whose value the owner hears of with such answers.
     pub noted: Option<Box<[u8]>>,
 }
 

@@ -28,34 +28,34 @@ pub use plan::{Identity, Plan};
 pub(crate) use shared::StoreHandle;
 pub(crate) use shelf::{Found, New, Shelf};
 
-/// One answer may take up so large a part of a store: several that are large do not push out all others.
+/// An answer may take up at most one part in so many of a store, so that a few large ones do not evict all others.
 const PARTS: usize = 8;
 
-/// An answer to be kept, and all that is to be known about it.
+/// An answer to keep, and the conditions it is kept under.
 #[derive(Debug)]
 pub struct Fill {
     /// The exact target it answers.
     pub target: Vec<u8>,
-    /// What else of a request it depends on.
+    /// What else in a request it depends on.
     pub plan: Plan,
-    /// The values of its own request, for each of the plan's names.
+    /// The values its own request had for the plan's names, in their order.
     pub values: Vec<Option<Vec<u8>>>,
-    /// What is sent.
+    /// The bytes to send.
     pub answer: KeptAnswer,
-    /// How long it is valid.
+    /// How long it is fresh.
     pub fresh_ms: u64,
-    /// How long it may still be sent behind that, while one request makes a new one.
+    /// How long it may still be sent after that, while one request makes a new one.
     pub stale_ms: u64,
-    /// What it is made of.
+    /// Names of the data it is made of; dropping one drops the answer.
     pub tags: Vec<String>,
-    /// When it was begun: see [`ticket`]. `None` is now.
+    /// When work on it began, see [`ticket`]; `None` means now.
     pub ticket: Option<u64>,
-    /// It is kept only if the last one was the same, byte by byte.
+    /// It is kept only if the previous one was the same, byte for byte.
     pub is_offer: bool,
 }
 
 impl Fill {
-    /// For whoever asks for the target, without tags; it is valid for as long as the caller says.
+    /// For every client that asks for the target without credentials; no tags, never stale.
     pub fn anonymous(target: &str, answer: KeptAnswer, fresh_ms: u64) -> Self {
         Self {
             target: target.into(),
@@ -76,10 +76,10 @@ impl Fill {
 
 pub(crate) struct Store {
     shelf: RwLock<Shelf>,
-    /// How many there are, to be looked at without the lock.
+    /// How many answers there are: read without the lock.
     answers: AtomicUsize,
     max_bytes: usize,
-    /// Clients cannot know it: what is hashed with it cannot be made to collide.
+    /// Clients do not know it, so they cannot choose names that collide.
     seed: RandomState,
     pub counts: Counts,
 }
@@ -95,17 +95,17 @@ impl Store {
         }
     }
 
-    /// Nothing can be found.
+    /// Whether a lookup can be left out.
     pub fn is_empty(&self) -> bool {
         self.answers.load(Ordering::Relaxed) == 0
     }
 
-    /// For looking answers up.
+    /// Locks it for lookups.
     pub fn read(&self) -> RwLockReadGuard<'_, Shelf> {
         self.shelf.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an answer, or says why not: one of [`outcome`].
+    /// Keeps an answer, or returns why not: one of [`outcome`].
     pub fn keep(&self, fill: Fill, now_ms: u64) -> u32 {
         let result = self.try_keep(fill, now_ms);
         self.counts.add_outcome(result);
@@ -163,12 +163,12 @@ impl Store {
         result
     }
 
-    /// Drops every answer to a target, and those being made.
+    /// Drops every answer to a target, those being made included.
     pub fn drop_target(&self, target: &[u8]) {
         self.drop_names(&[self.target_name(target)]);
     }
 
-    /// Drops every answer with one of the tags, and those being made.
+    /// Drops every answer that has one of the tags, those being made included.
     pub fn drop_tags<'a>(&self, tags: impl Iterator<Item = &'a str>) {
         let names: Vec<_> = tags.map(|tag| self.tag_name(tag)).collect();
         self.drop_names(&names);
@@ -182,17 +182,17 @@ impl Store {
         self.counts.add(answer_count::DROPPED, dropped);
     }
 
-    /// Drops everything, and whatever is being made.
+    /// Drops every answer, those being made included.
     pub fn clear(&self) {
         let mut shelf = self.write();
         let old = shelf.take_all();
         self.answers.store(0, Ordering::Relaxed);
         self.counts.add(answer_count::DROPPED, old.len());
-        // Others look things up while the memory is given back.
+        // Unlocked first: freeing that much memory takes a while.
         drop(shelf);
     }
 
-    /// All counts, as [`answer_count`] has them.
+    /// All counts, in the order of [`answer_count`].
     pub fn all_counts(&self) -> Vec<u64> {
         let (answers, bytes) = {
             let shelf = self.read();
@@ -201,7 +201,7 @@ impl Store {
         self.counts.all(answers, bytes, self.max_bytes)
     }
 
-    /// Targets, tags and groups are named by hashes: of what is dropped no name stays behind.
+    /// Targets, tags and groups are known by hashes, so a dropped one leaves no string in memory.
     fn target_name(&self, target: &[u8]) -> u64 {
         self.seed.hash_one((0_u8, target))
     }
@@ -215,5 +215,5 @@ impl Store {
     }
 }
 
-/// What a hit holds on to.
+/// The answer of a hit, which lives until it is sent.
 pub(crate) type Given = Arc<KeptAnswer>;

@@ -14,18 +14,19 @@ const OWN = new Set([
   'upgrade',
 ]);
 
-/** What a 304 does not have, as Express and Fastify's ETag plugin leave it out. */
+/** Headers that a 304 leaves out, as Express and Fastify's ETag plugin do. */
 const OF_THE_BODY = new Set(['content-type', 'content-length']);
 
-/** What a request line can have as its target. */
+/** Targets a request line can have. */
 const TARGET = /^[\x21-\x7e]+$/;
 const UNKEPT = new Set([204, 206, 304]);
 const UNSHARED = /(?:^|[\s,])(?:private|no-store)(?:$|[\s,=])/i;
 const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
 
 /**
- * What crosses to the engine, or why nothing does.
- * @throws for what no response could have had, see `Answers`
+ * An answer as the engine takes it, or the outcome if it cannot be kept.
+ *
+ * @throws TypeError or RangeError for what no response could have, see `Answers`.
  */
 export function fillOf(
   request: string | AnswerRequest,

@@ -1,9 +1,9 @@
-//! What appeared once. An answer is kept at its second appearance, if both were the same: one that has a nonce, a request id or
-//! the rest of a rate limit in it never is, and what is asked for once pushes nothing out.
+//! Answers that appeared once. An answer is kept at its second appearance, if both were the same: one that contains a nonce, a
+//! request id or the rest of a rate limit is never kept, and a target that is requested once evicts nothing.
 
 use crate::wire::outcome;
 
-/// Places of the table; a power of two.
+/// Slots of the table; a power of two.
 const PLACES: usize = 8192;
 
 #[derive(Clone, Copy, Default)]
@@ -12,7 +12,8 @@ struct Candidate {
     digest: u64,
 }
 
-/// The lowest bit of a digest says that the answer was kept: another one behind it is new, and no sign of change.
+/// The lowest bit of a digest says that the answer was kept. One that differs from it is then a first appearance: the data has
+/// changed, and the route need not be one whose answers always differ.
 const WAS_KEPT: u64 = 1;
 
 pub(crate) struct Candidates(Box<[Candidate]>);
@@ -24,7 +25,7 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// `KEPT` when the same has appeared before, otherwise what to say of it.
+    /// Returns `KEPT` if the previous answer under this key was the same, otherwise `FIRST` or `CHANGES`.
     pub fn appear(&mut self, key: u64, digest: u64) -> u32 {
         let digest = digest & !WAS_KEPT;
         let place = &mut self.0[key as usize & (PLACES - 1)];

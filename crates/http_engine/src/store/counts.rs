@@ -1,4 +1,4 @@
-//! What became of answers and requests, counted for the owner.
+//! Counts of requests and of what happened to answers, for the owner.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};

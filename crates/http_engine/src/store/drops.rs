@@ -1,17 +1,17 @@
-//! Tickets: who makes an answer notes the time before it reads anything, and what was dropped since then voids the ticket.
+//! Tickets: whoever makes an answer takes one before reading any data, and a drop of that data voids it.
 //!
-//! The time is a number that every drop moves on. When a name was dropped last stands in a fixed table by the hash of the name:
-//! two names may share a place, which costs a miss and never gives a stale answer.
+//! A ticket is the value of a clock that every drop advances. A table of fixed size holds the time at which each name was last
+//! dropped, by the name's hash: two names may share a slot, which costs a miss and never lets a stale answer in.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The time of the last drop, of all stores of the process: a ticket is good for any of them.
+/// The clock of all stores of the process, so that a ticket is valid for any of them.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
-/// Places of the table; a power of two.
+/// Slots of the table; a power of two.
 const PLACES: usize = 4096;
 
-/// Taken before anything an answer is made of is read.
+/// Take it before reading any data the answer is made of.
 #[must_use]
 pub fn ticket() -> u64 {
     CLOCK.load(Ordering::SeqCst)
@@ -22,16 +22,16 @@ fn next() -> u64 {
 }
 
 pub(crate) struct Drops {
-    /// When everything was dropped.
+    /// When everything was last dropped.
     all: u64,
-    /// When a name of that place was.
+    /// When a name in this slot was last dropped.
     names: Box<[u64]>,
 }
 
 impl Default for Drops {
     fn default() -> Self {
         Self {
-            // Of what was dropped before it was there a store knows nothing.
+            // A store does not know what was dropped before it existed: older tickets are void.
             all: next(),
             names: vec![0; PLACES].into(),
         }

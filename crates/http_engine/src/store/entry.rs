@@ -1,4 +1,4 @@
-//! An answer in its place: how long it is good, and whether it was used.
+//! An answer in the store: how long it may be sent, and whether it is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::tags::Names;
 use super::{Fill, Given, Identity};
 
-/// How long a request that came through has to make a new answer in place of a stale one, before the next one may try.
+/// How long the request that was let through has to replace a stale answer, before the next one is let through.
 const TURN_MS: u64 = 5_000;
 
-/// What tables and allocator take up beside the bytes of an answer, and for each of its names: `tests/store_memory.rs` holds
-/// this against what is allocated.
+/// What tables and the allocator take up beside the bytes of an answer, and for each of its names. `tests/store_memory.rs`
+/// compares it with what is allocated.
 const OVERHEAD: usize = 512;
 const OVERHEAD_OF_NAME: usize = 128;
 
@@ -20,24 +20,24 @@ pub(crate) struct Entry {
     pub identity: Identity,
     pub answer: Given,
     pub links: Names,
-    /// All it takes up.
+    /// All the memory it is charged for.
     pub bytes: usize,
-    /// Of an answer that was offered.
+    /// The digest of an answer that was offered, otherwise 0.
     pub digest: u64,
     fresh_until: u64,
     stale_until: u64,
-    /// Until when somebody makes a new one.
+    /// Until then one request is making a new answer; 0 if none is.
     turn: AtomicU64,
     used: AtomicBool,
 }
 
-/// What may be done with an answer.
+/// What to do with an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Freshness {
     Fresh,
-    /// It is sent, while another request makes a new one.
+    /// Send it: another request is making a new one.
     Stale,
-    /// This request makes a new one.
+    /// Let this request make a new one.
     Due,
     Gone,
 }
@@ -70,12 +70,12 @@ impl Entry {
         &self.key[..self.target_length]
     }
 
-    /// More than the target leads to it.
+    /// Whether its key has more parts than the target.
     pub fn is_planned(&self) -> bool {
         self.key.len() > self.target_length
     }
 
-    /// `may_renew`: the request can go to the owner now, and what comes of it can be kept.
+    /// `may_renew`: the request can go to the owner now, and its answer can be kept.
     pub fn freshness(&self, now_ms: u64, may_renew: bool) -> Freshness {
         if now_ms < self.fresh_until {
             return Freshness::Fresh;
@@ -98,19 +98,19 @@ impl Entry {
         taken.is_ok()
     }
 
-    /// The next request may make a new one.
+    /// Lets the next request make a new answer.
     pub fn end_turn(&self) {
         self.turn.store(0, Ordering::Relaxed);
     }
 
     pub fn note_use(&self) {
-        // Written once: several threads read this line.
+        // Written only when it changes: several threads read this cache line.
         if !self.used.load(Ordering::Relaxed) {
             self.used.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether nothing is lost with it: too old, or not used since the last time this was asked.
+    /// Whether it may be evicted: it is too old, or was not used since this was last called.
     pub fn is_idle(&self, now_ms: u64) -> bool {
         !self.used.swap(false, Ordering::Relaxed) || now_ms >= self.stale_until
     }

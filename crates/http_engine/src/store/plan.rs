@@ -1,34 +1,34 @@
-//! What an answer depends on beside its target, and the key that comes of it.
+//! What an answer depends on beside its target, and the key made of that.
 
 use super::Fill;
 use crate::header_value::{One, cookie, header};
 
-/// Whose an answer is.
+/// Which clients an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Anybody's who shows no credentials: neither cookies nor any other.
+    /// Those without credentials; any cookie but those of analytics is one.
     Anonymous,
-    /// As `Anonymous`, where cookies are none.
+    /// As `Anonymous`, but cookies are not credentials.
     AnyCookies,
-    /// Everybody's.
+    /// All of them.
     Public,
-    /// Theirs who send the same value of the first name's header.
+    /// Those that send the same value in the header of the first name.
     Header,
-    /// Theirs who send the same value of the cookie of the first name.
+    /// Those that send the same value in the cookie of the first name.
     Cookie,
 }
 
 /// The parts of a request that choose the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Whose the answers are.
+    /// Which clients the answers are for.
     pub identity: Identity,
-    /// Of headers, in lower case; the first is the identity's, where that has one.
+    /// Names of headers, in lower case; the first is the identity's header or cookie, where it has one.
     pub names: Vec<Vec<u8>>,
 }
 
 impl Plan {
-    /// The target alone leads to the answer.
+    /// Whether the target alone is the key.
     pub(crate) fn is_simple(&self) -> bool {
         self.names.is_empty()
     }
@@ -37,14 +37,14 @@ impl Plan {
         matches!(self.identity, Identity::Header | Identity::Cookie)
     }
 
-    /// Bytes of it.
+    /// How much memory it takes up, in bytes.
     pub(crate) fn size(&self) -> usize {
         let sizes = self.names.iter().map(|name| name.len() + size_of_val(name));
         sizes.sum::<usize>() + size_of::<Self>()
     }
 
-    /// The key for a request with this header block, which is a good one. `None` when the owner has to decide: whoever it
-    /// comes from is not named, or a header comes twice.
+    /// The key of a request with this header block, which is valid. `None` if the owner has to decide: the identity is missing,
+    /// or a header comes twice.
     pub(crate) fn key_of(&self, target: &[u8], block: &[u8]) -> Option<Vec<u8>> {
         let mut key = start(target);
         for (index, name) in self.names.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Plan {
     }
 }
 
-/// The key of an answer by the values of its own request.
+/// The key of an answer, made of the values of its own request.
 pub(crate) fn key(target: &[u8], values: &[Option<Vec<u8>>]) -> Vec<u8> {
     if values.is_empty() {
         return target.into();
@@ -81,7 +81,7 @@ pub(crate) fn key(target: &[u8], values: &[Option<Vec<u8>>]) -> Vec<u8> {
     key
 }
 
-/// No target has a NUL, and lengths stand before values: nobody can write what another key is.
+/// A target contains no NUL, and each value is preceded by its length: no value can imitate another key.
 fn start(target: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(target.len() + 64);
     key.extend_from_slice(target);
@@ -95,14 +95,13 @@ fn add(key: &mut Vec<u8>, value: Option<&[u8]>) {
     key.extend_from_slice(value.unwrap_or_default());
 }
 
-/// Answers that differ by their varied headers alone, of which there may be few: the key without those. `None` when none is
-/// varied on.
+/// The key without its varied headers: the number of answers that share it is limited. `None` if there are no such headers.
 pub(crate) fn group(fill: &Fill) -> Option<Vec<u8>> {
     let own = usize::from(fill.plan.has_identity());
     (fill.plan.names.len() > own).then(|| key(&fill.target, &fill.values[..own]))
 }
 
-/// Whether a plan and the values of a request belong together; what crosses is not trusted.
+/// Whether the plan and the values fit together; they come from JavaScript and are not trusted.
 pub(crate) fn is_sound(fill: &Fill) -> bool {
     fill.plan.names.len() == fill.values.len()
         && (!fill.plan.has_identity() || fill.values.first().is_some_and(Option::is_some))

@@ -1,15 +1,15 @@
-//! Threads of a process that listen at one address share a store: whichever of them the kernel gives a connection to, it answers
-//! with what the others were told.
+//! Threads of a process that listen at one address share a store: whichever of them the kernel gives a connection to answers
+//! from what all of them have kept.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::Store;
 
-/// The stores that are shared, by the address of their servers.
+/// Shared stores, by the address their servers listen at.
 static SHARED: Mutex<Vec<(String, Weak<Store>)>> = Mutex::new(Vec::new());
 
-/// A server's own store, or its part in a shared one.
+/// A server's own store, or its reference to a shared one.
 pub(crate) struct StoreHandle {
     store: Arc<Store>,
     is_shared: bool,
@@ -23,7 +23,7 @@ impl StoreHandle {
         }
     }
 
-    /// The first one decides how large the store is.
+    /// The first server at an address decides how large the store is.
     pub fn shared(address: String, max_bytes: usize) -> Self {
         let mut stores = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         stores.retain(|(_, store)| store.strong_count() > 0);
@@ -51,7 +51,7 @@ impl Deref for StoreHandle {
 }
 
 impl Drop for StoreHandle {
-    /// Of what a thread had kept nobody hears any more that it is to be dropped.
+    /// A thread that ends may have been the only one to hear of drops for what it kept, so a shared store is emptied.
     fn drop(&mut self) {
         if self.is_shared {
             self.store.clear();

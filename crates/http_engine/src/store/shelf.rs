@@ -1,4 +1,4 @@
-//! What a store keeps, and where: by key, by name, and in the order in which it may have to go.
+//! The contents of a store: by key, by name, and in the order of eviction.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,30 +9,30 @@ use super::tags::Tags;
 use super::{Entry, Plan};
 use crate::wire::outcome;
 
-/// Answers that differ by varied headers alone: clients choose their values, and may choose many.
+/// How many answers may differ by varied headers alone: clients choose the values, and could choose any number.
 const VARIANTS: usize = 16;
 
 enum Node {
     Answer(u32),
-    /// More than the target decides, for so many answers.
+    /// The target alone does not decide; so many answers have this plan.
     Plan(Arc<Plan>, u32),
 }
 
-/// What stands under a target.
+/// What is found under a target.
 pub(crate) enum Found<'a> {
     Answer(&'a Entry),
     Plan(&'a Plan),
 }
 
-/// An answer that is to be kept.
+/// An answer to insert.
 pub(crate) struct New {
     pub entry: Entry,
     pub plan: Plan,
     /// The name of all answers to its target.
     pub target: u64,
-    /// The name of those it differs from by varied headers alone.
+    /// The name of all answers it differs from by varied headers alone.
     pub group: Option<u64>,
-    /// All its names, each once, these two included.
+    /// All its names, these two included, each once.
     pub names: Vec<u64>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Contents {
     nodes: HashMap<Arc<[u8]>, Node>,
     slots: Vec<Option<Entry>>,
     free: Vec<u32>,
-    /// Where the next answer is looked for that may go.
+    /// Where the search for an answer to evict goes on: the hand of the CLOCK algorithm.
     hand: usize,
     tags: Tags,
     bytes: usize,
@@ -77,7 +77,7 @@ impl Shelf {
         }
     }
 
-    /// An answer was offered: `KEPT` when it is to be kept, otherwise what to say of it.
+    /// Notes an offer: `KEPT` if the answer is to be kept, otherwise why not.
     pub fn appear(&mut self, key: &[u8], candidate: u64, digest: u64) -> u32 {
         let appearance = self.candidates.appear(candidate, digest);
         let Some(entry) = self.find_planned(key) else {
@@ -87,13 +87,13 @@ impl Shelf {
             return outcome::KEPT;
         }
         if appearance != outcome::KEPT {
-            // Its second appearance is due at once.
+            // The next request goes to the owner at once, for the second appearance.
             entry.end_turn();
         }
         appearance
     }
 
-    /// Keeps an answer, and says how many had to go for it; `None` when it is one variant too many.
+    /// Inserts an answer, and returns how many were evicted for it; `None` if it is one variant too many.
     pub fn insert(&mut self, new: New, max_bytes: usize, now_ms: u64) -> Option<usize> {
         let contents = &mut self.contents;
         contents.make_way(&new);
@@ -115,18 +115,18 @@ impl Shelf {
         self.contents.remove_key(key);
     }
 
-    /// How many things are noted about answers.
+    /// How many keys and names there are.
     #[cfg(test)]
     pub fn residue(&self) -> usize {
         self.contents.nodes.len() + self.contents.tags.count()
     }
 
-    /// Removes all answers that have the name, and says how many there were.
+    /// Removes all answers that have the name, and returns how many there were.
     pub fn remove_tagged(&mut self, name: u64) -> usize {
         self.contents.remove_tagged(name)
     }
 
-    /// Empties it, and gives what was in it.
+    /// Empties it, and returns the contents.
     pub fn take_all(&mut self) -> Contents {
         self.drops.note_all();
         std::mem::take(&mut self.contents)
@@ -142,7 +142,7 @@ impl Contents {
         self.slots.get(slot as usize)?.as_ref()
     }
 
-    /// Removes what was kept under the same key, or under a plan that does not hold any more.
+    /// Removes what was kept under the same key, or under a plan that this one replaces.
     fn make_way(&mut self, new: &New) {
         match self.nodes.get(new.entry.target()) {
             Some(Node::Answer(slot)) => {
@@ -216,7 +216,7 @@ impl Contents {
         slots.len()
     }
 
-    /// Removes one answer of that name that may go.
+    /// Removes one answer of that name that is idle.
     fn remove_idle(&mut self, name: u64, now_ms: u64) -> bool {
         let is_idle = |slot: &u32| {
             let entry = self.entry(*slot);
@@ -229,9 +229,9 @@ impl Contents {
         idle.is_some()
     }
 
-    /// Removes the next answer that is too old, or that nobody asked for since the hand was there the last time.
+    /// Removes the next answer that is too old, or that was not used since the hand last passed it.
     fn evict(&mut self, now_ms: u64) -> bool {
-        // All may have been used; the second time round none is.
+        // All may have been used; on the second round none has.
         for _ in 0..self.slots.len() * 2 {
             self.hand = (self.hand + 1) % self.slots.len();
             let slot = self.hand as u32;

@@ -1,16 +1,16 @@
-//! Which answers a name stands for, without the name: a hash leads to the first link of a list, and when its last answer goes
-//! nothing stays behind.
+//! Which answers a name stands for, without storing the name: its hash leads to the first link of a list, and a list whose last
+//! answer is removed takes up no memory.
 
 use std::collections::HashMap;
 
 const NONE: u32 = u32::MAX;
 
-/// One name of one answer, in the list of the name and in that of the answer.
+/// One name of one answer: a link in the list of the name and in that of the answer.
 struct Link {
     name: u64,
     slot: u32,
-    before: u32,
-    behind: u32,
+    previous: u32,
+    next: u32,
     /// The answer's next name.
     sibling: u32,
 }
@@ -18,7 +18,7 @@ struct Link {
 pub(crate) struct Tags {
     first: HashMap<u64, u32>,
     links: Vec<Link>,
-    /// Unused links, one behind the other by `behind`.
+    /// The first unused link; `next` leads to the others.
     free: u32,
 }
 
@@ -46,17 +46,17 @@ impl Tags {
     pub fn add(&mut self, slot: u32, names: &[u64]) -> Names {
         let mut sibling = NONE;
         for name in names {
-            let behind = self.first.get(name).copied().unwrap_or(NONE);
+            let next = self.first.get(name).copied().unwrap_or(NONE);
             let link = Link {
                 name: *name,
                 slot,
-                before: NONE,
-                behind,
+                previous: NONE,
+                next,
                 sibling,
             };
             let place = self.store(link);
-            if behind != NONE {
-                self.links[behind as usize].before = place;
+            if next != NONE {
+                self.links[next as usize].previous = place;
             }
             self.first.insert(*name, place);
             sibling = place;
@@ -70,7 +70,7 @@ impl Tags {
             return (self.links.len() - 1) as u32;
         }
         let place = self.free;
-        self.free = self.links[place as usize].behind;
+        self.free = self.links[place as usize].next;
         self.links[place as usize] = link;
         place
     }
@@ -80,34 +80,34 @@ impl Tags {
         while place != NONE {
             let Link {
                 name,
-                before,
-                behind,
+                previous,
+                next,
                 sibling,
                 ..
             } = self.links[place as usize];
-            if behind != NONE {
-                self.links[behind as usize].before = before;
+            if next != NONE {
+                self.links[next as usize].previous = previous;
             }
-            match (before, behind) {
+            match (previous, next) {
                 (NONE, NONE) => {
                     self.first.remove(&name);
                 }
                 (NONE, _) => {
-                    self.first.insert(name, behind);
+                    self.first.insert(name, next);
                 }
-                _ => self.links[before as usize].behind = behind,
+                _ => self.links[previous as usize].next = next,
             }
-            self.links[place as usize].behind = self.free;
+            self.links[place as usize].next = self.free;
             self.free = place;
             place = sibling;
         }
     }
 
-    /// The answers a name stands for, the last first.
+    /// The answers a name stands for, the newest first.
     pub fn slots(&self, name: u64) -> impl Iterator<Item = u32> + '_ {
         let link = |place: u32| self.links.get(place as usize).map(|link| (place, link));
         let first = self.first.get(&name).and_then(|place| link(*place));
-        std::iter::successors(first, move |(_, last)| link(last.behind)).map(|(_, link)| link.slot)
+        std::iter::successors(first, move |(_, last)| link(last.next)).map(|(_, link)| link.slot)
     }
 
     #[cfg(test)]

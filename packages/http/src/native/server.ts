@@ -72,7 +72,7 @@ export class NativeServer {
     this.#addon.closeAnswers(this.number);
   }
 
-  /** Keeps an answer to GET and HEAD, which are not reported then. Gives one of `OUTCOME`. */
+  /** Keeps an answer to GET and HEAD requests, which are then not reported. Returns one of `OUTCOME`. */
   keep(fill: Fill): number {
     return this.#addon.keep(this.number, fill);
   }
@@ -94,7 +94,7 @@ export class NativeServer {
     this.#addon.clearAnswers(this.number);
   }
 
-  /** As `ANSWER_COUNT` has them; empty without a store. */
+  /** In the order of `ANSWER_COUNT`; empty without a store. */
   answerCounts(): readonly number[] {
     return this.#addon.answerCounts(this.number);
   }

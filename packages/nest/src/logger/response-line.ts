@@ -87,7 +87,7 @@ function straight(pino: Logger, parts: PinoParts, shape: LineShape, through: Wri
     if (!pino.isLevelEnabled(level)) return;
     if (message !== lastMessage) {
       lastMessage = message;
-      tail = messageHead + quote(message) + parts[symbols.endSym];
+      tail = messageHead + quote((pino.msgPrefix ?? '') + message) + parts[symbols.endSym];
     }
     const micros = Math.round(log.elapsedMs * 1000);
     const millis = Math.floor(micros / 1000);

@@ -137,7 +137,11 @@ describe('fields as a function', () => {
 
 describe('a slim line', () => {
   it('is what pino itself would have written', async () => {
-    const pino = { base: { service: 'shop' }, messageKey: 'message' } as const;
+    const pino = {
+      base: { service: 'shop' },
+      messageKey: 'message',
+      msgPrefix: '[http] ',
+    } as const;
     // A mixin that adds nothing sends the line through pino.
     await using straight = await start({ pino });
     await using through = await start({ pino: { ...pino, mixin: () => ({}) } });
@@ -150,7 +154,7 @@ describe('a slim line', () => {
     assert.equal(blank(straight.lines.raw.at(-1)), blank(through.lines.raw.at(-1)));
     assert.match(
       straight.lines.raw.at(-1) ?? '',
-      /"service":"shop".*"message":"request completed"/,
+      /"service":"shop".*"message":"\[http\] request completed"/,
     );
   });
 

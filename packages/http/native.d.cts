@@ -51,6 +51,12 @@ declare class Port {
   clearAnswers(server: number): void;
   /** What became of answers and requests; empty when the server answers nothing by itself. */
   answerCounts(server: number): Array<number>;
+  /** How the lines of a server's own answers look. Without a plan none are written. */
+  logLines(server: number, plan?: LinePlan | undefined | null): void;
+  /** Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes. */
+  takeLines(server: number, into: Buffer, offset: number): number;
+  /** From here on every request of which a line is due is reported. */
+  holdAnswers(server: number): void;
   /** Connections of a server. */
   connectionCount(server: number): number;
   /** How many servers keep the loop alive. */
@@ -137,6 +143,32 @@ export interface Fill {
   isOffer: boolean;
   /** Which line is written for it; 0 is none. */
   line: number;
+}
+
+/** The pieces of the lines of a server's own answers, and what goes between them. */
+export interface LinePlan {
+  /** What the lines of a status below 400, below 500 and above begin with; `null` where none is written. */
+  begins: Array<string | undefined | null>;
+  /** Requests that would be answered with 400 and above are reported instead. */
+  reportsErrors: boolean;
+  /** What comes before the time. */
+  beforeTime: string;
+  /** `none`, `millis`, `seconds` or `iso`. */
+  clock: string;
+  /** Between the time and the request's id. */
+  beforeId: string;
+  /** Between the status and the response time. */
+  beforeDuration: string;
+  /** What comes last: of a status below 500, and of one above. */
+  ends: Array<string>;
+  /** The header that brings ids, in lower case. */
+  idHeader?: string;
+  /** What the ids begin with that the engine makes. */
+  idPrefix: string;
+  /** The share of lines below status 400 that are written, 0 to 1. */
+  share: number;
+  /** From so many waiting bytes on they are reported as due. */
+  dueBytes: number;
 }
 
 /** How to listen. One of `host`, `path` and `fd`. */

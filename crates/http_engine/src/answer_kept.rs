@@ -1,13 +1,14 @@
 //! Requests that the engine answers by itself.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::asked::{self, Asked};
-use crate::batch::Whom;
 use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
 use crate::head::Bounds;
 use crate::kept_answer::KeptAnswer;
+use crate::line_log::{Answered, LineLog};
 use crate::method;
 use crate::own_answers::OwnAnswers;
 use crate::request::{flags, framing};
@@ -21,24 +22,6 @@ const LARGE: usize = 16 * 1024;
 /// A request with so many headers surely has room where this much is free.
 const MOST_HEADERS: usize = 128;
 
-/// A request that was answered, for its line in the log.
-#[derive(Clone, Copy, Debug)]
-#[expect(dead_code, reason = "no line is written yet")]
-pub(crate) struct Hit<'a> {
-    /// The line its answer was kept with; 0 if none.
-    pub line: u32,
-    pub method: &'static str,
-    pub target: &'a [u8],
-    /// As it was sent.
-    pub status: u16,
-    /// Bytes of the body that was sent.
-    pub body_bytes: usize,
-    /// The header that the server wants to know, where it came once.
-    pub noted: Option<&'a [u8]>,
-    pub whom: Whom,
-    pub now_ms: u64,
-}
-
 /// An answer, and how it is given.
 struct Given {
     answer: Arc<KeptAnswer>,
@@ -46,6 +29,8 @@ struct Given {
     is_stale: bool,
     is_not_modified: bool,
     keeps_alive: bool,
+    /// When the request was looked at; `None` when no line is due.
+    since: Option<Instant>,
 }
 
 impl Engine {
@@ -66,7 +51,8 @@ impl Engine {
         // A request that is let through to make a new answer has to get there.
         let words = request::HEADERS + MOST_HEADERS * header::WORDS;
         let may_renew = !is_head && !self.batch.locked && self.batch.has_room(words, head.len());
-        let Some(given) = find(server, head, bounds, self.now_ms, may_renew) else {
+        let log = self.logs.get(connection.whom.server as usize);
+        let Some(given) = find(server, log, head, bounds, self.now_ms, may_renew) else {
             return false;
         };
         let Given { answer, asked, .. } = &given;
@@ -98,21 +84,6 @@ impl Engine {
             connection.answers.lend_body(Arc::clone(answer));
         }
         let url = &head[bounds.line.url_start..bounds.line.url_end];
-        let hit = Hit {
-            line: answer.line(),
-            method: method::METHODS[usize::from(bounds.line.method)],
-            target: url,
-            status: if given.is_not_modified {
-                304
-            } else {
-                answer.status()
-            },
-            body_bytes: body.len(),
-            noted: asked.noted.map(|place| place.of(&head[bounds.line.end..])),
-            whom: connection.whom,
-            now_ms: self.now_ms,
-        };
-        tell_hit(&hit);
         if let Some(own) = &server.answers {
             let counts = &own.store.counts;
             counts.add(answer_count::HITS, 1);
@@ -122,6 +93,16 @@ impl Engine {
             if given.is_not_modified {
                 counts.add(answer_count::NOT_MODIFIED, 1);
             }
+        }
+        if let Some(since) = given.since {
+            let answered = Answered {
+                is_head,
+                url,
+                status: sent_status(answer, given.is_not_modified),
+                id: asked.noted.map(|place| place.of(&head[bounds.line.end..])),
+                since,
+            };
+            self.write_line(connection.whom, &answered);
         }
 
         connection.head_since = 0;
@@ -136,12 +117,18 @@ impl Engine {
     }
 }
 
-/// Where lines are written.
-fn tell_hit(_hit: &Hit<'_>) {}
+fn sent_status(answer: &KeptAnswer, is_not_modified: bool) -> u16 {
+    if is_not_modified {
+        304
+    } else {
+        answer.status()
+    }
+}
 
 /// Looks the target up before anything else is: most requests of a server that keeps a few answers are for others.
 fn find(
     server: &mut Server,
+    log: Option<&LineLog>,
     head: &[u8],
     bounds: Bounds,
     now_ms: u64,
@@ -154,6 +141,7 @@ fn find(
     let url = &head[bounds.line.url_start..bounds.line.url_end];
     let shelf = store.read();
     let found = shelf.find(url)?;
+    let since = log.map(|_| Instant::now());
 
     let block = &head[bounds.line.end..];
     let asked = match blocks.look(block) {
@@ -199,6 +187,10 @@ fn find(
     if bounds.line.minor == 0 && (is_not_modified || !entry.answer.tail().is_empty()) {
         return None;
     }
+    let is_logged = entry.answer.line() != 0;
+    if is_logged && !log?.admits(sent_status(&entry.answer, is_not_modified), url) {
+        return None;
+    }
     let is_stale = match entry.freshness(now_ms, may_renew) {
         Freshness::Fresh => false,
         Freshness::Stale => true,
@@ -211,5 +203,6 @@ fn find(
         is_stale,
         is_not_modified,
         keeps_alive: flags & request_flags::KEEP_ALIVE != 0,
+        since: since.filter(|_| is_logged),
     })
 }

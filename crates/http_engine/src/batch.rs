@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::wire::{close, drop, error, kind, pair, record, timeout};
+use crate::wire::{close, drop, error, kind, lines, pair, record, timeout};
 
 /// Bytes of bad packets that may wait until the owner has time.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
@@ -41,6 +41,10 @@ pub(crate) enum Note {
     },
     Drop {
         text: String,
+    },
+    /// Lines of the engine's own answers wait; `are_due`: they are to be taken at once.
+    Lines {
+        are_due: bool,
     },
     Stopped,
 }
@@ -190,6 +194,9 @@ impl Batch {
                 );
             }
             Note::End => self.put(kind::END, whom, &[]),
+            Note::Lines { are_due } => {
+                self.put(kind::LINES, whom, &[(lines::ARE_DUE, are_due.into())]);
+            }
             Note::Stopped => self.put(kind::STOPPED, whom, &[]),
             Note::Close { errno } => self.put(kind::CLOSE, whom, &[(close::ERRNO, errno)]),
             Note::Error {

@@ -47,7 +47,7 @@ fn write(seconds: u64) -> String {
 
 /// Year, month from 0 and day of the month, of a day since 1970. Years are counted from March, so that the day a leap year
 /// adds is the last.
-fn civil(days: u64) -> (u64, usize, u64) {
+pub(crate) fn civil(days: u64) -> (u64, usize, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let day_of_era = shifted % 146_097;

@@ -9,6 +9,7 @@ use crate::batch::{Batch, Whom};
 use crate::connection::{Connection, Interest};
 use crate::date::Date;
 use crate::head::Facts;
+use crate::line_log::LineLog;
 use crate::listener::Reserve;
 use crate::outstanding::Outstanding;
 use crate::ready::Ready;
@@ -60,6 +61,10 @@ pub struct Engine {
     pub(crate) slots: Vec<Slot>,
     pub(crate) free: Vec<u32>,
     pub(crate) servers: Vec<Option<Server>>,
+    /// Lines of the servers' own answers, by the server's number: they outlive it.
+    pub(crate) logs: Vec<LineLog>,
+    /// How many of those have lines.
+    pub(crate) logs_with_lines: u32,
     pub(crate) timers: Timers,
     pub(crate) urls: Seen<()>,
     pub(crate) blocks: Seen<Facts>,
@@ -102,7 +107,7 @@ impl Engine {
     /// When the process has no descriptors left.
     ///
     /// # Safety
-    /// `memory` is valid for as long as the engine and what [`Engine::outstanding`] gave live, and holds more than five words
+    /// `memory` is valid for as long as the engine and what [`Engine::outstanding`] gave live, and holds more than six words
     /// of commands.
     pub unsafe fn new(memory: Memory) -> Result<Self, Errno> {
         let epoll = Epoll::new()?;
@@ -129,6 +134,8 @@ impl Engine {
             slots: Vec::new(),
             free: Vec::new(),
             servers: Vec::new(),
+            logs: Vec::new(),
+            logs_with_lines: 0,
             timers: Timers::new(alarm),
             urls: Seen::new(256),
             blocks: Seen::new(2048),

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::wire::outstanding::{CORKED, FIRST_COMMAND, FLUSHES, TAKEN, UNWATCHED, WRITTEN};
+use crate::wire::outstanding::{CORKED, FIRST_COMMAND, FLUSHES, LINES, TAKEN, UNWATCHED, WRITTEN};
 
 /// The words before the commands.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +88,10 @@ impl Outstanding {
             flushes.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
+    }
+
+    pub(crate) fn set_lines(&self, servers: u32) {
+        self.word(LINES).store(servers, Ordering::SeqCst);
     }
 
     pub(crate) fn set_corked(&self, is_corked: bool) {

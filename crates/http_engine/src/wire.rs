@@ -25,6 +25,8 @@ pub mod kind {
     pub const STOPPED: u32 = 10;
     /// A client ended its side while answers are due.
     pub const END: u32 = 11;
+    /// Lines of the engine's own answers wait.
+    pub const LINES: u32 = 12;
 }
 
 /// A word of two numbers.
@@ -161,6 +163,12 @@ pub mod drop {
     pub const TEXT_LENGTH: usize = 5;
 }
 
+/// Words of a note that lines wait.
+pub mod lines {
+    /// 1: they are to be taken at once; 0: before long.
+    pub const ARE_DUE: usize = 4;
+}
+
 /// Flags of a request.
 pub mod request_flags {
     /// It has no body.
@@ -197,8 +205,10 @@ pub mod outstanding {
     pub const FLUSHES: usize = 3;
     /// 1 while the kernel keeps ends of packets that only a flush sends.
     pub const CORKED: usize = 4;
+    /// How many servers' lines wait: the owner takes them before it writes one that comes later.
+    pub const LINES: usize = 5;
     /// Where the commands begin.
-    pub const FIRST_COMMAND: usize = 5;
+    pub const FIRST_COMMAND: usize = 6;
 }
 
 /// Words of a command.

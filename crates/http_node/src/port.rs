@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use http_engine::wire::outcome;
 use http_engine::{Engine, ListenOptions};
-use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
+use napi::bindgen_prelude::{BufferSlice, Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 use node_loop::{Callback, settle};
@@ -17,7 +17,7 @@ use crate::lone::Lone;
 use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
-use crate::shapes::{JsAddress, JsDetached, JsListenOptions, JsSettings, bind_of};
+use crate::shapes::{JsAddress, JsDetached, JsLinePlan, JsListenOptions, JsSettings, bind_of};
 use crate::shared::Shared;
 use crate::turn::{on_prepare, on_ready, on_wake};
 
@@ -214,6 +214,31 @@ impl Port {
     pub fn answer_counts(&self, server: u32) -> Vec<f64> {
         let counts = self.with(|engine| engine.answer_counts(server));
         counts.into_iter().map(|count| count as f64).collect()
+    }
+
+    /// How the lines of a server's own answers look. Without a plan none are written.
+    #[napi]
+    pub fn log_lines(&self, server: u32, plan: Option<JsLinePlan>) {
+        self.with(|engine| {
+            let header = plan.as_ref().and_then(|plan| plan.id_header.as_deref());
+            engine.note_header(server, header.unwrap_or("").as_bytes());
+            engine.log_lines(server, plan.map(Into::into));
+        });
+    }
+
+    /// Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes.
+    #[napi]
+    pub fn take_lines(&self, server: u32, mut into: BufferSlice<'_>, offset: u32) -> u32 {
+        let Some(into) = into.get_mut(offset as usize..) else {
+            return 0;
+        };
+        self.with(|engine| engine.take_lines(server, into)) as u32
+    }
+
+    /// From here on every request of which a line is due is reported.
+    #[napi]
+    pub fn hold_answers(&self, server: u32) {
+        self.with(|engine| engine.hold_answers(server));
     }
 
     /// Connections of a server.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 
 use http_engine::{
-    ANALYTICS_COOKIES, Address, Bind, CREDENTIALS, KNOWN_NAMES, METHODS, ServerSettings,
-    SettingFlags,
+    ANALYTICS_COOKIES, Address, Begin, Bind, CREDENTIALS, Clock, KNOWN_NAMES, LinePlan, METHODS,
+    ServerSettings, SettingFlags,
 };
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
@@ -101,6 +101,33 @@ pub struct JsListenOptions {
     pub writable_all: Option<bool>,
 }
 
+/// The pieces of the lines of a server's own answers, and what goes between them.
+#[napi(object, js_name = "LinePlan")]
+pub struct JsLinePlan {
+    /// What the lines of a status below 400, below 500 and above begin with; `null` where none is written.
+    pub begins: Vec<Option<String>>,
+    /// Requests that would be answered with 400 and above are reported instead.
+    pub reports_errors: bool,
+    /// What comes before the time.
+    pub before_time: String,
+    /// `none`, `millis`, `seconds` or `iso`.
+    pub clock: String,
+    /// Between the time and the request's id.
+    pub before_id: String,
+    /// Between the status and the response time.
+    pub before_duration: String,
+    /// What comes last: of a status below 500, and of one above.
+    pub ends: Vec<String>,
+    /// The header that brings ids, in lower case.
+    pub id_header: Option<String>,
+    /// What the ids begin with that the engine makes.
+    pub id_prefix: String,
+    /// The share of lines below status 400 that are written, 0 to 1.
+    pub share: f64,
+    /// From so many waiting bytes on they are reported as due.
+    pub due_bytes: u32,
+}
+
 /// The tables of the engine.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
@@ -141,6 +168,39 @@ impl From<JsSettings> for ServerSettings {
                 allow_half_open: settings.allow_half_open,
                 announce: settings.announce_connections,
             },
+        }
+    }
+}
+
+impl From<JsLinePlan> for LinePlan {
+    fn from(plan: JsLinePlan) -> Self {
+        let bytes = |text: String| text.into_bytes().into_boxed_slice();
+        let mut begins = plan.begins.into_iter();
+        let mut begin = || match begins.next().flatten() {
+            Some(text) => Begin::Bytes(bytes(text)),
+            None => Begin::Off,
+        };
+        let mut ends = plan.ends.into_iter();
+        let mut end = || bytes(ends.next().unwrap_or_default());
+        let mut begins = [begin(), begin(), begin()];
+        if plan.reports_errors {
+            begins[1..].fill(Begin::Owner);
+        }
+        Self {
+            begins,
+            before_time: bytes(plan.before_time),
+            clock: match plan.clock.as_str() {
+                "millis" => Clock::Millis,
+                "seconds" => Clock::Seconds,
+                "iso" => Clock::Iso,
+                _ => Clock::None,
+            },
+            before_id: bytes(plan.before_id),
+            before_duration: bytes(plan.before_duration),
+            ends: [end(), end()],
+            id_prefix: bytes(plan.id_prefix),
+            share: plan.share,
+            due_bytes: plan.due_bytes as usize,
         }
     }
 }

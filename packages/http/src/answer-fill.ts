@@ -69,7 +69,7 @@ export function fillOf(
     staleMs,
     tags: [...(answer.tags ?? [])],
     isOffer,
-    line: 0,
+    line: answer.line ?? 0,
   };
 }
 

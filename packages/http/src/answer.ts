@@ -37,6 +37,11 @@ export interface Answer {
    * @default `headers` without Content-Type and Content-Length
    */
   readonly notModified?: AnswerHeaders;
+  /**
+   * `lines.line` of its server's `Answers`: requests that get it have a line in the log. 0: they have none.
+   * @default 0
+   */
+  readonly line?: number;
 }
 
 /** As for `writeHead`; pairs keep order and duplicates. */

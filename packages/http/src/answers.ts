@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import type { Answer, AnswerRequest } from './answer.ts';
 import { fillOf } from './answer-fill.ts';
+import type { AnswerLines, ServerLines } from './answer-lines.ts';
 import type { NativeServer } from './native/index.ts';
 import { ANSWER_COUNT, OUTCOME } from './native/wire.ts';
+import type { ServerLog } from './server-log.ts';
 
 /** Why an answer is not kept. */
 export type Refusal =
@@ -57,6 +59,14 @@ export interface AnswerStats {
 
 /** The answers of one server. */
 export interface Answers {
+  /** How requests are logged that the engine answers; undefined if nobody has called `log`. */
+  readonly lines: ServerLines | undefined;
+  /**
+   * Says how they are logged from now on. `LoggerModule` of `@redline/nest` does that by itself.
+   *
+   * @example answersOf(server)?.log(engineLines(pino()));
+   */
+  log(lines: AnswerLines | undefined): void;
   /**
    * Take it before reading anything the answer is made of. What is dropped from then on is not kept with it, however the two
    * overtake each other.
@@ -114,6 +124,7 @@ for (const [name, number] of Object.entries(NAMES)) outcomes[number] = name as O
 
 /** A server, as far as its answers depend on it. */
 export interface AnsweringServer {
+  readonly log: ServerLog;
   ticket(): number;
   /** The native server, while it listens. */
   native(): NativeServer | undefined;
@@ -126,6 +137,14 @@ export class ServerAnswers implements Answers {
 
   constructor(server: AnsweringServer) {
     this.#server = server;
+  }
+
+  get lines(): ServerLines | undefined {
+    return this.#server.log.lines;
+  }
+
+  log(lines: AnswerLines | undefined): void {
+    this.#server.log.set(lines);
   }
 
   ticket(): number {

@@ -1,6 +1,7 @@
 /// <reference types="node" />
 export { createServer, type EngineServerOptions } from './create-server.ts';
 export type { Answer, AnswerHeaders, AnswerRequest } from './answer.ts';
+export type { AnswerLines, LineTemplate, LineWriting, ServerLines } from './answer-lines.ts';
 export {
   answersOf,
   type Answers,
@@ -8,6 +9,7 @@ export {
   type Outcome,
   type Refusal,
 } from './answers.ts';
+export type { LineSink, LineSource } from './line-sink.ts';
 export { engine, type Engine } from './engine.ts';
 export type { ServerEngine } from './served-by.ts';
 export { runThreads, type Threads, type ThreadsEvents } from './threads/run-threads.ts';

@@ -13,6 +13,7 @@ import type {
 import { lookForHttpObserver } from './performance-entries.ts';
 import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from './request-body.ts';
+import type { ServerLog } from './server-log.ts';
 
 /** A server whose connections the engine serves. */
 interface ListeningServer extends ServingServer {
@@ -22,11 +23,13 @@ interface ListeningServer extends ServingServer {
 /** What the engine reports of a listening server goes from here to its connections, each in its own async context. */
 export class ListeningEvents implements ServerEvents {
   readonly #server: ListeningServer;
+  readonly #log: ServerLog;
   /** As with Node, requests begin in the context of who called listen. */
   readonly #listening = new AsyncResource('HTTPSERVER');
 
-  constructor(server: ListeningServer) {
+  constructor(server: ListeningServer, log: ServerLog) {
     this.#server = server;
+    this.#log = log;
   }
 
   onOpen(native: NativeConnection): void {
@@ -125,7 +128,16 @@ export class ListeningEvents implements ServerEvents {
     });
   }
 
+  onLines(areDue: boolean): void {
+    this.#log.onLines(areDue);
+  }
+
+  onExit(): void {
+    this.#log.onExit();
+  }
+
   onStopped(): void {
+    this.#log.onStopped();
     this.#server._emitCloseIfDrained();
   }
 

@@ -13,6 +13,7 @@ import { symbolOf } from './node-internals.ts';
 import { nodeOnlyOption } from './node-only.ts';
 import { kServedBy, nodeHasOption, type ServerEngine } from './served-by.ts';
 import { ServerBase } from './server-base.ts';
+import { kAnswerLog, ServerLog } from './server-log.ts';
 import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
 import { sharesServers } from './shared-servers.ts';
 
@@ -64,6 +65,7 @@ export class EngineServer extends ServerBase {
   /** An option that only Node's own server has: that listens and serves. */
   readonly #nodeOption: string | undefined;
 
+  readonly #log = new ServerLog();
   readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
   /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
@@ -121,7 +123,7 @@ export class EngineServer extends ServerBase {
       ({ address, addressType } = bound);
       this._handle = bound.handle;
     }
-    const events = new ListeningEvents(this);
+    const events = new ListeningEvents(this, this.#log);
     this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
     listenThrough(this._handle!, (descriptor, length) => {
@@ -135,6 +137,7 @@ export class EngineServer extends ServerBase {
       if (typeof native === 'number') return native;
       this.#native = native;
       if (this.#answers !== undefined || sharesServers()) this.#openAnswers();
+      this.#log.begin(native);
       return native;
     });
     nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
@@ -249,6 +252,7 @@ export class EngineServer extends ServerBase {
     if (!(#nodeOption in this) || this.#nodeOption !== undefined) return undefined;
     if (this.#answers === undefined) {
       this.#answers = new ServerAnswers({
+        log: this.#log,
         ticket: () => openPort(this.#isThreaded).ticket(),
         native: () => (this.listening ? this.#native : undefined),
         limitsRequests: () => (this.maxRequestsPerSocket ?? 0) > 0,
@@ -266,11 +270,19 @@ export class EngineServer extends ServerBase {
   countDetached(): void {
     this.#counted += 1;
   }
+
+  /** @internal The log of what the engine answers by itself. */
+  answerLog(): ServerLog {
+    return this.#log;
+  }
 }
 
 // Shown by console.log and error messages.
 Object.defineProperty(EngineServer, 'name', { value: 'Server' });
 defineSettings(EngineServer.prototype);
+Object.defineProperty(EngineServer.prototype, kAnswerLog, {
+  get: EngineServer.prototype.answerLog,
+});
 Object.defineProperty(EngineServer.prototype, kAnswers, {
   get: EngineServer.prototype.answers,
 });

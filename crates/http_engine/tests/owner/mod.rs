@@ -8,10 +8,10 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-use http_engine::wire::outcome;
+use http_engine::wire::{answer_count, outcome};
 use http_engine::wire::{
-    body, body_end, close, command, entry, error, header, kind, outstanding, pair, record, request,
-    timeout,
+    body, body_end, close, command, entry, error, header, kind, lines, outstanding, pair, record,
+    request, timeout,
 };
 use http_engine::{
     Bind, Engine, Fill, KeptAnswer, ListenOptions, METHODS, Memory, Parts, ServerSettings,
@@ -55,6 +55,7 @@ pub enum Event {
     Drop,
     Stopped,
     End(Id),
+    Lines(bool),
 }
 
 pub struct Owner {
@@ -125,6 +126,11 @@ impl Owner {
         self.engine
             .open_answers(self.server, 64 * 1024 * 1024, false);
         assert_eq!(self.engine.keep(self.server, fill), outcome::KEPT);
+    }
+
+    /// How many requests the engine has answered.
+    pub fn hits(&mut self) -> u64 {
+        self.engine.answer_counts(self.server)[answer_count::HITS]
     }
 
     /// One turn: what the kernel has, told and answered by nobody.
@@ -247,6 +253,7 @@ impl Owner {
             kind::DROP => Event::Drop,
             kind::STOPPED => Event::Stopped,
             kind::END => Event::End(id),
+            kind::LINES => Event::Lines(word(lines::ARE_DUE) == 1),
             kind => panic!("a record of kind {kind}"),
         }
     }

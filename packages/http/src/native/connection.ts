@@ -42,8 +42,12 @@ export interface ServerEvents {
   onClose(connection: Connection, errno: number): void;
   /** `maxConnections` was reached: a connection was dropped. */
   onDrop(remote: SocketAddress, local: SocketAddress): void;
+  /** Lines of the server's own answers wait; due ones are to be taken at once. */
+  onLines(areDue: boolean): void;
   /** After `stop()`: the last connection is gone. */
   onStopped(): void;
+  /** The process ends. */
+  onExit(): void;
 }
 
 /** A connection of the engine. Calls on one that is gone do nothing. */

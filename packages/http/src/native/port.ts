@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { loadAddon, type Addon, type Port as AddonPort } from '../../native.cjs';
+import { AnswerLog } from './answer-log.ts';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { Inbox } from './inbox.ts';
 import { allocate, type SharedMemory } from './memory.ts';
@@ -16,6 +17,7 @@ import {
   ERROR,
   HEADER,
   KIND,
+  LINES,
   PAIR,
   RECORD,
   REQUEST,
@@ -81,7 +83,10 @@ export class Port {
     const outbox = new Outbox(this.#addon, memory);
     this.#engine = { addon: this.#addon, outbox, pending: memory.pending };
     // Answers that were given in the turn of the loop that ends the process.
-    process.on('exit', () => this.#addon.flush());
+    process.on('exit', () => {
+      this.#addon.flush();
+      for (const server of this.#servers) server?.events.onExit();
+    });
   }
 
   /** Listens. A negative number is the error's. */
@@ -94,7 +99,8 @@ export class Port {
     const backlog = Math.trunc(Number(options.backlog ?? DEFAULT_BACKLOG)) || 0;
     const number = this.#addon.listen({ ...options, backlog }, settings);
     if (number < 0) return number;
-    const server = new NativeServer(this.#addon, this.#references, number, settings, events);
+    const log = new AnswerLog(this.#addon, this.#memory.commands, number);
+    const server = new NativeServer(this.#addon, this.#references, number, settings, events, log);
     this.#servers[number] = server;
     return server;
   }
@@ -213,6 +219,7 @@ export class Port {
   #onOther(records: Uint32Array, at: number, kind: number): void {
     if (kind === KIND.STOPPED) this.#onStopped(records[at + SERVER]!);
     else if (kind === KIND.DROP) this.#onDrop(records, at);
+    else if (kind === KIND.LINES) this.#onLines(records, at);
     else this.#onConnection(records, at, kind, this.#connection(records, at));
   }
 
@@ -286,6 +293,11 @@ export class Port {
     const text = this.#inbox.text(offset, records[at + DROP.TEXT_LENGTH]!);
     const [remote, local] = text.split('\0').map(parseAddress);
     this.#servers[records[at + SERVER]!]?.events.onDrop(remote!, local!);
+  }
+
+  #onLines(records: Uint32Array, at: number): void {
+    const areDue = records[at + LINES.ARE_DUE] === 1;
+    this.#servers[records[at + SERVER]!]?.events.onLines(areDue);
   }
 
   #onStopped(number: number): void {

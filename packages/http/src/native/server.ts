@@ -1,5 +1,6 @@
 import type { Port as AddonPort } from '../../native.cjs';
 import type { References } from './references.ts';
+import type { AnswerLog } from './answer-log.ts';
 import type { ServerEvents } from './connection.ts';
 import type { Fill, ServerSettings, SocketAddress } from './types.ts';
 
@@ -7,6 +8,8 @@ import type { Fill, ServerSettings, SocketAddress } from './types.ts';
 export class NativeServer {
   readonly number: number;
   readonly events: ServerEvents;
+  /** The lines of what it answers by itself. */
+  readonly log: AnswerLog;
   readonly #addon: AddonPort;
   readonly #references: References;
   #settings: ServerSettings;
@@ -19,12 +22,14 @@ export class NativeServer {
     number: number,
     settings: ServerSettings,
     events: ServerEvents,
+    log: AnswerLog,
   ) {
     this.#addon = addon;
     this.#references = references;
     this.number = number;
     this.#settings = settings;
     this.events = events;
+    this.log = log;
     references.add();
   }
 

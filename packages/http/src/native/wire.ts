@@ -24,6 +24,8 @@ export const KIND = {
   STOPPED: 10,
   /** A client ended its side while answers are due. */
   END: 11,
+  /** Lines of the engine's own answers wait. */
+  LINES: 12,
 } as const;
 
 /** A word of two numbers. */
@@ -160,6 +162,12 @@ export const DROP = {
   TEXT_LENGTH: 5,
 } as const;
 
+/** Words of a note that lines wait. */
+export const LINES = {
+  /** 1: they are to be taken at once; 0: before long. */
+  ARE_DUE: 4,
+} as const;
+
 /** Flags of a request. */
 export const REQUEST_FLAGS = {
   /** It has no body. */
@@ -196,8 +204,10 @@ export const OUTSTANDING = {
   FLUSHES: 3,
   /** 1 while the kernel keeps ends of packets that only a flush sends. */
   CORKED: 4,
+  /** How many servers' lines wait: the owner takes them before it writes one that comes later. */
+  LINES: 5,
   /** Where the commands begin. */
-  FIRST_COMMAND: 5,
+  FIRST_COMMAND: 6,
 } as const;
 
 /** Words of a command. */

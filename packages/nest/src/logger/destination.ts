@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 
+import { streamSink } from '@redline/http/pino';
 import type { DestinationStream } from 'pino';
 
 import { LineWriter } from './line-writer.ts';
@@ -29,7 +30,9 @@ function isPm2Worker(): boolean {
 
 /** A user's own stream or a pino transport: asked to flush, never ended. */
 export function wrapStream(stream: MaybeFlushable): LogDestination {
+  const lines = streamSink(stream);
   const flushSync = (): void => {
+    lines.linesWait(true);
     try {
       stream.flushSync?.();
     } catch {
@@ -44,11 +47,13 @@ export function wrapStream(stream: MaybeFlushable): LogDestination {
   };
   return {
     stream: stream as DestinationStream,
+    lines,
     get writing() {
       return isWriting();
     },
     flush: () => void stream.flush?.(),
     flushSync,
+    end: () => lines.end(),
     drain,
     close: drain,
   };

@@ -34,7 +34,7 @@ export function flushOnExit(destination: LogDestination, signals: boolean): () =
 }
 
 function onExit(): void {
-  for (const destination of atExit) destination.flushSync();
+  for (const destination of atExit) destination.end();
 }
 
 function onSignal(signal: Signal): void {

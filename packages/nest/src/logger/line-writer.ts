@@ -1,12 +1,18 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, write, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import type { LineSink, LineSource } from '@redline/http/pino';
+
 import type { LogDestination } from './log-destination.ts';
 import { destinationError } from './errors.ts';
 
 const RETRY_MS = 10;
 /** A descriptor that accepts nothing for this long is abandoned when the process must exit. */
 const STUCK_MS = 2000;
+/** The engine writes no longer line. */
+const LONGEST_LINE_BYTES = 64 * 1024;
+/** Room for lines that are due, for what comes meanwhile and for lines of JavaScript between them. */
+const PAGE_BYTES = 4 * LONGEST_LINE_BYTES;
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
@@ -16,17 +22,28 @@ const cell = new Int32Array(new SharedArrayBuffer(4));
  * `pino.destination({ sync: false, minLength })` flattens and measures its whole tail on every line, and `flushSync()`
  * there overtakes, or loses, the pending write. Here a line costs one string concatenation, and code that ends the
  * process can wait for the write.
+ *
+ * Lines of the engine come as bytes, and never are a string: they wait in the engine until they are due, or until a line
+ * of JavaScript is to follow them. Then both are gathered on a page.
  */
-export class LineWriter implements LogDestination {
+export class LineWriter implements LogDestination, LineSink {
   /** pino writes to the writer itself. */
   readonly stream: this = this;
+  readonly lines: this = this;
+  readonly dueBytes: number;
   readonly #limit: number;
   readonly #timer: NodeJS.Timeout;
+  readonly #sources = new Set<LineSource>();
   #fd: number;
   #path: string | undefined;
+  /** Gathered lines that come before `#pending`: the first `#used` bytes of the page. */
+  #page: Buffer | undefined;
+  #used = 0;
+  #sparePage: Buffer | undefined;
   #pending = '';
   #inFlight: Buffer | undefined;
   #armed = false;
+  #areDue = false;
   #direct: boolean;
   #broken = false;
   #waiting: (() => void)[] = [];
@@ -35,6 +52,7 @@ export class LineWriter implements LogDestination {
     this.#path = typeof destination === 'string' ? destination : undefined;
     this.#fd = typeof destination === 'string' ? open(destination) : destination;
     this.#limit = limit;
+    this.dueBytes = Math.min(limit, LONGEST_LINE_BYTES);
     this.#direct = limit === 0;
     this.#timer = setTimeout(() => {
       this.#armed = false;
@@ -50,42 +68,52 @@ export class LineWriter implements LogDestination {
   /** Takes one line, with its line feed. */
   write(line: string): void {
     if (this.#broken) return;
+    if (this.#sources.size > 0) this.#takeLines();
     this.#pending += line;
-    if (this.#direct) {
-      if (this.#inFlight === undefined) this.flushSync();
-    } else if (this.#pending.length >= this.#limit) this.flush();
-    else if (!this.#armed) {
-      this.#armed = true;
-      this.#timer.refresh();
-    }
+    this.#proceed();
+  }
+
+  attach(source: LineSource): void {
+    this.#sources.add(source);
+  }
+
+  linesWait(areDue: boolean): void {
+    this.#areDue ||= areDue;
+    this.#proceed();
   }
 
   /** Starts to write the gathered lines, unless a write is pending. */
   flush(): void {
-    if (this.#inFlight !== undefined || this.#pending === '') return;
-    const chunk = Buffer.from(this.#pending);
-    this.#pending = '';
-    this.#start(chunk);
+    if (this.#inFlight !== undefined) return;
+    this.#areDue = false;
+    this.#takeLines();
+    if (this.#broken) return;
+    const chunk = this.#collect();
+    if (chunk !== undefined) this.#start(chunk);
   }
 
   /** Writes the gathered lines before it returns; the pending write comes first. */
   flushSync(): void {
+    this.#areDue = false;
+    this.#takeLines();
     // Its thread was handed the bytes earlier and needs a moment, not the event loop.
-    if (this.#inFlight !== undefined && this.#pending !== '') Atomics.wait(cell, 0, 0, RETRY_MS);
-    if (this.#pending === '' || this.#broken) return;
-    let rest = Buffer.from(this.#pending);
-    this.#pending = '';
+    if (this.#inFlight !== undefined && this.#gathered > 0) Atomics.wait(cell, 0, 0, RETRY_MS);
+    if (this.#gathered === 0 || this.#broken) return;
     const reopened = this.#fd === -1 && this.#path !== undefined;
     try {
       if (reopened) this.#fd = open(this.#path as string);
-      rest = this.#writeFully(rest);
+      this.#writeAllNow();
     } catch (error) {
-      rest = rest.subarray(rest.length);
       this.#fail(error);
     } finally {
       if (reopened) this.#close();
     }
-    if (rest.length > 0) this.#pending = rest.toString() + this.#pending;
+  }
+
+  /** As `flushSync`, and the engine has no more lines: it answers nothing more by itself that has one. */
+  end(): void {
+    for (const source of this.#sources) source.hold();
+    this.flushSync();
   }
 
   /** Resolves when everything taken so far has been written. */
@@ -107,6 +135,69 @@ export class LineWriter implements LogDestination {
     if (this.#path !== undefined && this.#fd !== -1) this.#close();
   }
 
+  get #gathered(): number {
+    return this.#used + this.#pending.length;
+  }
+
+  /** Something is gathered, or waits in the engine. */
+  #proceed(): void {
+    if (this.#broken) this.#takeLines();
+    else if (this.#direct) {
+      if (this.#inFlight === undefined) this.flushSync();
+    } else if (this.#areDue || this.#gathered >= this.#limit) this.flush();
+    else if (!this.#armed) {
+      this.#armed = true;
+      this.#timer.refresh();
+    }
+  }
+
+  /** Gathers what waits in the engine, as far as there is room: while the descriptor takes nothing the rest stays there. */
+  #takeLines(): void {
+    for (const source of this.#sources) {
+      while (source.waits) {
+        const page = this.#pageWithRoom();
+        if (page === undefined) {
+          this.#areDue = true;
+          return;
+        }
+        const taken = source.take(page, this.#used);
+        if (taken === 0) break;
+        // Nobody will read them, but answers go on.
+        if (!this.#broken) this.#used += taken;
+      }
+      if (source.isOver) this.#sources.delete(source);
+    }
+  }
+
+  /** The page with all that is gathered on it; undefined if no line has room behind that. */
+  #pageWithRoom(): Buffer | undefined {
+    const page = (this.#page ??= Buffer.allocUnsafeSlow(PAGE_BYTES));
+    // Three bytes of UTF-8 are the most for a character of a string.
+    if (this.#pending !== '' && this.#pending.length * 3 <= page.length - this.#used) {
+      this.#used += page.write(this.#pending, this.#used);
+      this.#pending = '';
+    }
+    const room = page.length - this.#used;
+    return this.#pending === '' && room >= LONGEST_LINE_BYTES ? page : undefined;
+  }
+
+  /** All that is gathered, or what fits on the page: the rest is for the next write. */
+  #collect(): Buffer | undefined {
+    if (this.#used === 0) {
+      if (this.#pending === '') return undefined;
+      const chunk = Buffer.from(this.#pending);
+      this.#pending = '';
+      return chunk;
+    }
+    this.#pageWithRoom();
+    const chunk = this.#page!.subarray(0, this.#used);
+    // The page is written now: lines are gathered on the other one.
+    this.#page = this.#sparePage;
+    this.#sparePage = undefined;
+    this.#used = 0;
+    return chunk;
+  }
+
   #start(chunk: Buffer): void {
     this.#inFlight = chunk;
     write(this.#fd, chunk, 0, chunk.length, null, (error, written) => {
@@ -117,16 +208,32 @@ export class LineWriter implements LogDestination {
       if (error) this.#fail(error);
       else if (written < chunk.length) return this.#start(chunk.subarray(written));
       this.#inFlight = undefined;
+      this.#keepPage(chunk);
       const waiting = this.#waiting;
       this.#waiting = [];
       for (const resolve of waiting) resolve();
-      if (this.#direct) this.flushSync();
-      else if (this.#pending.length >= this.#limit) this.flush();
+      // Also lines that the timer found while this was written.
+      if (this.#areDue || this.#gathered > 0) this.#proceed();
     });
   }
 
+  /** Writes until everything is written, or the descriptor is stuck. */
+  #writeAllNow(): void {
+    for (;;) {
+      const chunk = this.#collect();
+      if (chunk === undefined) return;
+      const rest = this.#writeFully(chunk);
+      if (rest.length > 0) {
+        this.#pending = rest.toString() + this.#pending;
+        return;
+      }
+      this.#keepPage(chunk);
+      this.#takeLines();
+    }
+  }
+
   /** Returns what could not be written. */
-  #writeFully(bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  #writeFully(bytes: Buffer): Buffer {
     let waitedMs = 0;
     while (bytes.length > 0 && waitedMs < STUCK_MS) {
       try {
@@ -140,6 +247,11 @@ export class LineWriter implements LogDestination {
       }
     }
     return bytes;
+  }
+
+  /** A page that is written can be gathered on again. */
+  #keepPage({ buffer }: Buffer): void {
+    if (buffer.byteLength === PAGE_BYTES) this.#sparePage ??= Buffer.from(buffer as ArrayBuffer);
   }
 
   #fail(error: unknown): void {

@@ -11,11 +11,13 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import type { AnswerLines } from '@redline/http/pino';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { attachToExpress, type ExpressAdapterLike } from './attach-to-express.ts';
 import { attachToFastify, type FastifyAdapterLike } from './attach-to-fastify.ts';
 import { chooseRoutes } from './choose-routes.ts';
+import { engineLinesOf } from './engine-lines.ts';
 import { adapterError } from './errors.ts';
 import { namedLoggers } from './inject-logger.ts';
 import { LoggerCore } from './logger-core.ts';
@@ -100,6 +102,8 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   // A testing module is made before it has an adapter; any other app already has one.
   onModuleInit(): void {
     this.#attach();
+    const server: unknown = this.#host.httpAdapter?.getHttpServer?.();
+    logOf(server)?.set(engineLinesOf(this.#core));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -117,6 +121,13 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
       this.#detach = attachToExpress(adapter as unknown as ExpressAdapterLike, this.#core);
     } else throw adapterError(type);
   }
+}
+
+/** The log of what the engine answers by itself, if the server is the engine's. */
+function logOf(server: unknown): { set(lines: AnswerLines): void } | undefined {
+  return typeof server === 'object' && server !== null
+    ? Reflect.get(server, Symbol.for('redline.answerLog'))
+    : undefined;
 }
 
 /** What the module provides, whatever its options are called. */

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 
 import { ConsoleLogger, Inject, Injectable, type LogLevel } from '@nestjs/common';
+import { type TimeFormat, timeFormat } from '@redline/http/pino';
 import { type LoggerOptions, symbols } from 'pino';
 
 import { LoggerCore } from './logger-core.ts';
@@ -77,7 +78,9 @@ export const nativeLoggerOptions: Pick<
   'messageKey' | 'timestamp' | 'base' | 'formatters'
 > = {
   messageKey: 'message',
-  timestamp: () => `,"timestamp":${Date.now()}`,
+  timestamp: Object.assign(() => `,"timestamp":${Date.now()}`, {
+    [timeFormat]: { clock: 'millis', before: ',"timestamp":', behind: '' } satisfies TimeFormat,
+  }),
   base: { pid: process.pid },
   formatters: {
     level: (label) => ({ level: NEST_WORDS[label] ?? label }),

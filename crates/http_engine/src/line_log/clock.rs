@@ -1,0 +1,87 @@
+//! The time of a line, made once a millisecond.
+
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{push_decimal, push_thousandths};
+use crate::date::civil;
+
+/// How a line has its time: those of `pino.stdTimeFunctions`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Not at all.
+    None,
+    /// Milliseconds since 1970.
+    Millis,
+    /// Seconds since 1970, rounded.
+    Seconds,
+    /// As `Date.prototype.toISOString` has it.
+    Iso,
+}
+
+/// The time as it was last written.
+pub(super) struct Stamp {
+    clock: Clock,
+    millis: u64,
+    text: Vec<u8>,
+}
+
+impl Stamp {
+    /// Characters of the longest.
+    pub const LONGEST: usize = 24;
+
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            millis: u64::MAX,
+            text: Vec::with_capacity(Self::LONGEST),
+        }
+    }
+
+    pub fn now(&mut self) -> &[u8] {
+        if self.clock != Clock::None {
+            self.at(now_ms());
+        }
+        &self.text
+    }
+
+    pub(super) fn at(&mut self, millis: u64) -> &[u8] {
+        if millis == self.millis {
+            return &self.text;
+        }
+        self.millis = millis;
+        self.text.clear();
+        match self.clock {
+            Clock::None => {}
+            Clock::Millis => push_decimal(&mut self.text, millis),
+            Clock::Seconds => push_decimal(&mut self.text, (millis + 500) / 1000),
+            Clock::Iso => push_iso(&mut self.text, millis),
+        }
+        &self.text
+    }
+}
+
+fn push_iso(into: &mut Vec<u8>, millis: u64) {
+    let seconds = millis / 1000;
+    let (year, month, day) = civil(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let month = month + 1;
+    // A vector takes everything.
+    let _ = write!(
+        into,
+        "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}."
+    );
+    push_thousandths(into, millis % 1000);
+    into.push(b'Z');
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64)
+}
+
+/// Something that differs, and is never 0.
+pub(super) fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64) | 1
+}

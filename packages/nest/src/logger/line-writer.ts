@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { LineSink, LineSource } from '@redline/http/pino';
 
 import type { LogDestination } from './log-destination.ts';
+import { awaitWrite, pause } from './await-write.ts';
 import { destinationError } from './errors.ts';
 
 const RETRY_MS = 10;
@@ -13,8 +14,6 @@ const STUCK_MS = 2000;
 const LONGEST_LINE_BYTES = 64 * 1024;
 /** Room for lines that are due, for what comes meanwhile and for lines of JavaScript between them. */
 const PAGE_BYTES = 4 * LONGEST_LINE_BYTES;
-
-const cell = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Writes lines to a descriptor: gathered into one string, handed to the kernel asynchronously, one write at a time.
@@ -96,8 +95,8 @@ export class LineWriter implements LogDestination, LineSink {
   flushSync(): void {
     this.#areDue = false;
     this.#takeLines();
-    // Its thread was handed the bytes earlier and needs a moment, not the event loop.
-    if (this.#inFlight !== undefined && this.#gathered > 0) Atomics.wait(cell, 0, 0, RETRY_MS);
+    // Its thread was handed the bytes earlier and needs time, not the event loop.
+    if (this.#inFlight !== undefined && this.#gathered > 0) awaitWrite(this.#fd, STUCK_MS);
     if (this.#gathered === 0 || this.#broken) return;
     const reopened = this.#fd === -1 && this.#path !== undefined;
     try {
@@ -242,7 +241,7 @@ export class LineWriter implements LogDestination, LineSink {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code !== 'EAGAIN' && code !== 'EBUSY') throw error;
-        Atomics.wait(cell, 0, 0, RETRY_MS);
+        pause(RETRY_MS);
         waitedMs += RETRY_MS;
       }
     }

@@ -81,7 +81,16 @@ class Routes {
       this.logger.info({ count }, 'flood');
       if (count % 5000 === 0) await sleep(1);
     }
+    process.send?.('exiting');
     process.exit(0);
+  }
+
+  // A line behind a write that waits for its reader.
+  @Get('late')
+  async late(): Promise<void> {
+    for (let count = 0; count < 20_000; count += 1) this.logger.info({ count }, 'flood');
+    await sleep(50);
+    this.logger.info('late');
   }
 
   @Get('end')

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { type Line, start } from './harness.js';
@@ -22,12 +23,16 @@ interface Server {
   end(): Promise<{ lines: Line[]; code: number | null; signal: string | null }>;
 }
 
-async function run(orders: object = {}, launcher: string[] = []): Promise<Server> {
+async function run(
+  orders: object = {},
+  launcher: string[] = [],
+  reading: Promise<unknown> = Promise.resolve(),
+): Promise<Server> {
   const [command, ...args] = [...launcher, process.execPath, FIXTURE, JSON.stringify(orders)];
   const child = spawn(command as string, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const output = text(child.stdout as NonNullable<typeof child.stdout>);
+  const output = reading.then(() => text(child.stdout as NonNullable<typeof child.stdout>));
   child.stderr?.resume();
   const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
   const [port] = (await Promise.race([once(child, 'message'), ended])) as [number];
@@ -165,6 +170,17 @@ describe('the end of the process', () => {
     assertFlood((await server.end()).lines);
   });
 
+  it('by process.exit() mixes no lines of a write that its reader holds up with later ones', async () => {
+    const { promise: reading, resolve: read } = Promise.withResolvers<void>();
+    const server = await run({}, [], reading);
+    const exiting = once(server.child, 'message');
+    void server.ask('/flood-exit');
+    await exiting;
+    await sleep(100);
+    read();
+    assertFlood((await server.end()).lines);
+  });
+
   it('by an uncaught exception loses no line', async () => {
     const server = await run();
     await server.ask('/crash');
@@ -190,12 +206,25 @@ describe('a running server', () => {
       seen += String(chunk);
     });
     await server.ask('/hello');
-    for (let waited = 0; !seen.includes('/hello') && waited < 5000; waited += 10) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    for (let waited = 0; !seen.includes('/hello') && waited < 5000; waited += 10) await sleep(10);
     server.child.kill('SIGTERM');
     await server.end();
     assert.match(seen, /"url":"\/hello"/);
+  });
+
+  it('keeps no line that came while a slow reader held up a write', async () => {
+    const options = { requests: 'off', flushIntervalMs: 10 } as const;
+    const server = await run({ options }, [], new Promise(() => {}));
+    await server.ask('/late');
+    // The interval ends before the write does.
+    await sleep(100);
+    let seen = '';
+    server.child.stdout?.on('data', (chunk) => {
+      seen = seen.slice(-1000) + String(chunk);
+    });
+    for (let waited = 0; !seen.includes('"late"') && waited < 5000; waited += 10) await sleep(10);
+    server.child.kill('SIGKILL');
+    assert.match(seen, /"msg":"late"/);
   });
 
   it('writes to a file, in folders it makes, until the app is closed and after', async () => {

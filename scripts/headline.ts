@@ -20,7 +20,7 @@ export interface Results {
 export function headline({ ladder, frameworks, defer, spawn, legacy }: Results): string {
   const rows = [
     row(
-      `Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-eight-rungs)${onNode(ladder)}`,
+      `Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-rung-by-rung)${onNode(ladder)}`,
       rpsOf(find(ladder, '05-engine')),
       'npm start',
     ),

@@ -23,6 +23,7 @@ const rungs = [
   '05-engine',
   '06-errors-only',
   '07-memory-before-redis',
+  '08-hook',
   'raw-fastify',
 ];
 const browserFile =

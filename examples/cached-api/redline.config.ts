@@ -22,6 +22,7 @@ const rungs = [
   { name: '05-engine', note: 'a native HTTP engine' },
   { name: '06-errors-only', note: 'no line for what went well' },
   { name: '07-memory-before-redis', note: 'read once, until Redis says it changed' },
+  { name: '08-hook', note: 'a hit before Nest, every request logged' },
   { name: 'raw-fastify', note: 'rung 06 without Nest', beside: true },
 ];
 
@@ -68,7 +69,7 @@ const skip = { '04-auto-pipelining': 'needs Redis', '07-memory-before-redis': 'n
 const checkedRequests = 20;
 const checkedUrl = '/cached?checked';
 
-/** A rung that forgot its log would look fast. From 06 on only errors are logged, so there a good request must not be. */
+/** A rung that forgot its log would look fast. Those that log errors only must not log a good request. */
 async function logsEveryRequest(server: ServerUnderTest): Promise<void> {
   for (let i = 0; i < checkedRequests; i++) await request(server.url + checkedUrl);
   const expected = errorsOnly.has(server.name.replace(/ again$/, '')) ? 0 : checkedRequests;

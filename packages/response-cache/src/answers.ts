@@ -9,6 +9,10 @@ import type { StoreHealth } from './store-health.ts';
 import type { Versions } from './tag-versions.ts';
 import { Unsealed } from './unsealed.ts';
 
+/** What {@link Answers.peek} returns where a new response is due early, and nobody makes it. */
+export const due: unique symbol = Symbol('due');
+export type Peeked = Kept | typeof due | undefined;
+
 /* Stands for a value that is no text at all. */
 const foreignValue = '';
 
@@ -47,7 +51,7 @@ export class Answers {
   /** What the store has under `key`, or else what `produce` makes. */
   answer(key: string, produce: Producer, options: AnswerOptions): Kept | Promise<Outcome> {
     const running = this.#productions.running(key);
-    const renews = options.stale !== undefined || options.early === true;
+    const renews = options.stale !== undefined || (options.early ?? false) !== false;
     // Where it takes the place of an old one, that is what the others are given.
     if (running !== undefined && !renews) return this.#productions.join(running, produce, options);
     if (this.#health.isDown) return this.#bypass(key, produce, options);
@@ -60,6 +64,73 @@ export class Answers {
     }
     if (!(found instanceof Object)) return this.#take(found, key, produce, options);
     return this.#await(found, key, produce, options, this.#readAhead(key));
+  }
+
+  /**
+   * What the store has under `key` and may be sent now, without producing anything. Only what it returns is counted: a
+   * caller without it comes back with `answer`.
+   */
+  peek(key: string, options: AnswerOptions): Peeked | Promise<Peeked> {
+    if (this.#health.isDown) return undefined;
+    try {
+      const found = this.#store.get(key);
+      if (found instanceof Object)
+        return this.#peekLater(found, key, options, this.#readAhead(key));
+      const kept = typeof found === 'string' ? this.#unsealed.of(key, found) : undefined;
+      if (!(kept instanceof Answer)) return this.#countPeeked(kept, key);
+      const isCurrent = this.#compareVersions(kept);
+      if (isCurrent === true) return this.#peekAt(kept, key, options);
+      if (isCurrent === false) return undefined;
+      const compared = isCurrent.then((now) => areVersionsOf(kept, now));
+      return this.#peekLater(found, key, options, { expected: kept, isCurrent: compared });
+    } catch (error) {
+      this.#health.fail(key, error);
+      return undefined;
+    }
+  }
+
+  async #peekLater(
+    found: Found | Promise<Found>,
+    key: string,
+    options: AnswerOptions,
+    ahead: Pick<ReadAhead, 'expected' | 'isCurrent'> | undefined,
+  ): Promise<Peeked> {
+    try {
+      const value = found instanceof Object ? await this.#health.withinDeadline(key, found) : found;
+      const kept = typeof value === 'string' ? this.#unsealed.of(key, value) : undefined;
+      if (!(kept instanceof Answer)) return this.#countPeeked(kept, key);
+      return (await this.#isStillCurrent(kept, key, ahead))
+        ? this.#peekAt(kept, key, options)
+        : undefined;
+    } catch (error) {
+      if (!this.#store.holdsForeignValue?.(error)) this.#health.fail(key, error);
+      return undefined;
+    }
+  }
+
+  #isStillCurrent(
+    kept: Answer,
+    key: string,
+    ahead: Pick<ReadAhead, 'expected' | 'isCurrent'> | undefined,
+  ): boolean | Promise<boolean> {
+    if (ahead?.expected === kept) return this.#health.withinDeadline(key, ahead.isCurrent);
+    const known = this.#compareVersions(kept);
+    if (typeof known === 'boolean') return known;
+    return this.#health.withinDeadline(key, known).then((now) => areVersionsOf(kept, now));
+  }
+
+  #countPeeked(kept: string | undefined, key: string): string | undefined {
+    if (kept !== undefined) this.#count('hits', key);
+    return kept;
+  }
+
+  #peekAt(found: Answer, key: string, options: AnswerOptions): Peeked {
+    const use = useOf(found, options);
+    if (use === 'not at all') return undefined;
+    if (use !== 'as it is' && this.#productions.running(key) === undefined)
+      return use === 'renew' ? undefined : due;
+    this.#count(use === 'renew' ? 'stale' : 'hits', key);
+    return use === 'renew' ? new Answer(found.json, found, 'stale', found.seal) : found;
   }
 
   #await(
@@ -208,16 +279,23 @@ export class Answers {
 
   /** Whether no tag of `found` was invalidated since. */
   #isCurrent(found: Answer, key: string): boolean | Promise<boolean> {
+    const isCurrent = this.#compareVersions(found);
+    if (isCurrent instanceof Promise)
+      return this.#health
+        .withinDeadline(key, isCurrent)
+        .then((versions) => this.#countIfNot(areVersionsOf(found, versions)));
+    return this.#countIfNot(isCurrent);
+  }
+
+  /** The versions of its tags where they have to be asked for. */
+  #compareVersions(found: Answer): boolean | Promise<Versions> {
     if (found.tags.length === 0) return true;
     const { tags } = this.#store;
     const epoch = tags?.epoch;
     if (epoch !== undefined && found.currentIn === epoch) return true;
     const now = tags?.read(found.tags) ?? [];
-    if (now instanceof Promise)
-      return this.#health
-        .withinDeadline(key, now)
-        .then((versions) => this.#countIfNot(areVersionsOf(found, versions)));
-    const isCurrent = this.#countIfNot(areVersionsOf(found, now as Versions));
+    if (now instanceof Promise) return now;
+    const isCurrent = areVersionsOf(found, now as Versions);
     // What had to be asked for may have changed since, unseen.
     if (isCurrent && epoch !== undefined) found.currentIn = epoch;
     return isCurrent;

@@ -52,6 +52,7 @@ export function compressed(store: JsonStore, options: CompressedOptions = {}): J
     ...(store.replace && {
       replace: (key, old, raw, ttl) => store.replace!(key, old, pack(raw), ttl),
     }),
+    ...(store.drops && { drops: store.drops }),
     ...(store.close && { close: () => store.close!() }),
     holdsForeignValue: (error) => store.holdsForeignValue?.(error) === true,
   };

@@ -1,6 +1,8 @@
 export type CacheErrorCode =
   | 'ERR_REDLINE_CACHE_OPTION'
   | 'ERR_REDLINE_CACHE_NOT_JSON'
+  | 'ERR_REDLINE_CACHE_KEY'
+  | 'ERR_REDLINE_CACHE_GUARD'
   | 'ERR_REDLINE_CACHE_STORE_NOT_READY'
   | 'ERR_REDLINE_CACHE_STORE_TIMEOUT'
   | 'ERR_REDLINE_CACHE_STORE_DOWN';
@@ -9,6 +11,8 @@ export type CacheErrorCode =
 export const cacheErrorDocs: Readonly<Record<CacheErrorCode, string>> = {
   ERR_REDLINE_CACHE_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_CACHE_NOT_JSON: 'What the producer returned cannot be cached as JSON.',
+  ERR_REDLINE_CACHE_KEY: 'A key or a caller is not a string, or a key lacks its host.',
+  ERR_REDLINE_CACHE_GUARD: '`at` is above a guard, which would not run on hits.',
   ERR_REDLINE_CACHE_STORE_NOT_READY: 'The client of the store is not connected.',
   ERR_REDLINE_CACHE_STORE_TIMEOUT: 'The store did not respond within `timeoutMs`.',
   ERR_REDLINE_CACHE_STORE_DOWN: 'The key could not be deleted, because the store is down.',

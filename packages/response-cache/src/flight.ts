@@ -16,9 +16,10 @@ export interface AnswerOptions {
   /**
    * If true, one caller produces a new response a little before the `ttl` ends: the longer that takes, the earlier, and
    * at a random moment, so that processes do not do it together (XFetch). Until then all others get the old one.
+   * `'now'`: this caller does; `peek` has said so.
    * @default false
    */
-  early?: boolean | undefined;
+  early?: boolean | 'now' | undefined;
   /**
    * Tags for `invalidate`; true if the producer supplies them through `shared`.
    * @default none

@@ -7,11 +7,12 @@ export type Use = 'as it is' | 'renew early' | 'renew' | 'not at all';
 /**
  * Without `stale` and `early` the store alone knows how long a value is good for: two machines' clocks need not agree.
  */
-export function useOf(answer: Answer, { stale = 0, early }: AnswerOptions): Use {
-  if (stale === 0 && early !== true) return 'as it is';
+export function useOf(answer: Answer, { stale = 0, early = false }: AnswerOptions): Use {
+  if (stale === 0 && early === false) return 'as it is';
   const leftMs = answer.madeAt + answer.freshMs - Date.now();
   if (leftMs <= 0) return leftMs > -stale ? 'renew' : 'not at all';
+  if (early === 'now') return 'renew early';
   // XFetch, by Vattani, Chierichetti and Lowenstein: as probable as the time left is short against the cost.
-  const isDue = early === true && answer.costMs * -Math.log(1 - Math.random()) >= leftMs;
+  const isDue = early && answer.costMs * -Math.log(1 - Math.random()) >= leftMs;
   return isDue ? 'renew early' : 'as it is';
 }

@@ -1,5 +1,7 @@
 export { Answer, shared, Shared, type AnswerFacts, type SharedDetails } from './answer.ts';
 export { compressed, type CompressedOptions } from './compressed.ts';
+export type { DropListener, Drops } from './drops.ts';
+export { due, type Peeked } from './answers.ts';
 export { CacheError, cacheErrorDocs, type CacheErrorCode } from './errors.ts';
 export type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
 export type { CacheMessage } from './events.ts';
@@ -9,11 +11,13 @@ export { observeCaches, prometheusMetrics, type CacheMeter } from './metrics.ts'
 export { memoryStore, MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 export type { CacheLogger, JsonCacheOptions } from './options.ts';
 export type { IoredisClient, NodeRedisClient, RedisClient } from './redis-client.ts';
-export type { CachePolicy, Identify } from './policy.ts';
+export type { CachePolicy, Cookies, Identify, Place } from './policy.ts';
 export { redisStore, RedisStore, type RedisStoreOptions } from './redis-store.ts';
 export type { JsonCacheStats } from './stats.ts';
 export type { TagVersions, Versions } from './tag-versions.ts';
 export type { Lease } from './lease.ts';
 export { tieredStore, TieredStore, type TieredStoreOptions } from './tiered-store.ts';
 export { kindThatIsNotJson } from './to-json.ts';
+export type { CacheHeader, CacheRequest, RouteDefaults } from './route/cached-route.ts';
+export type { CacheDecision } from './route/decisions.ts';
 export { Unshared, unshared } from './unshared.ts';

@@ -1,11 +1,12 @@
 import { Answer, Shared, shared } from './answer.ts';
-import { Answers } from './answers.ts';
+import { Answers, type Peeked } from './answers.ts';
+import type { Drops } from './drops.ts';
 import { CacheError } from './errors.ts';
 import { tell } from './events.ts';
 import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
 import type { JsonStore } from './json-store.ts';
 import { Keeper } from './keeper.ts';
-import { resolveOptions, type JsonCacheOptions } from './options.ts';
+import { resolveOptions, type CacheLogger, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from './positive-integer.ts';
 import { Productions } from './productions.ts';
 import { zeroCounters, type Count, type Counters, type JsonCacheStats } from './stats.ts';
@@ -38,6 +39,8 @@ export interface SetOptions {
 export class JsonCache {
   /** Its name in events and metrics. */
   readonly name: string;
+  /** Undefined if `logger` is false. */
+  readonly logger: CacheLogger | undefined;
   readonly #store: JsonStore;
   readonly #ttl: number;
   readonly #keyPrefix: string;
@@ -50,6 +53,7 @@ export class JsonCache {
   constructor(options: JsonCacheOptions = {}) {
     const { name, store, ttl, keyPrefix, timeoutMs, logger } = resolveOptions(options);
     this.name = name;
+    this.logger = logger;
     this.#store = store;
     this.#ttl = ttl;
     this.#keyPrefix = keyPrefix;
@@ -79,6 +83,19 @@ export class JsonCache {
     return this.#store.tags !== undefined;
   }
 
+  /** How the store tells what no longer holds, by the keys of this cache; undefined where it does not. */
+  get drops(): Drops | undefined {
+    const { drops } = this.#store;
+    if (drops === undefined) return undefined;
+    return {
+      get isCoherent(): boolean {
+        return drops.isCoherent;
+      },
+      namesOf: (key, tags) => drops.namesOf(this.#keyPrefix + key, tags),
+      watch: (listener) => drops.watch(listener),
+    };
+  }
+
   /**
    * The JSON under `key`, from the store or otherwise from `produce`: a string if the store responds synchronously,
    * otherwise a promise. An {@link Unshared} is the value that `produce` returned to this very call through `unshared`;
@@ -94,6 +111,15 @@ export class JsonCache {
     options: AnswerOptions = noOptions,
   ): Kept | Promise<Outcome> {
     return this.#answers.answer(this.#keyPrefix + key, produce, options);
+  }
+
+  /**
+   * The response under `key` if it may be sent now; undefined if it has to be produced, `due` if it should be produced
+   * early: call `answer` for both. A string or an {@link Answer} if the store responds synchronously, otherwise a
+   * promise, which never rejects.
+   */
+  peek(key: string, options: AnswerOptions = noOptions): Peeked | Promise<Peeked> {
+    return this.#answers.peek(this.#keyPrefix + key, options);
   }
 
   /** The value under `key`, parsed; undefined if there is none, or the store is down. */
@@ -202,6 +228,11 @@ export class JsonCache {
     if (this.#store.clear === undefined) throw lacks('clear()', 'clear');
     await this.#store.clear(this.#keyPrefix);
     tell('drop', this.name, `${this.#keyPrefix}*`);
+  }
+
+  /** Counts a response that an HTTP engine keeps. @internal */
+  countEngine(): void {
+    this.#counters.engineKept += 1;
   }
 
   /** Stops watching the store, and closes what the store itself has opened. Its client stays open: you close it. */

@@ -1,3 +1,4 @@
+import type { Drops } from './drops.ts';
 import type { Lease } from './lease.ts';
 import type { TagVersions } from './tag-versions.ts';
 
@@ -34,6 +35,12 @@ export interface JsonStore {
 
   /** Keeps `raw` in place of the value that ends in `old`; false if that value is gone. */
   replace?(key: string, old: string, raw: string, ttl: number): Promise<boolean>;
+
+  /**
+   * Tells what no longer holds. Only a store that notices every change, by whatever process, has it; without it, no
+   * response is answered by the HTTP engine.
+   */
+  readonly drops?: Drops;
 
   /** Closes what the store itself has opened. */
   close?(): void;

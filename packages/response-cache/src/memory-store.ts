@@ -1,3 +1,4 @@
+import { DropListeners, type Drops } from './drops.ts';
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { positiveInteger } from './positive-integer.ts';
@@ -32,8 +33,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 }
 
 export class MemoryStore implements JsonStore {
-  readonly tags: TagVersions = new MemoryTagVersions();
+  readonly tags: TagVersions;
+  readonly drops: Drops;
   readonly #shelf: Shelf;
+  readonly #listeners = new DropListeners();
 
   constructor(options: MemoryStoreOptions) {
     refuseUnknown('memoryStore', options, ['maxEntries', 'maxLength']);
@@ -42,6 +45,12 @@ export class MemoryStore implements JsonStore {
       maxEntries: positiveInteger('maxEntries', maxEntries),
       maxSize: positiveInteger('maxLength', maxLength),
     });
+    this.tags = new MemoryTagVersions(undefined, (tags) => this.#listeners.tell(tags.map(tagName)));
+    this.drops = {
+      isCoherent: true,
+      namesOf: (key, tags) => [keyName(key), ...tags.map(tagName)],
+      watch: this.#listeners.watch,
+    };
   }
 
   /** Current number of values, including expired ones until they are accessed. */
@@ -54,14 +63,21 @@ export class MemoryStore implements JsonStore {
   }
 
   set(key: string, raw: string, ttl: number): void {
+    // What takes the place of nothing is no change to anybody.
+    if (this.#shelf.has(key)) this.#listeners.tell([keyName(key)]);
     this.#shelf.put(key, raw, ttl, key.length + raw.length);
   }
 
   delete(key: string): void {
     this.#shelf.delete(key);
+    this.#listeners.tell([keyName(key)]);
   }
 
   clear(keyPrefix: string): void {
     this.#shelf.clear(keyPrefix);
+    this.#listeners.tell(undefined);
   }
 }
+
+const keyName = (key: string): string => `key:${key}`;
+const tagName = (tag: string): string => `tag:${tag}`;

@@ -12,6 +12,7 @@ const help: Readonly<Record<keyof JsonCacheStats, string>> = {
   unshared: 'Responses that a producer kept for its own caller.',
   stores: 'Values written to the store.',
   storeErrors: 'Values the store refused.',
+  engineKept: 'Responses that the HTTP engine keeps since.',
 };
 
 const counters = Object.entries(help).map(([field, description]) => ({

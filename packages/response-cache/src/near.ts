@@ -1,3 +1,4 @@
+import { DropListeners } from './drops.ts';
 import { isLease } from './lease.ts';
 import { NearReads } from './near-reads.ts';
 import type { Shelf } from './shelf.ts';
@@ -15,6 +16,8 @@ export class Near {
   readonly #shelf: Shelf;
   readonly #reads = new NearReads();
   readonly #wires: Wires;
+  /** Hear of each key that is dropped. */
+  readonly listeners: DropListeners = new DropListeners();
   readonly #waiters = new Map<string, Set<() => void>>();
   #changes = 0;
 
@@ -76,6 +79,11 @@ export class Near {
     this.#changes += 1;
     this.#shelf.delete(key);
     this.#reads.void(key);
+    this.listeners.tell([key]);
+    this.#wake(key);
+  }
+
+  #wake(key: string): void {
     const waiters = this.#waiters.get(key);
     if (waiters === undefined) return;
     this.#waiters.delete(key);
@@ -86,7 +94,8 @@ export class Near {
     this.#changes += 1;
     this.#shelf.clear();
     this.#reads.voidAll();
-    for (const key of this.#waiters.keys()) this.drop(key);
+    this.listeners.tell(undefined);
+    for (const key of this.#waiters.keys()) this.#wake(key);
   }
 
   /** Listens from the call on; `within` waits until `key` was dropped or `ms` are over. */

@@ -5,6 +5,18 @@ export type Identify<Request> =
   | { readonly cookie: string }
   | ((request: Request) => string | undefined);
 
+/**
+ * Where a hit is answered: by the HTTP engine, without JavaScript; by a hook of the framework that runs as soon as the
+ * route is known; or in the place of the handler, after everything that runs before it.
+ */
+export type Place = 'engine' | 'hook' | 'handler';
+
+/**
+ * What a `Cookie` header means to a route without `identify`: with `'private'` the request does not use the cache,
+ * unless all its cookies are those of well-known analytics; with `'ignore'` cookies do not matter.
+ */
+export type Cookies = 'ignore' | 'private';
+
 /** What a response depends on, and how long it is valid: the same words in every framework. */
 export interface CachePolicy<Request> {
   /**
@@ -39,4 +51,27 @@ export interface CachePolicy<Request> {
    * @default requests with any credentials do not use the cache
    */
   identify?: Identify<Request>;
+  /**
+   * The key of a response, if that is not host and URL. Two routes with the same key share their responses.
+   * @default the requested host and URL, with the query string
+   */
+  key?: string | ((request: Request) => string);
+  /**
+   * The parameters of the query string that count; the others, and their order, do not.
+   * @default all of them, in their order
+   */
+  query?: readonly string[];
+  /** @default 'private', or what is set for all routes */
+  cookies?: Cookies;
+  /**
+   * The earliest place where a hit may be answered. A place that cannot answer a route, or a request, leaves it to the
+   * next; a line at start says where each route is answered, and why not earlier.
+   * @default 'handler'
+   */
+  at?: Place;
+  /**
+   * `'skipped'`: hits are answered without the guards of the route, and without the hooks of Fastify between
+   * `onRequest` and the handler. An app with such a route, `at` above `'handler'` and without this does not start.
+   */
+  guards?: 'skipped';
 }

@@ -41,6 +41,10 @@ export class Shelf {
     return entry.raw;
   }
 
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   put(key: string, raw: string, ttl: number, size: number): void {
     this.delete(key);
     const { maxEntries, maxSize } = this.#bounds;

@@ -24,6 +24,8 @@ export interface JsonCacheStats {
   readonly stores: number;
   /** Values the store refused. */
   readonly storeErrors: number;
+  /** Responses that the HTTP engine keeps since: it counts their hits itself. */
+  readonly engineKept: number;
 }
 
 export type Counters = { -readonly [name in keyof JsonCacheStats]: number };
@@ -43,5 +45,6 @@ export function zeroCounters(): Counters {
     unshared: 0,
     stores: 0,
     storeErrors: 0,
+    engineKept: 0,
   };
 }

@@ -29,11 +29,13 @@ export type Versions = readonly (number | undefined)[];
 export class MemoryTagVersions implements TagVersions {
   readonly #versions = new Map<string, number>();
   readonly #maxTags: number;
+  readonly #onInvalidated: ((tags: readonly string[]) => void) | undefined;
   #clock = 1;
   #forgotten = 0;
 
-  constructor(maxTags = 100_000) {
+  constructor(maxTags = 100_000, onInvalidated?: (tags: readonly string[]) => void) {
     this.#maxTags = maxTags;
+    this.#onInvalidated = onInvalidated;
   }
 
   get epoch(): number {
@@ -55,6 +57,7 @@ export class MemoryTagVersions implements TagVersions {
   invalidate(tags: readonly string[]): void {
     this.#clock += 1;
     for (const tag of tags) this.#put(tag, this.#clock);
+    this.#onInvalidated?.(tags);
   }
 
   #put(tag: string, version: number): number {

@@ -1,3 +1,4 @@
+import type { Drops } from './drops.ts';
 import type { Found, JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { HeldLease, isLease, leaseMs, leaseScript, leaseToken, type Lease } from './lease.ts';
@@ -48,6 +49,7 @@ export function tieredStore(client: RedisClient, options: TieredStoreOptions = {
 
 export class TieredStore implements JsonStore {
   readonly tags: TagVersions;
+  readonly drops: Drops;
   readonly #client: RedisCommands;
   readonly #redis: RedisStore;
   readonly #shelf: Shelf;
@@ -66,6 +68,17 @@ export class TieredStore implements JsonStore {
     this.#silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
     this.#near = new Near(this.#shelf, serversOf(client), this.#silenceMs);
     this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
+    const [near, redis] = [this.#near, this.#redis];
+    this.drops = {
+      get isCoherent(): boolean {
+        return near.isReady;
+      },
+      namesOf: (key, tags) => [
+        redis.fullKeyOf(key),
+        ...tags.map((tag) => redis.tags.fullKeyOf(tag)),
+      ],
+      watch: near.listeners.watch,
+    };
   }
 
   /** Current number of bytes in this process. */

@@ -4,6 +4,7 @@ import { HeldResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
+import { passingAll } from './passing-all.ts';
 import { onlyKnown } from '../validate.ts';
 
 export interface ExpressDeferOptions {
@@ -71,10 +72,10 @@ const optionNames = {
 export function expressDefer(deferrer: Deferrer, options: ExpressDeferOptions = {}): Middleware {
   onlyKnown('expressDefer', options, optionNames);
   const { requestId = idOf } = options;
-  return (request, response, next) => {
+  return passingAll<Middleware>((request, response, next) => {
     const scope = new Scope(deferrer, new ResponseHost(request, response, requestId));
     scopes.run(scope, next);
-  };
+  });
 }
 
 function idOf(request: IncomingMessage): string | undefined {

@@ -4,9 +4,12 @@ import type {
   FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
+  onRequestHookHandler,
+  preValidationHookHandler,
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
+import { passingAll } from './passing-all.ts';
 import { HeldResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
@@ -91,18 +94,20 @@ class HeldPayload implements HeldReply {
 export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
   app.decorateRequest(hostOf as never, undefined as never);
 
-  app.addHook('onRequest', (request, reply, next) => {
+  const open: onRequestHookHandler = (request, reply, next) => {
     const host = new FastifyHost(deferrer, request, reply);
     (request as Hosted)[hostOf] = host;
     scopes.run(host.scope, next);
-  });
+  };
+  app.addHook('onRequest', passingAll(open));
 
   // A body is read, and a hook goes on, in a context that is not the request's.
-  app.addHook('preValidation', (request, _reply, next) => {
+  const reenter: preValidationHookHandler = (request, _reply, next) => {
     const scope = (request as Hosted)[hostOf]?.scope;
     if (scope === undefined || scopes.getStore() === scope) next();
     else scopes.run(scope, next);
-  });
+  };
+  app.addHook('preValidation', passingAll(reenter));
 
   // The payload is made and nothing has left: the cheapest place to wait for a write.
   app.addHook('onSend', (request, reply, payload, next) => {

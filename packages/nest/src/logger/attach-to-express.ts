@@ -9,6 +9,7 @@ import { createFinish } from './finish-response.ts';
 import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { onNestException } from './nest-exceptions.ts';
+import { passingAll } from './passing-all.ts';
 import { createRequestIds } from './request-id.ts';
 import { requestLogOf } from './request-log.ts';
 
@@ -30,7 +31,9 @@ export function attachToExpress(adapter: ExpressAdapterLike, core: LoggerCore): 
   const express = adapter.getInstance();
   if (attached.has(express)) throw twiceError();
   attached.add(express);
-  adapter.use(createMiddleware(core));
+  adapter.use(
+    passingAll(createMiddleware(core), core.options.requests === 'off' ? undefined : 'logs'),
+  );
   if (core.options.requests === 'off') return () => {};
   return onNestException((exception, response) => keepFailure(core, exception, response));
 }

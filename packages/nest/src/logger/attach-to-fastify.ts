@@ -6,6 +6,7 @@ import { FastifyRequestLog } from './fastify-request-log.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import { onNestException } from './nest-exceptions.ts';
+import { passingAll } from './passing-all.ts';
 import { createRequestIds } from './request-id.ts';
 import { requestLogOf } from './request-log.ts';
 import { createFinish, type Finish } from './finish-response.ts';
@@ -36,7 +37,7 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
   const finish = requests === 'off' ? undefined : createFinish(core);
   const begin = createBegin(core, finish);
   // Ahead of Nest's middleware, which a hook added to the instance would come after.
-  adapter.setOnRequestHook(begin);
+  adapter.setOnRequestHook(passingAll(begin));
   if (core.storage !== undefined) reenterContext(fastify, core, begin);
   return finish === undefined ? () => {} : watchResponses(fastify, core, finish);
 }
@@ -68,23 +69,25 @@ function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook 
 /** A hook that goes on from a pool, a queue or a stream has left the context; handlers are in it. */
 function reenterContext(fastify: FastifyInstance, core: LoggerCore, begin: RequestHook): void {
   const { storage } = core;
-  fastify.addHook('preValidation', (request, reply, done) => {
+  const reenter: RequestHook = (request, reply, done) => {
     const log = (reply.raw as LoggedResponse)[requestLog];
     // Another library has taken the adapter's only onRequest hook.
     if (log === undefined) begin(request, reply, done);
     else if (storage?.getStore() === log) done();
     else storage?.run(log, done);
-  });
+  };
+  fastify.addHook('preValidation', passingAll(reenter));
 }
 
 function watchResponses(fastify: FastifyInstance, core: LoggerCore, finish: Finish): () => void {
-  fastify.addHook('onResponse', (_request, reply, done) => {
+  const onResponse: RequestHook = (_request, reply, done) => {
     const raw = reply.raw as LoggedResponse;
     const log = raw[requestLog];
     // A response that ends in an error is left to "close"; HTTP/2 calls one finished that was reset.
     if (log !== undefined && !log.closed && !raw.errored) finish(log, !raw.headersSent);
     done();
-  });
+  };
+  fastify.addHook('onResponse', passingAll(onResponse, 'logs'));
   fastify.addHook('onError', (_request, reply, error, done) => {
     const log = (reply.raw as LoggedResponse)[requestLog];
     if (log !== undefined) log.failure = error;

@@ -1,11 +1,7 @@
-export type JsonCacheErrorCode =
-  | 'ERR_REDLINE_CACHE_KEY'
-  | 'ERR_REDLINE_CACHE_MODULE'
-  | 'ERR_REDLINE_CACHE_PLACE';
+export type JsonCacheErrorCode = 'ERR_REDLINE_CACHE_MODULE' | 'ERR_REDLINE_CACHE_PLACE';
 
 /** The codes the Nest module adds to those of the cache itself, with the sentence the guide gives for each. */
 export const jsonCacheErrorDocs: Readonly<Record<JsonCacheErrorCode, string>> = {
-  ERR_REDLINE_CACHE_KEY: 'A key or a caller is not a string, or a key lacks its host.',
   ERR_REDLINE_CACHE_MODULE: '`JsonCacheModule` is missing, or imported more than once.',
   ERR_REDLINE_CACHE_PLACE: '`@JsonCache` is on something other than an HTTP route.',
 };

@@ -8,11 +8,7 @@ export {
   type RouteCacheStats,
   type WrapOptions,
 } from './json-cache-service.ts';
-export type { CacheDecision } from './decisions.ts';
 export type {
-  CacheHeader,
-  CacheRequest,
-  Cookies,
   JsonCacheModuleAsyncOptions,
   JsonCacheModuleOptions,
   JsonCacheOptionsFactory,

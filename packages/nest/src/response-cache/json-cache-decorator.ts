@@ -1,5 +1,6 @@
+import type { CacheRequest } from '@redline/response-cache';
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
-import { checkPolicy, type CacheRequest, type RouteCachePolicy } from './options.ts';
+import { checkPolicy, type RouteCachePolicy } from './options.ts';
 import { jsonCacheMetadata } from './route-plan.ts';
 
 const interceptorsMetadata = '__interceptors__';

@@ -8,18 +8,19 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Unshared, type Kept } from '@redline/response-cache';
-import { of, type Observable } from 'rxjs';
+import { Unshared, type CacheRequest, type Kept } from '@redline/response-cache';
+import {
+  answerOptions,
+  dress,
+  fastifyResponses,
+  produce,
+  requestKey,
+  type ResponsePort,
+} from '@redline/response-cache/route';
+import { lastValueFrom, of, type Observable } from 'rxjs';
 import { JsonCacheError } from './errors.ts';
-import { expressResponses } from './express-responses.ts';
-import { fastifyResponses } from './fastify-responses.ts';
 import { JsonCacheRoutes } from './json-cache-routes.ts';
-import { sayOfCache } from './cache-headers.ts';
-import { giveHead } from './kept-head.ts';
-import type { CacheRequest } from './options.ts';
-import { produce } from './produce.ts';
-import { requestKey } from './request-key.ts';
-import type { ResponsePort } from './response-port.ts';
+import { nestExpressResponses } from './nest-express-responses.ts';
 import type { RoutePlan } from './route-plan.ts';
 
 /*
@@ -77,16 +78,11 @@ export class JsonCacheInterceptor implements NestInterceptor {
       () => {
         isOwn = true;
         if (route.isInFront) passed.add(request);
-        return produce(next, route, request, responses, response);
+        return produce(() => lastValueFrom(next.handle()), route, request, responses, response);
       },
       {
-        ttl: typeof route.ttl === 'number' ? route.ttl : undefined,
-        stale: route.stale,
-        early: route.early,
-        tags: route.tags === undefined ? undefined : true,
-        dated: route.headers.size > 0,
+        ...answerOptions(route, request),
         staleOnError: isOutage,
-        name: route.name,
         isAbandoned: () => responses.isGone(response),
       },
     );
@@ -103,7 +99,7 @@ export class JsonCacheInterceptor implements NestInterceptor {
 
   #choosePort(): ResponsePort<unknown> {
     return (
-      this.#host.httpAdapter.getType() === 'fastify' ? fastifyResponses : expressResponses
+      this.#host.httpAdapter.getType() === 'fastify' ? fastifyResponses : nestExpressResponses
     ) as ResponsePort<unknown>;
   }
 }
@@ -116,18 +112,11 @@ function send(
   responses: ResponsePort<unknown>,
   response: unknown,
 ): Observable<unknown> {
-  const json = typeof answer === 'string' ? answer : answer.json;
-  if (typeof answer !== 'string') {
-    const isMadeHere = isOwn && answer.source === 'made';
-    // The handler has set it itself on the response of its own caller.
-    if (answer.head !== '' && !isMadeHere) giveHead(answer.head, responses, response);
-    if (route.headers.size > 0 && sayOfCache(answer, route, request, responses, response))
-      return of(undefined);
-  }
+  const text = dress(answer, isOwn, route, request, responses, response);
+  if (text === undefined) return of(undefined);
+  responses.typeAsJson(response, text);
   // Nest on Express answers null with an empty body, and a cached route must not differ.
-  if (json === 'null') return of(null);
-  responses.typeAsJson(response);
-  return of(json);
+  return of(text === 'null' ? null : text);
 }
 
 /* What the client did wrong is an answer; what fails is not. */

@@ -1,6 +1,15 @@
-import { Inject, Module, type DynamicModule, type NestModule, type Provider } from '@nestjs/common';
-import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type NestModule,
+  type OnApplicationBootstrap,
+  type Provider,
+} from '@nestjs/common';
+import { DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { CacheError } from '@redline/response-cache';
+import { checkTtl } from '@redline/response-cache/route';
+import { EarlyRoutes } from './early-routes.ts';
 import { JsonCacheError } from './errors.ts';
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
@@ -8,7 +17,6 @@ import { JsonCacheService } from './json-cache-service.ts';
 import { JsonCaches } from './json-caches.ts';
 import {
   checkPolicy,
-  checkTtl,
   refuseUnknown,
   type JsonCacheModuleAsyncOptions,
   type JsonCacheModuleOptions,
@@ -28,14 +36,17 @@ import {
  * ```
  */
 @Module({})
-export class JsonCacheModule implements NestModule {
+export class JsonCacheModule implements NestModule, OnApplicationBootstrap {
   readonly #routes: JsonCacheRoutes;
   readonly #interceptor: JsonCacheInterceptor;
+  readonly #host: HttpAdapterHost;
+  #early: EarlyRoutes | undefined;
 
   constructor(
     @Inject(JsonCacheRoutes) routes: JsonCacheRoutes,
     @Inject(JsonCacheInterceptor) interceptor: JsonCacheInterceptor,
     @Inject(ModulesContainer) modules: ModulesContainer,
+    @Inject(HttpAdapterHost) host: HttpAdapterHost,
   ) {
     const own = [...modules.values()].filter(({ metatype }) => metatype === JsonCacheModule);
     if (own.length > 1) {
@@ -46,6 +57,7 @@ export class JsonCacheModule implements NestModule {
     }
     this.#routes = routes;
     this.#interceptor = interceptor;
+    this.#host = host;
   }
 
   /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
@@ -73,6 +85,13 @@ export class JsonCacheModule implements NestModule {
   // Nest collects the middleware of its modules just before it creates the routes.
   configure(): void {
     this.#routes.prepare(this.#interceptor);
+    if (!this.#routes.haveEarly) return;
+    this.#early = new EarlyRoutes(this.#routes, this.#host.httpAdapter);
+    this.#early.attach();
+  }
+
+  onApplicationBootstrap(): void {
+    this.#early?.start();
   }
 }
 

@@ -12,11 +12,12 @@ import {
   type ApplicationConfig,
   type NestContainer,
 } from '@nestjs/core';
-import { CacheError } from '@redline/response-cache';
+import { refuseGuards, requireTags } from '@redline/response-cache/route';
 import { JsonCacheError } from './errors.ts';
 import { JsonCaches } from './json-caches.ts';
 import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 import {
+  handlerMetadata,
   isGetRoute,
   isRoute,
   jsonCacheMetadata,
@@ -108,6 +109,20 @@ export class JsonCacheRoutes implements OnModuleInit {
     }
   }
 
+  /** Whether a route is to be answered above its handler. */
+  get haveEarly(): boolean {
+    return [...this.#plans.values()].some((plans) =>
+      [...plans.values()].some(({ at }) => at !== 'handler'),
+    );
+  }
+
+  /** The route of a handler, where it is one route only: a method may be inherited by several controllers. */
+  onlyPlanOf(handler: Handler): RoutePlan | 'several' | undefined {
+    const plans = this.#plans.get(handler);
+    if (plans === undefined) return undefined;
+    return plans.size === 1 ? plans.values().next().value : 'several';
+  }
+
   /** Undefined for a handler without `@JsonCache`. */
   planOf(controller: Class, handler: Handler): RoutePlan | undefined {
     const plan = this.#plans.get(handler)?.get(controller);
@@ -161,12 +176,9 @@ export class JsonCacheRoutes implements OnModuleInit {
       this.#config,
       isInFront,
     );
-    if (plan.tags !== undefined && !cache.hasTags) {
-      throw new CacheError(
-        'ERR_REDLINE_CACHE_OPTION',
-        `${plan.name} has tags, but the store of its cache does not support them: use memoryStore or redisStore, or implement tags in your JsonStore.`,
-      );
-    }
+    requireTags(plan);
+    refuseGuards(plan, plan.standing);
+    if (plan.at !== 'handler') Reflect.defineMetadata(handlerMetadata, handler, handler);
     if (plan.obstacle !== undefined) {
       new Logger('JsonCache').warn(`@JsonCache does nothing on ${plan.name}: ${plan.obstacle}.`);
     }

@@ -1,11 +1,16 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { AnswerOptions, JsonCache, JsonCacheStats, SetOptions } from '@redline/response-cache';
-import { decide, type CacheDecision } from './decisions.ts';
-import { JsonCacheError } from './errors.ts';
+import {
+  CacheError,
+  type AnswerOptions,
+  type CacheDecision,
+  type JsonCache,
+  type JsonCacheStats,
+  type SetOptions,
+} from '@redline/response-cache';
+import { callerKey, decide } from '@redline/response-cache/route';
 import type { JsonCacheRoutes } from './json-cache-routes.ts';
 import type { JsonCaches } from './json-caches.ts';
 import type { JsonCacheModuleOptions } from './options.ts';
-import { callerKey } from './request-key.ts';
 
 /** The counters of the cache, and those of its routes. */
 export interface RouteCacheStats extends JsonCacheStats {
@@ -136,7 +141,7 @@ export class JsonCacheService implements OnApplicationShutdown {
    *
    * @param key the URL from its first slash on, with its query string as requested, or the `key` of the route. A URL is
    * deleted for all `hosts` of the module, or for the given one.
-   * @throws {JsonCacheError} ERR_REDLINE_CACHE_KEY: a URL without a host, and the module names none.
+   * @throws {CacheError} ERR_REDLINE_CACHE_KEY: a URL without a host, and the module names none.
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: the store may give out the old answer once it is back, until its
    * time is up.
    */
@@ -155,7 +160,7 @@ export class JsonCacheService implements OnApplicationShutdown {
     const { hosts } = this.#options;
     if (!key.startsWith('/') || hosts === 'any') return [''];
     if (hosts !== undefined) return hosts;
-    throw new JsonCacheError(
+    throw new CacheError(
       'ERR_REDLINE_CACHE_KEY',
       `The key "${key}" lacks its host: each host has its own responses. Give delete() the host, or list the hosts of the app in the hosts of JsonCacheModule ('any' if no response depends on the host).`,
     );

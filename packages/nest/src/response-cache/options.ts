@@ -1,29 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FactoryProvider, ModuleMetadata, NestInterceptor, Type } from '@nestjs/common';
 import {
   CacheError,
   type CacheLogger,
   type CachePolicy,
+  type CacheRequest,
   type JsonStore,
+  type RouteDefaults,
 } from '@redline/response-cache';
-
-/** The parts of a framework's request by which the cache distinguishes requests and callers. */
-export interface CacheRequest {
-  readonly method: string;
-  readonly originalUrl: string;
-  readonly headers: IncomingHttpHeaders;
-  /** Set by guards and Passport once they know the caller. */
-  readonly user?: unknown;
-}
-
-/**
- * What a `Cookie` header means to a route without `identify`: with `'private'` the request does not use the cache,
- * unless all its cookies are those of well-known analytics; with `'ignore'` cookies do not matter.
- */
-export type Cookies = 'ignore' | 'private';
-
-/** Headers in which a response reports on the cache. */
-export type CacheHeader = 'x-cache' | 'age' | 'etag';
+import { checkPolicy as checkCachePolicy } from '@redline/response-cache/route';
 
 /** One of several caches of an app. */
 export interface NamedCacheOptions {
@@ -37,7 +21,7 @@ export interface NamedCacheOptions {
   timeoutMs?: number;
 }
 
-export interface JsonCacheModuleOptions {
+export interface JsonCacheModuleOptions extends RouteDefaults {
   /**
    * Where responses are kept: `memoryStore()`, `redisStore(client)`, your own `JsonStore`, or a function that creates
    * one for each app.
@@ -66,17 +50,6 @@ export interface JsonCacheModuleOptions {
    */
   logger?: CacheLogger | false;
   /**
-   * The hosts of the app. With a list, a request for another host does not use the cache; with `'any'`, all of them
-   * share their responses, so no response may depend on the host.
-   * @default each host has its own responses
-   */
-  hosts?: 'any' | readonly string[];
-  /**
-   * For routes that do not set it.
-   * @default 'private'
-   */
-  cookies?: Cookies;
-  /**
    * The key of routes without one; undefined if the request does not use the cache.
    * @default host and URL
    */
@@ -87,12 +60,6 @@ export interface JsonCacheModuleOptions {
    * @default []
    */
   runOnHits?: ReadonlyArray<Type<NestInterceptor>>;
-  /**
-   * Headers of cached routes: `x-cache` is `HIT`, `STALE`, `MISS`, or `BYPASS` if the cache was not used; `age` is the
-   * age of the response in seconds; with `etag`, requests with `If-None-Match` can get a 304.
-   * @default []
-   */
-  headers?: readonly CacheHeader[];
   /**
    * The policy of every GET route of the app that has none; `@JsonCache(false)` excludes one.
    * @default only routes and controllers with `@JsonCache`
@@ -119,36 +86,11 @@ export interface JsonCacheModuleAsyncOptions extends Pick<ModuleMetadata, 'impor
 /** The policy of a route. */
 export interface RouteCachePolicy<Request = CacheRequest> extends CachePolicy<Request> {
   /**
-   * The key of a response, if that is not host and URL. Two routes with the same key share their responses.
-   * @default the requested host and URL, with the query string
-   */
-  key?: string | ((request: Request) => string);
-  /**
-   * The parameters of the query string that count; the others, and their order, do not.
-   * @default all of them, in their order
-   */
-  query?: readonly string[];
-  /** @default the `cookies` of the module */
-  cookies?: Cookies;
-  /**
    * One of the `caches` of the module.
    * @default the one without a name
    */
   cache?: string;
 }
-
-const policyOptions: readonly string[] = [
-  'ttl',
-  'key',
-  'identify',
-  'vary',
-  'query',
-  'cookies',
-  'stale',
-  'early',
-  'tags',
-  'cache',
-];
 
 /**
  * A misspelt option would silently be its default.
@@ -166,16 +108,5 @@ export function refuseUnknown(of: string, options: object, known: readonly strin
 
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
 export function checkPolicy(of: string, policy: RouteCachePolicy<any>): void {
-  refuseUnknown(of, policy, policyOptions);
-  if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
-  if (policy.stale !== undefined && policy.stale !== 0) checkTtl(policy.stale, 'stale');
-}
-
-/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
-export function checkTtl(ttl: number | undefined, name = 'ttl'): number | undefined {
-  if (ttl === undefined || (Number.isSafeInteger(ttl) && ttl > 0)) return ttl;
-  throw new CacheError(
-    'ERR_REDLINE_CACHE_OPTION',
-    `The option ${name} must be a whole number of milliseconds above 0; got ${String(ttl)}.`,
-  );
+  checkCachePolicy(of, policy, ['cache']);
 }

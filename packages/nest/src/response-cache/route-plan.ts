@@ -7,16 +7,13 @@ import {
   type VersioningOptions,
 } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import type { JsonCache } from '@redline/response-cache';
-import type {
-  CacheHeader,
-  CacheRequest,
-  JsonCacheModuleOptions,
-  RouteCachePolicy,
-} from './options.ts';
-import type { KeyRules } from './request-key.ts';
+import type { CacheRequest, JsonCache } from '@redline/response-cache';
+import { cachedRoute, type CachedRoute } from '@redline/response-cache/route';
+import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 
 export const jsonCacheMetadata = 'redline:json-cache';
+/** The handler itself: Nest copies the metadata of a handler to what it registers for it. */
+export const handlerMetadata = 'redline:json-cache:handler';
 
 /* Nest's own metadata keys: they are in @nestjs/common/internal, which asks not to be imported. */
 const metadata = {
@@ -28,6 +25,8 @@ const metadata = {
   sse: '__sse__',
   version: '__version__',
   host: 'host',
+  httpCode: '__httpCode__',
+  headers: '__headers__',
   method: 'method',
   path: 'path',
 } as const;
@@ -36,19 +35,23 @@ export type Class = ReturnType<ExecutionContext['getClass']>;
 export type Handler = ReturnType<ExecutionContext['getHandler']>;
 
 /** What is known of a cached route before its first request. */
-export interface RoutePlan extends KeyRules {
-  readonly cache: JsonCache;
-  readonly ttl: RouteCachePolicy<CacheRequest>['ttl'];
-  readonly stale: number | undefined;
-  readonly early: boolean | undefined;
-  readonly tags: RouteCachePolicy<CacheRequest>['tags'];
-  readonly headers: ReadonlySet<CacheHeader>;
+export interface RoutePlan extends CachedRoute {
   /** Why the route cannot use the cache. */
   readonly obstacle: string | undefined;
   /** True where the cache stands in front of interceptors of the app or the controller, too. */
   readonly isInFront: boolean;
-  /** Logs why an answer is not kept, once for each reason. */
-  warnOnce(reason: string): undefined;
+  /** Those that would not run where hits are answered above the handler. */
+  readonly standing: readonly string[];
+  /** Why hits cannot be answered above the handler; undefined where they can. */
+  readonly noHook: string | undefined;
+  /** What Nest gives the response ahead of the handler. */
+  readonly status: number;
+  readonly ownHeaders: readonly OwnHeader[];
+}
+
+interface OwnHeader {
+  readonly name: string;
+  readonly value: string | (() => string);
 }
 
 export function planRoute(
@@ -63,31 +66,28 @@ export function planRoute(
 ): RoutePlan {
   const name = routeName(controller, handler, methodName);
   const isHostBound = Reflect.getMetadata(metadata.host, controller) !== undefined;
-  const warned = new Set<string>();
+  const guards = guardsOf(controller, handler, config);
+  const defaults = { ...options };
+  // A path below a host may be that of another controller below another.
+  if (isHostBound && options.hosts === 'any') delete defaults.hosts;
+  const warn = (line: string): void => new Logger('JsonCache').warn(line);
+  const ofHits = options.runOnHits?.map((interceptor) => interceptor.name) ?? [];
   return {
-    name,
+    ...cachedRoute(name, cache, policy, defaults, warn),
     key: policy.key ?? options.trackBy,
-    identify: policy.identify,
-    cookies: policy.cookies ?? options.cookies ?? 'private',
-    query: policy.query === undefined ? undefined : new Set(policy.query),
-    vary: (policy.vary ?? []).map((header) => header.toLowerCase()),
-    hosts: isHostBound && options.hosts === 'any' ? undefined : options.hosts,
-    cache,
-    ttl: policy.ttl,
-    stale: policy.stale,
-    early: policy.early,
-    tags: policy.tags,
-    headers: new Set(options.headers),
     version: versionKey(controller, handler, config?.getVersioning()),
     obstacle:
       findObstacle(controller, handler, methodName) ??
-      (policy.identify === undefined ? findGuard(controller, handler, config) : undefined),
+      (policy.identify === undefined ? findGuard(guards) : undefined),
     isInFront,
-    warnOnce(reason) {
-      if (warned.has(reason)) return;
-      warned.add(reason);
-      new Logger('JsonCache').warn(`A response of ${name} goes out uncached: ${reason}.`);
-    },
+    standing: guards.map((guard) => guard.name),
+    noHook: isHostBound
+      ? 'its controller is bound to a host'
+      : ofHits.length > 0
+        ? `${ofHits.join(', ')} of runOnHits has to see each request`
+        : undefined,
+    status: Reflect.getMetadata(metadata.httpCode, handler) ?? 200,
+    ownHeaders: Reflect.getMetadata(metadata.headers, handler) ?? [],
   };
 }
 
@@ -96,7 +96,7 @@ function versionKey(
   controller: Class,
   handler: Handler,
   versioning: VersioningOptions | undefined,
-): KeyRules['version'] {
+): RoutePlan['version'] {
   const version: unknown =
     Reflect.getMetadata(metadata.version, handler) ??
     Reflect.getMetadata(metadata.version, controller) ??
@@ -127,20 +127,26 @@ function versionAsked(versioning: VersioningOptions): (request: CacheRequest) =>
 /* They count requests, and let everybody pass. */
 const guardsOfNobody = new Set(['ThrottlerGuard']);
 
-function findGuard(
+function guardsOf(
   controller: Class,
   handler: Handler,
   config: ApplicationConfig | undefined,
-): string | undefined {
+): Function[] {
   const guards: unknown[] = [
     ...(config?.getGlobalGuards() ?? []),
     ...(config?.getGlobalRequestGuards() ?? []).map(({ metatype }) => metatype),
     ...(Reflect.getMetadata(metadata.guards, controller) ?? []),
     ...(Reflect.getMetadata(metadata.guards, handler) ?? []),
   ];
-  const name = guards
-    .map((guard) => (typeof guard === 'function' ? guard : (guard as object).constructor))
-    .find((guard) => !classNames(guard).some((each) => guardsOfNobody.has(each)))?.name;
+  return guards.map((guard) =>
+    typeof guard === 'function' ? guard : (guard as object).constructor,
+  );
+}
+
+function findGuard(guards: readonly Function[]): string | undefined {
+  const name = guards.find(
+    (guard) => !classNames(guard).some((each) => guardsOfNobody.has(each)),
+  )?.name;
   return name === undefined
     ? undefined
     : `${name} decides who has access, and nothing says whose the responses are. Set identify to 'public' if everyone with access gets the same response, otherwise to a header, a cookie or a function that names the caller`;

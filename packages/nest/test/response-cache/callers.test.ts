@@ -290,9 +290,9 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     app.app.useLogger(false);
     assert.match(
       failures[0]!,
-      /The option key of @JsonCache on GET \/bad-key \(CallersController\.badKey\) must return a string/,
+      /The option key of GET \/bad-key \(CallersController\.badKey\) must return a string/,
     );
-    assert.match(failures[1]!, /The option identify of @JsonCache on GET \/bad-caller .* got null/);
+    assert.match(failures[1]!, /The option identify of GET \/bad-caller .* got null/);
   });
 
   it('forgets what the service deletes: the answer of one caller, or the shared one', async () => {

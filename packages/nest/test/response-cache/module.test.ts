@@ -388,7 +388,7 @@ describe('@JsonCache', () => {
     assert.throws(() => JsonCache({ ttlMs: 5 } as never), {
       code,
       message:
-        'Unknown option "ttlMs" of @JsonCache. Known options: ttl, key, identify, vary, query, cookies, stale, early, tags, cache.',
+        'Unknown option "ttlMs" of @JsonCache. Known options: ttl, stale, early, tags, vary, identify, key, query, cookies, at, guards, cache.',
     });
     assert.throws(() => JsonCacheModule.forRoot({ ttlMs: 5 } as never), {
       code,

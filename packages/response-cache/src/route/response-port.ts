@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 export const jsonType = 'application/json; charset=utf-8';
 
 export type HeaderValue = string | number | readonly string[] | undefined;
@@ -7,6 +9,8 @@ export type Headers = Readonly<Record<string, HeaderValue>>;
 export interface ResponsePort<Response> {
   statusOf(response: Response): number;
   setStatus(response: Response, status: number): void;
+  /** Makes it a 304, without headers of a body. */
+  setNotModified(response: Response): void;
   /** True once the handler has answered on its own. */
   isTaken(response: Response): boolean;
   /** True once the client has left. */
@@ -15,10 +19,12 @@ export interface ResponsePort<Response> {
   setsCookie(response: Response): boolean;
   /** The headers it has now, by their names in lower case. */
   headersOf(response: Response): Headers;
+  /** How their names are written, where a framework keeps that. */
+  spellingsOf?(response: Response): (name: string) => string;
   setHeader(response: Response, name: string, value: string | number | readonly string[]): void;
   removeHeader(response: Response, name: string): void;
   /** Types the response as JSON, unless the route has typed it. */
-  typeAsJson(response: Response): void;
+  typeAsJson(response: Response, text: string): void;
   /** What the hooks of the framework make of `value` before it is serialised. */
   shape?(request: unknown, response: Response, value: unknown): unknown;
   /** Why text would not be sent as the framework sends an object. */
@@ -29,4 +35,10 @@ export interface ResponsePort<Response> {
   typeOther?(response: Response, value: unknown): void;
   /** The JSON the framework itself would send for `value`. */
   serialize(response: Response, value: unknown): string | undefined;
+  /** Whether the framework itself sends 304 for `If-None-Match`, in place of a response of this status. */
+  revalidates?(status: number): boolean;
+  /** Sends text as it is; undefined: nothing, as for a 304. */
+  send(response: Response, text: string | undefined): void;
+  /** Node's own response. */
+  rawOf(response: Response): ServerResponse;
 }

@@ -1,4 +1,5 @@
-import type { CacheRequest, Cookies } from './options.ts';
+import type { Cookies } from '../policy.ts';
+import type { CacheRequest } from './cached-route.ts';
 
 /* Set by scripts of analytics and consent banners on every page of a site; no server reads them. */
 const analyticsCookie =
@@ -12,6 +13,18 @@ interface Named {
   readonly apiKey?: unknown;
   readonly account?: unknown;
 }
+
+/** The request headers, beside `Cookie`, that show who is asking. */
+export const credentialHeaders: readonly string[] = [
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-auth-token',
+  'x-access-token',
+  'x-tenant-id',
+  'x-user-id',
+];
 
 /** Whether the request shows who is asking, so that its answer may be for him alone. */
 export function carriesCredentials(request: CacheRequest, cookies: Cookies): boolean {

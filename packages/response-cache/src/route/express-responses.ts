@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not Express's own type: its package is not installed in an app on Fastify. */
@@ -9,8 +10,10 @@ interface Response {
   readonly app: { get(setting: string): unknown };
   getHeader(name: string): unknown;
   getHeaders(): Headers;
+  getRawHeaderNames?(): string[];
   setHeader(name: string, value: unknown): unknown;
   removeHeader(name: string): void;
+  send(body?: string): unknown;
 }
 
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
@@ -18,9 +21,15 @@ type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 export const expressResponses: ResponsePort<Response> = {
   statusOf: (response) => response.statusCode,
   setStatus: (response, status) => void (response.statusCode = status),
+  // Express removes the headers of the body.
+  setNotModified: (response) => void (response.statusCode = 304),
   isTaken: (response) => response.headersSent,
   isGone: (response) => response.destroyed || response.closed,
   headersOf: (response) => ({ ...response.getHeaders() }),
+  spellingsOf(response) {
+    const names = response.getRawHeaderNames?.() ?? [];
+    return (name) => names.find((each) => each.toLowerCase() === name) ?? name;
+  },
   getHeader: (response, name) => response.getHeader(name),
   setHeader: (response, name, value) => void response.setHeader(name, value),
   removeHeader: (response, name) => response.removeHeader(name),
@@ -36,11 +45,6 @@ export const expressResponses: ResponsePort<Response> = {
     const isReplaced = Object.hasOwn(Object.getPrototypeOf(response), 'json');
     return isReplaced ? 'the app replaces response.json()' : undefined;
   },
-  // Nest sends a number or a boolean as text, which Express types as HTML.
-  typeOther(response, value) {
-    if (typeof value !== 'object' && response.getHeader('content-type') === undefined)
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-  },
   // As res.json() does, with the settings of the app.
   serialize({ app }, value) {
     const replacer = app.get('json replacer') as Replacer | undefined;
@@ -48,6 +52,9 @@ export const expressResponses: ResponsePort<Response> = {
     const json = JSON.stringify(value, replacer, spaces) as string | undefined;
     return app.get('json escape') ? json?.replace(/[<>&]/g, escaped) : json;
   },
+  revalidates: (status) => status >= 200 && status < 300,
+  send: (response, text) => void (text === undefined ? response.send() : response.send(text)),
+  rawOf: (response) => response as unknown as ServerResponse,
 };
 
 function escaped(character: string): string {

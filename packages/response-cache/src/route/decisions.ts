@@ -1,4 +1,4 @@
-import type { CacheRequest } from './options.ts';
+import type { CacheRequest } from './cached-route.ts';
 
 /** What a handler decides about the answer it makes, beside its policy. */
 export interface CacheDecision {

@@ -1,16 +1,19 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not fastify's own type: its package is not installed in an app on Express. */
 interface Reply {
   readonly statusCode: number;
   readonly sent: boolean;
-  readonly raw: { readonly destroyed: boolean; readonly closed: boolean };
+  readonly raw: ServerResponse;
+  readonly request: { readonly method: string };
   status(code: number): unknown;
   getHeader(name: string): unknown;
   getHeaders(): Headers;
   header(name: string, value: unknown): unknown;
   removeHeader(name: string): unknown;
   serialize(value: unknown): string;
+  send(payload: unknown): unknown;
 }
 
 type Hook = (
@@ -23,6 +26,11 @@ type Hook = (
 export const fastifyResponses: ResponsePort<Reply> = {
   statusOf: (reply) => reply.statusCode,
   setStatus: (reply, status) => void reply.status(status),
+  setNotModified(reply) {
+    reply.status(304);
+    reply.removeHeader('content-type');
+    if (reply.request.method === 'HEAD') leaveOutLength(reply.raw);
+  },
   isTaken: (reply) => reply.sent,
   isGone: ({ raw }) => raw.destroyed || raw.closed,
   setsCookie: (reply) => reply.getHeader('set-cookie') !== undefined || hasPendingCookie(reply),
@@ -47,7 +55,20 @@ export const fastifyResponses: ResponsePort<Reply> = {
     return isJson ? undefined : `its content type is ${type}, of which Fastify takes no object`;
   },
   serialize: (reply, value) => reply.serialize(value),
+  send: (reply, text) => void reply.send(text),
+  rawOf: (reply) => reply.raw,
 };
+
+/* A HEAD route of Fastify has the length 0 where there is no text, as if that were what GET gets. */
+function leaveOutLength(raw: ServerResponse): void {
+  const own = raw as { writeHead?: unknown };
+  const { writeHead } = raw;
+  own.writeHead = (status: number, headers: OutgoingHttpHeaders) => {
+    delete own.writeHead;
+    delete headers['content-length'];
+    return writeHead.call(raw, status, headers);
+  };
+}
 
 /* @fastify/cookie keeps cookies on the reply, and makes them headers in onSend: after us. */
 function hasPendingCookie(reply: Reply): boolean {

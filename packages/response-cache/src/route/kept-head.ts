@@ -16,6 +16,7 @@ export function takeHead(
   status: number,
   before: Headers,
   after: Headers,
+  spell: (name: string) => string = (name) => name,
 ): string | undefined {
   const changed = Object.entries(after).filter(
     ([name, value]) =>
@@ -27,9 +28,10 @@ export function takeHead(
     (name) => after[name] === undefined && !ofOneResponse.test(name),
   );
   if (changed.length === 0 && removed.length === 0 && status === statusBefore) return undefined;
+  const spelled = changed.map(([name, value]) => [spell(name), value] as const);
   const head: Head = {
     ...(status === statusBefore ? {} : { status }),
-    ...(changed.length === 0 ? {} : { headers: Object.fromEntries(changed) as Head['headers'] }),
+    ...(changed.length === 0 ? {} : { headers: Object.fromEntries(spelled) as Head['headers'] }),
     ...(removed.length === 0 ? {} : { removed }),
   };
   return JSON.stringify(head);
@@ -45,7 +47,7 @@ export function giveHead<Response>(
   if (status !== undefined) responses.setStatus(response, status);
   for (const name of removed) responses.removeHeader(response, name);
   for (const [name, value] of Object.entries(headers)) {
-    const isVary = name === 'vary';
+    const isVary = name.toLowerCase() === 'vary';
     const given = isVary ? union(responses.headersOf(response).vary, value) : value;
     responses.setHeader(response, name, given);
   }

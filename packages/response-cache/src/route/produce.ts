@@ -1,29 +1,28 @@
-import type { CallHandler } from '@nestjs/common';
-import { kindThatIsNotJson, shared, unshared } from '@redline/response-cache';
-import { lastValueFrom } from 'rxjs';
+import { shared } from '../answer.ts';
+import { kindThatIsNotJson } from '../to-json.ts';
+import { unshared } from '../unshared.ts';
 import { etagOf } from './cache-headers.ts';
+import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { decisionOn } from './decisions.ts';
 import { takeHead, varyNames } from './kept-head.ts';
-import type { CacheRequest } from './options.ts';
 import type { Headers, ResponsePort } from './response-port.ts';
-import type { RoutePlan } from './route-plan.ts';
 
 /** What `Cache-Control` says to every cache that many share. */
 const notToBeShared = /(?:^|[\s,])(?:no-store|private)(?:[\s,=]|$)/i;
 /* Without a body, or with a part of one. */
 const bodiless = new Set([204, 205, 206]);
 
-/** Runs what stands behind the cache, and tells what of it others may have. */
+/** Runs what stands behind the cache, and says what of its result others may have. */
 export async function produce(
-  next: CallHandler,
-  route: RoutePlan,
+  run: () => unknown,
+  route: CachedRoute,
   request: CacheRequest,
   responses: ResponsePort<unknown>,
   response: unknown,
 ): Promise<unknown> {
   const statusBefore = responses.statusOf(response);
   const before = responses.headersOf(response);
-  const value: unknown = await lastValueFrom(next.handle());
+  const value: unknown = await run();
   const status = responses.statusOf(response);
   if (responses.isTaken(response) || responses.setsCookie(response)) return unshared(value);
   if (status < 200 || status >= 300 || bodiless.has(status)) return unshared(value);
@@ -35,7 +34,8 @@ export async function produce(
   if (json === undefined) return unshared(value);
   if (route.headers.has('etag') && responses.getHeader(response, 'etag') === undefined)
     responses.setHeader(response, 'etag', etagOf(json));
-  const head = takeHead(statusBefore, status, before, responses.headersOf(response));
+  const spell = responses.spellingsOf?.(response);
+  const head = takeHead(statusBefore, status, before, responses.headersOf(response), spell);
   const decided = decisionOn(request);
   const ttl =
     decided?.ttl ?? (typeof route.ttl === 'function' ? route.ttl(request, value) : undefined);
@@ -56,19 +56,21 @@ const ofMiddleware = new Set([
  * What a response names is part of the key from the next request on: this one's was made without. Also what it named before
  * the handler ran: @Header() and the middleware that chooses a language say what the handler depends on.
  */
-function isKeyedByVary(route: RoutePlan, before: Headers, after: Headers): boolean {
+function isKeyedByVary(route: CachedRoute, before: Headers, after: Headers): boolean {
   if (after.vary === undefined) return true;
   const passing = varyNames(before.vary).filter((name) => ofMiddleware.has(name));
   const known = new Set([...passing, ...route.vary]);
   const learned = varyNames(after.vary).filter((name) => !known.has(name));
   if (learned.includes('*')) return false;
+  if (learned.length === 0) return true;
   route.vary.push(...learned);
-  return learned.length === 0;
+  route.onVaryGrown?.();
+  return false;
 }
 
 /** Undefined where the framework has to be given the value itself; the log says so once for each route. */
 async function toText(
-  route: RoutePlan,
+  route: CachedRoute,
   request: CacheRequest,
   responses: ResponsePort<unknown>,
   response: unknown,

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Answer } from '@redline/response-cache';
-import type { CacheRequest } from './options.ts';
+import type { Answer } from '../answer.ts';
+import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import type { ResponsePort } from './response-port.ts';
-import type { RoutePlan } from './route-plan.ts';
 
 /** Says what the module wants said of the cache; true where the client has the answer already, and needs none. */
 export function sayOfCache(
   answer: Answer,
-  { headers, cache }: RoutePlan,
+  { headers, cache }: CachedRoute,
   request: CacheRequest,
   responses: ResponsePort<unknown>,
   response: unknown,
@@ -21,7 +20,7 @@ export function sayOfCache(
   if (!headers.has('etag') || responses.statusOf(response) !== 200) return false;
   const wanted = request.headers['if-none-match'];
   if (wanted === undefined || !isOneOf(wanted, responses.getHeader(response, 'etag'))) return false;
-  responses.setStatus(response, 304);
+  responses.setNotModified(response);
   return true;
 }
 

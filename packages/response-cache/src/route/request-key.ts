@@ -1,20 +1,7 @@
-import type { Identify } from '@redline/response-cache';
+import { CacheError } from '../errors.ts';
+import type { Identify } from '../policy.ts';
+import type { CacheRequest, KeyRules } from './cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
-import { JsonCacheError } from './errors.ts';
-import type { CacheRequest, Cookies } from './options.ts';
-
-export interface KeyRules {
-  readonly name: string;
-  readonly key: string | ((request: CacheRequest) => string | undefined) | undefined;
-  readonly identify: Identify<CacheRequest> | undefined;
-  readonly cookies: Cookies;
-  readonly query: ReadonlySet<string> | undefined;
-  /** In lower case. It grows by what responses name in their own `Vary`. */
-  readonly vary: string[];
-  readonly hosts: 'any' | readonly string[] | undefined;
-  /** Put before the URL where several handlers answer one. */
-  readonly version: string | ((request: CacheRequest) => string);
-}
 
 /** The key of the answer to `request`; undefined when the answer may not be shared. */
 export function requestKey(request: CacheRequest, rules: KeyRules): string | undefined {
@@ -108,9 +95,9 @@ function decoded(name: string): string {
   }
 }
 
-function notAString(option: 'key' | 'identify', name: string, made: unknown): JsonCacheError {
-  return new JsonCacheError(
+function notAString(option: 'key' | 'identify', name: string, made: unknown): CacheError {
+  return new CacheError(
     'ERR_REDLINE_CACHE_KEY',
-    `The option ${option} of @JsonCache on ${name} must return a string; got ${made === null ? 'null' : `a value of type ${typeof made}`}.`,
+    `The option ${option} of ${name} must return a string; got ${made === null ? 'null' : `a value of type ${typeof made}`}.`,
   );
 }

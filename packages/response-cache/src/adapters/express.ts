@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkPolicy } from '../check-policy.ts';
+import { refuseUnknown } from '../known-options.ts';
+import type { JsonCache } from '../json-cache.ts';
+import type { CachePolicy, Place } from '../policy.ts';
+import { cachedRoute, type RouteDefaults } from '../route/cached-route.ts';
+import { CachedExpressRoute, type ExpressResponse } from '../route/express-route.ts';
+import { placeLine, requireTags } from '../route/place.ts';
+
+/** What is used of a request of Express. */
+export interface ExpressCacheRequest extends IncomingMessage {
+  originalUrl: string;
+  params: any;
+  query: any;
+}
+
+/** What Express calls. */
+export type CachedMiddleware<Request> = (
+  request: Request,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+export interface ExpressCacheOptions extends RouteDefaults {
+  /**
+   * Called with the first request of a route that has `at`: where its hits are answered, and why not earlier.
+   * @default a line of the logger of the cache
+   */
+  onPlace?: (placed: {
+    route: string;
+    at: Place;
+    reason: string | undefined;
+    line: string;
+  }) => void;
+}
+
+/**
+ * A middleware of one GET route: hits are answered in its place, and what the handlers behind it give `response.json()`
+ * is kept as the text that is sent. What stands before it runs on every request, what stands behind it on misses.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ * @example
+ * ```ts
+ * app.get('/products/:id', cached(cache, { ttl: 60_000 }), async (request, response) => {
+ *   response.json(await db.product(request.params.id));
+ * });
+ * ```
+ */
+export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest>(
+  cache: JsonCache,
+  policy: CachePolicy<Request> = {},
+  options: ExpressCacheOptions = {},
+): CachedMiddleware<Request> {
+  const { onPlace, ...defaults } = options;
+  checkPolicy('cached()', policy);
+  refuseUnknown('cached()', options, ['hosts', 'cookies', 'headers', 'onPlace']);
+  const warn = (line: string): void => cache.logger?.warn(line);
+  // One middleware may stand in several routes.
+  const routes = new Map<string, CachedExpressRoute>();
+  const middleware: CachedMiddleware<Request> = (request, response, next) => {
+    const name = nameOf(request);
+    let route = routes.get(name);
+    if (route === undefined) {
+      const plan = cachedRoute(name, cache, policy as CachePolicy<any>, defaults, warn);
+      requireTags(plan);
+      route = new CachedExpressRoute(plan);
+      routes.set(name, route);
+      if (policy.at !== undefined) {
+        const placement = route.place(request, middleware, warn);
+        const line = placeLine(plan, placement);
+        if (onPlace === undefined) cache.logger?.log(line);
+        else onPlace({ route: name, ...placement, line });
+      }
+    }
+    route.answer(request as never, response as ExpressResponse, next);
+  };
+  return middleware;
+}
+
+function nameOf(request: object): string {
+  const { route, baseUrl = '' } = request as { route?: { path: unknown }; baseUrl?: string };
+  return `GET ${baseUrl}${String(route?.path ?? '*')}`;
+}

@@ -1,0 +1,264 @@
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  RouteOptions,
+} from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { CacheError } from '../errors.ts';
+import type { Outcome } from '../flight.ts';
+import type { JsonCache } from '../json-cache.ts';
+import { refuseUnknown } from '../known-options.ts';
+import { checkPolicy } from '../check-policy.ts';
+import type { CachePolicy } from '../policy.ts';
+import {
+  answerOptions,
+  cachedRoute,
+  type CachedRoute,
+  type CacheRequest,
+  type RouteDefaults,
+} from '../route/cached-route.ts';
+import { EarlyAnswers } from '../route/early.ts';
+import { engineAnswersOf } from '../route/engine-shelf.ts';
+import { hooksOf } from '../route/fastify-hooks.ts';
+import { fastifyResponses } from '../route/fastify-responses.ts';
+import {
+  engineOffers,
+  hookObstacle,
+  placeLine,
+  refuseGuards,
+  requireTags,
+  type Placement,
+} from '../route/place.ts';
+import { produce } from '../route/produce.ts';
+import { requestKey } from '../route/request-key.ts';
+import type { ResponsePort } from '../route/response-port.ts';
+import { dress } from '../route/send-kept.ts';
+import { Unshared } from '../unshared.ts';
+
+/** The policy of a route, in its `config.cache`. */
+export type FastifyCachePolicy = CachePolicy<FastifyRequest & { params: any; query: any }>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    cache?: FastifyCachePolicy;
+  }
+}
+
+export interface FastifyCacheOptions extends RouteDefaults {
+  cache: JsonCache;
+}
+
+type OnRequest = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void;
+
+/** A route as `onRoute` gets it, and what answers it early. */
+interface Placed {
+  readonly instance: FastifyInstance;
+  readonly options: RouteOptions;
+  readonly route: CachedRoute;
+  readonly hook: OnRequest;
+  readonly early: EarlyAnswers<FastifyReply>;
+}
+
+const responses = fastifyResponses as ResponsePort<unknown> & ResponsePort<FastifyReply>;
+
+const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => {
+  const { cache, ...defaults } = options;
+  refuseUnknown('fastifyCache', options, ['cache', 'hosts', 'cookies', 'headers']);
+  const log = logOf(app, cache);
+  const placed: Placed[] = [];
+
+  app.addHook('onRoute', function (this: FastifyInstance, added) {
+    const policy = added.config?.cache;
+    if (policy === undefined) return;
+    const route = routeOf(added, policy as CachePolicy<CacheRequest>, cache, defaults, log.warn);
+    added.handler = cachedHandler(route, added.handler as Handler) as typeof added.handler;
+    if (route.at === 'handler') return;
+    const early = new EarlyAnswers<FastifyReply>(route, responses);
+    const hook: OnRequest = (request, reply, done) => early.answer(request, reply, done);
+    added.onRequest = [...[added.onRequest ?? []].flat(), hook] as typeof added.onRequest;
+    placed.push({ instance: this, options: added, route, hook, early });
+  });
+
+  // Not before: plugins add hooks until then.
+  app.addHook('onReady', async () => {
+    for (const each of placed) {
+      const placement = place(app, each, log.warn);
+      each.early.isOff = placement.at === 'handler';
+      // Fastify makes the HEAD route of a GET route by itself.
+      if (each.options.method !== 'HEAD') log.info(placeLine(each.route, placement));
+    }
+  });
+};
+
+/**
+ * Caches the routes whose `config` has a `cache`: the result of the handler is kept as the JSON text that is sent.
+ * Register it before the routes.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION, ERR_REDLINE_CACHE_GUARD
+ * @example
+ * ```ts
+ * await app.register(fastifyCache, { cache });
+ * app.get('/products/:id', { config: { cache: { ttl: 60_000, at: 'hook' } } }, ({ params }) => db.product(params.id));
+ * ```
+ */
+export const fastifyCache: FastifyPluginAsync<FastifyCacheOptions> = fastifyPlugin(plugin, {
+  fastify: '5.x',
+  name: '@redline/response-cache',
+});
+export default fastifyCache;
+
+interface Log {
+  info(line: string): void;
+  warn(line: string): void;
+}
+
+/* A Fastify that is given no logger has one that is silent. */
+function logOf(app: FastifyInstance, { logger }: JsonCache): Log {
+  const isFastifys = isEnabled(app, 'warn') !== undefined;
+  return {
+    info: (line) => (isFastifys ? app.log.info(line) : logger?.log(line)),
+    warn: (line) => (isFastifys ? app.log.warn(line) : logger?.warn(line)),
+  };
+}
+
+function routeOf(
+  { method, url, constraints }: RouteOptions,
+  policy: CachePolicy<CacheRequest>,
+  cache: JsonCache,
+  defaults: RouteDefaults,
+  warn: (line: string) => void,
+): CachedRoute {
+  const name = `${[method].flat().join(', ')} ${url}`;
+  checkPolicy(name, policy);
+  if (![method].flat().some((each) => each === 'GET' || each === 'HEAD')) {
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      `${name} has a cache in its config, but only responses to GET and HEAD are cached: remove it.`,
+    );
+  }
+  const route = cachedRoute(name, cache, policy, defaults, warn);
+  requireTags(route);
+  // Several routes of one URL.
+  const version = constraints === undefined ? [] : Object.entries(constraints);
+  return version.length === 0 ? route : { ...route, version: `${version.map(String).join()}:` };
+}
+
+function place(
+  app: FastifyInstance,
+  { instance, options, route, hook, early }: Placed,
+  warn: (line: string) => void,
+): Placement {
+  const hooks = hooksOf(instance, options, hook);
+  if (hooks === undefined)
+    return { at: 'handler', reason: 'the hooks of this Fastify cannot be read' };
+  refuseGuards(route, hooks.between);
+  const { headers } = (options.schema ?? {}) as { headers?: unknown };
+  const obstacle =
+    headers === undefined
+      ? hookObstacle(route, hooks.between)
+      : 'its schema validates the headers of each request';
+  if (obstacle !== undefined) return { at: 'handler', reason: obstacle };
+  if (route.at === 'hook') return { at: 'hook', reason: undefined };
+  const offers = logsItself(app)
+    ? 'Fastify writes a line for each request'
+    : engineOffers(route, app.server, hooks.around, responses.revalidates, warn);
+  if (typeof offers === 'string') return { at: 'hook', reason: offers };
+  early.offers = offers;
+  return { at: 'engine', reason: undefined };
+}
+
+/* Unless the engine has been told how. */
+function logsItself(app: FastifyInstance): boolean {
+  if (engineAnswersOf(app.server)?.lines !== undefined) return false;
+  return isEnabled(app, 'info') === true && app.initialConfig.disableRequestLogging !== true;
+}
+
+/** Whether a level of the logger is on; undefined if there is none. */
+function isEnabled({ log }: FastifyInstance, level: string): boolean | undefined {
+  return (log as { isLevelEnabled?(level: string): boolean }).isLevelEnabled?.(level);
+}
+
+type Handler = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** Answers from the cache, and otherwise keeps what `handler` returns or sends. */
+function cachedHandler(route: CachedRoute, handler: Handler): Handler {
+  return function (request, reply) {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead) return handler.call(this, request, reply);
+    const key = requestKey(request as CacheRequest, route);
+    if (key === undefined) {
+      if (route.headers.has('x-cache')) reply.header('x-cache', 'BYPASS');
+      return handler.call(this, request, reply);
+    }
+    let isOwn = false;
+    const run = (): Promise<unknown> => resultOf(() => handler.call(this, request, reply), reply);
+    const outcome = route.cache.answer(
+      key,
+      () => {
+        isOwn = true;
+        return produce(run, route, request as CacheRequest, responses, reply);
+      },
+      {
+        ...answerOptions(route, request),
+        staleOnError: isOutage,
+        isAbandoned: () => responses.isGone(reply),
+      },
+    );
+    const toSend = (made: Outcome): unknown => {
+      giveBackSend(reply);
+      if (made instanceof Unshared) {
+        if (route.headers.has('x-cache') && !reply.sent) reply.header('x-cache', 'MISS');
+        return made.value;
+      }
+      const text = dress(made, isOwn, route, request as CacheRequest, responses, reply);
+      if (text !== undefined) responses.typeAsJson(reply, text);
+      return text;
+    };
+    if (!(outcome instanceof Promise)) return toSend(outcome) ?? reply.send();
+    return outcome.then(toSend, (error: unknown) => {
+      giveBackSend(reply);
+      throw error;
+    });
+  };
+}
+
+/** What the handler returns, or sends: it is sent later, with the others who wait for it. */
+function resultOf(run: () => unknown, reply: FastifyReply): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const own = reply as { send?: unknown };
+  own.send = (payload: unknown): FastifyReply => {
+    if (payload instanceof Error) reject(payload);
+    else resolve(payload);
+    return reply;
+  };
+  const isReply = (result: unknown): boolean => result === reply;
+  try {
+    const result = run();
+    if (result instanceof Promise)
+      // A promise of the reply itself settles once that is sent.
+      result.then((value: unknown) => isReply(value) || resolve(value), reject);
+    else if (result !== undefined && !isReply(result)) resolve(result);
+    else if (reply.sent) resolve(undefined);
+    // It has yet to send; or it ends the response without Fastify.
+    else reply.raw.once('close', () => resolve(undefined));
+  } catch (error) {
+    reject(error as Error);
+  }
+  return promise;
+}
+
+function giveBackSend(reply: { send?: unknown }): void {
+  if (Object.hasOwn(reply, 'send')) delete reply.send;
+}
+
+/* What the client did wrong is an answer; what fails is not. */
+function isOutage(error: unknown): boolean {
+  const { statusCode, status } = (error ?? {}) as { statusCode?: unknown; status?: unknown };
+  return !(Number(statusCode ?? status) < 500);
+}

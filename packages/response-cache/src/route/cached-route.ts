@@ -1,0 +1,123 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AnswerOptions } from '../flight.ts';
+import type { JsonCache } from '../json-cache.ts';
+import type { CachePolicy, Identify, Place } from '../policy.ts';
+import type { Cookies } from '../policy.ts';
+
+/** The parts of a framework's request by which the cache distinguishes requests and callers. */
+export interface CacheRequest {
+  readonly method: string;
+  readonly originalUrl: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Set by guards and Passport once they know the caller. */
+  readonly user?: unknown;
+}
+
+/** Headers in which a response reports on the cache. */
+export type CacheHeader = 'x-cache' | 'age' | 'etag';
+
+/** What is set for all routes of an app. */
+export interface RouteDefaults {
+  /**
+   * The hosts of the app. With a list, a request for another host does not use the cache; with `'any'`, all of them
+   * share their responses, so no response may depend on the host.
+   * @default each host has its own responses
+   */
+  hosts?: 'any' | readonly string[];
+  /**
+   * For routes that do not set it.
+   * @default 'private'
+   */
+  cookies?: Cookies;
+  /**
+   * Headers of cached routes: `x-cache` is `HIT`, `STALE`, `MISS`, or `BYPASS` if the cache was not used; `age` is the
+   * age of the response in seconds; with `etag`, requests with `If-None-Match` can get a 304.
+   * @default []
+   */
+  headers?: readonly CacheHeader[];
+}
+
+/** How the key of a response comes from its request. */
+export interface KeyRules {
+  readonly name: string;
+  readonly key: string | ((request: CacheRequest) => string | undefined) | undefined;
+  readonly identify: Identify<CacheRequest> | undefined;
+  readonly cookies: Cookies;
+  readonly query: ReadonlySet<string> | undefined;
+  /** In lower case. It grows by what responses name in their own `Vary`. */
+  readonly vary: string[];
+  readonly hosts: 'any' | readonly string[] | undefined;
+  /** Put before the URL where several handlers answer one. */
+  readonly version: string | ((request: CacheRequest) => string);
+}
+
+/** What is known of a cached route before its first request. */
+export interface CachedRoute extends KeyRules {
+  readonly cache: JsonCache;
+  readonly ttl: CachePolicy<CacheRequest>['ttl'];
+  readonly stale: number | undefined;
+  readonly early: boolean | undefined;
+  readonly tags: CachePolicy<CacheRequest>['tags'];
+  readonly headers: ReadonlySet<CacheHeader>;
+  readonly at: Place;
+  readonly guards: 'skipped' | undefined;
+  /** Called once `vary` has grown. */
+  onVaryGrown: (() => void) | undefined;
+  /** Logs why an answer is not kept, once for each reason. */
+  warnOnce(reason: string): undefined;
+}
+
+/** The route of a policy, where nothing else is known of it. */
+export function cachedRoute(
+  name: string,
+  cache: JsonCache,
+  policy: CachePolicy<CacheRequest>,
+  defaults: RouteDefaults,
+  warn: (line: string) => void,
+): CachedRoute {
+  const warned = new Set<string>();
+  return {
+    name,
+    key: policy.key,
+    identify: policy.identify,
+    cookies: policy.cookies ?? defaults.cookies ?? 'private',
+    query: policy.query === undefined ? undefined : new Set(policy.query),
+    vary: (policy.vary ?? []).map((header) => header.toLowerCase()),
+    hosts: defaults.hosts,
+    version: '',
+    cache,
+    ttl: policy.ttl,
+    stale: policy.stale,
+    early: policy.early,
+    tags: policy.tags,
+    headers: new Set(defaults.headers),
+    at: policy.at ?? 'handler',
+    guards: policy.guards,
+    onVaryGrown: undefined,
+    warnOnce(reason) {
+      if (warned.has(reason)) return;
+      warned.add(reason);
+      warn(`A response of ${name} goes out uncached: ${reason}.`);
+    },
+  };
+}
+
+/* Requests for which `peek` found a renewal due: whether it is was decided there, by chance. */
+const renewing = new WeakSet<object>();
+
+export function renewsEarly(request: object): void {
+  renewing.add(request);
+}
+
+/** How `route` is looked up and kept. */
+export function answerOptions(route: CachedRoute, request: object): AnswerOptions {
+  return {
+    ttl: typeof route.ttl === 'number' ? route.ttl : undefined,
+    stale: route.stale,
+    early: route.early === true && renewing.has(request) ? 'now' : route.early,
+    tags: route.tags === undefined ? undefined : true,
+    // A shelf that is not the store's has to know how long it may keep a response.
+    dated: route.headers.size > 0 || route.at === 'engine',
+    name: route.name,
+  };
+}

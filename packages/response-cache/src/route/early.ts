@@ -1,0 +1,92 @@
+import type { IncomingMessage } from 'node:http';
+import { Answer } from '../answer.ts';
+import { due, type Peeked } from '../answers.ts';
+import type { Kept } from '../flight.ts';
+import { answerOptions, renewsEarly, type CachedRoute, type CacheRequest } from './cached-route.ts';
+import type { EngineOffers } from './engine-shelf.ts';
+import { requestKey } from './request-key.ts';
+import type { ResponsePort } from './response-port.ts';
+import { dress } from './send-kept.ts';
+
+export type Request = CacheRequest & { readonly raw?: IncomingMessage };
+export type Next = (error?: Error) => void;
+
+/** The hook of one route: it answers what the cache has, and leaves everything else to the handler. */
+export class EarlyAnswers<Response> {
+  /** Where its responses are offered to the engine. */
+  offers: EngineOffers | undefined;
+  /** Leaves all to the handler. */
+  isOff = false;
+  readonly #route: CachedRoute;
+  readonly #responses: ResponsePort<unknown>;
+  readonly #prepare: ((response: Response) => void) | undefined;
+
+  /** @param prepare gives a response what the framework itself would, ahead of the handler */
+  constructor(
+    route: CachedRoute,
+    responses: ResponsePort<Response>,
+    prepare?: (response: Response) => void,
+  ) {
+    this.#route = route;
+    this.#responses = responses as ResponsePort<unknown>;
+    this.#prepare = prepare;
+  }
+
+  /** Sends the response, or calls `next`: at once if the store is in the process. */
+  answer(request: Request, response: Response, next: Next): void {
+    const key = this.#keyOf(request, response);
+    if (key === undefined) return next();
+    const ticket = this.offers?.ticket();
+    const peeked = this.#route.cache.peek(key, answerOptions(this.#route, request));
+    if (!(peeked instanceof Promise)) this.#end(peeked, request, response, next, key, ticket);
+    else void peeked.then((found) => this.#end(found, request, response, next, key, ticket));
+  }
+
+  #keyOf(request: Request, response: unknown): string | undefined {
+    if (this.isOff) return undefined;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+    try {
+      const key = requestKey(request, this.#route);
+      return this.#responses.obstacle?.(response) === undefined ? key : undefined;
+    } catch {
+      // It may need what is only known in the handler, where the error belongs.
+      return undefined;
+    }
+  }
+
+  #end(
+    found: Peeked,
+    request: Request,
+    response: Response,
+    next: Next,
+    key: string,
+    ticket: number | undefined,
+  ): void {
+    if (found === undefined) return next();
+    if (found === due) {
+      renewsEarly(request);
+      return next();
+    }
+    try {
+      this.#send(found, request, response, key, ticket);
+    } catch (error) {
+      next(error as Error);
+    }
+  }
+
+  #send(
+    found: Kept,
+    request: Request,
+    response: Response,
+    key: string,
+    ticket: number | undefined,
+  ): void {
+    const responses = this.#responses;
+    this.#prepare?.(response);
+    const text = dress(found, false, this.#route, request, responses, response);
+    if (text !== undefined) responses.typeAsJson(response, text);
+    if (ticket !== undefined && found instanceof Answer)
+      this.offers?.watch(request, responses.rawOf(response), key, found, ticket);
+    responses.send(response, text);
+  }
+}

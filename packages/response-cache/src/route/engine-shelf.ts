@@ -1,0 +1,244 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { Answer } from '../answer.ts';
+import type { Drops } from '../drops.ts';
+import type { JsonCache } from '../json-cache.ts';
+import type { Cookies } from '../policy.ts';
+import type { CachedRoute, CacheRequest } from './cached-route.ts';
+import { varyNames } from './kept-head.ts';
+import { watchSent, type SentResponse } from './sent-response.ts';
+
+/** The answers of an HTTP engine, as `@redline/http` puts them on its servers: known by their shape alone. */
+export interface EngineAnswers {
+  ticket(): number;
+  offer(request: EngineRequest, answer: EngineAnswer, ticket: number): string;
+  dropTags(tags: readonly string[]): void;
+  /** How hits are logged; undefined if nothing has said that they are. */
+  readonly lines?: { readonly obstacle: string | undefined; readonly line: number } | undefined;
+}
+
+export interface EngineRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface EngineAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string | Uint8Array;
+  readonly freshMs: number;
+  readonly staleMs?: number;
+  readonly tags: readonly string[];
+  readonly vary: readonly string[];
+  readonly identify?: 'public' | { readonly header: string } | { readonly cookie: string };
+  readonly cookies: Cookies;
+  readonly line?: number;
+}
+
+/** Whether the framework itself sends 304 for `If-None-Match`, in place of a response of this status. */
+export type Revalidates = (status: number) => boolean;
+
+export function engineAnswersOf(server: object | undefined): EngineAnswers | undefined {
+  return (server as Record<symbol, EngineAnswers | undefined> | undefined)?.[
+    Symbol.for('redline.answers')
+  ];
+}
+
+const headerName = /^[\w!#$%&'+.^`|~-]+$/;
+
+const condition = 'if-none-match';
+
+/* A response that changes each time never comes to be kept. One that was renewed has changed as well. */
+const changesToWarn = 16;
+
+/** What of a cache the engine answers: it hears every drop of the store. */
+export class EngineShelf {
+  readonly #answers: EngineAnswers;
+  readonly #drops: Drops;
+  /* On each answer, for what concerns all of them, but not those of others on that server. */
+  readonly #owner: string;
+
+  constructor(answers: EngineAnswers, drops: Drops, cacheName: string) {
+    this.#answers = answers;
+    this.#drops = drops;
+    this.#owner = `redline:${cacheName}`;
+    drops.watch((names) => {
+      answers.dropTags(names === undefined ? [this.#owner] : names.map((name) => this.#tag(name)));
+    });
+  }
+
+  /** To be taken before the store is read; undefined while its changes may go unnoticed. */
+  ticket(): number | undefined {
+    return this.#drops.isCoherent ? this.#answers.ticket() : undefined;
+  }
+
+  /** What the engine says to the response that was sent; undefined where it is not offered. */
+  offer(
+    route: CachedRoute,
+    key: string,
+    answer: Answer,
+    request: EngineRequest,
+    sent: SentResponse,
+    ticket: number,
+    revalidates: Revalidates,
+  ): string | undefined {
+    const { lines } = this.#answers;
+    const freshMs = Math.min(answer.freshMs, answer.madeAt + answer.freshMs - Date.now());
+    if (freshMs <= 0 || sent.status === 304 || lines?.obstacle !== undefined) return undefined;
+    const { identify, cookies, stale, headers } = route;
+    // Sent by the engine, an old response would say that it is a fresh one.
+    const isSentStale = stale !== undefined && !headers.has('x-cache');
+    const vary = variesOn(route, sent, revalidates);
+    if (vary.has(condition) && request.headers[condition] !== undefined) return undefined;
+    const names = this.#drops.namesOf(key, answer.tags).map((name) => this.#tag(name));
+    const offered: EngineAnswer = {
+      ...sent,
+      freshMs,
+      tags: [this.#owner, this.#tagOf(route), ...names],
+      vary: [...vary],
+      cookies,
+      line: lines?.line ?? 0,
+      ...(isSentStale ? { staleMs: stale } : {}),
+      ...(identify === undefined || typeof identify === 'function' ? {} : { identify }),
+    };
+    return this.#answers.offer(request, offered, ticket);
+  }
+
+  /** Drops the responses of a route. */
+  drop(route: CachedRoute): void {
+    this.#answers.dropTags([this.#tagOf(route)]);
+  }
+
+  #tagOf({ name }: CachedRoute): string {
+    return this.#tag(`route:${name}`);
+  }
+
+  #tag(name: string): string {
+    return `${this.#owner}:${name}`;
+  }
+}
+
+function variesOn(
+  route: CachedRoute,
+  { status, headers }: SentResponse,
+  revalidates: Revalidates,
+): Set<string> {
+  const names = new Set(route.vary);
+  if (route.hosts !== 'any') names.add('host').add('x-forwarded-host');
+  let hasEtag = false;
+  for (const [name, value] of headers) {
+    const known = name.toLowerCase();
+    if (known === 'etag') hasEtag = true;
+    // A name that is none stays unknown to the engine, which then does not keep the response.
+    if (known === 'vary')
+      for (const each of varyNames(value)) if (headerName.test(each)) names.add(each);
+  }
+  // The engine sends 304 for each ETag; where the hook does not, or only a plugin does, JavaScript is to be asked.
+  const isRevalidated = revalidates(status) || (status === 200 && route.headers.has('etag'));
+  if (hasEtag !== isRevalidated) names.add(condition);
+  return names;
+}
+
+const shelves = new WeakMap<EngineAnswers, WeakMap<JsonCache, EngineShelf>>();
+
+/** Undefined where the store does not tell its changes. */
+export function engineShelf(answers: EngineAnswers, cache: JsonCache): EngineShelf | undefined {
+  const known = shelves.get(answers)?.get(cache);
+  if (known !== undefined) return known;
+  const { drops } = cache;
+  if (drops === undefined) return undefined;
+  const shelf = new EngineShelf(answers, drops, cache.name);
+  const ofServer = shelves.get(answers) ?? new WeakMap<JsonCache, EngineShelf>();
+  shelves.set(answers, ofServer.set(cache, shelf));
+  return shelf;
+}
+
+/** Offers the responses of one route to the engine. */
+export class EngineOffers {
+  readonly #shelf: EngineShelf;
+  readonly #route: CachedRoute;
+  readonly #server: { readonly listening?: boolean };
+  readonly #revalidates: Revalidates;
+  readonly #warn: (line: string) => void;
+  readonly #warned = new Set<string>();
+  #changes = 0;
+
+  constructor(
+    shelf: EngineShelf,
+    route: CachedRoute,
+    server: object,
+    revalidates: Revalidates,
+    warn: (line: string) => void,
+  ) {
+    this.#shelf = shelf;
+    this.#route = route;
+    this.#server = server;
+    this.#revalidates = revalidates;
+    this.#warn = warn;
+    // What is there was kept by fewer names, and would be sent to all who differ in the new one.
+    route.onVaryGrown = () => shelf.drop(route);
+  }
+
+  ticket(): number | undefined {
+    return this.#shelf.ticket();
+  }
+
+  /** Offers what `raw` is sent as, made of `answer`, which was found in the store after `ticket`. */
+  watch(
+    request: CacheRequest & { readonly raw?: IncomingMessage },
+    raw: ServerResponse,
+    key: string,
+    answer: Answer,
+    ticket: number,
+  ): void {
+    if (request.method !== 'GET' || answer.source !== 'fresh') return;
+    watchSent(raw, (sent) => {
+      if (sent === undefined) return this.#refused('its responses are streams');
+      const { method, originalUrl: url, headers } = request;
+      const of: EngineRequest = { method, url, headers };
+      const outcome = this.#shelf.offer(
+        this.#route,
+        key,
+        answer,
+        of,
+        sent,
+        ticket,
+        this.#revalidates,
+      );
+      if (outcome !== undefined) this.#note(outcome);
+    });
+  }
+
+  #note(outcome: string): void {
+    switch (outcome) {
+      case 'kept':
+        this.#changes = -Infinity;
+        this.#route.cache.countEngine();
+        return;
+      case 'changes':
+        if ((this.#changes += 1) === changesToWarn)
+          this.#refused('they differ each time, as with a nonce, a request id or a rate limit');
+        return;
+      case 'not-served':
+        // While it closes, it serves nobody else either.
+        if (this.#server.listening === true) this.#refused('it does not serve this server');
+        return;
+      case 'set-cookie':
+      case 'cache-control':
+      case 'headers':
+      case 'status':
+      case 'large':
+      case 'vary':
+        return this.#refused(`its answer to them is "${outcome}"`);
+      default:
+    }
+  }
+
+  #refused(reason: string): void {
+    if (this.#warned.has(reason)) return;
+    this.#warned.add(reason);
+    this.#warn(
+      `The engine does not keep the responses of ${this.#route.name}, the hook answers them: ${reason}.`,
+    );
+  }
+}

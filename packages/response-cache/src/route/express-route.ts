@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Answer } from '../answer.ts';
+import type { Kept, Outcome } from '../flight.ts';
+import { Unshared } from '../unshared.ts';
+import { answerOptions, type CachedRoute, type CacheRequest } from './cached-route.ts';
+import type { EngineOffers } from './engine-shelf.ts';
+import { expressResponses } from './express-responses.ts';
+import { middlewareBefore } from './express-stack.ts';
+import { engineOffers, type Placement } from './place.ts';
+import { produce } from './produce.ts';
+import { requestKey } from './request-key.ts';
+import type { ResponsePort } from './response-port.ts';
+import { dress } from './send-kept.ts';
+
+export interface ExpressResponse extends ServerResponse {
+  json(value: unknown): unknown;
+  status(code: number): unknown;
+}
+
+type Next = (error?: unknown) => void;
+
+const responses = expressResponses as ResponsePort<unknown>;
+
+/** What a handler answered with a status of 500 or more: those who wait get the same. */
+class FailedResponse extends Error {
+  readonly status: number;
+  readonly value: unknown;
+
+  constructor(status: number, value: unknown) {
+    super(`The handler answered with the status ${status}.`);
+    this.status = status;
+    this.value = value;
+  }
+}
+
+/** One route of Express, answered where its middleware stands. */
+export class CachedExpressRoute {
+  readonly #route: CachedRoute;
+  #offers: EngineOffers | undefined;
+
+  constructor(route: CachedRoute) {
+    this.#route = route;
+  }
+
+  /** @param middleware the function that stands in the route, by which what stands before it is known */
+  place(request: IncomingMessage, middleware: unknown, warn: (line: string) => void): Placement {
+    const { at, guards } = this.#route;
+    if (at !== 'engine') return { at, reason: undefined };
+    const { app } = request as { app?: unknown };
+    const before =
+      middlewareBefore(app, middleware) ??
+      (guards === 'skipped' ? { deciding: [], logs: false } : undefined);
+    const { server } = request.socket as { server?: object };
+    const offers =
+      before === undefined
+        ? "what stands before its router is not known; guards: 'skipped' says that hits do without"
+        : engineOffers(this.#route, server, before, responses.revalidates, warn);
+    if (typeof offers === 'string') return { at: 'hook', reason: offers };
+    this.#offers = offers;
+    return { at: 'engine', reason: undefined };
+  }
+
+  answer(request: CacheRequest, response: ExpressResponse, next: Next): void {
+    const route = this.#route;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return next();
+    const key = requestKey(request, route);
+    const obstacle = key === undefined ? undefined : responses.obstacle?.(response);
+    if (obstacle !== undefined) route.warnOnce(obstacle);
+    if (key === undefined || obstacle !== undefined) {
+      if (route.headers.has('x-cache')) response.setHeader('x-cache', 'BYPASS');
+      return next();
+    }
+    const ticket = this.#offers?.ticket();
+    let isOwn = false;
+    const outcome = route.cache.answer(
+      key,
+      () => {
+        isOwn = true;
+        return produce(() => resultOf(response, next), route, request, responses, response);
+      },
+      { ...answerOptions(route, request), isAbandoned: () => responses.isGone(response) },
+    );
+    const end = (made: Outcome): void => {
+      if (isOwn) giveBackJson(response);
+      if (made instanceof Unshared) return sendUnshared(made.value, route, response);
+      if (ticket !== undefined && made instanceof Answer)
+        this.#offers?.watch(request, response, key, made, ticket);
+      send(made, isOwn, route, request, response);
+    };
+    if (!(outcome instanceof Promise)) return end(outcome);
+    outcome.then(end).catch((error: unknown) => {
+      if (isOwn) giveBackJson(response);
+      fail(error, response, next);
+    });
+  }
+}
+
+function send(
+  made: Kept,
+  isOwn: boolean,
+  route: CachedRoute,
+  request: CacheRequest,
+  response: ExpressResponse,
+): void {
+  // A failure was on its way: the old response goes in its place.
+  if (isOwn && response.statusCode >= 500) response.status(200);
+  const text = dress(made, isOwn, route, request, responses, response);
+  if (text !== undefined) responses.typeAsJson(response, text);
+  responses.send(response, text);
+}
+
+function fail(error: unknown, response: ExpressResponse, next: Next): void {
+  if (response.headersSent || response.destroyed) return;
+  if (!(error instanceof FailedResponse)) return next(error);
+  response.status(error.status);
+  response.json(error.value);
+}
+
+function sendUnshared(value: unknown, route: CachedRoute, response: ExpressResponse): void {
+  if (responses.isTaken(response)) return;
+  if (route.headers.has('x-cache')) response.setHeader('x-cache', 'MISS');
+  response.json(value);
+}
+
+/** What the handlers behind the cache give `response.json()`; it is sent later, with the others who wait for it. */
+function resultOf(response: ExpressResponse, next: Next): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    response.json = (value) => {
+      const { statusCode } = response;
+      if (statusCode >= 500) reject(new FailedResponse(statusCode, value));
+      else resolve(value);
+      return response;
+    };
+    response.once('close', () => {
+      if (response.headersSent) resolve(undefined);
+      else reject(new Error('The client has left before there was a response.'));
+    });
+    next();
+  });
+}
+
+function giveBackJson(response: { json?: unknown }): void {
+  if (Object.hasOwn(response, 'json')) delete response.json;
+}

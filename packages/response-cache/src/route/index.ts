@@ -1,0 +1,31 @@
+export {
+  answerOptions,
+  cachedRoute,
+  type CachedRoute,
+  type CacheHeader,
+  type CacheRequest,
+  type KeyRules,
+  type RouteDefaults,
+} from './cached-route.ts';
+export { decide, type CacheDecision } from './decisions.ts';
+export { EarlyAnswers } from './early.ts';
+export { EngineOffers, type EngineAnswers } from './engine-shelf.ts';
+export { expressResponses } from './express-responses.ts';
+export { fastifyResponses } from './fastify-responses.ts';
+export {
+  engineOffers,
+  hookObstacle,
+  passesAll,
+  placeLine,
+  refuseGuards,
+  requireTags,
+  type Around,
+  type Placement,
+} from './place.ts';
+export { checkPolicy, checkTtl } from '../check-policy.ts';
+export { produce } from './produce.ts';
+export { hooksOf } from './fastify-hooks.ts';
+export { middlewareBefore } from './express-stack.ts';
+export { callerKey, requestKey } from './request-key.ts';
+export type { ResponsePort } from './response-port.ts';
+export { dress } from './send-kept.ts';

@@ -1,0 +1,111 @@
+import { CacheError } from '../errors.ts';
+import type { Place } from '../policy.ts';
+import type { CachedRoute } from './cached-route.ts';
+import { engineAnswersOf, engineShelf, EngineOffers, type Revalidates } from './engine-shelf.ts';
+
+/** Where a route is answered, and why not earlier. */
+export interface Placement {
+  readonly at: Place;
+  readonly reason: string | undefined;
+}
+
+const words: Readonly<Record<Place, string>> = {
+  engine: 'by the engine',
+  hook: 'by the hook',
+  handler: 'in place of the handler',
+};
+
+/** The line at start. */
+export function placeLine({ name, at: wanted }: CachedRoute, { at, reason }: Placement): string {
+  const why = reason === undefined ? '' : `, not ${words[wanted]}: ${reason}`;
+  return `Hits of ${name} are answered ${words[at]}${why}.`;
+}
+
+/**
+ * Marks a hook or a middleware that lets everybody pass, and does nothing to a response that it would not do to every
+ * other: hits may be answered ahead of it. `'logs'` if it writes a line for each request.
+ */
+export const passesAll: unique symbol = Symbol.for('redline.passes-all') as never;
+
+type Marked = { readonly [passesAll]?: true | 'logs'; readonly name?: string } | undefined;
+
+/** What runs around the hook of the cache. */
+export interface Around {
+  /** Those that may decide who gets a response, or what is in it. */
+  readonly deciding: readonly string[];
+  readonly logs: boolean;
+}
+
+export function lookAround(functions: readonly unknown[]): Around {
+  const marked = functions as readonly Marked[];
+  return {
+    deciding: marked
+      .filter((each) => each?.[passesAll] === undefined)
+      .map((each) => each?.name || 'one without a name'),
+    logs: marked.some((each) => each?.[passesAll] === 'logs'),
+  };
+}
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_GUARD */
+export function refuseGuards({ name, at, guards }: CachedRoute, standing: readonly string[]): void {
+  if (at === 'handler' || guards === 'skipped' || standing.length === 0) return;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_GUARD',
+    `${name} has at: '${at}', but ${standing.join(', ')} would not run on hits, so every caller would get them. Set guards: 'skipped' if everybody may, otherwise at: 'handler'.`,
+  );
+}
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
+export function requireTags({ name, tags, cache }: CachedRoute): void {
+  if (tags === undefined || cache.hasTags) return;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `${name} has tags, but the store of its cache does not support them: use memoryStore or redisStore, or implement tags in your JsonStore.`,
+  );
+}
+
+/** Why the hook cannot answer the route. */
+export function hookObstacle(
+  { identify, key, guards }: CachedRoute,
+  standing: readonly string[],
+): string | undefined {
+  if (guards !== 'skipped' || standing.length === 0) return undefined;
+  const isFunction = typeof identify === 'function' || typeof key === 'function';
+  if (!isFunction) return undefined;
+  const option = typeof identify === 'function' ? 'identify' : 'key';
+  return `${option} is a function, which may read what ${standing.join(', ')} finds out; name a header or a cookie`;
+}
+
+/**
+ * The shelf of the engine for the route, or why the engine cannot answer it.
+ *
+ * @param around what runs before the hook, or after the response
+ * @param revalidates whether the framework itself answers `If-None-Match`; by default it does not
+ */
+export function engineOffers(
+  route: CachedRoute,
+  server: object | undefined,
+  { deciding, logs }: Around,
+  revalidates: Revalidates | undefined,
+  warn: (line: string) => void,
+): EngineOffers | string {
+  const { identify, key, headers, guards, cache, early } = route;
+  const answers = engineAnswersOf(server);
+  if (server === undefined || answers === undefined)
+    return 'the server is that of node:http, not that of @redline/http';
+  const { maxRequestsPerSocket = 0 } = server as { maxRequestsPerSocket?: number | null };
+  if ((maxRequestsPerSocket ?? 0) > 0) return 'maxRequestsPerSocket counts each request';
+  if (typeof identify === 'function') return 'identify is a function; name a header or a cookie';
+  if (typeof key === 'function') return 'key is a function';
+  if (route.version !== '') return 'other routes have its URL, by version or host';
+  if (headers.has('age')) return 'the Age header is different each second';
+  if (early === true) return 'early renewal is decided by each request';
+  if (guards !== 'skipped' && deciding.length > 0)
+    return `${deciding.join(', ')} would not run; guards: 'skipped' says that hits do without`;
+  if (logs && answers.lines === undefined) return 'JavaScript writes the line of each request';
+  if (answers.lines?.obstacle !== undefined) return answers.lines.obstacle;
+  const shelf = engineShelf(answers, cache);
+  if (shelf === undefined)
+    return 'the store does not tell what other processes change; memoryStore and tieredStore do';
+  return new EngineOffers(shelf, route, server, revalidates ?? (() => false), warn);
+}

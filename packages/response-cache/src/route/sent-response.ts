@@ -1,0 +1,87 @@
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** A response as it was sent, without what belongs to its connection. */
+export interface SentResponse {
+  readonly status: number;
+  /** In the order and the spelling in which they were sent. */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string | Uint8Array;
+}
+
+type HeadersGiven = OutgoingHttpHeaders | readonly OutgoingHttpHeader[] | undefined;
+type Own = { writeHead?: unknown; write?: unknown; end?: unknown };
+
+/**
+ * Calls `onSent` with the response once it is sent; with undefined if it is sent in pieces. Its methods are its own
+ * until then: only they see what hooks and middleware have made of it.
+ */
+export function watchSent(
+  response: ServerResponse,
+  onSent: (sent: SentResponse | undefined) => void,
+): void {
+  const own = response as unknown as Own;
+  const { writeHead, write, end } = response;
+  // A middleware that has replaced one gets its own back.
+  const before = (['writeHead', 'write', 'end'] as const).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const,
+  );
+  const restore = (...names: string[]): void => {
+    for (const [name, descriptor] of before) {
+      if (!names.includes(name)) continue;
+      if (descriptor === undefined) delete own[name];
+      else Object.defineProperty(response, name, descriptor);
+    }
+  };
+  let given: HeadersGiven;
+
+  own.writeHead = function (this: ServerResponse, ...args: unknown[]): unknown {
+    given = args.find((arg) => typeof arg === 'object' && arg !== null) as HeadersGiven;
+    restore('writeHead');
+    return Reflect.apply(writeHead, this, args);
+  };
+  own.write = function (this: ServerResponse, ...args: unknown[]): unknown {
+    restore('writeHead', 'write', 'end');
+    onSent(undefined);
+    return Reflect.apply(write, this, args);
+  };
+  own.end = function (this: ServerResponse, ...args: unknown[]): unknown {
+    const [body, encoding] = args;
+    const isText = typeof body === 'string' && (encoding ?? 'utf8') === 'utf8';
+    restore('write', 'end');
+    const ended: unknown = Reflect.apply(end, this, args);
+    restore('writeHead');
+    // Middleware may have set headers in `writeHead`, which `end` calls.
+    const headers = headersOf(response, given);
+    const status = response.statusCode;
+    if (isText || body instanceof Uint8Array) onSent({ status, headers, body });
+    return ended;
+  };
+}
+
+/* As Node merges what is set with what `writeHead` is given. */
+function headersOf(response: ServerResponse, given: HeadersGiven): [string, string][] {
+  const lines = new Map<string, [string, OutgoingHttpHeader]>();
+  for (const name of spelledNamesOf(response))
+    lines.set(name.toLowerCase(), [name, response.getHeader(name)!]);
+  for (const [name, value] of pairsOf(given)) lines.set(name.toLowerCase(), [name, value]);
+  return [...lines.values()].flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
+  );
+}
+
+function pairsOf(given: HeadersGiven): [string, OutgoingHttpHeader][] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given))
+    return Object.entries(given as OutgoingHttpHeaders).filter(
+      (pair): pair is [string, OutgoingHttpHeader] => pair[1] !== undefined,
+    );
+  const flat = given.flat() as string[];
+  return flat.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name, flat[index + 1]!]] : [],
+  );
+}
+
+function spelledNamesOf(response: ServerResponse): string[] {
+  const { getRawHeaderNames } = response as { getRawHeaderNames?(): string[] };
+  return getRawHeaderNames?.call(response) ?? response.getHeaderNames();
+}

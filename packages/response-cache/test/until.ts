@@ -1,0 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!isSo()) {
+    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
+    await sleep(5);
+  }
+}

@@ -24,6 +24,7 @@ const rungs = [
   '06-errors-only',
   '07-memory-before-redis',
   '08-hook',
+  '09-engine',
   'raw-fastify',
 ];
 const browserFile =

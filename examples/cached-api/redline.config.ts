@@ -5,7 +5,12 @@ import { engine } from '@redline/http';
 import type { ObtainedRedis } from '@redline/services';
 
 /** These log errors only; all others a line for every request. */
-const errorsOnly = new Set(['06-errors-only', '07-memory-before-redis', 'raw-fastify']);
+const errorsOnly = new Set([
+  '06-errors-only',
+  '07-memory-before-redis',
+  '10-engine-errors-only',
+  'raw-fastify',
+]);
 
 const rungs = [
   { name: '00-express', note: 'nestjs-pino, CacheInterceptor' },
@@ -23,6 +28,7 @@ const rungs = [
   { name: '06-errors-only', note: 'no line for what went well' },
   { name: '07-memory-before-redis', note: 'read once, until Redis says it changed' },
   { name: '08-hook', note: 'a hit before Nest, every request logged' },
+  { name: '09-engine', note: 'a hit without JavaScript, every request logged' },
   { name: 'raw-fastify', note: 'rung 06 without Nest', beside: true },
 ];
 

@@ -1,3 +1,4 @@
+import { anyNodeCommand, nodeCommandOf } from '../project/node-command.ts';
 import type { Project } from '../project/read-project.ts';
 
 interface Step {
@@ -17,23 +18,30 @@ function headOf({ name, framework, start, workspaces, hasConfig }: Project): str
   const what = [
     ...(framework === undefined ? [] : [framework]),
     ...(start === undefined ? [] : [`started by ${start.join(' ')}`]),
-    ...(workspaces.length === 0 ? [] : [`${workspaces.length} of its workspaces start something`]),
+    ...(workspaces.length === 0
+      ? []
+      : [
+          `${workspaces.length} of its workspaces ${workspaces.length === 1 ? 'starts' : 'start'} something`,
+        ]),
     ...(hasConfig ? ['with a redline.config'] : []),
   ];
   const about = what.length === 0 ? 'no start script was found' : what.join(', ');
   return `Where to begin in ${name ?? 'this project'} (${about}):`;
 }
 
-function ofApp({ start, hasConfig, workspaces }: Project, logs: readonly string[]): Step[] {
+function ofApp(project: Project, logs: readonly string[]): Step[] {
+  const { start, hasConfig, workspaces } = project;
   const command = start!.join(' ');
-  const of = hasConfig ? '' : ` http://127.0.0.1:3000/path -- ${command}`;
+  const node = nodeCommandOf({ command: start!, env: {} }, project) ?? anyNodeCommand;
+  const url = 'http://127.0.0.1:3000/path';
+  const [of, ofNode] = hasConfig ? ['', ''] : [` ${url} -- ${command}`, ` ${url} -- ${node}`];
   const [log] = logs;
   return [
     { command: `redline try -- ${command}`, text: 'what redline gains here, in a minute' },
     { command: `redline top ${log ?? 'access.log'}`, text: 'which routes take the time' },
-    { command: `redline stairs${of}`, text: 'what each stage of a request costs' },
-    { command: `redline flame${of}`, text: 'where V8 spends it' },
-    { command: `redline advise${of}`, text: 'which lines would gain' },
+    { command: `redline stairs${ofNode}`, text: 'what each stage of a request costs' },
+    { command: `redline flame${ofNode}`, text: 'where V8 spends it' },
+    { command: `redline advise${ofNode}`, text: 'which lines would gain' },
     hasConfig
       ? { command: 'redline bench', text: 'how the variants of redline.config compare' }
       : { command: 'redline bench URL -- OLD -- NEW', text: 'whether a change helped' },

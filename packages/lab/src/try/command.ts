@@ -13,6 +13,7 @@ import { LabError } from '../errors.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { label } from '../servers/contract.ts';
+import { nodeCommandOf } from '../project/node-command.ts';
 import { runToEnd } from '../system/run-to-end.ts';
 import { asItIs, variantOf, withRedline } from './app.ts';
 import { busiestRoute } from './busiest-route.ts';
@@ -175,6 +176,7 @@ function resultOf(
   requestsFrom: string,
 ): TryResult {
   const { title, runId, redlineVersion, startedAt, durationSeconds } = bench;
+  const nodeCommand = nodeCommandOf(typed, project);
   return withoutSecrets({
     schema: 1,
     command: 'try',
@@ -186,6 +188,7 @@ function resultOf(
     durationSeconds,
     app: {
       command: typedText(typed),
+      ...(nodeCommand === undefined || nodeCommand === typedText(typed) ? {} : { nodeCommand }),
       ...(project?.framework === undefined ? {} : { framework: project.framework }),
       node: main.node.replace(/^v/, ''),
       ...(isFixed ? { port: main.asked } : {}),

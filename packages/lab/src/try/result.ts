@@ -22,6 +22,8 @@ export interface TryResult {
   app: {
     /** As typed. */
     command: string;
+    /** What that has node do, e.g. `node dist/main`, where it is not a command of node and package.json says it. */
+    nodeCommand?: string;
     /** As package.json has it, e.g. `Nest on Fastify`. */
     framework?: string;
     /** The Node that runs it, e.g. `24.21.0`. */

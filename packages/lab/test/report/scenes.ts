@@ -35,7 +35,13 @@ export function tried({ cpu = 2.4, rps = 2.3 }: { cpu?: number; rps?: number }):
     command: 'try',
     title: `${command}, GET /orders/:id`,
     durationSeconds: 61,
-    app: { command, framework: 'Nest on Fastify', node: '24.21.0', port: 3000 },
+    app: {
+      command,
+      nodeCommand: 'NODE_ENV=production node dist/main',
+      framework: 'Nest on Fastify',
+      node: '24.21.0',
+      port: 3000,
+    },
     requestsFrom: 'The busiest GET route of access.log, with 54 % of its time.',
     compared: 'status',
     packages: [

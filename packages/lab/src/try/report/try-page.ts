@@ -33,17 +33,21 @@ export function renderTryHtml(result: TryResult): string {
       facts,
       resolutionText(bench),
     ),
-    sections: [...keep(result), ladderSection(bench, figuresOf(bench)), methodSection(bench)],
+    sections: [...commands(result), ladderSection(bench, figuresOf(bench)), methodSection(bench)],
   });
 }
 
-function keep(result: TryResult): Section[] {
-  const lines = result.word === 'gains' ? result.keep : [];
-  return [
-    {
-      id: 'keep',
-      heading: lines.length > 0 ? 'To keep it' : 'Next',
-      body: markup`<ul>${[...lines, nextCommand(result)].map((line) => markup`<li><code>${line}</code></li>`)}</ul>`,
-    },
-  ];
+function commands(result: TryResult): Section[] {
+  const next = commandSection('next', 'Next', [nextCommand(result)]);
+  return result.word === 'gains'
+    ? [commandSection('keep', 'To keep it', result.keep), next]
+    : [next];
+}
+
+function commandSection(id: string, heading: string, lines: readonly string[]): Section {
+  return {
+    id,
+    heading,
+    body: markup`<ul>${lines.map((line) => markup`<li><code>${line}</code></li>`)}</ul>`,
+  };
 }

@@ -1,3 +1,4 @@
+import { anyNodeCommand, nodeCommandOf } from '../../project/node-command.ts';
 import { noiseOf } from '../../bench/report/rows.ts';
 import type { Interval } from '../../figures.ts';
 import { columnDecimals, fixed, plural, range } from '../../report/format.ts';
@@ -78,5 +79,7 @@ export function nextCommand({ app, bench }: TryResult): string {
   const [first = 'GET /'] = bench.load.requests;
   const path = /^\S+ (\/\S*)$/.exec(first)?.[1] ?? '/';
   const url = `http://127.0.0.1:${app.port ?? anyPort}${path}`;
-  return `redline stairs ${/[&?]/.test(url) ? `'${url}'` : url} -- ${app.command}`;
+  const node =
+    app.nodeCommand ?? nodeCommandOf({ command: app.command.split(' '), env: {} }, undefined);
+  return `redline stairs ${/[&?]/.test(url) ? `'${url}'` : url} -- ${node ?? anyNodeCommand}`;
 }

@@ -128,7 +128,7 @@ const blocking: Entry[] = [
   ),
 ];
 
-const waiting: Entry[] = (['node', 'redline'] as const).flatMap((name) =>
+const waiting: Entry[] = (['node', 'posix-spawn', 'redline'] as const).flatMap((name) =>
   withAndWithoutMemory(name, 'spawn-sync.js'),
 );
 

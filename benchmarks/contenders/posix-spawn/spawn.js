@@ -1,5 +1,5 @@
-// `spawn` with posix_spawn on the main thread, as libuv's main branch starts children: Node's own ChildProcess, pipes and
-// sockets, over a handle whose `spawn` is the addon's. For Node 24 on Linux.
+// `spawn` and `spawnSync` with posix_spawn on the main thread, as libuv's main branch starts children. `spawn`: Node's own
+// ChildProcess, pipes and sockets, over a handle whose `spawn` is the addon's; `spawnSync`: the addon's. For Node 24 on Linux.
 import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import process from 'node:process';
@@ -7,7 +7,7 @@ import process from 'node:process';
 const addonFile = new URL('../build/posix-spawn/release/libposix_spawn.so', import.meta.url);
 const addon = { exports: {} };
 process.dlopen(addon, addonFile.pathname);
-const { start, reap } = addon.exports;
+const { start, reap, run } = addon.exports;
 
 const IGNORE = -1;
 const PIPE = -2;
@@ -66,12 +66,23 @@ export function spawn(file, args = [], options = {}) {
   const child = new ChildProcess();
   const { onexit } = child._handle;
   child._handle = new Handle(onexit);
-  const env = options.env ?? process.env;
-  child.spawn({
-    ...options,
-    file,
-    args: [file, ...args],
-    envPairs: Object.keys(env).map((key) => `${key}=${env[key]}`),
-  });
+  child.spawn({ ...options, file, args: [file, ...args], envPairs: pairsOf(options.env) });
   return child;
+}
+
+/** As `spawnSync` of node:child_process, with its default options. */
+export function spawnSync(file, args = []) {
+  const { pid, code, signal, stdout, stderr } = run(file, [file, ...args], pairsOf(process.env));
+  return {
+    pid,
+    status: signal === 0 ? code : null,
+    signal: signal === 0 ? null : signalNames[signal],
+    output: [null, stdout, stderr],
+    stdout,
+    stderr,
+  };
+}
+
+function pairsOf(env = process.env) {
+  return Object.keys(env).map((key) => `${key}=${env[key]}`);
 }

@@ -1,10 +1,11 @@
-//! posix_spawn on the calling thread, as libuv's main branch has it, for a handle that spawn.js puts under Node's own
-//! ChildProcess.
+//! posix_spawn on the calling thread, as libuv's main branch has it: for a handle that spawn.js puts under Node's own
+//! ChildProcess, and for a child that is waited for.
 
 use std::ffi::{CString, c_char, c_int};
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 const IGNORE: i32 = -1;
@@ -25,6 +26,17 @@ pub struct Ended {
     pub pid: i32,
     pub code: i32,
     pub signal: i32,
+}
+
+/// A child that was waited for.
+#[napi(object)]
+pub struct Ran {
+    /// The process, or a negative error number.
+    pub pid: i32,
+    pub code: i32,
+    pub signal: i32,
+    pub stdout: Buffer,
+    pub stderr: Buffer,
 }
 
 /// Starts a program; `stdio` has a descriptor, -1 ignore or -2 pipe per entry.
@@ -57,17 +69,75 @@ pub fn reap(pids: Vec<i32>) -> Vec<Ended> {
         .filter_map(|pid| {
             let mut status = 0;
             // SAFETY: `status` outlives the call.
-            (unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } == pid).then(|| Ended {
-                pid,
-                code: libc::WEXITSTATUS(status),
-                signal: if libc::WIFSIGNALED(status) {
-                    libc::WTERMSIG(status)
-                } else {
-                    0
-                },
-            })
+            (unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } == pid)
+                .then(|| ended(pid, status))
         })
         .collect()
+}
+
+/// Runs a program with three pipes to its end, as spawnSync does: stdin ends at once, the others are read.
+#[napi]
+pub fn run(file: String, args: Vec<String>, env: Vec<String>) -> Ran {
+    let Started { pid, near_ends } = start(file, args, env, None, vec![PIPE; 3]);
+    // SAFETY: opened by `start`, and not used again.
+    unsafe { libc::close(near_ends[0]) };
+    let [stdout, stderr] = read_to_end([near_ends[1], near_ends[2]]);
+    let mut status = 0;
+    if pid > 0 {
+        // SAFETY: `status` outlives the call.
+        unsafe { libc::waitpid(pid, &mut status, 0) };
+    }
+    let Ended { code, signal, .. } = ended(pid, status);
+    Ran {
+        pid,
+        code,
+        signal,
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+    }
+}
+
+fn ended(pid: i32, status: i32) -> Ended {
+    Ended {
+        pid,
+        code: libc::WEXITSTATUS(status),
+        signal: if libc::WIFSIGNALED(status) {
+            libc::WTERMSIG(status)
+        } else {
+            0
+        },
+    }
+}
+
+/// What comes out of both until both have ended, and closes them.
+fn read_to_end(fds: [i32; 2]) -> [Vec<u8>; 2] {
+    let mut outputs = [Vec::new(), Vec::new()];
+    let mut block = vec![0_u8; 64 * 1024];
+    let events = libc::POLLIN;
+    let mut polled = fds.map(|fd| libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    });
+    while polled.iter().any(|one| one.fd >= 0) {
+        // SAFETY: `polled` has two entries; poll leaves out those whose descriptor is negative.
+        unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
+        for (one, output) in polled.iter_mut().zip(&mut outputs) {
+            if one.fd < 0 || one.revents == 0 {
+                continue;
+            }
+            // SAFETY: `block` is as long as it says.
+            let count = unsafe { libc::read(one.fd, block.as_mut_ptr().cast(), block.len()) };
+            if count > 0 {
+                output.extend_from_slice(&block[..count.cast_unsigned()]);
+                continue;
+            }
+            // SAFETY: this entry's own descriptor, which is not used again.
+            unsafe { libc::close(one.fd) };
+            one.fd = -1;
+        }
+    }
+    outputs
 }
 
 /// Both ends of an entry: ours, and the child's.

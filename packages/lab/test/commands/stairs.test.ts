@@ -60,11 +60,11 @@ describe('redline stairs', () => {
       ['parse HTTP', 'handle', 'parse', 'authorise', 'select', 'price', 'rank', 'render', 'send', 'write answer'],
     );
     const price = result.stages.find(({ name }) => name === 'price')!;
-    // 400 µs by the clock; on a crowded machine not all of it is CPU.
-    assert.ok(price.micros.value > 200, String(price.micros.value));
-    assert.ok(price.share > 0.5);
+    // It spins; nobody else does.
+    const byCost = result.stages.toSorted((one, other) => other.micros.value - one.micros.value);
+    assert.equal(byCost[0], price, JSON.stringify(byCost.map((s) => [s.name, s.micros.value])));
     assert.match(price.place, /apps\/chain\.mjs:\d+$/);
-    assert.ok(result.whatIf!.micros.value < result.whole.micros.value / 2);
+    assert.ok(result.whatIf!.micros.value < result.whole.micros.value);
     assert.equal(result.budget!.rows.find(({ name }) => name === 'price')!.status, 'over');
     const { rounds } = result.precision;
     // Nine cuts, and the whole request twice.
@@ -124,11 +124,10 @@ describe('redline stairs', () => {
     const result = JSON.parse(bench.read('r.json')) as StairsResult;
     assert.deepEqual(result.leftOut, []);
     assert.deepEqual(JSON.parse(bench.read('pool.json')), { size: 8, free: 8 });
-    const waits = result.stages.filter(({ waitingMs }) => waitingMs.value > 0.5);
-    // The timers of the queries: of the user, of BEGIN, of the orders and of COMMIT.
-    assert.ok(waits.length >= 3, JSON.stringify(result.stages.map((s) => [s.name, s.waitingMs])));
-    const price = result.stages.find(({ name }) => name === 'price')!;
-    assert.ok(price.waitingMs.value < 0.5);
+    const byWaiting = result.stages.toSorted((a, b) => b.waitingMs.value - a.waitingMs.value);
+    // Behind the timers of the queries: of the user, of BEGIN, of the orders and of COMMIT.
+    const place = byWaiting.findIndex(({ name }) => name === 'price');
+    assert.ok(place >= 3, JSON.stringify(byWaiting.map((s) => [s.name, s.waitingMs])));
   });
 
   test('goes on without callbacks that would keep a client from its pool, and names them', async (t) => {

@@ -65,19 +65,19 @@ declare class Port {
   adopt(server: number, fd: number): void;
   /** Sends what was written to the shared memory. */
   flush(): void;
-  /** Something was written while nobody looked after it. */
+  /** Something was written while nobody checked for it. */
   watch(): void;
   /** Writes at once: how many bytes the kernel has not taken, -1 when the connection is gone. */
   write(slot: number, generation: number, sequence: number, flags: number, data: Uint8Array): number;
   /** Closes at once, and says how many bytes the kernel has not taken. */
   close(slot: number, generation: number, reset: boolean): number;
-  /** No more of the body for now. */
+  /** Stops reporting the body. */
   pause(slot: number, generation: number): void;
-  /** More of the body. */
+  /** Goes on reporting the body. */
   resume(slot: number, generation: number): void;
-  /** Nothing of the rest of the body. */
+  /** Discards the rest of the body. */
   discardBody(slot: number, generation: number): void;
-  /** The owner hears of the client's end before the connection is closed for it. */
+  /** Reports the client's end to the owner before the connection is closed for it. */
   announceEnd(slot: number, generation: number): void;
   /** Gives a connection away. */
   detach(slot: number, generation: number): Detached | null;
@@ -201,7 +201,7 @@ export interface ServerSettings {
   requestTimeout: number;
   /** Between two requests, everything included. */
   keepAliveTimeout: number;
-  /** What kept answers say about it in `Keep-Alive`; nothing when it is 0 or missing. */
+  /** What kept responses say about it in `Keep-Alive`; nothing when it is 0 or missing. */
   keepAliveShown?: number;
   /** Without activity. */
   socketTimeout: number;

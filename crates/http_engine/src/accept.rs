@@ -1,4 +1,4 @@
-//! Connections that come.
+//! Incoming connections.
 
 use std::os::fd::OwnedFd;
 

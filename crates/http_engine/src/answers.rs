@@ -25,7 +25,7 @@ pub(crate) struct Answers {
     body: Option<(Arc<KeptAnswer>, usize)>,
     /// The number the next request gets.
     next: u32,
-    /// The number of the request whose answer is being sent.
+    /// The number of the request whose response is being sent.
     current: u32,
     /// Behind the current one. Only a pipeline needs it.
     #[allow(clippy::box_collection)]
@@ -98,7 +98,7 @@ fn append(to: &mut Vec<u8>, bytes: &[u8], wrap: Wrap) {
 pub(crate) enum Turn {
     Now,
     Later,
-    /// It has been answered, or never came.
+    /// It has been answered, or never existed.
     Never,
 }
 
@@ -109,7 +109,7 @@ impl Answers {
         sequence
     }
 
-    /// A request that was answered before anybody heard of it.
+    /// A request that was answered before it was reported.
     pub fn skip_request(&mut self) {
         self.next = self.next.wrapping_add(1);
         self.current = self.current.wrapping_add(1);
@@ -158,7 +158,7 @@ impl Answers {
         &mut self.queue
     }
 
-    /// Adds bytes to the answer in turn.
+    /// Adds bytes to the response in turn.
     pub fn push(&mut self, bytes: &[u8], wrap: Wrap) {
         self.own();
         append(&mut self.queue, bytes, wrap);
@@ -174,7 +174,7 @@ impl Answers {
         }
     }
 
-    /// Adds bytes to an answer that has to wait.
+    /// Adds bytes to a response that has to wait.
     pub fn push_later(&mut self, sequence: u32, bytes: &[u8], wrap: Wrap, close: bool) {
         let place = sequence.wrapping_sub(self.current) as usize - 1;
         let waiting = self.waiting.get_or_insert_default();
@@ -187,7 +187,7 @@ impl Answers {
         entry.close |= close;
     }
 
-    /// Ends the answer in turn, and takes up those behind it. Says whether one of these closes the connection.
+    /// Ends the response in turn, and takes up those behind it. Says whether one of these closes the connection.
     pub fn end(&mut self) -> bool {
         loop {
             self.current = self.current.wrapping_add(1);
@@ -209,7 +209,7 @@ impl Answers {
         }
     }
 
-    /// Ends the answer in turn, and drops those behind it: nothing follows an answer that closes the connection.
+    /// Ends the response in turn, and drops those behind it: nothing follows a response that closes the connection.
     pub fn close(&mut self) {
         self.waiting = None;
         self.current = self.next;
@@ -243,7 +243,7 @@ impl Answers {
         self.queue = rest;
     }
 
-    /// Gives the queue's memory away when it is not needed: idle connections hold none.
+    /// Gives away the queue's memory when it is not needed: idle connections hold none.
     pub fn take_memory(&mut self) -> Option<Vec<u8>> {
         (self.queue.is_empty() && self.queue.capacity() > 0)
             .then(|| std::mem::take(&mut self.queue))

@@ -11,7 +11,7 @@ const LONGEST_NOTE: usize = 16;
 /// Words kept free for records that cannot wait.
 const RESERVE: usize = 256;
 
-/// Who a record is about.
+/// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Whom {
     pub slot: u32,
@@ -27,7 +27,7 @@ pub(crate) enum Note {
     Error {
         code: u32,
         at: u32,
-        /// The number its answer would have, or [`error::NO_PLACE`].
+        /// The number its response would have, or [`error::NO_PLACE`].
         place: u32,
         packet: Vec<u8>,
     },
@@ -59,9 +59,9 @@ pub(crate) struct Batch {
     pub words: usize,
     /// Bytes of input used.
     pub bytes: usize,
-    /// JavaScript reads it: nothing may be written.
+    /// JavaScript is reading it: nothing may be written.
     pub locked: bool,
-    /// A turn of the engine fills it.
+    /// A turn of the engine is filling it.
     filling: bool,
     waiting: Vec<(Whom, Note)>,
     /// Bytes of packets among what waits.
@@ -117,12 +117,12 @@ impl Batch {
         self.waiting_bytes = self.waiting.iter().map(|(_, note)| note.bytes()).sum();
     }
 
-    /// Nothing more goes into this batch.
+    /// Nothing more fits into this batch.
     pub fn end(&mut self) {
         self.filling = false;
     }
 
-    /// So much waits that nothing more should be read before some of it was reported.
+    /// So much is waiting that nothing more should be read until some of it has been reported.
     pub fn is_overdue(&self) -> bool {
         self.waiting_bytes >= MOST_WAITING
     }
@@ -131,7 +131,7 @@ impl Batch {
         !self.waiting.is_empty()
     }
 
-    /// Slots of which something waits.
+    /// Slots with something waiting.
     pub fn untold(&self) -> HashSet<u32> {
         self.waiting.iter().map(|(whom, _)| whom.slot).collect()
     }
@@ -167,7 +167,7 @@ impl Batch {
     }
 
     fn wait(&mut self, whom: Whom, mut note: Note) {
-        // While the owner is busy thousands may send nonsense: each is reported, without its bytes.
+        // While the owner is busy, thousands may send garbage: each is reported, without its bytes.
         if self.is_overdue()
             && let Note::Error { packet, .. } = &mut note
         {
@@ -233,7 +233,7 @@ impl Batch {
         None
     }
 
-    /// Writes a record that is known to fit: its begin, and all its words behind that, each with its place.
+    /// Writes a record that is known to fit: its start, and all its words behind that, each with its place.
     pub fn put(&mut self, kind: u32, whom: Whom, words: &[(usize, u32)]) {
         let length = record::WORDS + words.len();
         self.start(kind, whom, length);
@@ -244,7 +244,7 @@ impl Batch {
         self.words += length;
     }
 
-    /// Writes the begin of a record that is known to fit; [`Batch::set`] writes the rest, and then `words` moves.
+    /// Writes the start of a record that is known to fit; [`Batch::set`] writes the rest, and then `words` moves.
     pub fn start(&mut self, kind: u32, whom: Whom, length: usize) {
         self.set(
             record::KIND_AND_LENGTH,

@@ -3,7 +3,7 @@
 use crate::chunked::Chunked;
 
 pub(crate) enum Framing {
-    /// So many bytes are left.
+    /// This many bytes are left.
     Length(u64),
     Chunked(Box<Chunked>),
     /// Everything is read; the end and the trailers are still to be reported.
@@ -14,6 +14,6 @@ pub(crate) struct Body {
     pub framing: Framing,
     /// The request's number on its connection.
     pub sequence: u32,
-    /// Nobody wants it: it is read without being reported.
+    /// It is read without being reported.
     pub discarded: bool,
 }

@@ -4,7 +4,7 @@ use crate::diagnose::{self, Progress};
 use crate::head::{self, Limits};
 use crate::problem::{Problem, What};
 
-/// What Node allows a chunk.
+/// What Node allows for a chunk.
 const EXTENSIONS: usize = 16 * 1024;
 
 /// What [`Chunked::next`] found.
@@ -12,7 +12,7 @@ const EXTENSIONS: usize = 16 * 1024;
 pub enum Found {
     /// Everything was read and the body goes on.
     More,
-    /// Bytes of the body: the last so many of what was read.
+    /// Bytes of the body: the last ones of what was read.
     Data(usize),
     /// The end. The trailers are in [`Chunked::trailers`].
     End,
@@ -36,7 +36,7 @@ enum State {
     Trailers,
 }
 
-/// Where the reader of a chunked body is.
+/// The position of the reader of a chunked body.
 #[derive(Debug)]
 pub struct Chunked {
     state: State,
@@ -50,7 +50,7 @@ pub struct Chunked {
 }
 
 impl Chunked {
-    /// At the begin of a body whose trailers are limited as a head is.
+    /// At the start of a body whose trailers are limited as a head is.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Chunked {
         &self.trailers
     }
 
-    /// Reads on. Says how many bytes it took, and what it found with them.
+    /// Reads on. Returns how many bytes it took, and what it found in them.
     ///
     /// # Errors
     /// What is wrong, at a position in `input`.
@@ -185,7 +185,7 @@ impl Chunked {
 
     fn trailer(&mut self, input: &[u8], start: usize) -> Result<(usize, Found), Problem> {
         let before = self.trailers.len();
-        // A problem lies in what is new: what came before was examined when it came.
+        // A problem is in the new part: earlier bytes were examined when they came.
         let moved = |problem: Problem| Problem {
             at: problem.at.saturating_sub(before) + start,
             ..problem

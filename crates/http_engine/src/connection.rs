@@ -16,12 +16,12 @@ pub(crate) struct Interest {
     pub write: bool,
 }
 
-/// Why a connection is not understood any further. llhttp says it of every further piece, and so does `clientError`.
+/// Why a connection cannot be parsed any further. llhttp reports it for every further piece, and so does `clientError`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
     pub what: What,
     pub at: u32,
-    /// The number its answer would have, or [`crate::wire::error::NO_PLACE`].
+    /// The number its response would have, or [`crate::wire::error::NO_PLACE`].
     pub place: u32,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Wait {
     Nothing,
     /// The next batch: there was no room in the last.
     Batch,
-    /// Earlier answers.
+    /// Earlier responses.
     Answers,
     /// The decision about a request that may take the connection over.
     Upgrade,
@@ -70,15 +70,15 @@ pub(crate) struct Connection {
     pub input: Input,
     pub wait: Wait,
     pub stage: Stage,
-    /// The owner has heard of it, and must hear of its end.
+    /// It was reported to the owner, so its end must be too.
     pub told: bool,
-    /// The owner does not want more: neither of the body nor, of what the kernel holds, requests.
+    /// The owner wants no more: neither of the body nor requests that the kernel holds.
     pub paused: bool,
-    /// The client said that it sends no more requests.
+    /// The client announced that it sends no more requests.
     pub last_request: bool,
     /// The client's end is reported to the owner before the connection is closed.
     pub announces_end: bool,
-    /// The kernel keeps the end of what was sent for what follows.
+    /// The kernel holds back the end of what was sent for what follows.
     pub corked: bool,
     /// Since when a head is awaited or coming in, 0 when none is.
     pub head_since: u64,
@@ -129,7 +129,7 @@ impl Connection {
             last_request: false,
             announces_end: false,
             corked: false,
-            // A client that connects and says nothing is timed as one that has begun.
+            // A client that connects and sends nothing is timed as one that has begun.
             head_since: now_ms,
             request_since: 0,
             idle_since: 0,
@@ -165,14 +165,14 @@ impl Connection {
         }
     }
 
-    /// What it waited for may have happened. A decision is somebody else's to take.
+    /// What it waited for may have happened. A decision is taken elsewhere.
     pub fn look_again(&mut self) {
         if self.wait != Wait::Upgrade {
             self.wait = Wait::Nothing;
         }
     }
 
-    /// Something was read and not told yet.
+    /// Something was read and not reported yet.
     pub fn has_more(&self) -> bool {
         let is_end_due = |body: &Body| matches!(body.framing, Framing::Ended(_));
         !self.unread.is_empty() || self.body.as_ref().is_some_and(is_end_due)
@@ -200,7 +200,7 @@ impl Connection {
             .then(|| self.idle_since + u64::from(settings.keep_alive_timeout));
         let inactive =
             (self.socket_timeout != 0).then(|| self.last_active + u64::from(self.socket_timeout));
-        // Between requests the keep-alive timeout takes the place of the other, once the client has its answer.
+        // Between requests the keep-alive timeout takes the place of the other, once the client has its response.
         let rests = keep_alive.is_some() && self.answers.unsent() == 0;
         [
             request.map(|at| (at, Deadline::Request)),

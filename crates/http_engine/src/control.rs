@@ -12,20 +12,20 @@ use crate::store::{Fill, StoreHandle};
 use crate::sys::{self, Errno};
 use crate::wire::outcome;
 
-/// A connection that is the engine's no more.
+/// A connection that no longer belongs to the engine.
 #[derive(Debug)]
 pub struct Detached {
     /// Its socket: not blocking, close-on-exec.
     pub fd: OwnedFd,
-    /// What was read and not understood.
+    /// What was read and not parsed.
     pub unread: Vec<u8>,
 }
 
 impl Engine {
-    /// Listens, and gives the server's number.
+    /// Listens, and returns the server's number.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's.
     pub fn listen(
         &mut self,
         bind: &Bind,
@@ -33,7 +33,7 @@ impl Engine {
         settings: ServerSettings,
     ) -> Result<u32, Errno> {
         let listener = Listener::open(bind, options)?;
-        // Never a number again: the owner may still hold the old server, and its last event may still be on the way.
+        // A number is never used again: the owner may still hold the old server, and its last event may still be on the way.
         self.servers.push(None);
         let number = self.servers.len() - 1;
         self.watch_listener(number as u32, &listener.fd)?;
@@ -161,7 +161,7 @@ impl Engine {
         server.map_or(0, |server| server.connections)
     }
 
-    /// Takes no new connections. Says when the last one is gone.
+    /// Takes no new connections. Reports when the last one is gone.
     pub fn stop(&mut self, server: u32) {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
@@ -184,7 +184,7 @@ impl Engine {
         });
     }
 
-    /// Closes all connections of a server. What was written is offered to the kernel before.
+    /// Closes all connections of a server. What was written is offered to the kernel first.
     pub fn close_all(&mut self, server: u32) {
         self.flush();
         self.each_of(server, |engine, connection| engine.release(connection, 0));
@@ -204,7 +204,7 @@ impl Engine {
         }
     }
 
-    /// Closes a connection at once, with RST when `reset`. What was written is offered to the kernel before: it says how many
+    /// Closes a connection at once, with RST when `reset`. What was written is offered to the kernel first: it returns how many
     /// bytes are lost.
     pub fn close(&mut self, slot: u32, generation: u32, reset: bool) -> usize {
         self.flush();
@@ -231,7 +231,7 @@ impl Engine {
         });
     }
 
-    /// Reads the rest of the body, or of what is refused, without telling of it.
+    /// Reads the rest of the body, or of what is refused, without reporting it.
     pub fn discard_body(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
             connection.paused = false;
@@ -263,7 +263,7 @@ impl Engine {
         }
     }
 
-    /// Gives a connection away: its socket and what came behind its last request. What was written is sent before;
+    /// Gives a connection away: its socket and what came behind its last request. What was written is sent first;
     /// `None` when it is gone.
     pub fn detach(&mut self, slot: u32, generation: u32) -> Option<Detached> {
         self.flush();
@@ -337,7 +337,7 @@ impl Engine {
         })
     }
 
-    /// Where it came to.
+    /// The address it came to.
     pub fn local(&mut self, slot: u32, generation: u32) -> Option<Address> {
         self.with(slot, generation, |_, connection| {
             address::local(&connection.fd).ok()

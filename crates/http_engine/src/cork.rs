@@ -2,7 +2,7 @@
 //!
 //! A piece of 64 KiB in the frame of its chunk is 61 bytes longer than the largest packet of the loopback, and hardly ever a
 //! whole number of a network's packets: a small packet would follow each piece, which costs the kernel of both sides what a full
-//! one does, copying aside. The kernel keeps that end back for the piece that follows (TCP_CORK). Nobody waits for it: who has
+//! one does, copying aside. The kernel keeps that end back for the piece that follows (TCP_CORK). Nobody waits for it: whoever has
 //! written more takes it along, and otherwise it leaves with the owner's next flush, or with that of a thread beside it.
 
 use crate::connection::Connection;
@@ -45,7 +45,7 @@ pub(crate) fn uncork(connection: &mut Connection) {
     }
 }
 
-/// A Unix socket has no packets, and says so.
+/// A Unix socket has no packets, and returns an error.
 fn set(connection: &Connection) {
     let _ = sys::set_option(
         &connection.fd,

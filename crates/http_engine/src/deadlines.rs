@@ -1,4 +1,4 @@
-//! What happens when time has passed.
+//! What happens when a deadline has passed.
 
 use crate::batch::Note;
 use crate::connection::{Connection, Deadline};
@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::problem::What;
 use crate::timers::Entry;
 
-/// So many timer entries cost nothing worth looking at.
+/// This many timer entries cost nothing worth looking at.
 const FEW_TIMERS: usize = 4096;
 
 impl Engine {
@@ -45,7 +45,7 @@ impl Engine {
     pub(crate) fn run_timers(&mut self) {
         while let Some(entry) = self.timers.due(self.now_ms) {
             self.with(entry.slot, entry.generation, |engine, connection| {
-                // Another entry has taken its place.
+                // Another entry has replaced it.
                 if connection.armed == entry.at_ms {
                     connection.armed = 0;
                     engine.on_timer(connection);
@@ -63,7 +63,7 @@ impl Engine {
                     self.fail_request(connection, What::Timeout, 0, &[]);
                 }
                 Deadline::Request => self.fail(connection, What::Timeout, 0, &[]),
-                // Its client still takes the last answer: it is not idle yet.
+                // Its client is still receiving the last response: it is not idle yet.
                 Deadline::KeepAlive if connection.answers.unsent() > 0 => {
                     connection.idle_since = self.now_ms;
                     self.arm(connection);

@@ -1,4 +1,4 @@
-//! Says what is wrong with a head, byte by byte, in llhttp's words and at llhttp's positions.
+//! Reports what is wrong with a head, byte by byte, in llhttp's words and at llhttp's positions.
 //!
 //! Runs on heads that were refused and on those that are not complete yet, never on a good one.
 
@@ -20,7 +20,7 @@ pub fn block(bytes: &[u8], limits: Limits) -> Option<Problem> {
     Progress::of_block(limits).read(bytes)
 }
 
-/// How far a head is read that comes in piece by piece, so that no byte is looked at again with every piece: what was found
+/// How far a head that comes in piece by piece is read, so that no byte is looked at again with every piece: what was found
 /// out up to its last complete line, and what the bytes behind that end in.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
@@ -47,7 +47,7 @@ struct Line {
     in_headers: bool,
 }
 
-/// Bytes of one kind that were not over when the last piece was.
+/// A run of bytes of one kind that continued beyond the last piece.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     good: fn(u8) -> bool,
@@ -57,13 +57,13 @@ struct Run {
 }
 
 impl Progress {
-    /// At the begin of a head.
+    /// At the start of a head.
     #[must_use]
     pub fn of_head(limits: Limits) -> Self {
         Self::new(limits, true)
     }
 
-    /// At the begin of a block behind a body.
+    /// At the start of a block behind a body.
     #[must_use]
     pub fn of_block(limits: Limits) -> Self {
         Self::new(limits, false)
@@ -155,7 +155,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     line: Line,
-    /// As it was at the begin of the line.
+    /// As it was at the start of the line.
     begin: Line,
     run: Option<Run>,
 }

@@ -1,4 +1,4 @@
-//! Connections that end, and how their owner hears of it.
+//! Connections that end, and how their owner is told.
 
 use crate::batch::{Note, Whom};
 use crate::connection::{Connection, Input, Refusal, Stage};
@@ -9,7 +9,7 @@ use crate::sys::{self, Errno};
 use crate::wire::error;
 
 impl Engine {
-    /// Tells what is wrong; what comes behind it is not understood any more.
+    /// Reports what is wrong; what comes behind it is not parsed any more.
     pub(crate) fn fail(
         &mut self,
         connection: &mut Box<Connection>,
@@ -20,7 +20,7 @@ impl Engine {
         self.fail_at(connection, error::NO_PLACE, what, at, packet);
     }
 
-    /// As `fail`, of a request that is refused before it was reported to anybody: its place is behind those that are not answered
+    /// As `fail`, for a request that is refused before it was reported: its place is behind those that are not answered
     /// yet.
     pub(crate) fn fail_request(
         &mut self,
@@ -55,7 +55,7 @@ impl Engine {
             at: at as u32,
             place,
         };
-        // Behind a timeout nothing is wrong with the bytes.
+        // With a timeout, nothing is wrong with the bytes.
         connection.input = if what == What::Timeout {
             Input::Dropped
         } else {
@@ -94,7 +94,7 @@ impl Engine {
         );
     }
 
-    /// The client has ended its side and the answers written so far are on their way.
+    /// The client has ended its side and the responses written so far are on their way.
     pub(crate) fn settle_end(&mut self, connection: &mut Box<Connection>) {
         let half_open = self.settings(connection.whom.server).flags.allow_half_open;
         if (half_open || connection.announces_end)

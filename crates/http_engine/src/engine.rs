@@ -217,7 +217,7 @@ impl Engine {
             .map_or(&ServerSettings::WITHOUT_TIMEOUTS, |server| &server.settings)
     }
 
-    /// Says in shared memory how much is unsent.
+    /// Writes to shared memory how much is unsent.
     pub(crate) fn set_pending(&self, slot: u32, bytes: usize) {
         assert!((slot as usize) < self.memory.pending.1);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -244,7 +244,7 @@ impl Engine {
         self.epoll.change(&connection.fd, events, token);
     }
 
-    /// The connection has bytes that could be understood now, or soon.
+    /// The connection has bytes that could be parsed now, or soon.
     pub(crate) fn stall(&mut self, connection: &Connection) {
         self.stalled.push(connection.whom);
     }

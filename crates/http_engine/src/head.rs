@@ -1,6 +1,6 @@
 //! The head of a request: request line and header block.
 //!
-//! A good head is read fast and nothing is said about a bad one: [`crate::diagnose`] finds out what is wrong.
+//! A valid head is read fast, and an invalid one is only refused: [`crate::diagnose`] finds out what is wrong.
 
 use httparse::{EMPTY_HEADER, Header};
 use memchr::memmem::Finder;

@@ -27,7 +27,7 @@ pub(crate) enum Pause {
 impl Engine {
     pub(crate) fn on_readable(&mut self, connection: &mut Box<Connection>) {
         if !connection.wants_read() {
-            // Level-triggered: the kernel says it again when it is asked again.
+            // Level-triggered: the kernel reports it again when it is asked again.
             let write = connection.interest.write;
             self.show_interest(connection, Interest { read: false, write });
             return;
@@ -45,7 +45,7 @@ impl Engine {
                 connection.read_in = self.turn;
                 connection.bytes_read += count as u64;
                 if matches!(connection.input, Input::Dropped) {
-                    // Read on for the sake of its end: the owner may leave it to the client.
+                    // Reading continues only to see its end: the owner may leave that to the client.
                 } else if connection.unread.is_empty() {
                     let taken = self.understand(connection, &scratch[..count]);
                     if taken < count {
@@ -86,7 +86,7 @@ impl Engine {
         }
     }
 
-    /// Understands as much of `bytes` as can be, and says how much that is. Behind an error nothing is left.
+    /// Parses as much of `bytes` as possible, and returns how much that is. Behind an error nothing is left.
     fn understand(&mut self, connection: &mut Box<Connection>, bytes: &[u8]) -> usize {
         let mut at = 0;
         connection.look_again();
@@ -137,7 +137,7 @@ impl Engine {
             return Err(Pause::Bytes);
         }
         if connection.last_request {
-            // What nobody will answer is no reason to cut the response off, as whoever listens to errors would.
+            // A request that nobody will answer is no reason to cut the response off, as a listener for errors would.
             *at = bytes.len();
             return Err(Pause::Bytes);
         }

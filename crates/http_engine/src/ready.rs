@@ -1,4 +1,4 @@
-//! What the kernel says is ready, handed out in shares.
+//! What the kernel reports as ready, handed out in shares.
 
 use libc::epoll_event;
 
@@ -30,7 +30,7 @@ impl Ready {
         }
     }
 
-    /// Begins a share, one of `shares` of what is ready when that is little. The kernel is asked when everything it said
+    /// Begins a share, one of `shares` of what is ready when that is little. The kernel is asked when everything it reported
     /// was handed out.
     pub fn begin_share(&mut self, epoll: &Epoll, shares: usize) {
         if self.next == self.count {

@@ -1,7 +1,7 @@
 //! Bytes that came before: URLs and header blocks, kept with what was found out about them.
 //!
 //! Bounded, exact, and entered at the second appearance, so that what is unique never pushes out what repeats. Two
-//! values share a set; whoever was not found last goes.
+//! values share a set; the one that was found less recently goes.
 
 /// Sets of a table; a power of two.
 const SETS: usize = 512;
@@ -17,7 +17,7 @@ struct Set<T> {
     entries: [Option<Entry<T>>; WAYS],
     /// The hash of what was looked for in vain.
     candidate: u64,
-    /// The way that was found last.
+    /// The way that was used last.
     recent: u8,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Seen<T> {
 pub(crate) enum Look<T> {
     /// They are entry `.0`, with these facts.
     Known(u32, T),
-    /// They deserve an entry: see [`Seen::enter`].
+    /// They get an entry: see [`Seen::enter`].
     Again(u64),
     /// They do not, yet.
     New,
@@ -72,7 +72,7 @@ impl<T: Copy> Seen<T> {
         Look::New
     }
 
-    /// Makes an entry of bytes that [`Look::Again`] was said about, and gives its number.
+    /// Makes an entry for bytes that got [`Look::Again`], and returns its number.
     pub fn enter(&mut self, hash: u64, bytes: &[u8], facts: T) -> u32 {
         let index = hash as usize & (SETS - 1);
         let set = &mut self.sets[index];

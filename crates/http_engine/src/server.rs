@@ -7,13 +7,13 @@ use crate::own_answers::OwnAnswers;
 /// The settings of a server. Times in milliseconds, 0 is off.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerSettings {
-    /// From the first byte of a head, or the begin of the connection, to the head's end.
+    /// From the first byte of a head, or the start of the connection, to the head's end.
     pub headers_timeout: u32,
     /// From the same moment to the end of the body.
     pub request_timeout: u32,
     /// Between two requests.
     pub keep_alive_timeout: u32,
-    /// What kept answers say in `Keep-Alive`, rounded down to seconds.
+    /// What kept responses say in `Keep-Alive`, rounded down to seconds.
     pub keep_alive_shown: u32,
     /// Without any activity.
     pub socket_timeout: u32,
@@ -36,7 +36,7 @@ pub struct SettingFlags {
     pub no_delay: bool,
     /// SO_KEEPALIVE.
     pub keep_alive: bool,
-    /// A client that ends its side still gets its answers.
+    /// A client that ends its side still gets its responses.
     pub allow_half_open: bool,
     /// Report every connection when it comes, not with its first request.
     pub announce: bool,

@@ -112,7 +112,7 @@ pub(crate) fn wait_readable(fd: RawFd) {
     unsafe { libc::poll(&mut entry, 1, -1) };
 }
 
-/// Takes a connection; `Ok(None)` when nobody waits.
+/// Accepts a connection; `Ok(None)` when none is waiting.
 pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     // SAFETY: no address is asked for.
     let result = check(unsafe {
@@ -125,7 +125,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     });
     match result {
         Ok(fd) => Ok(Some(own(fd))),
-        // The peer has gone already, or the network says so.
+        // The peer is gone already, or the network reports it.
         Err(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => Ok(None),
         Err(error) => Err(error),
     }
@@ -220,7 +220,7 @@ impl Bell {
     }
 }
 
-/// A descriptor that is readable at a moment.
+/// A descriptor that becomes readable at a given time.
 pub(crate) struct Alarm(OwnedFd);
 
 impl Alarm {

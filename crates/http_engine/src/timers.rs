@@ -1,4 +1,4 @@
-//! Deadlines of connections: few entries, looked at late.
+//! Deadlines of connections: few entries, checked late.
 //!
 //! A connection moves its deadline with every request. Its entry stays where it is; when it is due, the connection is
 //! asked for the true deadline and gets a new entry. So a busy connection costs one entry per timeout, not per request.
@@ -43,7 +43,7 @@ impl Timers {
         self.entries.len()
     }
 
-    /// Keeps the entries that somebody waits for.
+    /// Keeps the entries that are still needed.
     pub fn retain(&mut self, is_awaited: impl Fn(&Entry) -> bool) {
         self.entries.retain(|entry| is_awaited(&entry.0));
     }

@@ -1,4 +1,4 @@
-//! The numbers of the memory that the engine shares with its owner. They are written here alone: `scripts/wire.mjs` makes
+//! The numbers of the memory that the engine shares with its owner. This is the only place they are written: `scripts/wire.mjs` makes
 //! `packages/http/src/native/wire.ts` of this file, so it holds modules of plain numbers and nothing else.
 
 /// What a record is about: the first number of its first word.
@@ -13,13 +13,13 @@ pub mod kind {
     pub const BODY_END: u32 = 4;
     /// The kernel has taken everything that was written.
     pub const DRAIN: u32 = 5;
-    /// What a client sent is not understood, or took too long.
+    /// What a client sent cannot be parsed, or took too long.
     pub const ERROR: u32 = 6;
-    /// Nothing happened on a connection for as long as it may.
+    /// A connection has been inactive for as long as it may be.
     pub const TIMEOUT: u32 = 7;
     /// A connection is gone.
     pub const CLOSE: u32 = 8;
-    /// A connection was dropped, because there are as many as there may be.
+    /// A connection was dropped, because their number is at its limit.
     pub const DROP: u32 = 9;
     /// The last connection of a server that was stopped is gone.
     pub const STOPPED: u32 = 10;
@@ -33,7 +33,7 @@ pub mod kind {
 pub mod pair {
     /// Masks the first.
     pub const FIRST_MASK: u32 = 0xff;
-    /// How far up the second is.
+    /// The bits by which the second is shifted.
     pub const SECOND_SHIFT: u32 = 8;
 }
 
@@ -83,11 +83,11 @@ pub mod request {
 pub mod entry {
     /// The owner has it. Otherwise its bytes come along, and the owner keeps what it makes of them.
     pub const IS_KNOWN: u32 = 1;
-    /// How far up its number is.
+    /// The bits by which its number is shifted.
     pub const NUMBER_SHIFT: u32 = 1;
 }
 
-/// Words of a header or trailer. Offsets count from the begin of its block.
+/// Words of a header or trailer. Offsets count from the start of its block.
 pub mod header {
     /// A pair: the number of a known name, or 0, and the length of the name.
     pub const NAME: usize = 0;
@@ -177,7 +177,7 @@ pub mod request_flags {
     pub const BODY_COMPLETE: u32 = 1 << 1;
     /// Its body comes in chunks.
     pub const BODY_CHUNKED: u32 = 1 << 2;
-    /// The client would keep the connection.
+    /// The client wants to keep the connection.
     pub const KEEP_ALIVE: u32 = 1 << 3;
     /// HTTP/1.0.
     pub const HTTP_10: u32 = 1 << 4;
@@ -199,7 +199,7 @@ pub mod outstanding {
     pub const WRITTEN: usize = 0;
     /// Where those begin that nobody has taken. The engine moves it; both go back only while the owner waits for the engine.
     pub const TAKEN: usize = 1;
-    /// 1 while nobody looks after what is written: who writes then has to say so.
+    /// 1 while nobody checks for what is written: a writer then has to report it.
     pub const UNWATCHED: usize = 2;
     /// How often the owner's thread has had something taken.
     pub const FLUSHES: usize = 3;
@@ -235,13 +235,13 @@ pub mod command {
 pub mod write_flags {
     /// The bytes are one chunk.
     pub const CHUNK: u32 = 1;
-    /// The answer ends with it. With `CHUNK` the last chunk is added.
+    /// The response ends with it. With `CHUNK` the last chunk is added.
     pub const END: u32 = 1 << 1;
     /// With `END`: the connection closes once everything is sent.
     pub const CLOSE: u32 = 1 << 2;
     /// The bytes are trailer lines: the last chunk goes before them.
     pub const TRAILERS: u32 = 1 << 3;
-    /// Outside of the order of answers, behind everything that was written.
+    /// Outside the order of responses, behind everything that was written.
     pub const RAW: u32 = 1 << 4;
 }
 

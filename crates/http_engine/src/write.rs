@@ -108,7 +108,7 @@ impl Engine {
             return !self.dirty.is_empty();
         }
         let (commands, length) = self.memory.commands;
-        // Long after the last turn, maybe: what happens now is timed from now.
+        // Perhaps long after the last turn: what happens now is timed from now.
         self.now_ms = sys::now_ms();
         let word = |index: usize| {
             assert!(index < length);
@@ -259,7 +259,7 @@ impl Engine {
         }
         if order.has(flags::END) && !order.has(flags::RAW) {
             if connection.is_closing() {
-                // Whatever the requests behind it are answered with: this was the last.
+                // This was the last response, whatever the requests behind it are answered with.
                 connection.answers.close();
             } else if connection.answers.end() {
                 connection.stage = Stage::Closing;

@@ -1,4 +1,4 @@
-//! The engine on a thread of its own: it reads, parses, keeps time and gives kept answers while JavaScript is busy.
+//! The engine on a thread of its own: it reads, parses, keeps time and gives kept responses while JavaScript is busy.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ pub(crate) struct IoThread {
 }
 
 impl IoThread {
-    /// `wake` wakes the loop of JavaScript.
+    /// `wake` wakes JavaScript's loop.
     pub fn start(
         engine: &Arc<Mutex<Engine>>,
         wake: impl Fn() + Send + 'static,
@@ -61,7 +61,7 @@ fn run(engine: &Mutex<Engine>, descriptor: RawFd, is_over: &AtomicBool, wake: im
         if polled.words > 0 {
             engine.offer_batch(polled.words);
         }
-        // Connections keep the loop of JavaScript alive, so it has to know of the first and the last.
+        // Connections keep JavaScript's loop alive, so it has to know the first and the last.
         let has_connections = engine.connection_count() > 0;
         if polled.words > 0 || has_connections != had_connections || engine.has_early_ends() {
             wake();

@@ -1,16 +1,16 @@
 //! Whether to wait a moment for the next request of a connection that is alone.
 //!
 //! A client that asks one thing at a time asks again within microseconds where it is near. To sleep until then, and to be
-//! woken, takes longer than that, and `node:http`, which has more to do behind a response, is still awake: it was ahead with one
+//! woken, takes longer than that, and `node:http`, which has more to do behind a response, is still awake, which made it faster with one
 //! connection. So a turn looks for the next request a moment longer, as long as that has been worth it.
 
 use std::time::{Duration, Instant};
 
 /// How long a turn looks.
 const SPIN: Duration = Duration::from_micros(40);
-/// A client that asks again this soon, the time to wake included, is near.
+/// A client that sends again this soon, the time to wake included, is near.
 const NEAR: Duration = Duration::from_micros(80);
-/// What it costs to have looked in vain, in requests that came soon.
+/// The cost of looking in vain, in requests that came soon.
 const PENALTY: i32 = 8;
 const MOST: i32 = 16;
 

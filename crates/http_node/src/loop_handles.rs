@@ -10,7 +10,7 @@ use node_loop::{Handle, OnHandle, OnPoll, Waker};
 pub(crate) enum Source {
     /// The engine's descriptor is readable.
     Descriptor(c_int, OnPoll),
-    /// The engine's thread says so.
+    /// The engine's thread signals it.
     Thread(OnHandle),
 }
 

@@ -272,14 +272,14 @@ impl Port {
         self.with(Engine::flush);
     }
 
-    /// Something was written while nobody looked after it.
+    /// Something was written while nobody checked for it.
     #[napi]
     pub fn watch(&self) {
         // SAFETY: as in `engine`.
         let shared = unsafe { &mut *self.shared };
         match (&shared.sender, &shared.engine) {
             (Some(sender), _) => sender.wake(),
-            // Without a thread all leaves when JavaScript is done.
+            // Without a thread, everything leaves when JavaScript is done.
             (None, Some(engine)) => shared.sender = Sender::start(engine).ok(),
             _ => {}
         }
@@ -298,25 +298,25 @@ impl Port {
         self.with(|engine| engine.close(slot, generation, reset)) as f64
     }
 
-    /// No more of the body for now.
+    /// Stops reporting the body.
     #[napi]
     pub fn pause(&self, slot: u32, generation: u32) {
         self.with(|engine| engine.pause(slot, generation));
     }
 
-    /// More of the body.
+    /// Goes on reporting the body.
     #[napi]
     pub fn resume(&self, slot: u32, generation: u32) {
         self.with(|engine| engine.resume(slot, generation));
     }
 
-    /// Nothing of the rest of the body.
+    /// Discards the rest of the body.
     #[napi]
     pub fn discard_body(&self, slot: u32, generation: u32) {
         self.with(|engine| engine.discard_body(slot, generation));
     }
 
-    /// The owner hears of the client's end before the connection is closed for it.
+    /// Reports the client's end to the owner before the connection is closed for it.
     #[napi]
     pub fn announce_end(&self, slot: u32, generation: u32) {
         self.with(|engine| engine.announce_end(slot, generation));

@@ -1,4 +1,4 @@
-//! Sends what JavaScript has answered while JavaScript goes on.
+//! Sends responses that are complete while JavaScript goes on.
 //!
 //! Responses leave when a batch's part is over, or before the loop sleeps. A handler that keeps the thread busy for long, and
 //! work behind a response, would hold them back until then: a thread looks once a millisecond whether any wait, and sends

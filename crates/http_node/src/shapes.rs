@@ -56,7 +56,7 @@ pub struct JsSettings {
     pub request_timeout: u32,
     /// Between two requests, everything included.
     pub keep_alive_timeout: u32,
-    /// What kept answers say about it in `Keep-Alive`; nothing when it is 0 or missing.
+    /// What kept responses say about it in `Keep-Alive`; nothing when it is 0 or missing.
     pub keep_alive_shown: Option<u32>,
     /// Without activity.
     pub socket_timeout: u32,

@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     pub sender: Option<Sender>,
     /// What JavaScript has not read of the batch.
     pub part: Option<Part>,
-    /// Whether the client of a single connection is near.
+    /// Whether the client of a lone connection is near.
     pub lone: Lone,
     pub memory: Option<HeldMemory>,
     /// Servers that keep the loop alive by themselves.
@@ -62,7 +62,7 @@ impl Resident for Shared {
         self.handles.take().map_or(Vec::new(), Into::into)
     }
 
-    // Now that libuv has let go of its descriptor the engine goes, and before the memory that it writes to.
+    // The engine ends after libuv has released its descriptor, and before the memory that it writes to.
     fn end(&mut self) {
         if let Some(engine) = self.engine.take() {
             lock(&engine).flush();

@@ -11,13 +11,13 @@ use crate::shared::Shared;
 
 /// Batches in one turn, so that other handles of the loop get theirs.
 const BATCHES: u32 = 16;
-/// Batches that are made of what few clients have sent at once. The answers of the first leave while the others are worked
+/// Batches that are made of what few clients have sent at once. The responses of the first leave while the others are worked
 /// on: with one batch the server would wait for its clients, and they for it, by turns.
 const SHARES: usize = 4;
 /// A turn that has read from fewer sockets asks the kernel once more before it gives the loop back: few clients have asked
 /// again by then.
 const FEW: usize = 16;
-/// After so long a turn gives the loop back, whatever is left: its timers and its other sockets are as old.
+/// After this long a turn gives the loop back, whatever is left: its timers and other sockets have waited as long.
 const TURN: Duration = Duration::from_millis(5);
 
 /// The engine's descriptor is readable.
@@ -147,7 +147,7 @@ unsafe fn come_again(shared: *mut Shared) {
     }
 }
 
-/// Tells JavaScript of a locked batch; see [`tell`].
+/// Reports a locked batch to JavaScript; see [`tell`].
 ///
 /// # Safety
 /// As `tell`.
@@ -159,7 +159,7 @@ unsafe fn begin(shared: *mut Shared, words: usize, start: Instant) -> bool {
     }
 }
 
-/// Tells JavaScript of what it has not read of the batch, part by part, and sends what it answered behind each: ticks and
+/// Reports to JavaScript what it has not read of the batch, part by part, and sends its responses behind each: ticks and
 /// promises of some requests are not held up by the handlers of others. False when the turn that began at `start` is over
 /// before the batch is.
 ///

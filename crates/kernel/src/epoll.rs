@@ -11,7 +11,7 @@ use crate::{Errno, check};
 pub struct Epoll(OwnedFd);
 
 impl Epoll {
-    /// An empty one.
+    /// Creates one that watches nothing.
     ///
     /// # Errors
     /// When the process has no descriptors left.
@@ -34,23 +34,23 @@ impl Epoll {
     /// Watches a descriptor.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's.
     pub fn add(&self, fd: &OwnedFd, events: c_int, token: u64) -> Result<(), Errno> {
         self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), events, token)
     }
 
-    /// Watches it for something else.
+    /// Changes what it is watched for.
     pub fn change(&self, fd: &OwnedFd, events: c_int, token: u64) {
         let _ = self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), events, token);
     }
 
-    /// Watches it no more. Has to come before the close of a descriptor that a child may hold a copy of: a sibling between clone
+    /// Stops watching it. Has to come before the close of a descriptor that a child may hold a copy of: a sibling between clone
     /// and exec does, which keeps the entry alive and delivers events of a number that means something else by then.
     pub fn remove(&self, fd: &OwnedFd) {
         let _ = self.control(libc::EPOLL_CTL_DEL, fd.as_raw_fd(), 0, 0);
     }
 
-    /// What is ready, at once or within so many milliseconds; -1 waits as long as it takes.
+    /// What is ready, at once or within `timeout_ms`; -1 waits as long as it takes.
     pub fn wait<'a>(
         &self,
         events: &'a mut [libc::epoll_event],

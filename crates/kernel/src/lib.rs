@@ -1,4 +1,4 @@
-//! What both engines ask of the kernel in the same way: the error numbers of calls, and epoll.
+//! What both engines use of the kernel in the same way: the error numbers of calls, and epoll.
 #![cfg(target_os = "linux")]
 
 mod epoll;

@@ -4,12 +4,12 @@ use std::ptr;
 
 use napi::sys;
 
-/// A function of JavaScript's and what `this` is in it.
+/// A JavaScript function and its `this`.
 #[derive(Clone, Copy)]
 pub struct Callback {
     env: sys::napi_env,
     function: sys::napi_ref,
-    /// Node looks for the `domain` of a receiver: no object of others will do.
+    /// Node looks for the `domain` of a receiver, so it cannot be anybody else's object.
     receiver: sys::napi_ref,
 }
 

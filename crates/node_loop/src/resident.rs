@@ -13,7 +13,7 @@ pub trait Resident {
     /// on.
     fn leave(&mut self) -> Vec<Handle>;
 
-    /// Their callbacks are not called any more: what those used goes.
+    /// Their callbacks are not called any more: what they used is freed.
     fn end(&mut self);
 }
 

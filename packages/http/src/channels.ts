@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { EngineConnection, EngineRequest, EngineResponse as Response } from './exchange.ts';
 import { EngineResponse } from './response.ts';
 
-// The channels of node:http's own server: what traces requests listens here.
+// The channels of node:http's own server, which tracing tools subscribe to.
 const requestStart = channel('http.server.request.start');
 const responseCreated = channel('http.server.response.created');
 const responseFinish = channel('http.server.response.finish');

@@ -22,7 +22,7 @@ export function answerTo(code: string | undefined): string {
   return `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
 }
 
-/** An error of the connection, or in what the client sent: `clientError`, or an answer and the end. */
+/** An error of the connection, or in what the client sent: `clientError`, or a response and the end. */
 export function failConnection(
   socket: FailingSocket,
   error: NodeJS.ErrnoException,
@@ -34,7 +34,7 @@ export function failConnection(
     // Requests before it are not answered yet: the refusal takes its turn behind them.
     const { native } = socket.connection;
     native.answer(place, answerTo(error.code), undefined, WRITE_FLAGS.CLOSE);
-    // With what still comes it would be refused again.
+    // What still arrives would be refused again.
     native.discardBody();
     return;
   }

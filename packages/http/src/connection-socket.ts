@@ -73,7 +73,7 @@ export class ConnectionSocket extends net.Socket {
     return false;
   }
 
-  /** @internal As with Node after the socket was given away: there is none. */
+  /** @internal There is none, as with Node after the socket was given away. */
   get parser(): null {
     return null;
   }
@@ -158,7 +158,7 @@ export class ConnectionSocket extends net.Socket {
       this.#handle.closed();
       return;
     }
-    // An end in order is seen as with Node: "end", "finish", "close". A paused socket would not come to its end.
+    // An orderly end is emitted as with Node: "end", "finish", "close". A paused socket would never end.
     if (error === undefined && this.#writes.length === 0 && !this.isPaused()) {
       this.push(null);
       this.end();
@@ -180,7 +180,7 @@ export class ConnectionSocket extends net.Socket {
     if (first?.[kHeld] && !native.closed) handOver(first);
   }
 
-  /** @internal It says "drain" when all is sent, whatever its own count is. */
+  /** @internal It emits "drain" when everything is sent, whatever its own count is. */
   expectDrain(): void {
     (this as unknown as WithState)._writableState.needDrain = true;
   }
@@ -223,7 +223,7 @@ for (const name of ['write', 'end', 'cork'] as const) {
     },
   );
 }
-// Node's types have it for a plain property.
+// Node's types declare a plain property.
 Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   configurable: true,
   get(this: ConnectionSocket) {
@@ -231,12 +231,12 @@ Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   },
 });
 
-/** Node's types say that it is not for writing. */
+/** Node's types declare it read-only. */
 function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {
   socket.timeout = timeout;
 }
 
-/** Takes off what ties the socket to the engine. */
+/** Removes what ties the socket to the engine. */
 export function detachSocket(socket: ConnectionSocket): void {
   socket.releaseHandle();
   socket.removeListener('timeout', onSocketTimeout);

@@ -235,7 +235,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
   }
 
-  /** Nothing happened for as long as was asked. A listener decides; otherwise the connection ends. */
+  /** Nothing happened for the requested time. A listener decides; otherwise the connection ends. */
   onTimeout(): void {
     const { incoming, first, server } = this;
     const listens =
@@ -247,7 +247,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     else this.native.destroy();
   }
 
-  /** The client has ended its side: the last answer that is due ends ours. */
+  /** The client has ended its side: the last response that is due ends ours. */
   onEnd(isHalfOpen: boolean): void {
     if (!isHalfOpen) {
       this.socket().end();
@@ -317,7 +317,7 @@ function continueUnheard(): void {
   for (const response of responses) {
     const connection = connectionOf(response);
     try {
-      // Whoever listens by now must not do so in the context of the first of these.
+      // Listeners must not run in the context of the first of these.
       if (response._events === undefined) connection.proceed(response, false);
       else connection.runInAsyncScope(connection.proceed, connection, response, false);
     } catch (error) {
@@ -352,7 +352,7 @@ function finish(response: EngineResponse): void {
   response[kWritableFinished] = true;
   settleEnd(response, true);
   if (Object.hasOwn(response, 'emit')) {
-    // Whoever put their own `emit` there may hold "finish" back, and with it what Node does then.
+    // An app's own `emit` may hold "finish" back, and with it what Node does then.
     response.prependOnceListener('finish', () => {
       nextTick(emitClose, response);
       connection.finished(response);

@@ -5,7 +5,7 @@ import { REQUEST_FLAGS } from './native/index.ts';
 
 const { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } = REQUEST_FLAGS;
 
-/** Gives a request to whoever is there for it, by the rules of Node's server. */
+/** Passes a request to its listeners, by the rules of Node's server. */
 export function dispatch(
   connection: HttpConnection,
   request: EngineRequest,

@@ -27,7 +27,7 @@ export function engine(server?: Server): ServerEngine {
   found ??= find();
   if (server === undefined) return found;
   const serving = servedBy(server);
-  // What holds for every server is the better reason.
+  // A reason that holds for every server is the better one.
   return serving.name === 'native' || found.name === 'native' ? serving : found;
 }
 

@@ -19,7 +19,7 @@ import type {
   kWriteCallbacks,
 } from './message-state.ts';
 
-// A request, its response, their connection and its server know each other. What each needs of the others is here, below
+// A request, its response, their connection and its server know each other. What each needs from the others is here, below
 // all of them, so that imports run down only.
 
 /** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
@@ -30,7 +30,7 @@ export interface CustomMessages {
     | undefined;
 }
 
-/** libuv's kind of handle for connections, which a new one has no descriptor of. */
+/** libuv's handle class for connections; a new one has no descriptor. */
 export interface StreamHandle {
   new (type: number): object;
   readonly prototype: { open(this: object, fd: number): number; close(this: object): void };
@@ -42,9 +42,9 @@ export interface ServingServer extends Server {
   /** Headers that must not be sent twice, by the symbol Node looks for. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   readonly optimizesEmptyRequests: boolean;
-  /** It stops: every response ends its connection. */
+  /** It is stopping: every response ends its connection. */
   readonly isEnding: boolean;
-  /** Of the kind of its own handle: TCP, or a pipe. */
+  /** The kind of its own handle: TCP, or a pipe. */
   readonly StreamHandle: StreamHandle;
   highWaterMark: number;
   joinDuplicateHeaders: boolean;
@@ -78,7 +78,7 @@ export interface EngineConnection {
   isWritable(): boolean;
   /** Bytes that were written for it and that the kernel has not taken. */
   unsent(): number;
-  /** So many more, or fewer, were written for responses before their turn. */
+  /** This many more, or fewer, bytes were written for responses before their turn. */
   countWaiting(length: number): void;
   /** All bytes of the response are with the engine. */
   ended(response: EngineResponse): void;
@@ -96,7 +96,7 @@ export interface EngineConnection {
   pauseReading(): void;
   /** Gives the descriptor away, and what was under way with it. Undefined when the connection is gone. */
   leave(): { fd: number } | undefined;
-  /** Tells everything that was under way of the end. */
+  /** Reports the end to everything that was under way. */
   closed(): void;
   asyncId(): number;
 }

@@ -35,7 +35,7 @@ const createHandle = (net as unknown as { _createServerHandle: CreateHandle })._
 const UNSPECIFIED_IPV6 = '::';
 const UNSPECIFIED_IPV4 = '0.0.0.0';
 
-/** Binds as net.Server does. A handle that could not be bound says so when it is asked to listen. */
+/** Binds as net.Server does. A handle that could not be bound reports it on listen. */
 export function bindHandle(
   address: string | null,
   port: number,

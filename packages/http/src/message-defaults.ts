@@ -16,7 +16,7 @@ export function inheritDefaults(
   }
 }
 
-/** An own property, also where the prototype has an accessor of that name. */
+/** An own property, even where the prototype has an accessor of that name. */
 export function defineOwn(object: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(object, key, {
     value,
@@ -26,7 +26,7 @@ export function defineOwn(object: object, key: PropertyKey, value: unknown): voi
   });
 }
 
-/** The same, not listed. */
+/** The same, not enumerable. */
 export function defineHidden(object: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, configurable: true });
 }

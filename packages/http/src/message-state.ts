@@ -3,7 +3,7 @@
 /** A request: its response is finished and nobody had looked at its stream: it is at its end. */
 export const kOver: unique symbol = Symbol('over');
 
-// The rest is of responses.
+// The rest is on responses.
 
 /** The connection it answers on. */
 export const kConnection: unique symbol = Symbol('connection');

@@ -11,7 +11,7 @@ import { isUpgrade, upgrade } from './upgrade.ts';
 
 const { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE } = REQUEST_FLAGS;
 
-/** A request has come: its messages are made, and it goes to whoever is there for it. */
+/** A request has come: its messages are made, and it goes to its listeners. */
 export function receive(
   connection: HttpConnection,
   sequence: number,
@@ -40,7 +40,7 @@ export function receive(
   } finally {
     mendPrototypes(request, response);
     if (!hasBody) {
-      // As with Node it is not complete yet when the process hears of what a listener threw.
+      // As with Node, it is not complete yet when the process is told what a listener threw.
       if (threw) nextTick(completeBodyless, request);
       else completeBodyless(request);
       connection.resumeReading();
@@ -50,7 +50,7 @@ export function receive(
   }
 }
 
-/** An empty body that was announced is a body. */
+/** An announced body counts as one, even if it is empty. */
 function announcesBody({ headers }: EngineRequest): boolean {
   return 'content-length' in headers || 'transfer-encoding' in headers;
 }

@@ -8,7 +8,7 @@ import { http, NodeServer } from './node-http.ts';
 import { ServerClass } from './server-class.ts';
 import { EngineServer } from './server.ts';
 
-// Another copy of this package may have been here before.
+// Another copy of this package may have done this before.
 if (engine().name === 'native' && http.Server === NodeServer) {
   http.createServer = createServer as typeof http.createServer;
   http.Server = ServerClass;

@@ -29,7 +29,7 @@ export function completeBodyless(request: EngineRequest): void {
   if (isStream(request)) request.push(null);
 }
 
-/** The response is finished: what nobody read is dropped, and "end" and "close" come as with Node. */
+/** The response is finished: unread bytes are dropped, and "end" and "close" are emitted as with Node. */
 export function releaseRequest(request: EngineRequest, connection: EngineConnection): void {
   // Of its own where somebody asked for `request.signal`: the end of the connection is not an abort of it any more.
   if (Object.hasOwn(request, kAbortController)) request[kDetachSignal]?.();

@@ -93,7 +93,7 @@ export class EngineRequest {
     defineOwn(this, 'client', value);
   }
 
-  // The engine gives a body that is complete at once, and then Node never asks for more of it. Who reads it consumes it.
+  // The engine delivers a complete body at once, and then Node never asks for more of it. A read consumes it.
   read(size?: number): unknown {
     if (!this._consuming && this[kRequestConnection] !== undefined) {
       this._readableState.readingMore = false;
@@ -159,7 +159,7 @@ export class BodyRequest extends EngineRequest {
   }
 }
 
-/** A request without a body: it becomes a stream when somebody takes it for one. */
+/** A request without a body: it becomes a stream when it is used as one. */
 export class BodylessRequest extends EngineRequest {
   override get _readableState(): ReadableInternals {
     return becomeStream(this) as ReadableInternals;
@@ -174,7 +174,7 @@ for (const kind of [BodyRequest, BodylessRequest]) {
 defineOwn(EngineRequest.prototype, kOver, false);
 defineOwn(EngineRequest.prototype, 'upgrade', false);
 
-/** Somebody has taken it for a stream, or it has a body. */
+/** It was used as a stream, or it has a body. */
 export function isStream(request: Request): boolean {
   return Object.hasOwn(request, '_readableState');
 }

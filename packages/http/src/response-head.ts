@@ -38,10 +38,10 @@ interface Known {
   line: string;
 }
 
-/** By their spelling. An application has few; a limit keeps it so. */
+/** By their spelling. An application has few; a limit ensures it. */
 const known = new Map<string, Known>();
 const KNOWN_LIMIT = 1000;
-/** A longer value is its own answer's, more likely than not, and is not held on to. */
+/** A longer value most likely belongs to one response alone, and is not kept. */
 const KEPT_VALUE = 128;
 
 const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
@@ -51,7 +51,7 @@ const CHUNKED = /(?:^|\W)chunked(?:$|\W)/i;
 
 type Value = unknown;
 
-// One at a time is built, so what is found on the way needs no object of its own.
+// Heads are built one at a time, so intermediate findings need no object of their own.
 let lines = '';
 let plainMessage = '';
 let keepAliveMs = -1;

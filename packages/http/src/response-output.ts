@@ -39,7 +39,7 @@ export function lengthOf(chunk: Chunk, encoding: BufferEncoding | undefined): nu
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
 }
 
-/** Something only Node's own methods know how to treat: corked, counted, bytes that wait in the socket, or it has ended. */
+/** A case that only Node's own methods handle: corked, counted, bytes waiting in the socket, or ended. */
 export function isUnusual(response: EngineResponse): boolean {
   const connection = response[kConnection];
   return (
@@ -91,7 +91,7 @@ export function releaseHeld(response: EngineResponse): void {
   }
 }
 
-/** As Node counts what waits for its turn: a letter for a byte. */
+/** As Node counts what waits for its turn: a character as a byte. */
 export function roughLength(held: HeldWrites | null): number {
   if (held === null) return 0;
   let length = 0;
@@ -106,7 +106,7 @@ export function heldLength(response: EngineResponse): number {
   if (held === null || held === undefined) return length;
   for (let at = 0; at < held.length; at += 3) {
     const bytes = lengthOf(held[at] as Chunk, held[at + 1] as BufferEncoding);
-    // Before it its size and CRLF, behind it CRLF.
+    // Its size and CRLF before it, CRLF behind it.
     length += held[at + 2] === CHUNK ? bytes + bytes.toString(16).length + 4 : bytes;
   }
   return length;
@@ -116,7 +116,7 @@ function headEncoding(response: EngineResponse, followed: BufferEncoding): Buffe
   return response[kIsAscii] || !isUtf8(followed) ? 'latin1' : 'utf8';
 }
 
-/** `write`, in the middle of an answer. Tells whether more is welcome, by Node's count. */
+/** `write`, in the middle of a response. Returns whether more may be written, by Node's count. */
 export function writeBody(
   response: EngineResponse,
   chunk: Chunk,
@@ -140,7 +140,7 @@ export function writeBody(
     );
   }
   if (typeof callback === 'function') expectCallback(response, callback);
-  // An empty chunk would end the answer.
+  // An empty chunk would end the response.
   if (chunk.length > 0) {
     held.push(chunk, encoding ?? undefined, response.chunkedEncoding ? CHUNK : 0);
     response[kTickBytes] += lengthOf(chunk, encoding);
@@ -185,7 +185,7 @@ export function writeUnframed(
   return unsent < server.highWaterMark;
 }
 
-/** The end of an answer, with the head and the body when they have not left yet. */
+/** The end of a response, with the head and the body when they have not left yet. */
 export function sendEnd(
   response: EngineResponse,
   body: Chunk | undefined,
@@ -295,7 +295,7 @@ export function emitClose(response: EngineResponse): void {
   response.emit('close');
 }
 
-/** Tells whoever waits for bytes that the kernel has by now: "drain" before the callbacks, as with Node's sockets. */
+/** Calls back for bytes that the kernel has by now: "drain" before the callbacks, as with Node's sockets. */
 export function settleWrites(response: EngineResponse, error: Error | null): void {
   response[kTickBytes] = 0;
   const callbacks = response[kWriteCallbacks];
@@ -319,13 +319,13 @@ export function lostError(response: EngineResponse): Error | undefined {
     : undefined;
 }
 
-/** Its bytes will not leave, and as with Node nobody hears of those that never were the socket's. */
+/** Its bytes will not leave; as with Node, nothing is reported for those that never reached the socket. */
 export function forgetCallbacks(response: EngineResponse): void {
   response[kWriteCallbacks] = null;
   response[kEndCallbacks] = null;
 }
 
-/** The callbacks of `end`: null, or why the answer did not leave. */
+/** The callbacks of `end`: null, or why the response did not leave. */
 export function settleEnd(response: EngineResponse, isFlushed: boolean): void {
   const callbacks = response[kEndCallbacks];
   if (callbacks === null || callbacks === undefined) return;

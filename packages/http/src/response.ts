@@ -87,7 +87,7 @@ export class EngineResponse {
     }
     if (this[kDirect] && !this.finished && !this.destroyed && !isUnusual(this) && isChunk(chunk)) {
       if (this._header === null) this._implicitHeader();
-      // Whoever wraps writeHead may have done anything in it.
+      // A wrapper of writeHead may have done anything.
       if (this._hasBody && this[kDirect]) return writeBody(this, chunk, encoding, callback);
     }
     if (!this.finished) handOver(this);
@@ -122,7 +122,7 @@ export class EngineResponse {
     }
     const { native } = this[kConnection];
     if (native.destroyed || native.closed) {
-      // As with Node nothing leaves any more, and nobody hears that it did.
+      // As with Node, nothing leaves any more, and nothing is reported as sent.
       this.finished = true;
       return this;
     }
@@ -160,7 +160,7 @@ export class EngineResponse {
     nodeResponse.cork.call(this);
   }
 
-  // Node's server is the first to listen to "finish", here it need not.
+  // Node's server is the first listener of "finish"; here it may come later.
   listenerCount(event: string | symbol, listener?: never): number {
     const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
     return own + EventEmitter.prototype.listenerCount.call(this, event, listener);
@@ -191,7 +191,7 @@ export class EngineResponse {
     const wasFinished = this.finished;
     if (!wasFinished) handOver(this);
     nodeResponse.end.call(this, chunk, encoding, callback);
-    // As with Node nobody hears of an end behind the connection's own.
+    // As with Node, an end behind the connection's own is not reported.
     if (!wasFinished && this[kConnection]?.isWritable() === false) this[kEndCallbacks] = null;
     return this;
   }
@@ -215,7 +215,7 @@ defineOwn(prototype, kWriteCallbacks, null);
 defineOwn(prototype, kHeld, null);
 Object.defineProperty(prototype, kOutSocket, {
   configurable: true,
-  // A response has the socket while it is its turn, and until it says "finish".
+  // A response has the socket during its turn, and until it emits "finish".
   get(this: EngineResponse) {
     const connection = this[kConnection];
     // A message that Node's constructor has not seen: nobody serves it.

@@ -11,7 +11,7 @@ export type ServerEngine =
       readonly reason: string;
     };
 
-/** A server of this package tells by this. Every copy of the package knows it. */
+/** By this a server of this package reports its engine. Every copy of the package knows it. */
 export const kServedBy: unique symbol = Symbol.for('redline.http.servedBy') as never;
 
 interface Known {
@@ -30,7 +30,7 @@ export function nodeHasOption(option: string): ServerEngine {
   return { name: 'node', reason: `only Node supports the option ${option}` };
 }
 
-/** What serves any server of this process, as far as the server shows it. */
+/** What serves any server of this process, as far as it can be seen from the server. */
 export function servedBy(server: object): ServerEngine {
   const known = server as Known;
   if (typeof known.updateSettings === 'function') return node('HTTP/2 is Node’s own');

@@ -19,7 +19,7 @@ export interface ConfiguredServer extends Server {
   reconfigure(): void;
 }
 
-/** Properties of a server that its user may write at any time, and that the engine goes by. */
+/** Properties of a server that its user may write at any time, and that the engine follows. */
 const LIVE = [
   'headersTimeout',
   'requestTimeout',
@@ -81,7 +81,7 @@ function duration(value: number | undefined, fallback = 0): number {
   return Math.min(Math.ceil(value), MOST);
 }
 
-/** Where nothing is said Node allows a thousand. */
+/** By default Node allows a thousand. */
 function headerCount(value: number | null): number {
   if (typeof value !== 'number') return 1000;
   return value > 0 ? Math.min(Math.ceil(value), MOST) : 0;

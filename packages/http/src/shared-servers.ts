@@ -43,7 +43,7 @@ function watch(_: unknown, response: ServerResponse): void {
   response.once('close', () => underWay.delete(response));
 }
 
-/** From here on every response ends its connection, and says so: its client asks elsewhere. */
+/** From here on every response announces the end of its connection: its client connects elsewhere. */
 export function endConnections(): void {
   isStopping = true;
   for (const server of listening) (server as Ending).endConnections?.(LINGER_MS);
@@ -58,7 +58,7 @@ export async function closeServers(): Promise<void> {
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   if (server.listening) server.close();
-  // A connection whose answer was due when the server closed is kept by its client.
+  // The client keeps a connection whose response was due when the server closed.
   const check = setInterval(() => server.closeIdleConnections?.(), IDLE_CHECK_MS);
   await closed;
   clearInterval(check);

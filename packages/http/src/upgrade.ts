@@ -14,7 +14,7 @@ export function isUpgrade(request: EngineRequest, { server }: HttpConnection): b
   return request.upgrade;
 }
 
-/** Hands the connection over: a true net.Socket on its descriptor, and the bytes that came behind the head. */
+/** Hands the connection over: a real net.Socket on its descriptor, and the bytes that came behind the head. */
 export function upgrade(request: EngineRequest, connection: HttpConnection): void {
   const { native, server } = connection;
   const event = request.method === 'CONNECT' ? 'connect' : 'upgrade';
@@ -44,7 +44,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   server.emit(event, request, socket, head);
 }
 
-/** Whoever holds the connection's socket object goes on with that very object. */
+/** Code that holds the connection's socket object continues with the same object. */
 function become(socket: ConnectionSocket, options: SocketConstructorOpts): Socket {
   detachSocket(socket);
   const holder = new net.Socket({ ...options, manualStart: true } as never) as Detached;

@@ -103,7 +103,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Checks the value, and leaves the reader at its begin.
+    /// Checks the value, and leaves the reader at its start.
     fn length(&mut self) -> Step {
         if self.line.framing.length {
             return self.fail(What::LengthTwice);

@@ -99,7 +99,7 @@ impl Reader<'_> {
         let first = self.at;
         let taken = self.take_while(is_server_char);
         if let Some(run) = &mut self.run {
-            // Two of it are wrong.
+            // Two of them are an error.
             run.good = |byte| is_server_char(byte) && byte != b'@';
         }
         let server = &self.bytes[first..self.at];

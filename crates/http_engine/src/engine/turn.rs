@@ -21,7 +21,7 @@ pub struct Polled {
 const LONE_POLLS: u32 = 16;
 
 impl Engine {
-    /// Does what there is to do without waiting, and begins a batch with it. While the batch is locked only what needs
+    /// Does what can be done without waiting, and begins a batch with it. While the batch is locked only what needs
     /// no record is done.
     pub fn poll(&mut self) -> Polled {
         self.begin_turn();
@@ -56,7 +56,7 @@ impl Engine {
         !self.early_ends.is_empty()
     }
 
-    /// As [`Engine::poll`], with one of `shares` parts of what is ready when that is little. When the answers of a part leave
+    /// As [`Engine::poll`], with one of `shares` parts of what is ready when that is little. When the responses of a part leave
     /// before the next is looked at, the clients have their next requests ready by the time the last part is done.
     pub fn poll_share(&mut self, shares: usize) -> Polled {
         self.now_ms = sys::now_ms();
@@ -98,7 +98,7 @@ impl Engine {
         if was_silenced && is_due && !self.batch.locked {
             self.bell.ring();
         }
-        // Answers of the engine's own.
+        // Responses of the engine's own.
         self.send_dirty();
         Polled {
             words: if self.batch.locked {
@@ -165,7 +165,7 @@ impl Engine {
         self.batch.words
     }
 
-    /// From now on the owner reads the batch.
+    /// From now on, the owner reads the batch.
     pub fn lock_batch(&mut self) {
         self.batch.locked = true;
     }
@@ -191,7 +191,7 @@ impl Engine {
         }
     }
 
-    /// What had to wait until the owner has had its say.
+    /// What had to wait for the owner.
     fn settle(&mut self) {
         for whom in std::mem::take(&mut self.upgrading) {
             self.with(whom.slot, whom.generation, |engine, connection| {
@@ -202,7 +202,7 @@ impl Engine {
         if self.ended.is_empty() {
             return;
         }
-        // Whoever has not heard yet what was wrong has its say before the connection ends.
+        // An error that was not reported yet is reported before the connection ends.
         let untold = self.batch.untold();
         for whom in std::mem::take(&mut self.ended) {
             if untold.contains(&whom.slot) {

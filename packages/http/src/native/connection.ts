@@ -88,7 +88,7 @@ export class Connection {
   }
 
   /**
-   * A whole answer: `head` ends in an empty line and says how long the body is. `flags` has END, and CLOSE where the
+   * A whole response: `head` ends in an empty line and has the length of the body. `flags` has END, and CLOSE where the
    * connection is not kept.
    */
   answer(
@@ -100,7 +100,7 @@ export class Connection {
     this.#engine.outbox.answer(this.slot, this.generation, sequence, flags | END, head, body ?? '');
   }
 
-  /** A part of an answer, as `flags` has it. */
+  /** A part of a response, as `flags` describes it. */
   write(
     sequence: number,
     data: string | Uint8Array,
@@ -110,13 +110,13 @@ export class Connection {
     this.#engine.outbox.write(this.slot, this.generation, sequence, flags, data, encoding);
   }
 
-  /** The end of a chunked answer, with trailer lines (`name: value`, each ended by CRLF). */
+  /** The end of a chunked response, with trailer lines (`name: value`, each ended by CRLF). */
   endChunked(sequence: number, trailers: string, flags: number): void {
     const all = flags | (trailers === '' ? CHUNK | END : TRAILERS | END);
     this.write(sequence, trailers, 'latin1', all);
   }
 
-  /** Bytes outside of the order of answers, behind all that was written. */
+  /** Bytes outside the order of responses, behind everything that was written. */
   writeRaw(data: string | Uint8Array): void {
     this.write(0, data, 'utf8', RAW);
   }
@@ -142,7 +142,7 @@ export class Connection {
     this.destroyed = true;
   }
 
-  /** No more is read. A piece of the body that was read already may still come, and so may requests. */
+  /** Nothing more is read. A piece of the body that was read already may still come, and so may requests. */
   pause(): void {
     this.#engine.addon.pause(this.slot, this.generation);
   }
@@ -186,7 +186,7 @@ export class Connection {
     this.#engine.addon.setKeepAlive(this.slot, this.generation, isOn, initialDelaySeconds);
   }
 
-  /** Undefined for a Unix socket, as with Node, and when the connection is gone. */
+  /** Undefined for a Unix socket, as with Node, or when the connection is gone. */
   remote(): SocketAddress | undefined {
     return ofNetwork(this.#engine.addon.remote(this.slot, this.generation));
   }

@@ -3,7 +3,7 @@ import type { SharedMemory } from './memory.ts';
 import type { Tables } from './tables.ts';
 import { ENTRY, HEADER, PAIR, REQUEST } from './wire.ts';
 
-// Constants of this module, which V8 folds: it loads one of another module each time.
+// Constants of this module, which V8 folds; it loads those of another module each time.
 const { URL, URL_OFFSET, URL_LENGTH, BLOCK, BLOCK_OFFSET, BLOCK_LENGTH } = REQUEST;
 const { HEADER_COUNT, HEADERS } = REQUEST;
 const { IS_KNOWN, NUMBER_SHIFT } = ENTRY;

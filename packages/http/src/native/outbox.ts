@@ -2,7 +2,7 @@ import type { Port as AddonPort } from '../../native.cjs';
 import type { SharedMemory } from './memory.ts';
 import { COMMAND, OUTSTANDING, PAIR, WRITE_FLAGS } from './wire.ts';
 
-// Constants of this module, which V8 folds: it loads one of another module each time.
+// Constants of this module, which V8 folds; it loads those of another module each time.
 const { WRITTEN, UNWATCHED, FIRST_COMMAND } = OUTSTANDING;
 const { ACTION_AND_FLAGS, SLOT, GENERATION, SEQUENCE, OFFSET, LENGTH, WORDS, WRITE } = COMMAND;
 const { SECOND_SHIFT } = PAIR;
@@ -18,7 +18,7 @@ const LARGE = 16 * 1024;
 /** The most bytes a character of a string takes in UTF-8. */
 const WIDEST = 3;
 
-/** Where answers are written: the engine takes them from shared memory, without a call. */
+/** Where responses are written: the engine takes them from shared memory, without a call. */
 export class Outbox {
   readonly #addon: AddonPort;
   readonly #commands: Uint32Array;
@@ -132,7 +132,7 @@ export class Outbox {
     commands[at + OFFSET] = start;
     commands[at + LENGTH] = end - start;
     this.#used = end;
-    // From here on another thread may take it: see `sender.rs`.
+    // From here on, another thread may take it: see `sender.rs`.
     Atomics.store(commands, WRITTEN, at + WORDS);
     this.#watch();
   }

@@ -56,7 +56,7 @@ export function openPort(isThreaded = false): Port {
   return (inLoop ??= new Port(loadAddon(), false));
 }
 
-/** Servers and connections of one engine, and the reader of its batches. */
+/** The servers and connections of one engine, and the reader of its batches. */
 export class Port {
   readonly #addon: AddonPort;
   readonly #engine: Engine;
@@ -82,7 +82,7 @@ export class Port {
     this.#references = new References(this.#addon);
     const outbox = new Outbox(this.#addon, memory);
     this.#engine = { addon: this.#addon, outbox, pending: memory.pending };
-    // Answers that were given in the turn of the loop that ends the process.
+    // Responses given in the turn of the loop that ends the process.
     process.on('exit', () => {
       this.#addon.flush();
       for (const server of this.#servers) server?.events.onExit();

@@ -3,7 +3,7 @@ import type { tables } from '../../native.cjs';
 /** Lists by the number that crosses. */
 export interface Tables {
   readonly methods: readonly string[];
-  /** As they are usually written; number 0 is none. */
+  /** In their usual spelling; number 0 is none. */
   readonly names: readonly string[];
   readonly lowerNames: readonly string[];
   readonly codes: readonly string[];

@@ -12,13 +12,13 @@ export const KIND = {
   BODY_END: 4,
   /** The kernel has taken everything that was written. */
   DRAIN: 5,
-  /** What a client sent is not understood, or took too long. */
+  /** What a client sent cannot be parsed, or took too long. */
   ERROR: 6,
-  /** Nothing happened on a connection for as long as it may. */
+  /** A connection has been inactive for as long as it may be. */
   TIMEOUT: 7,
   /** A connection is gone. */
   CLOSE: 8,
-  /** A connection was dropped, because there are as many as there may be. */
+  /** A connection was dropped, because their number is at its limit. */
   DROP: 9,
   /** The last connection of a server that was stopped is gone. */
   STOPPED: 10,
@@ -32,7 +32,7 @@ export const KIND = {
 export const PAIR = {
   /** Masks the first. */
   FIRST_MASK: 255,
-  /** How far up the second is. */
+  /** The bits by which the second is shifted. */
   SECOND_SHIFT: 8,
 } as const;
 
@@ -82,11 +82,11 @@ export const REQUEST = {
 export const ENTRY = {
   /** The owner has it. Otherwise its bytes come along, and the owner keeps what it makes of them. */
   IS_KNOWN: 1,
-  /** How far up its number is. */
+  /** The bits by which its number is shifted. */
   NUMBER_SHIFT: 1,
 } as const;
 
-/** Words of a header or trailer. Offsets count from the begin of its block. */
+/** Words of a header or trailer. Offsets count from the start of its block. */
 export const HEADER = {
   /** A pair: the number of a known name, or 0, and the length of the name. */
   NAME: 0,
@@ -176,7 +176,7 @@ export const REQUEST_FLAGS = {
   BODY_COMPLETE: 2,
   /** Its body comes in chunks. */
   BODY_CHUNKED: 4,
-  /** The client would keep the connection. */
+  /** The client wants to keep the connection. */
   KEEP_ALIVE: 8,
   /** HTTP/1.0. */
   HTTP_10: 16,
@@ -198,7 +198,7 @@ export const OUTSTANDING = {
   WRITTEN: 0,
   /** Where those begin that nobody has taken. The engine moves it; both go back only while the owner waits for the engine. */
   TAKEN: 1,
-  /** 1 while nobody looks after what is written: who writes then has to say so. */
+  /** 1 while nobody checks for what is written: a writer then has to report it. */
   UNWATCHED: 2,
   /** How often the owner's thread has had something taken. */
   FLUSHES: 3,
@@ -234,13 +234,13 @@ export const COMMAND = {
 export const WRITE_FLAGS = {
   /** The bytes are one chunk. */
   CHUNK: 1,
-  /** The answer ends with it. With `CHUNK` the last chunk is added. */
+  /** The response ends with it. With `CHUNK` the last chunk is added. */
   END: 2,
   /** With `END`: the connection closes once everything is sent. */
   CLOSE: 4,
   /** The bytes are trailer lines: the last chunk goes before them. */
   TRAILERS: 8,
-  /** Outside of the order of answers, behind everything that was written. */
+  /** Outside the order of responses, behind everything that was written. */
   RAW: 16,
 } as const;
 

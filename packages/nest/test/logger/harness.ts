@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { describe } from 'node:test';
@@ -132,15 +133,15 @@ export function sendRaw(port: number, bytes: string): Promise<string> {
   });
 }
 
-/** Sends a request and leaves as soon as the server has it. */
+/** Sends a request, and leaves a moment after the server has it, or after the response has begun. */
 export async function leave(
   port: number,
   path: string,
   {
     method = 'GET',
     body = '',
-    afterMs = 60,
-  }: { method?: string; body?: string; afterMs?: number } = {},
+    once = 'requested',
+  }: { method?: string; body?: string; once?: 'requested' | 'answered' } = {},
 ): Promise<void> {
   const sent = httpRequest({
     port,
@@ -151,9 +152,19 @@ export async function leave(
     headers:
       body === '' ? {} : { 'content-type': 'application/json', 'content-length': body.length },
   });
+  const { promise: isThere, resolve } = Promise.withResolvers<void>();
+  const onStart = (): void => {
+    if (once === 'requested') resolve();
+  };
+  subscribe('http.server.request.start', onStart);
   sent.on('error', () => {});
-  sent.on('response', (response) => response.on('error', () => {}).resume());
+  sent.on('response', (response) => {
+    response.on('error', () => {}).resume();
+    resolve();
+  });
   sent.end(body);
-  await sleep(afterMs);
+  await isThere;
+  unsubscribe('http.server.request.start', onStart);
+  await sleep(60);
   sent.destroy();
 }

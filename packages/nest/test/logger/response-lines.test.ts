@@ -110,7 +110,7 @@ onEachPlatform('response lines', (on) => {
     await using server = await start({}, on);
     await leave(server.port, '/hang');
     await leave(server.port, '/hang', { method: 'POST', body: '{"a":1}' });
-    await leave(server.port, '/endless');
+    await leave(server.port, '/endless', { once: 'answered' });
     const lines = await server.lines.settled(3);
     assert.equal(lines.length, 3);
     for (const line of lines) {

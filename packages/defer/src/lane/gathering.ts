@@ -116,6 +116,11 @@ export class Gathering {
     }
   }
 
+  /** For a job that leaves by itself. False if it has to wait for another with its key. */
+  enterKey(job: PendingJob): boolean {
+    return this.#options.ordered !== 'key' || this.#keys.enter(job);
+  }
+
   /** The job is done: the next one with its key may be sent. */
   release(job: PendingJob): void {
     if (this.#options.ordered !== 'key') return;

@@ -62,7 +62,7 @@ export class Lane {
     this.#pumpOutside = () => outside(() => this.#pump());
     this.#gathering = new Gathering(options, host.clock.now(), {
       waits: (behind) => this.#results.waits(behind),
-      comes: (next) => this.#results.comes(next),
+      comes: (next) => this.#suspects.comes(next) || this.#results.comes(next),
     });
     this.#drops = new Repeated(host.clock, (count) => {
       host.logger.warn(`defer, sink ${this.name}: ${count} more jobs were dropped.`);
@@ -80,7 +80,10 @@ export class Lane {
       this.#parking,
       () => this.#tellIdle(),
     );
-    this.#suspects = new Suspects((job, error) => this.#results.die(job, error));
+    this.#suspects = new Suspects({
+      enterKey: (job) => this.#gathering.enterKey(job),
+      die: (job, error) => this.#results.die(job, error),
+    });
     const parts = {
       options,
       host,

@@ -221,3 +221,49 @@ async function endThreeTimes(t: TestContext, end: string, together: boolean): Pr
   assert.equal(lines.filter((line) => line === 'poison').length, 3);
   assert.equal(new Set(lines.filter((line) => line !== 'poison')).size, 50);
 }
+
+test('a job that runs alone, because its process ended while it ran, keeps the order of its key', async (t) => {
+  const directory = temporaryFolder(t);
+  const log = join(directory, 'done');
+  const source = (file: string): string =>
+    JSON.stringify(join(import.meta.dirname, '../../src', file));
+  const program = `
+    const [{ createDefer, defineJob }, { handlers }, { appendFileSync }] = await Promise.all([
+      import(${source('index.ts')}),
+      import(${source('sinks/handlers.ts')}),
+      import('node:fs'),
+    ]);
+    const life = Number(process.argv[1]);
+    let isFirst = true;
+    const handle = (n) => {
+      // Behind the write of the jobs.
+      if (life < 2) return new Promise(() => setImmediate(() => process.kill(process.pid, 'SIGKILL')));
+      appendFileSync(${JSON.stringify(log)}, n + ' ');
+      if (isFirst) {
+        isFirst = false;
+        throw new Error('once');
+      }
+    };
+    const sink = handlers({ job: handle });
+    const deferrer = createDefer({
+      sinks: { sink: { sink, ordered: 'key', retry: { minMs: 100, maxMs: 100 } } },
+      level: 'process',
+      journal: { directory: ${JSON.stringify(join(directory, 'journal'))} },
+      logger: false,
+    });
+    await deferrer.ready();
+    const job = defineJob('job');
+    if (life === 0) for (const n of [1, 2, 3, 4]) deferrer.defer(job, n, { key: 'k' });
+    while (deferrer.lanes.get('sink').depth > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await deferrer.close();
+  `;
+  for (const life of ['0', '1', '2']) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, life], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      cwd: import.meta.dirname,
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, life === '2' ? 0 : null);
+  }
+  assert.equal(readFileSync(log, 'utf8'), '1 1 2 3 4 ');
+});

@@ -69,12 +69,15 @@ export class JournalRoot<Waiter = unknown> {
     this.#settings = settings;
     this.#host = host;
     const { fs, directory, clock } = settings;
-    const id = makeJournalId(clock.wall());
-    const folder = join(directory, `${id}~${thisOwner}`);
     const deadFolder = join(directory, 'dead');
+    let id: string;
+    let folder: string;
     try {
       fs.mkdirSync(directory);
-      for (const name of this.#folders()) this.#checkVersion(join(directory, name));
+      const others = this.#folders();
+      for (const name of others) this.#checkVersion(join(directory, name));
+      id = makeJournalId(clock.wall(), others);
+      folder = join(directory, `${id}~${thisOwner}`);
       fs.mkdirSync(deadFolder);
       fs.mkdirSync(folder);
       // Otherwise a power failure could lose the folder, and every synced segment with it.

@@ -23,10 +23,18 @@ export function parseFolderName(name: string): FolderName | undefined {
   return id === undefined ? undefined : { id, owner: owner! };
 }
 
-/** Sorts by time and is unique: also the beginning of job ids. */
-export function makeJournalId(wallMs: number): string {
-  return `${Math.max(0, Math.floor(wallMs)).toString(36)}-${randomBytes(5).toString('hex')}`;
+/**
+ * Sorts by time and is unique: also the beginning of job ids. Where order counts, jobs are read by it, so it sorts behind
+ * all of `others`, folders in the same directory, even if the clock was set back in between.
+ */
+export function makeJournalId(wallMs: number, others: readonly string[] = []): string {
+  let ms = Math.max(0, Math.floor(wallMs));
+  for (const name of others) ms = Math.max(ms, (Number.parseInt(name, 36) || 0) + 1);
+  return `${ms.toString(36).padStart(timeDigits, '0')}-${randomBytes(5).toString('hex')}`;
 }
+
+/** Those of today, and until 2059: a clock that starts in 1970 has fewer, which would sort last. */
+const timeDigits = 8;
 
 const thisRealm: string = createHash('sha256')
   .update([readOr('/proc/sys/kernel/random/boot_id'), pidNamespace(), hostname()].join('\n'))

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../../src/clock.ts';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job/job.ts';
@@ -497,6 +498,26 @@ for (const ordered of [true, 'key'] as const) {
     );
   });
 }
+
+test('what other lives left keeps its order, although the clock was set back between them', async (t) => {
+  const directory = temporaryFolder(t);
+  const hour = 3_600_000;
+  // The last one starts without any clock, as a board does that has no battery.
+  const walls = [() => Date.now(), () => Date.now() - hour, () => hour];
+  for (const [n, wall] of walls.entries()) {
+    const { deferrer, sink } = live(directory, { clock: { ...systemClock, wall } });
+    sink.answer = () => {
+      throw new Error('away');
+    };
+    deferrer.defer(job, n);
+    deferrer.closeSync();
+  }
+  const sink = new TestSink();
+  const { deferrer } = live(directory, { sinks: { test: { sink, ordered: true } } });
+  t.after(() => deferrer.close());
+  await until('all of them', () => sink.data.length === 3);
+  assert.deepEqual(sink.data, [0, 1, 2]);
+});
 
 test('SIGTERM ends a process that listens in the way of signal-exit, too', async () => {
   const program = `

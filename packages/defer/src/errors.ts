@@ -46,14 +46,18 @@ export const deferErrorDocs: Readonly<Record<DeferErrorCode, string>> = {
 /** An error of this package. `code` is stable; the message may change. */
 export class DeferError extends Error {
   readonly code: DeferErrorCode;
-  /** What Fastify and Express answer with when it reaches them. */
+  /** What Fastify and Express answer with when it reaches them, and Nest, which knows an HTTP error by all three. */
   readonly statusCode: number;
+  readonly status: number;
+  /** The message may name servers and paths. */
+  readonly expose = false;
 
   constructor(code: DeferErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'DeferError';
     this.code = code;
     this.statusCode = unavailable.has(code) ? 503 : 500;
+    this.status = this.statusCode;
   }
 }
 

@@ -14,6 +14,7 @@ const engines: Record<string, HttpModule> = {
   'node:http': node,
   '@redline/http': redline as unknown as HttpModule,
 };
+const limits = { headersTimeout: 300, requestTimeout: 600 };
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
@@ -21,7 +22,7 @@ for (const [name, http] of Object.entries(engines)) {
   describe(`${name} under abuse`, { timeout: 120_000 }, () => {
     let serving: Serving;
     before(async () => {
-      const options = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 };
+      const options = { ...limits, connectionsCheckingInterval: 50 };
       serving = await serve(http, options, (request, response) => {
         request.on('error', () => {});
         response.on('error', () => {});
@@ -37,7 +38,7 @@ for (const [name, http] of Object.entries(engines)) {
       const drip = setInterval(() => {
         for (const { socket } of slow) if (socket.writable) socket.write('X-Drip: 1\r\n');
       }, 40);
-      for (let i = 0; i < 20; i++) assert.match((await serving.talk(last)).received, /hello/);
+      for (let i = 0; i < 20; i++) await served(serving);
       const ends = await Promise.all(slow.map((line) => line.untilClosed()));
       clearInterval(drip);
       assert.ok(ends.every(Boolean));
@@ -85,11 +86,14 @@ for (const [name, http] of Object.entries(engines)) {
           socket.resetAndDestroy();
         }),
       );
-      assert.match((await serving.talk(last)).received, /hello/);
+      await served(serving);
       await serving.nobody();
     });
 
-    test('one bad client never disturbs another', async () => {
+    test('one bad client never disturbs another', async (t) => {
+      // However slow a good one is.
+      Object.assign(serving.server, { headersTimeout: 0, requestTimeout: 0 });
+      t.after(() => Object.assign(serving.server, limits));
       const bad = [
         'BAD\r\n\r\n',
         'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
@@ -123,11 +127,20 @@ for (const [name, http] of Object.entries(engines)) {
       const deaf = new Line(connect(serving.port));
       deaf.socket.pause();
       deaf.socket.write(get.repeat(1_000));
-      for (let i = 0; i < 20; i++) assert.match((await serving.talk(last)).received, /hello/);
+      for (let i = 0; i < 20; i++) await served(serving);
       deaf.socket.destroy();
       await serving.nobody();
     });
   });
+}
+
+/** A good client is answered. On a machine so slow that its limit passes before it has asked, it asks again. */
+async function served(serving: Serving): Promise<void> {
+  const start = performance.now();
+  const { received } = await serving.talk(last);
+  const isSlow = performance.now() - start >= limits.headersTimeout;
+  if (isSlow && received.startsWith('HTTP/1.1 408 ')) return served(serving);
+  assert.match(received, /hello/);
 }
 
 /** Descriptors of this process and of the clients' are limited: Node raises the soft limit to the hard one by itself. */

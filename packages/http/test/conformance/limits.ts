@@ -5,25 +5,30 @@ import {
   attempt,
   describeError,
   gate,
+  moment,
   serve,
   textOf,
+  withLimit,
   type Behaviours,
   type HttpModule,
   type Listener,
   type Options,
 } from './engine.ts';
-import { connect, leave, Line, type Step } from './wire.ts';
+import { connect, leave, Line, maskKeepAlive, type Conversation, type Step } from './wire.ts';
 
 const hello: Listener = (_, response) => {
   response.end('hello');
 };
-const echo: Listener = async (request, response) => {
-  try {
-    response.end(`got ${(await textOf(request)).length}`);
-  } catch {
-    // The client is told by status.
-  }
-};
+const echo =
+  (begun?: () => void): Listener =>
+  async (request, response) => {
+    begun?.();
+    try {
+      response.end(`got ${(await textOf(request)).length}`);
+    } catch {
+      // The client is told by status.
+    }
+  };
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** Looks at the connections often, so that short limits are kept. */
 const often: Options = { connectionsCheckingInterval: 20 };
@@ -34,7 +39,7 @@ async function ends(
   listener: Listener,
   options: Options,
   steps: Step[],
-): Promise<unknown> {
+): Promise<{ conversation: Conversation; errors: unknown[] }> {
   const errors: unknown[] = [];
   await using serving = await serve(http, options, listener, (server) => {
     server.on('connection', (socket: Socket) =>
@@ -111,63 +116,85 @@ export const limits: Behaviours = {
     );
     const line = new Line(connect(serving.port));
     line.socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
-    const drip = setInterval(() => line.socket.write('X-A: b\r\n'), 10);
+    // Behind whatever has come by then: a second drop for a server that has gone would cost what it has said.
+    const drip = setInterval(() => {
+      setImmediate(() => line.received === '' && line.socket.write('X-A: b\r\n'));
+    }, 10);
     await line.untilClosed();
     clearInterval(drip);
     line.socket.destroy();
     return line.received;
   },
   'headersTimeout: of the second request': (http) =>
-    ends(http, hello, { ...often, headersTimeout: 60, requestTimeout: 0 }, [
-      get,
-      /hello/,
-      'GET / HTTP/1.1\r\n',
-    ]),
+    withLimit(60, (headersTimeout, wasInTime) =>
+      ends(http, hello, { ...often, headersTimeout, requestTimeout: 0 }, [
+        get,
+        /hello/,
+        wasInTime,
+        'GET / HTTP/1.1\r\n',
+      ]),
+    ),
   'headersTimeout: a head in time, then a slow answer': (http) =>
-    ends(
-      http,
-      (_, response) => {
-        setTimeout(() => response.end('late'), 200);
-      },
-      { ...often, headersTimeout: 60, requestTimeout: 0 },
-      [get.replace('Host', 'Connection: close\r\nHost')],
+    withLimit(60, (headersTimeout, wasInTime) =>
+      ends(
+        http,
+        (_, response) => {
+          wasInTime();
+          setTimeout(() => response.end('late'), 3 * headersTimeout);
+        },
+        { ...often, headersTimeout, requestTimeout: 0 },
+        [get.replace('Host', 'Connection: close\r\nHost')],
+      ),
     ),
   'requestTimeout: a body that never ends': (http) =>
-    ends(http, echo, { ...often, requestTimeout: 60, headersTimeout: 0 }, [
-      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc',
-    ]),
+    withLimit(60, (requestTimeout, wasInTime) =>
+      ends(http, echo(wasInTime), { ...often, requestTimeout, headersTimeout: 0 }, [
+        'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc',
+      ]),
+    ),
   'requestTimeout: a chunked body that never ends': (http) =>
-    ends(http, echo, { ...often, requestTimeout: 60, headersTimeout: 0 }, [
-      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
-    ]),
+    withLimit(60, (requestTimeout, wasInTime) =>
+      ends(http, echo(wasInTime), { ...often, requestTimeout, headersTimeout: 0 }, [
+        'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
+      ]),
+    ),
   'requestTimeout: an answer that takes longer is none of it': (http) =>
-    ends(
-      http,
-      (_, response) => {
-        setTimeout(() => response.end('late'), 200);
-      },
-      { ...often, requestTimeout: 60, headersTimeout: 0 },
-      [get.replace('Host', 'Connection: close\r\nHost')],
+    withLimit(60, (requestTimeout, wasInTime) =>
+      ends(
+        http,
+        (_, response) => {
+          wasInTime();
+          setTimeout(() => response.end('late'), 3 * requestTimeout);
+        },
+        { ...often, requestTimeout, headersTimeout: 0 },
+        [get.replace('Host', 'Connection: close\r\nHost')],
+      ),
     ),
   'requestTimeout: when an answer has begun, there is no second one': (http) =>
-    ends(
-      http,
-      (_, response) => {
-        response.write('begun');
-      },
-      { ...often, requestTimeout: 60, headersTimeout: 0 },
-      ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'],
+    withLimit(60, (requestTimeout, wasInTime) =>
+      ends(
+        http,
+        (_, response) => {
+          wasInTime();
+          response.write('begun');
+        },
+        { ...often, requestTimeout, headersTimeout: 0 },
+        ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'],
+      ),
     ),
   'keepAliveTimeout closes a silent connection': (http) =>
     ends(http, hello, { ...often, keepAliveTimeout: 30, keepAliveTimeoutBuffer: 0 } as Options, [
       get,
       /hello/,
     ]),
-  'keepAliveTimeout counts from the last answer': async (http) => {
-    const options = { ...often, keepAliveTimeout: 400, keepAliveTimeoutBuffer: 0 } as Options;
-    const again: Step[] = [() => new Promise((resolve) => setTimeout(resolve, 100)), get, /hello/];
-    return ends(http, hello, options, [get, /hello/, ...again, ...again, ...again, ...again]);
-  },
+  'keepAliveTimeout counts from the last answer': (http) =>
+    withLimit(400, async (keepAliveTimeout, wasInTime) => {
+      const options = { ...often, keepAliveTimeout, keepAliveTimeoutBuffer: 0 } as Options;
+      const again: Step[] = [() => moment(keepAliveTimeout / 4), get, /hello/];
+      const all = [get, /hello/, ...again, ...again, ...again, ...again];
+      const { conversation, errors } = await ends(http, hello, options, [...all, wasInTime]);
+      return [maskKeepAlive(conversation), errors];
+    }),
   'keepAliveTimeout does not end an answer': (http) =>
     ends(
       http,
@@ -178,20 +205,18 @@ export const limits: Behaviours = {
       [get, /late/],
     ),
   'keepAliveTimeout of 0 keeps': (http) =>
-    ends(http, hello, none, [
-      get,
-      /hello/,
-      () => new Promise((resolve) => setTimeout(resolve, 150)),
-      get,
-      /hello/,
-      leave,
-    ]),
+    ends(http, hello, none, [get, /hello/, () => moment(150), get, /hello/, leave]),
   'the timeout of a server': async (http) => {
     const log: unknown[] = [];
     await using serving = await serve(http, none, hello, (server) => {
       log.push(server.timeout, server.setTimeout(50) === server, server.timeout);
     });
-    return [await serving.talk(), await serving.talk(get, /hello/), log];
+    const silent = await serving.talk();
+    const conversation = await withLimit(50, (limit, wasInTime) => {
+      serving.server.setTimeout(limit);
+      return serving.talk(get, /hello/, wasInTime);
+    });
+    return [silent, conversation, log];
   },
   'the timeout of a server, with a listener': async (http) => {
     const timed = gate<unknown[]>();
@@ -266,12 +291,12 @@ export const limits: Behaviours = {
     return await serving.talk(`GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${many}\r\n`);
   },
   'maxHeaderSize: chunk extensions': async (http) => {
-    await using serving = await serve(http, {}, echo);
+    await using serving = await serve(http, {}, echo());
     const start = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     return await serving.talk(`${start}1;${'e'.repeat(20_000)}\r\na\r\n0\r\n\r\n`);
   },
   'maxHeaderSize: trailers': async (http) => {
-    await using serving = await serve(http, { maxHeaderSize: 500 }, echo);
+    await using serving = await serve(http, { maxHeaderSize: 500 }, echo());
     const start = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     return await serving.talk(`${start}1\r\na\r\n0\r\nX-A: ${'t'.repeat(1_000)}\r\n\r\n`);
   },

@@ -7,6 +7,7 @@ import {
   gate,
   serve,
   textOf,
+  withLimit,
   type Behaviours,
   type Options,
   type Upgradable,
@@ -178,21 +179,23 @@ export const upgrades: Behaviours = {
       await serving.talk(upgrade().replace('/chat', '/other'), /plain/, leave),
     ];
   },
-  'an upgraded socket has no timeouts of HTTP': async (http) => {
-    const options = {
-      headersTimeout: 40,
-      requestTimeout: 40,
-      keepAliveTimeout: 40,
-      connectionsCheckingInterval: 10,
-    };
-    await using serving = await serve(http, options, undefined, (server) => {
-      server.on('upgrade', (_, socket) => {
-        socket.write(accepted);
-        setTimeout(() => socket.end('still here'), 200);
+  'an upgraded socket has no timeouts of HTTP': (http) =>
+    withLimit(40, async (limit, wasInTime) => {
+      const options = {
+        headersTimeout: limit,
+        requestTimeout: limit,
+        keepAliveTimeout: limit,
+        connectionsCheckingInterval: 10,
+      };
+      await using serving = await serve(http, options, undefined, (server) => {
+        server.on('upgrade', (_, socket) => {
+          wasInTime();
+          socket.write(accepted);
+          setTimeout(() => socket.end('still here'), 5 * limit);
+        });
       });
-    });
-    return await serving.talk(upgrade());
-  },
+      return await serving.talk(upgrade());
+    }),
   'CONNECT hands over the socket': async (http) => {
     const facts: unknown[] = [];
     await using serving = await serve(http, {}, undefined, (server) => {

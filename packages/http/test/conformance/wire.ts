@@ -116,3 +116,8 @@ export class Line {
 export function maskDate(text: string): string {
   return text.replaceAll(/^(date): .*? GMT\r$/gim, '$1: now\r');
 }
+
+/** Without what the server says of its keep-alive timeout. */
+export function maskKeepAlive({ received, end }: Conversation): Conversation {
+  return { received: received.replaceAll(/^(keep-alive): .*\r$/gim, '$1: so long\r'), end };
+}

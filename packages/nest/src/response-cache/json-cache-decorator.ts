@@ -38,8 +38,8 @@ export function JsonCache<Request = CacheRequest>(
   return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
     const handler: object = descriptor?.value ?? target;
     Reflect.defineMetadata(jsonCacheMetadata, policy, handler);
-    if (descriptor === undefined || policy === false) return;
-    // First of the method's own, so that the others make the object the text is made of.
+    if (policy === false) return;
+    // First, so that the others make the object the text is made of. On a class too: Nest then misses the module.
     const others: unknown[] = Reflect.getMetadata(interceptorsMetadata, handler) ?? [];
     Reflect.defineMetadata(interceptorsMetadata, [JsonCacheInterceptor, ...others], handler);
   };

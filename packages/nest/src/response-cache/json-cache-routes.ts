@@ -80,6 +80,7 @@ export class JsonCacheRoutes implements OnModuleInit {
         }),
       );
       this.#interceptors = standInFront(controllers, config, interceptor, runOnHits);
+      this.#makeKnown(interceptor, controllers);
     }
     for (const method of methods) if (isRoute(method.handler)) this.#plan(method);
     const inside = new Set([...this.#interceptors.values()].flatMap((each) => each.inside));
@@ -100,6 +101,14 @@ export class JsonCacheRoutes implements OnModuleInit {
     for (const { metatype } of this.#discovery.getProviders()) {
       if (typeof metatype === 'function' && Reflect.hasMetadata(jsonCacheMetadata, metatype))
         misplaced.push({ type: metatype as Class, methodName: '(class)' } as CachedMethod);
+    }
+    for (const { metatype } of this.#discovery.getControllers()) {
+      if (typeof metatype === 'function' && this.#isCachedInVain(metatype)) {
+        throw new JsonCacheError(
+          'ERR_REDLINE_CACHE_PLACE',
+          `@JsonCache is on ${metatype.name}, which has no GET route: it caches GET routes of controllers, not message handlers.`,
+        );
+      }
     }
     for (const { type, methodName } of misplaced) {
       throw new JsonCacheError(
@@ -132,6 +141,26 @@ export class JsonCacheRoutes implements OnModuleInit {
       return this.#plan({ type: controller, handler, methodName: handler.name, policy });
     this.#uncached.add(handler);
     return undefined;
+  }
+
+  /* Nest looks for an interceptor in the module of the controller, where it has only those that decorators name. */
+  #makeKnown(interceptor: NestInterceptor, controllers: ReadonlyMap<Class, unknown>): void {
+    const own = this.#discovery.getProviders().find(({ instance }) => instance === interceptor);
+    for (const { metatype, host } of this.#discovery.getControllers()) {
+      const injectables = controllers.has(metatype as Class) ? host?.injectables : undefined;
+      const type = interceptor.constructor;
+      if (own !== undefined && injectables?.has(type) === false) injectables.set(type, own);
+    }
+  }
+
+  #isCachedInVain(controller: Function): boolean {
+    const prototype: object = controller.prototype;
+    const handlers = new MetadataScanner()
+      .getAllMethodNames(prototype)
+      .map((name) => (prototype as Record<string, Handler>)[name]!);
+    return (
+      Boolean(Reflect.getOwnMetadata(jsonCacheMetadata, controller)) && !handlers.some(isGetRoute)
+    );
   }
 
   get #config(): ApplicationConfig | undefined {

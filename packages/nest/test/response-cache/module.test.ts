@@ -383,6 +383,20 @@ describe('@JsonCache', () => {
     });
   }
 
+  it('refuses a client where a store belongs, when the app starts', async () => {
+    const method = (): void => {};
+    class Redis {
+      readonly status = 'ready';
+      readonly get = method;
+      readonly set = method;
+      readonly del = method;
+    }
+    await assert.rejects(startApp('fastify', [], { store: new Redis() as never }), {
+      code: 'ERR_REDLINE_CACHE_OPTION',
+      message: /^The option store must have get, set and delete, as .*; got Redis\.$/,
+    });
+  });
+
   it('refuses an option that is not there', () => {
     const code = 'ERR_REDLINE_CACHE_OPTION';
     assert.throws(() => JsonCache({ ttlMs: 5 } as never), {

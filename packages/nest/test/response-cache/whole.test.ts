@@ -4,12 +4,17 @@ import {
   Controller,
   Get,
   Injectable,
+  Module,
   Post,
+  Scope,
   UseInterceptors,
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { JsonCache } from '@redline/nest';
 import { map, type Observable } from 'rxjs';
 import { onBothFrameworks, startApp, type Framework, type TestApp } from './harness.ts';
@@ -69,6 +74,41 @@ class PlainController extends Routes {}
 @JsonCache(false)
 class OutController extends Routes {}
 
+/* Without a decorator of the cache on any method. */
+@Controller('simple')
+class SimpleController {
+  @Get()
+  get(): object {
+    return { runs: (runs += 1) };
+  }
+}
+
+@Controller('simple')
+@JsonCache({ ttl: 60_000 })
+class SimpleCachedController {
+  @Get()
+  get(): object {
+    return { runs: (runs += 1) };
+  }
+}
+
+@Controller({ path: 'simple', scope: Scope.REQUEST })
+class ScopedController {
+  @Get()
+  get(): object {
+    return { runs: (runs += 1) };
+  }
+}
+
+@Controller()
+@JsonCache()
+class PostController {
+  @Post()
+  post(): object {
+    return {};
+  }
+}
+
 /** Which of the routes answer the same twice. */
 async function cachedOf(app: TestApp): Promise<string[]> {
   const cached: string[] = [];
@@ -116,6 +156,38 @@ onBothFrameworks('@JsonCache for more than one route', (framework: Framework) =>
     assert.deepEqual(JSON.parse(await test.text('/whole/wrapped')), first);
     assert.equal(test.cache.stats.hits, 1);
     await test.stop();
+  });
+
+  for (const [name, controller, options] of [
+    ['a controller', SimpleCachedController, {}],
+    ['the app', SimpleController, { everyRoute: { ttl: 60_000 } }],
+    ['an app of request-scoped controllers', ScopedController, { everyRoute: { ttl: 60_000 } }],
+  ] as const) {
+    it(`caches where only ${name} says so`, async () => {
+      for (let started = 0; started < 2; started += 1) {
+        const test = await startApp(framework, [controller], options);
+        assert.equal(await test.text('/simple'), await test.text('/simple'));
+        const { hits, misses } = test.cache.stats;
+        assert.deepEqual({ hits, misses }, { hits: 1, misses: 1 });
+        await test.stop();
+      }
+    });
+  }
+
+  it('misses its module', async () => {
+    @Module({ controllers: [SimpleCachedController] })
+    class AppModule {}
+    const adapter = framework === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
+    const options = { logger: false, abortOnError: false } as const;
+    const app = NestFactory.create(AppModule, adapter, options);
+    await assert.rejects(app, { code: 'ERR_REDLINE_CACHE_MODULE' });
+  });
+
+  it('refuses a controller without a GET route', async () => {
+    await assert.rejects(startApp(framework, [PostController]), {
+      code: 'ERR_REDLINE_CACHE_PLACE',
+      message: /PostController, which has no GET route/,
+    });
   });
 
   it('refuses a class that is not a controller', async () => {

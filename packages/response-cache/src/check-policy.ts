@@ -1,19 +1,64 @@
+import { inspect } from 'node:util';
 import { CacheError } from './errors.ts';
 import { refuseUnknown } from './known-options.ts';
 import type { CachePolicy } from './policy.ts';
 
-const known: Readonly<Record<keyof CachePolicy<unknown>, true>> = {
-  ttl: true,
-  stale: true,
-  early: true,
-  tags: true,
-  vary: true,
-  identify: true,
-  key: true,
-  query: true,
-  cookies: true,
-  at: true,
-  guards: true,
+interface Check {
+  isValid(value: unknown): boolean;
+  /** What the option takes, in the words of its error. */
+  readonly wanted: string;
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isListOf = (value: unknown, isValid: (each: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.every(isValid);
+
+function oneOf(...words: readonly string[]): Check {
+  const wanted = words.map((each) => `'${each}'`).join(' or ');
+  return { isValid: (value) => words.includes(value as string), wanted };
+}
+
+/* A text in place of a list would be its letters. */
+const names: Check = {
+  isValid: (value) => isListOf(value, isText),
+  wanted: 'a list of names',
+};
+
+const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = {
+  ttl: undefined,
+  stale: undefined,
+  early: { isValid: (value) => typeof value === 'boolean', wanted: 'true or false' },
+  tags: {
+    isValid: (value) => isFunction(value) || isListOf(value, isText),
+    wanted: 'a list of strings, or a function that returns one',
+  },
+  vary: names,
+  identify: {
+    isValid: (value) => value === 'public' || isFunction(value) || namesOne(value),
+    wanted: "'public', { header: name }, { cookie: name } or a function that names the caller",
+  },
+  key: {
+    isValid: (value) => isText(value) || isFunction(value),
+    wanted: 'a string, or a function that returns one',
+  },
+  query: names,
+  cookies: oneOf('ignore', 'private'),
+  at: oneOf('engine', 'hook', 'handler'),
+  guards: oneOf('skipped'),
+};
+
+const headers = ['x-cache', 'age', 'etag'];
+const defaults: Readonly<Record<string, Check>> = {
+  hosts: {
+    isValid: (value) => value === 'any' || isListOf(value, isText),
+    wanted: "'any' or a list of hosts",
+  },
+  cookies: oneOf('ignore', 'private'),
+  headers: {
+    isValid: (value) => isListOf(value, (each) => headers.includes(each as string)),
+    wanted: `a list of ${headers.join(', ')}`,
+  },
 };
 
 /**
@@ -26,11 +71,19 @@ export function checkPolicy(
   policy: CachePolicy<any>,
   alsoKnown: readonly string[] = [],
 ): void {
-  refuseUnknown(of, policy, [...Object.keys(known), ...alsoKnown]);
+  refuseUnknown(of, policy, [...Object.keys(checks), ...alsoKnown]);
   if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
   if (policy.stale !== 0) checkTtl(policy.stale, 'stale');
-  checkWord(of, 'at', policy.at, ['engine', 'hook', 'handler']);
-  checkWord(of, 'guards', policy.guards, ['skipped']);
+  checkValues(of, policy, checks);
+}
+
+/**
+ * The options that are for all routes.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ */
+export function checkRouteDefaults(of: string, options: object): void {
+  checkValues(of, options, defaults);
 }
 
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
@@ -42,10 +95,22 @@ export function checkTtl(ttl: number | undefined, name = 'ttl'): number | undefi
   );
 }
 
-function checkWord(of: string, name: string, value: unknown, valid: readonly string[]): void {
-  if (value === undefined || valid.includes(value as string)) return;
-  throw new CacheError(
-    'ERR_REDLINE_CACHE_OPTION',
-    `The option ${name} of ${of} must be ${valid.map((each) => `'${each}'`).join(' or ')}; got ${String(value)}.`,
-  );
+function checkValues(
+  of: string,
+  options: object,
+  by: Readonly<Record<string, Check | undefined>>,
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    const check = by[name];
+    if (value === undefined || check === undefined || check.isValid(value)) continue;
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      `The option ${name} of ${of} must be ${check.wanted}; got ${inspect(value, { depth: 1 })}.`,
+    );
+  }
+}
+
+function namesOne(value: unknown): boolean {
+  const { header, cookie } = (value ?? {}) as { header?: unknown; cookie?: unknown };
+  return isText(header) !== isText(cookie);
 }

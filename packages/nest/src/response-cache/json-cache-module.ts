@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { CacheError } from '@redline/response-cache';
-import { checkTtl } from '@redline/response-cache/route';
+import { checkRouteDefaults, checkTtl } from '@redline/response-cache/route';
 import { EarlyRoutes } from './early-routes.ts';
 import { JsonCacheError } from './errors.ts';
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
@@ -156,21 +156,14 @@ const known = [
   'caches',
 ];
 
-const cacheHeaders = ['x-cache', 'age', 'etag'];
-
 function checkOptions(options: JsonCacheModuleOptions): void {
   refuseUnknown('JsonCacheModule', options, known);
+  checkRouteDefaults('JsonCacheModule', options);
   checkTtl(options.ttl);
   if (options.everyRoute !== undefined)
     checkPolicy('everyRoute of JsonCacheModule', options.everyRoute);
   for (const [name, own] of Object.entries(options.caches ?? {}))
     refuseUnknown(`the cache ${name}`, own, ['store', 'ttl', 'keyPrefix', 'timeoutMs']);
-  const unknown = options.headers?.find((header) => !cacheHeaders.includes(header));
-  if (unknown === undefined) return;
-  throw new CacheError(
-    'ERR_REDLINE_CACHE_OPTION',
-    `Unknown header "${unknown}" in the headers of JsonCacheModule. Known headers: ${cacheHeaders.join(', ')}.`,
-  );
 }
 
 function makeCaches(options: JsonCacheModuleOptions): JsonCaches {

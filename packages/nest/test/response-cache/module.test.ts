@@ -5,6 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import {
   Controller,
   Get,
@@ -380,6 +381,39 @@ describe('@JsonCache', () => {
         message: /The option ttl must/,
       });
       assert.throws(() => JsonCacheModule.forRoot({ ttl }), { code: 'ERR_REDLINE_CACHE_OPTION' });
+    });
+  }
+
+  for (const [option, value] of [
+    ['key', 5],
+    ['identify', 'private'],
+    ['identify', {}],
+    ['identify', { header: 5 }],
+    ['vary', 'accept-language'],
+    ['query', 'page'],
+    ['tags', 'articles'],
+    ['cookies', 'none'],
+    ['early', 'yes'],
+  ] as const) {
+    it(`refuses ${inspect(value)} for ${option} of a route`, () => {
+      assert.throws(() => JsonCache({ [option]: value } as object), {
+        code: 'ERR_REDLINE_CACHE_OPTION',
+        message: new RegExp(`^The option ${option} of @JsonCache must be .*; got `),
+      });
+    });
+  }
+
+  for (const [option, value] of [
+    ['hosts', 'api.example'],
+    ['cookies', 'none'],
+    ['headers', 'etag'],
+    ['headers', ['x-powered-by']],
+  ] as const) {
+    it(`refuses ${inspect(value)} for ${option}`, () => {
+      assert.throws(() => JsonCacheModule.forRoot({ [option]: value } as object), {
+        code: 'ERR_REDLINE_CACHE_OPTION',
+        message: new RegExp(`^The option ${option} of JsonCacheModule must be .*; got `),
+      });
     });
   }
 

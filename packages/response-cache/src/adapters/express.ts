@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkPolicy } from '../check-policy.ts';
+import { checkPolicy, checkRouteDefaults } from '../check-policy.ts';
 import { refuseUnknown } from '../known-options.ts';
 import type { JsonCache } from '../json-cache.ts';
 import type { CachePolicy, Place } from '../policy.ts';
@@ -54,6 +54,7 @@ export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest
   const { onPlace, ...defaults } = options;
   checkPolicy('cached()', policy);
   refuseUnknown('cached()', options, ['hosts', 'cookies', 'headers', 'onPlace']);
+  checkRouteDefaults('cached()', defaults);
   const warn = (line: string): void => cache.logger?.warn(line);
   // One middleware may stand in several routes.
   const routes = new Map<string, CachedExpressRoute>();

@@ -10,7 +10,7 @@ import { CacheError } from '../errors.ts';
 import type { Outcome } from '../flight.ts';
 import type { JsonCache } from '../json-cache.ts';
 import { refuseUnknown } from '../known-options.ts';
-import { checkPolicy } from '../check-policy.ts';
+import { checkPolicy, checkRouteDefaults } from '../check-policy.ts';
 import type { CachePolicy } from '../policy.ts';
 import {
   answerOptions,
@@ -70,6 +70,7 @@ const responses = fastifyResponses as ResponsePort<unknown> & ResponsePort<Fasti
 const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => {
   const { cache, ...defaults } = options;
   refuseUnknown('fastifyCache', options, ['cache', 'hosts', 'cookies', 'headers']);
+  checkRouteDefaults('fastifyCache', defaults);
   const log = logOf(app, cache);
   const placed: Placed[] = [];
 

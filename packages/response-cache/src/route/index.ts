@@ -22,7 +22,7 @@ export {
   type Around,
   type Placement,
 } from './place.ts';
-export { checkPolicy, checkTtl } from '../check-policy.ts';
+export { checkPolicy, checkRouteDefaults, checkTtl } from '../check-policy.ts';
 export { produce } from './produce.ts';
 export { hooksOf } from './fastify-hooks.ts';
 export { middlewareBefore } from './express-stack.ts';

@@ -14,6 +14,8 @@ npm install --no-audit --no-fund --loglevel=error --omit=dev @nestjs/common@11 @
   class-transformer@0.5 class-validator@0.15 nestjs-zod@5 zod@4 @nestjs/cache-manager@3 cache-manager@7 keyv@5 \
   nestjs-pino@5 pino-http@11
 mkdir node_modules/@redline
-for name in http defer response-cache; do ln -s "$root/packages/$name" "node_modules/@redline/$name"; done
+for name in defer response-cache; do ln -s "$root/packages/$name" "node_modules/@redline/$name"; done
+# Through a link it would have a pino of its own, and a log is not known to another copy.
+cp -r "$root/packages/http" node_modules/@redline/http
 ln -s "$root/scripts/services" node_modules/@redline/services
 node --test "packages/nest/dist-test/**/*.test.js"

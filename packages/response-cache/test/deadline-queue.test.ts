@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineQueue, type PendingCall } from '../src/deadline-queue.ts';
+import { until } from './until.ts';
 
 // The queue's own timer does not keep the process up.
 const alive = setInterval(() => {}, 1_000);
@@ -67,7 +68,7 @@ describe('DeadlineQueue', () => {
     queue.settle(first);
     await sleep(80);
     queue.add(makeCall(givenUp, 'second'));
-    await sleep(100);
+    await until('the deadline of the second', () => givenUp.length > 0);
     assert.deepEqual(givenUp, ['second']);
   });
 

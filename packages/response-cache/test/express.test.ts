@@ -9,6 +9,7 @@ import express, { type Express } from 'express';
 import { cached, type ExpressCacheOptions } from '../src/adapters/express.ts';
 import { JsonCache, type CachePolicy } from '../src/index.ts';
 import { rawRequest, requestsFor } from './raw-request.ts';
+import { until } from './until.ts';
 
 interface Started {
   readonly port: number;
@@ -114,9 +115,15 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
       const cache = makeCache();
       let runs = 0;
       let fails = true;
+      let arrived = 0;
       const { fetch, text } = await start(t, (app) => {
+        app.use((_request, _response, next) => {
+          arrived += 1;
+          next();
+        });
         app.get('/', cached(cache, { ...policy, ttl: 10, stale: 60_000 }, options), async () => {
           runs += 1;
+          await until('five requests', () => arrived === 5);
           await sleep(30);
           throw new Error(`run ${runs}`);
         });
@@ -148,18 +155,23 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
     it('goes on where a client leaves before there is a response', async (t) => {
       const cache = makeCache();
       let runs = 0;
+      let arrived = 0;
       const { fetch, text } = await start(t, (app) => {
+        app.use((_request, _response, next) => {
+          arrived += 1;
+          next();
+        });
         app.get('/', cached(cache, policy, options), async (_request, response) => {
           runs += 1;
-          await sleep(runs === 1 ? 100 : 1);
+          if (runs === 1) await once(response, 'close');
           response.json({ run: runs });
         });
       });
       const gone = new AbortController();
       const left = fetch('/', { signal: gone.signal });
-      await sleep(30);
+      await until('the first run', () => runs === 1);
       const waiting = text('/');
-      await sleep(10);
+      await until('who waits', () => arrived === 2);
       gone.abort();
       await assert.rejects(left);
       assert.equal(await waiting, '{"run":2}');

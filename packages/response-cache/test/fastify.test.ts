@@ -6,6 +6,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { fastifyCache, type FastifyCachePolicy } from '../src/adapters/fastify.ts';
 import { JsonCache, memoryStore, type JsonCacheOptions, type RouteDefaults } from '../src/index.ts';
 import { rawRequest, requestsFor } from './raw-request.ts';
+import { until } from './until.ts';
 
 interface Started {
   readonly app: FastifyInstance;
@@ -131,9 +132,12 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
 
     it('gives the error of one run to all who wait, and keeps nothing', async (t) => {
       let runs = 0;
+      let arrived = 0;
       const { fetch } = await start(t, (app) => {
+        app.server.on('request', () => (arrived += 1));
         app.get('/', withCache({ at }), async () => {
           runs += 1;
+          await until('five requests', () => arrived === 5);
           await sleep(50);
           throw new Error(`run ${runs}`);
         });

@@ -269,6 +269,22 @@ onBothFrameworks('The places of @JsonCache', (framework) => {
     await until('ten lines', () => logged.join('').split('"url":"/items/1"').length === 11);
   });
 
+  it('give each origin its own CORS headers', onTheEngine, async (t) => {
+    const { raw, stats } = await start(t, framework, [routesAt('engine')], {
+      onEngine: true,
+      prepare: (app) => app.enableCors({ origin: ['http://a.test', 'http://b.test'] }),
+    });
+    for (let round = 0; round < 6; round++) {
+      for (const origin of ['http://a.test', 'http://b.test']) {
+        const response = await raw('GET /nothing HTTP/1.1', `Origin: ${origin}`);
+        const allowed = /^access-control-allow-origin: (.*)\r$/im.exec(response)?.[1];
+        assert.equal(allowed, origin);
+      }
+      assert.doesNotMatch(await raw('GET /nothing HTTP/1.1'), /access-control-allow-origin/i);
+    }
+    assert.ok(stats()!.hits > 0);
+  });
+
   it(
     'leave to the hook what JavaScript alone can log, and what middleware has to see',
     onTheEngine,

@@ -45,7 +45,9 @@ export function watchSent(
     return Reflect.apply(write, this, args);
   };
   own.end = function (this: ServerResponse, ...args: unknown[]): unknown {
-    const [body, encoding] = args;
+    const [first, encoding] = args;
+    const isEmpty = first === undefined || first === null || typeof first === 'function';
+    const body = isEmpty ? '' : first;
     const isText = typeof body === 'string' && (encoding ?? 'utf8') === 'utf8';
     restore('write', 'end');
     const ended: unknown = Reflect.apply(end, this, args);

@@ -26,6 +26,8 @@ export interface AppSettings {
   maxPending?: number;
   /** Of the journal. @default 1 GiB */
   maxBytes?: number;
+  /** @default 1 minute */
+  replayWindowMs?: number;
   delayMs?: number;
   quiet?: boolean;
   /** @default 'fastify' */
@@ -53,6 +55,7 @@ const options = {
     directory: settings.directory,
     segmentBytes: settings.segmentBytes,
     maxBytes: settings.maxBytes ?? 1 << 30,
+    replayWindowMs: settings.replayWindowMs ?? 60_000,
     adoptEveryMs: 50,
     fs: crash === undefined ? nodeFs : crashingFs(crash.call, crash.moment),
   },

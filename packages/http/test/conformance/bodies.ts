@@ -102,7 +102,7 @@ export const bodies: Behaviours = {
     await untilStill(() => line.socket.writableLength + request.readableLength);
     const held = line.socket.writableLength > total / 4;
     const few = request.readableLength < mebibyte;
-    request.resume();
+    await once(request.resume(), 'end');
     await line.untilClosed();
     line.socket.destroy();
     return { held, few, received: line.received };
@@ -131,7 +131,7 @@ export const bodies: Behaviours = {
     await untilStill(() => line.socket.writableLength + request.readableLength);
     const held = line.socket.writableLength > 16 * mebibyte;
     const few = request.readableLength < mebibyte;
-    request.resume();
+    await once(request.resume(), 'end');
     await line.untilClosed();
     line.socket.destroy();
     return { held, few, received: line.received };

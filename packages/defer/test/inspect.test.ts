@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
+import { runInspect } from '../src/inspect/inspect.ts';
 import { defineJob } from '../src/job/job.ts';
 import { dead } from '../src/sink.ts';
 import { temporaryFolder, TestSink, turns, until } from './harness.ts';
@@ -151,3 +152,36 @@ test(
     for (const path of paths) assert.equal(statSync(join(directory, path)).uid, app, path);
   },
 );
+
+test('says to another user that it cannot read the dead letters, and not that there are none', async (t) => {
+  if (process.platform === 'win32') return t.skip('Files have no modes.');
+  const directory = temporaryFolder(t);
+  const sink = new TestSink();
+  sink.answer = (batch) => batch.map(() => dead(new Error('no such mailbox')));
+  const app = createDefer({
+    sinks: { mail: sink },
+    journal: { directory },
+    level: 'process',
+    handleSignals: false,
+    logger: false,
+  });
+  app.defer(defineJob<object>('send'), {});
+  await until('the letter', () => app.deadLetters.size === 1);
+  await app.close();
+  const [letter] = readdirSync(join(directory, 'dead'));
+  chmodSync(directory, 0o755);
+  chmodSync(join(directory, 'dead', letter!), 0);
+  const isRoot = process.geteuid!() === 0;
+  for (const options of [{}, { requeue: true }, { remove: true, all: true }, { serve: true }]) {
+    // Modes do not keep root out.
+    if (isRoot) process.seteuid!(65_534);
+    try {
+      await assert.rejects(
+        runInspect(directory, options, () => {}),
+        { code: 'ERR_REDLINE_DEFER_JOURNAL', message: /EACCES/ },
+      );
+    } finally {
+      if (isRoot) process.seteuid!(0);
+    }
+  }
+});

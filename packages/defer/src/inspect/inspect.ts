@@ -1,6 +1,7 @@
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
-import { FileDeadLetters } from '../journal/dead-letters.ts';
+import { FileDeadLetters, isLetter } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
 import { jobsByName } from '../directory/jobs-by-name.ts';
 import {
@@ -181,7 +182,9 @@ function chooser({ state, id, job, sink }: InspectOptions): (listed: ListedJob) 
 
 async function read(directory: string): Promise<Listing> {
   try {
-    return await readDirectory(directory);
+    const listing = await readDirectory(directory);
+    checkLetters(join(directory, 'dead'));
+    return listing;
   } catch (cause) {
     if (cause instanceof DeferError) throw cause;
     throw new DeferError(
@@ -189,6 +192,19 @@ async function read(directory: string): Promise<Listing> {
       `${directory} cannot be read: ${(cause as Error).message}.`,
       { cause },
     );
+  }
+}
+
+/* The app leaves out letters that it cannot read; to another user, there would be none. @throws */
+function checkLetters(folder: string): void {
+  if (!existsSync(folder)) return; // No job has failed yet.
+  for (const name of readdirSync(folder).filter(isLetter)) {
+    try {
+      closeSync(openSync(join(folder, name), 'r'));
+    } catch (error) {
+      // The app has requeued or removed it meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
   }
 }
 

@@ -43,7 +43,9 @@ const thisRealm: string = createHash('sha256')
 
 const thisTask: number = taskId();
 
-export const thisOwner: string = `${thisTask}-${startOf(thisTask) ?? 0}-${thisRealm}`;
+const thisStart: number | undefined = startOf(thisTask);
+
+export const thisOwner: string = `${thisTask}-${thisStart ?? 0}-${thisRealm}`;
 
 /** How often the owner of a folder gives a sign of life. */
 export const lifeSignEveryMs = 5_000;
@@ -57,7 +59,7 @@ export function isAlive(owner: string): boolean | undefined {
   const startNow = startOf(Number(pid));
   if (startNow !== undefined) return startNow === Number(start);
   // Without /proc there is only a process id, which may have been reused: then its journal waits for that process to end.
-  return process.platform === 'linux' ? false : answersSignals(Number(pid));
+  return thisStart === undefined ? answersSignals(Number(pid)) : false;
 }
 
 /** Changes with every sign of life of the owner. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -517,6 +517,39 @@ test('what other lives left keeps its order, although the clock was set back bet
   t.after(() => deferrer.close());
   await until('all of them', () => sink.data.length === 3);
   assert.deepEqual(sink.data, [0, 1, 2]);
+});
+
+test('a process that lives keeps its journal where there is no /proc', (t) => {
+  const directory = temporaryFolder(t);
+  const source = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'));
+  const program = `
+    const [{ createDefer }, { spawnSync }, { readdirSync }] = await Promise.all([
+      import(${source}),
+      import('node:child_process'),
+      import('node:fs'),
+    ]);
+    const directory = ${JSON.stringify(directory)};
+    const deferrer = createDefer({ sinks: {}, journal: { directory }, logger: false });
+    await deferrer.ready();
+    if (process.argv[1] !== 'other') {
+      const before = readdirSync(directory);
+      const other = ['--input-type=module', '-e', process.env.PROGRAM, 'other'];
+      const { status } = spawnSync(process.execPath, other);
+      console.log(status, JSON.stringify(before) === JSON.stringify(readdirSync(directory)));
+    }
+    await deferrer.close();
+  `;
+  const isolated = (...command: string[]): SpawnSyncReturns<string> => {
+    const hide = 'umount -l /proc && exec "$0" "$@"';
+    const env = { ...process.env, PROGRAM: program };
+    return spawnSync('unshare', ['--mount', 'sh', '-c', hide, ...command], {
+      encoding: 'utf8',
+      env,
+    });
+  };
+  if (isolated('true').status !== 0) return t.skip('It takes root and Linux to hide /proc.');
+  const { stdout, stderr } = isolated(process.execPath, '--input-type=module', '-e', program);
+  assert.equal(stdout, '0 true\n', stderr);
 });
 
 test('SIGTERM ends a process that listens in the way of signal-exit, too', async () => {

@@ -595,3 +595,41 @@ async function start(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, deferrer, sink, get: (path) => fetch(url + path) };
 }
+
+test('on Express, a response is held behind wrappers that make its header themselves, as compression does', async (t) => {
+  const deferrer = createDefer({
+    sinks: { test: new TestSink() },
+    journal: { directory: temporaryFolder(t) },
+    level: 'process',
+    handleSignals: false,
+    logger: false,
+  });
+  const app = express();
+  app.use(expressDefer(deferrer));
+  app.use((_request, _response, next) => {
+    defer(job, 'early');
+    next();
+  });
+  app.use((_request, response, next) => {
+    for (const name of ['write', 'end'] as const) {
+      const original = response[name] as (...args: unknown[]) => never;
+      response[name] = (...args: unknown[]) => {
+        if (!response.headersSent) response.writeHead(response.statusCode);
+        return original.apply(response, args);
+      };
+    }
+    next();
+  });
+  app.get('/', (_request, response) => {
+    response.status(201).write('all ');
+    response.end('is well');
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(async () => {
+    server.close().closeAllConnections();
+    await deferrer.close();
+  });
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  assert.deepEqual([response.status, await response.text()], [201, 'all is well']);
+});

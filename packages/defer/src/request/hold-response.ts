@@ -96,6 +96,8 @@ export class HeldResponse implements HeldReply {
       this.#isDisturbed = true;
       return false;
     }
+    // While it is held there is no header yet, and wrappers (compression, sessions) make one again before each step.
+    if (name === 'writeHead' && this.#steps.length > 0) return false;
     this.#steps.push({ name, args });
     if (this.#state === 'free') {
       this.#state = 'held';

@@ -7,7 +7,7 @@ import { centreOf } from '../stats/centre.ts';
 import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
 import { bandOf, compare, judge } from '../stats/verdict.ts';
-import { label } from '../servers/contract.ts';
+import { labelsOf } from '../servers/contract.ts';
 import { warningsOf } from './guards.ts';
 import { medianProbe } from './probe.ts';
 import {
@@ -56,7 +56,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
       generator: seen.generator.name,
       threads: seen.generator.threads,
       connections: plan.connections,
-      requests: plan.requestLabel === undefined ? plan.requests.map(label) : [plan.requestLabel],
+      requests: plan.requestLabel === undefined ? labelsOf(plan.requests) : [plan.requestLabel],
       openLoopRps: seen.openLoopRps,
     },
     precision: {

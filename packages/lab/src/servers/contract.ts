@@ -43,6 +43,18 @@ export function label(request: { method: string; path: string }): string {
   return `${request.method} ${maskSecrets(request.path)}`;
 }
 
+/** Of more different ones than this, the first few are named. */
+const mostNamed = 20;
+const namedOfMany = 3;
+
+/** For people and the result file: thousands of paths would hide everything else there. */
+export function labelsOf(requests: readonly { method: string; path: string }[]): string[] {
+  const labels = requests.map(label);
+  const distinct = [...new Set(labels)];
+  if (distinct.length <= mostNamed) return labels;
+  return [...distinct.slice(0, namedOfMany), `${distinct.length - namedOfMany} others`];
+}
+
 async function ask(server: Server, request: Required<RequestConfig>): Promise<Answer> {
   try {
     // Twice, and the second counts: the first may fill a cache whose answers are what is measured.

@@ -15,6 +15,7 @@ A scenario takes every option of \`redline bench\`. Long ones:
   defer         2 hours; 20 minutes with --quick
   http          50 minutes; 6 with --quick --restarts 1
   frameworks    17 minutes; 5 with --quick
+  cached-peers  the first run downloads and builds what it compares with
   spawn         20 minutes with --quick --restarts 4
   verdicts      10 minutes
   ci-verdicts   5 minutes a run; --minutes bounds all

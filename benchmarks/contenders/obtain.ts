@@ -17,6 +17,7 @@ export const programs = {
   deno: join(folder, 'runtimes', 'node_modules', '.bin', 'deno'),
   'go-http': join(build, 'http-go'),
   hyper: join(build, 'hyper', 'release', 'http-hyper'),
+  'go-cached': join(build, 'cached-go'),
 };
 
 export type Contender = keyof typeof programs;
@@ -27,6 +28,7 @@ const builds = {
   'posix-spawn': { with: 'cargo', run: () => cargoBuild('posix-spawn', 'posix-spawn') },
   'go-http': { with: 'Go', run: () => goBuild('http-go', programs['go-http']) },
   hyper: { with: 'cargo', run: () => cargoBuild('http-hyper', 'hyper') },
+  'go-cached': { with: 'Go', run: () => goBuild('cached-peers/go', programs['go-cached']) },
 };
 
 /** @returns why a contender of these is missing; those that are there are not in it */

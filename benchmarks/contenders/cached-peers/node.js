@@ -1,0 +1,64 @@
+// The cached route on Node: `node.js CONTENDER`, with the Redis in REDIS_URL and lines in LOG.
+import process from 'node:process';
+import { answersOf, createServer, serverFactory } from '@redline/http';
+import { engineLines } from '@redline/http/pino';
+import { JsonCache, redisStore, tieredStore } from '@redline/response-cache';
+import Fastify from 'fastify';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { json, productOf } from './products.js';
+
+const { HOST, PORT, REDIS_URL, LOG } = process.env;
+const freshMs = 3_600_000;
+const destination = { dest: LOG, sync: false, minLength: 4_096, periodicFlush: 1_000 };
+const logger = pino({ base: null }, pino.destination(destination));
+const redis = new Redis(REDIS_URL, { enableAutoPipelining: true });
+
+const servers = {
+  /** As it is written by hand: no package of ours. */
+  'fastify-ioredis': () => onFastify({}, (id) => redis.get(`product:${id}`)),
+  'redline-redis': () => onFastify({ serverFactory }, cached(redisStore(redis))),
+  'redline-memory': () => onFastify({ serverFactory }, cached(tieredStore(redis))),
+  'redline-engine': inTheEngine,
+};
+await servers[process.argv[2]]();
+
+function cached(store) {
+  const cache = new JsonCache({ store, ttl: freshMs });
+  return (id) => cache.answer(id, () => JSON.parse(productOf(id)));
+}
+
+async function onFastify(options, productFor) {
+  const app = Fastify(options);
+  app.addHook('onResponse', (request, reply, done) => {
+    write(request.headers, request.method, request.url, reply.statusCode, reply.elapsedTime);
+    done();
+  });
+  app.get('/products/:id', async (request, reply) => {
+    reply.header('Content-Type', json);
+    return productFor(request.params.id);
+  });
+  await app.listen({ port: Number(PORT), host: HOST });
+}
+
+/** The second time an answer is the same, the engine keeps it, and gives it and its line from then on. */
+function inTheEngine() {
+  const productFor = cached(tieredStore(redis));
+  const headers = { 'Content-Type': json };
+  const server = createServer(async (request, response) => {
+    const since = performance.now();
+    const answers = answersOf(server);
+    const ticket = answers?.ticket();
+    const body = await productFor(request.url.slice('/products/'.length));
+    response.writeHead(200, headers).end(body);
+    write(request.headers, request.method, request.url, 200, performance.now() - since);
+    const line = answers?.lines.line;
+    answers?.offer(request, { headers, body, freshMs, identify: 'public', line }, ticket);
+  });
+  server.listen(Number(PORT), HOST, () => answersOf(server)?.log(engineLines(logger)));
+}
+
+function write(headers, method, url, statusCode, responseTime) {
+  const reqId = headers['x-request-id'];
+  logger.info({ reqId, method, url, statusCode, responseTime }, 'request completed');
+}

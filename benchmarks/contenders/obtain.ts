@@ -17,6 +17,8 @@ export const programs = {
   deno: join(folder, 'runtimes', 'node_modules', '.bin', 'deno'),
   'go-http': join(build, 'http-go'),
   hyper: join(build, 'hyper', 'release', 'http-hyper'),
+  axum: join(build, 'cached-axum', 'release', 'cached-axum'),
+  'axum-tuned': join(build, 'cached-axum', 'tuned', 'cached-axum'),
   'go-cached': join(build, 'cached-go'),
 };
 
@@ -28,6 +30,11 @@ const builds = {
   'posix-spawn': { with: 'cargo', run: () => cargoBuild('posix-spawn', 'posix-spawn') },
   'go-http': { with: 'Go', run: () => goBuild('http-go', programs['go-http']) },
   hyper: { with: 'cargo', run: () => cargoBuild('http-hyper', 'hyper') },
+  axum: { with: 'cargo', run: () => cargoBuild('cached-peers/axum', 'cached-axum') },
+  'axum-tuned': {
+    with: 'cargo',
+    run: () => cargoBuild('cached-peers/axum', 'cached-axum', 'tuned'),
+  },
   'go-cached': { with: 'Go', run: () => goBuild('cached-peers/go', programs['go-cached']) },
 };
 
@@ -74,11 +81,10 @@ function goBuild(source: string, program: string): Promise<unknown> {
   return run('go', ['build', '-trimpath', '-o', program, '.'], { cwd: join(folder, source) });
 }
 
-function cargoBuild(source: string, target: string): Promise<unknown> {
+function cargoBuild(source: string, target: string, profile = 'release'): Promise<unknown> {
   const into = join(build, target);
-  return run('cargo', ['build', '--release', '--locked', '--quiet', '--target-dir', into], {
-    cwd: join(folder, source),
-  });
+  const options = ['--profile', profile, '--locked', '--quiet', '--target-dir', into];
+  return run('cargo', ['build', ...options], { cwd: join(folder, source) });
 }
 
 /** npm looks and returns at once when they are there. @returns why not, if so */

@@ -24,6 +24,11 @@ export const peers: Record<string, { note: string; needs: Need[] }> = {
   nginx: { note: 'proxy_cache, log in batches of 64 KiB', needs: ['nginx'] },
   haproxy: { note: 'cache, one thread, log to a file', needs: ['haproxy'] },
   varnish: { note: 'with varnishncsa', needs: ['varnishd', 'varnishncsa'] },
+  'axum-default': { note: 'axum, redis-rs, tracing', needs: ['axum', 'redis-server'] },
+  'axum-tuned': {
+    note: 'the same on one thread, LTO, own lines',
+    needs: ['axum-tuned', 'redis-server'],
+  },
   'go-redis': { note: 'net/http, go-redis, slog', needs: ['go-cached', 'redis-server'] },
   rueidis: { note: 'net/http, rueidis with its cache, slog', needs: ['go-cached', 'redis-server'] },
   bun: { note: 'Bun.serve and its Redis client', needs: ['bun', 'redis-server'] },
@@ -46,7 +51,7 @@ export async function obtainPeers(): Promise<{
   /** Contender → why it cannot run here. */
   missing: Record<string, string>;
 }> {
-  const built = ['go-cached', 'bun'] as const;
+  const built = ['axum', 'axum-tuned', 'go-cached', 'bun'] as const;
   const missing: Partial<Record<Need, string>> = await obtainContenders(built);
   const found: Record<string, string> = {};
   for (const [program, from] of Object.entries(packaged)) {

@@ -1,4 +1,5 @@
 // The cached route on Node: `node.js CONTENDER`, with the Redis in REDIS_URL and lines in LOG.
+import { once } from 'node:events';
 import process from 'node:process';
 import { answersOf, createServer, serverFactory } from '@redline/http';
 import { engineLines } from '@redline/http/pino';
@@ -13,6 +14,7 @@ const freshMs = 3_600_000;
 const destination = { dest: LOG, sync: false, minLength: 4_096, periodicFlush: 1_000 };
 const logger = pino({ base: null }, pino.destination(destination));
 const redis = new Redis(REDIS_URL, { enableAutoPipelining: true });
+await once(redis, 'ready');
 
 const servers = {
   /** As it is written by hand: no package of ours. */

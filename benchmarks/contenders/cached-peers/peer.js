@@ -28,6 +28,8 @@ const contenders = {
     log,
   ],
   varnish,
+  'axum-default': () => withRedis(programs.axum, 'default'),
+  'axum-tuned': () => withRedis(programs['axum-tuned'], 'tuned'),
   'go-redis': () => withRedis(programs['go-cached'], 'go-redis'),
   rueidis: () => withRedis(programs['go-cached'], 'rueidis'),
   bun: () => withRedis(programs.bun, beside('bun.js')),

@@ -76,7 +76,8 @@ export class Deferrer implements LaneHost {
           clock: this.clock,
           syncTimeoutMs: options.acknowledgeTimeoutMs,
           trouble: (error) => logger.warn(`defer: ${error.message}`, error),
-          recovered: () => logger.log('defer: the journal can be written again.'),
+          recovered: (afterMs) =>
+            logger.log(`defer: the journal can be written again after ${Math.round(afterMs)} ms.`),
           committed: (jobs, error) => this.desk.committed(jobs, error),
         },
         {

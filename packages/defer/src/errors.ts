@@ -1,24 +1,5 @@
-export type DeferErrorCode =
-  | 'ERR_REDLINE_DEFER_OPTION'
-  | 'ERR_REDLINE_DEFER_NO_INSTANCE'
-  | 'ERR_REDLINE_DEFER_UNKNOWN_JOB'
-  | 'ERR_REDLINE_DEFER_UNKNOWN_SINK'
-  | 'ERR_REDLINE_DEFER_UNSERIALISABLE'
-  | 'ERR_REDLINE_DEFER_TOO_LARGE'
-  | 'ERR_REDLINE_DEFER_REFUSED'
-  | 'ERR_REDLINE_DEFER_LEVEL'
-  | 'ERR_REDLINE_DEFER_FULL'
-  | 'ERR_REDLINE_DEFER_CLOSED'
-  | 'ERR_REDLINE_DEFER_WITHDRAWN'
-  | 'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED'
-  | 'ERR_REDLINE_DEFER_JOURNAL'
-  | 'ERR_REDLINE_DEFER_JOURNAL_VERSION'
-  | 'ERR_REDLINE_DEFER_DAMAGED'
-  | 'ERR_REDLINE_DEFER_TIMEOUT'
-  | 'ERR_REDLINE_DEFER_DEAD';
-
-/** Every code this package throws or logs, with the sentence the README gives for it. */
-export const deferErrorDocs: Readonly<Record<DeferErrorCode, string>> = {
+/** What each code means; README.md says the same. */
+export const deferErrorDocs = {
   ERR_REDLINE_DEFER_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_DEFER_NO_INSTANCE:
     '`defer()` was called outside a request, and there is not exactly one deferrer.',
@@ -41,10 +22,13 @@ export const deferErrorDocs: Readonly<Record<DeferErrorCode, string>> = {
   ERR_REDLINE_DEFER_DAMAGED: 'A journal is damaged. All records that can be read are delivered.',
   ERR_REDLINE_DEFER_TIMEOUT: 'The sink did not respond within `sendTimeoutMs`.',
   ERR_REDLINE_DEFER_DEAD: 'The job failed for good and is a dead letter; `cause` has the reason.',
-};
+} as const;
+
+export type DeferErrorCode = keyof typeof deferErrorDocs;
 
 /** An error of this package. `code` is stable; the message may change. */
 export class DeferError extends Error {
+  override readonly name = 'DeferError';
   readonly code: DeferErrorCode;
   /** What Fastify and Express answer with when it reaches them, and Nest, which knows an HTTP error by all three. */
   readonly statusCode: number;
@@ -54,7 +38,6 @@ export class DeferError extends Error {
 
   constructor(code: DeferErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'DeferError';
     this.code = code;
     this.statusCode = unavailable.has(code) ? 503 : 500;
     this.status = this.statusCode;

@@ -7,7 +7,7 @@ import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-op
 import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, JobSpans, Sink } from './sink.ts';
-import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from './validate.ts';
+import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from './validate.ts';
 
 export const defaultReplayWindowMs = 60_000;
 
@@ -147,8 +147,8 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(options: DeferOptions): ResolvedOptions {
-  onlyKnown('', options ?? null, optionNames);
-  onlyKnown('after', options.after, { timeoutMs: true, maxPending: true });
+  refuseUnknown('createDefer', options ?? null, optionNames);
+  refuseUnknown('after', options.after, { timeoutMs: true, maxPending: true });
   const lanes = new Map<string, ResolvedLane>();
   const journal = options.journal && resolveJournal(options.journal);
   for (const [name, lane] of Object.entries(options.sinks ?? {})) {
@@ -235,7 +235,7 @@ const journalNames = {
 } as const satisfies Record<keyof JournalOptions, true>;
 
 function resolveJournal(options: JournalOptions): Required<JournalOptions> {
-  onlyKnown('journal', options, journalNames);
+  refuseUnknown('journal', options, journalNames);
   if (typeof options.directory !== 'string' || options.directory === '') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',

@@ -26,20 +26,27 @@ export function oneOf<const T>(name: string, value: unknown, allowed: readonly T
 
 /**
  * A name that is mistyped must not be a default that nobody asked for. `known` is an object, so that the compiler
- * holds it and the options' type together. `at` is '' for those of `createDefer` itself.
+ * holds it and the options' type together.
  *
  * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
  */
-export function onlyKnown(at: string, given: unknown, known: Readonly<Record<string, true>>): void {
+export function refuseUnknown(
+  of: string,
+  given: unknown,
+  known: Readonly<Record<string, true>>,
+): void {
   if (given === undefined) return;
   if (typeof given !== 'object' || given === null) {
-    throw wrong(at === '' ? 'of createDefer' : at, 'an object', given);
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_OPTION',
+      `The options of ${of} must be an object; got ${String(given)}.`,
+    );
   }
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(known, name)) continue;
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `Unknown option ${at === '' ? '' : `${at}.`}${name}. Known options: ${Object.keys(known).join(', ')}.`,
+      `Unknown option "${name}" of ${of}. Known options: ${Object.keys(known).join(', ')}.`,
     );
   }
 }

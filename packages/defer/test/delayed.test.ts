@@ -122,7 +122,7 @@ test('a time that is none is an error that says so, and nothing is kept', async 
     [{ runAt: seconds }, /is it in seconds\?/],
     [{ runAt: -5 }, /is long ago/],
     [{ delayMs: 5, runAt: new Date() }, /exclude each other/],
-    [{ delay: 5 }, /Unknown option defer\.delay/],
+    [{ delay: 5 }, /Unknown option "delay" of defer/],
   ];
   for (const [call, message] of wrong) {
     const code = 'ERR_REDLINE_DEFER_OPTION';

@@ -1,11 +1,11 @@
 import type { SocketAddress } from './native/index.ts';
 import { setImmediate } from './clocks.ts';
+import { HttpError } from './errors.ts';
 import type { EngineConnection, StreamHandle } from './exchange.ts';
-import { errorOf } from './own-errors.ts';
 
 const SOCKET = 0;
 
-/** Makes a handle of libuv's of whatever class extends this. */
+/** Makes a libuv handle of any class that extends this one. */
 // eslint-disable-next-line typescript/no-extraneous-class -- its constructor chooses what `this` is
 class Hollow {
   constructor(Native: StreamHandle) {
@@ -45,7 +45,7 @@ export class ConnectionHandle extends Hollow {
   }
 
   get isStreamBase(): boolean {
-    throw errorOf(
+    throw new HttpError(
       'ERR_REDLINE_HTTP_SOCKET',
       'The bytes of this connection belong to the engine: TLS and HTTP/2 take the socket of "upgrade" or "connect", or a ' +
         'server made by node:http',
@@ -101,7 +101,7 @@ export class ConnectionHandle extends Hollow {
     return 0;
   }
 
-  // The engine's connections hold the loop together, through the server.
+  // The engine's connections keep the loop alive through the server.
   ref(): void {}
   unref(): void {}
   hasRef(): boolean {
@@ -112,7 +112,7 @@ export class ConnectionHandle extends Hollow {
     this.release();
     this.#afterClose = afterClose;
     this.#connection.native.destroy();
-    // It may be gone already: then no event of the engine follows.
+    // It may be gone already; then the engine emits no further event.
     if (this.#connection.native.closed) setImmediate(() => this.closed());
   }
 

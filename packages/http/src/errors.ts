@@ -1,6 +1,28 @@
 import { getSystemErrorName, inspect } from 'node:util';
 
-// These are Node's own errors, for behaviour that is Node's: the classes are not public, their shape is.
+/** What each code means; README.md says the same. */
+export const httpErrorDocs = {
+  ERR_REDLINE_HTTP_OPTION: 'an option of `runThreads` is unknown or has an invalid value',
+  ERR_REDLINE_HTTP_SOCKET:
+    '`request.socket` was given to TLS or HTTP/2, which read it natively; use the socket of `upgrade` or `connect` instead',
+  ERR_REDLINE_HTTP_THREAD_NOT_STARTED:
+    '`threads.started` rejects: a thread exited before any had started',
+} as const;
+
+export type HttpErrorCode = keyof typeof httpErrorDocs;
+
+/** An error of this package's own. `code` is stable; the message may change. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly code: HttpErrorCode;
+
+  constructor(code: HttpErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+// What follows are Node's own errors, for behaviour that is Node's: the classes are not public, their shape is.
 
 /** An error as Node's internals make them: `code`, and the code in the first line of the stack. */
 export function nodeError(code: string, message: string, Base: ErrorConstructor = Error): Error {

@@ -69,9 +69,9 @@ const defaults: Readonly<Record<string, Check>> = {
 export function checkPolicy(
   of: string,
   policy: CachePolicy<any>,
-  alsoKnown: readonly string[] = [],
+  alsoKnown: Readonly<Record<string, true>> = {},
 ): void {
-  refuseUnknown(of, policy, [...Object.keys(checks), ...alsoKnown]);
+  refuseUnknown(of, policy, { ...checks, ...alsoKnown });
   if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
   if (policy.stale !== 0) checkTtl(policy.stale, 'stale');
   checkValues(of, policy, checks);

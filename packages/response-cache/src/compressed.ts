@@ -27,7 +27,7 @@ const maxTailLength = 64;
  * ```
  */
 export function compressed(store: JsonStore, options: CompressedOptions = {}): JsonStore {
-  refuseUnknown('compressed', options, ['minLength']);
+  refuseUnknown('compressed', options, { minLength: true });
   const minLength = positiveInteger('minLength', options.minLength ?? 1_024);
   const pack = (raw: string): string => (raw.length < minLength ? raw : deflate(raw));
   const packing = ({ keep, release }: Lease, lease: Lease): Lease => ({

@@ -1,15 +1,20 @@
 import { CacheError } from './errors.ts';
 
 /**
- * A misspelt option would be a default that nobody asked for.
+ * A misspelt option would be a default that nobody asked for. `known` is an object, so that the compiler holds it and the
+ * options' type together.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */
-export function refuseUnknown(of: string, options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
+export function refuseUnknown<Options extends object>(
+  of: string,
+  options: Options,
+  known: Readonly<Record<keyof Options, unknown>>,
+): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   throw new CacheError(
     'ERR_REDLINE_CACHE_OPTION',
-    `Unknown option "${unknown}" of ${of}. Known options: ${known.join(', ')}.`,
+    `Unknown option "${unknown}" of ${of}. Known options: ${Object.keys(known).join(', ')}.`,
   );
 }

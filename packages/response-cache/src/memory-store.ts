@@ -39,7 +39,7 @@ export class MemoryStore implements JsonStore {
   readonly #listeners = new DropListeners();
 
   constructor(options: MemoryStoreOptions) {
-    refuseUnknown('memoryStore', options, ['maxEntries', 'maxLength']);
+    refuseUnknown('memoryStore', options, { maxEntries: true, maxLength: true });
     const { maxEntries = 10_000, maxLength = 64 * 1024 * 1024 } = options;
     this.#shelf = new Shelf({
       maxEntries: positiveInteger('maxEntries', maxEntries),

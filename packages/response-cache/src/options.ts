@@ -54,7 +54,14 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
-  refuseUnknown('JsonCache', options, ['name', 'store', 'ttl', 'keyPrefix', 'timeoutMs', 'logger']);
+  refuseUnknown('JsonCache', options, {
+    name: true,
+    store: true,
+    ttl: true,
+    keyPrefix: true,
+    timeoutMs: true,
+    logger: true,
+  });
   const {
     name = 'default',
     store = memoryStore(),

@@ -36,7 +36,7 @@ export class RedisStore implements JsonStore {
   readonly #keyPrefix: string;
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
-    refuseUnknown('redisStore', options, ['keyPrefix']);
+    refuseUnknown('redisStore', options, { keyPrefix: true });
     this.#client = commandsOf(client);
     this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
     this.#reads = new RedisReads(this.#client);

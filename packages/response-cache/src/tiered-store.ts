@@ -57,7 +57,7 @@ export class TieredStore implements JsonStore {
   readonly #silenceMs: number;
 
   constructor(client: RedisClient, options: TieredStoreOptions) {
-    refuseUnknown('tieredStore', options, ['keyPrefix', 'maxBytes', 'maxSilenceMs']);
+    refuseUnknown('tieredStore', options, { keyPrefix: true, maxBytes: true, maxSilenceMs: true });
     const { maxBytes = 64 * 1024 * 1024, maxSilenceMs = 1_000, ...others } = options;
     this.#client = commandsOf(client);
     this.#redis = redisStore(client, others);

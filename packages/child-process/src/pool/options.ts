@@ -25,16 +25,22 @@ export interface ResolvedPoolOptions {
 }
 
 const transports: readonly Transport[] = ['send', 'socket'];
-const known = ['size', 'runtime', 'transport', 'balance'];
+const known: Readonly<Record<keyof PoolOptions, true>> = {
+  size: true,
+  runtime: true,
+  transport: true,
+  balance: true,
+};
 
 /** @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME */
 export function resolvePoolOptions(options: PoolOptions): ResolvedPoolOptions {
-  if (typeof options !== 'object' || options === null) throw wrong('options', options, 'an object');
-  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (typeof options !== 'object' || options === null) {
+    throw optionError(`The options of createPool must be an object; got ${String(options)}.`);
+  }
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(known, key));
   if (unknown !== undefined) {
-    throw new PoolError(
-      'ERR_REDLINE_POOL_OPTION',
-      `Unknown pool option "${unknown}". Known options: ${known.join(', ')}.`,
+    throw optionError(
+      `Unknown option "${unknown}" of createPool. Known options: ${Object.keys(known).join(', ')}.`,
     );
   }
   const { size, runtime, transport, balance } = options;
@@ -66,5 +72,9 @@ function oneOf<T extends string>(
 
 function wrong(key: string, value: unknown, expected: string): PoolError {
   const shown = JSON.stringify(value) ?? String(value);
-  return new PoolError('ERR_REDLINE_POOL_OPTION', `${key} is ${shown}, not ${expected}.`);
+  return optionError(`The option ${key} must be ${expected}; got ${shown}.`);
+}
+
+function optionError(message: string): PoolError {
+  return new PoolError('ERR_REDLINE_POOL_OPTION', message);
 }

@@ -9,25 +9,29 @@ import { openPool } from './pools.ts';
 
 describe('createPool refuses', () => {
   const mistakes: [what: string, options: unknown, message: string][] = [
-    ['options that are none', 3, 'options is 3, not an object.'],
+    ['options that are none', 3, 'The options of createPool must be an object; got 3.'],
     [
       'an option it does not have',
       { sise: 2 },
-      'Unknown pool option "sise". Known options: size, runtime, transport, balance.',
+      'Unknown option "sise" of createPool. Known options: size, runtime, transport, balance.',
     ],
-    ['no workers', { size: 0 }, 'size is 0, not a whole number above 0.'],
-    ['half a worker', { size: 1.5 }, 'size is 1.5, not a whole number above 0.'],
+    ['no workers', { size: 0 }, 'The option size must be a whole number above 0; got 0.'],
+    ['half a worker', { size: 1.5 }, 'The option size must be a whole number above 0; got 1.5.'],
     [
       'a transport it does not know',
       { transport: 'pigeon' },
-      "transport is \"pigeon\", not 'send' or 'socket'.",
+      "The option transport must be 'send' or 'socket'; got \"pigeon\".",
     ],
     [
       'a policy it does not know',
       { balance: 'fair' },
-      "balance is \"fair\", not 'random' or 'round-robin' or 'least-busy'.",
+      "The option balance must be 'random' or 'round-robin' or 'least-busy'; got \"fair\".",
     ],
-    ['a runtime that is no text', { runtime: 5 }, "runtime is 5, not 'node', 'bun' or a path."],
+    [
+      'a runtime that is no text',
+      { runtime: 5 },
+      "The option runtime must be 'node', 'bun' or a path; got 5.",
+    ],
   ];
   for (const [what, options, message] of mistakes) {
     test(what, () => {

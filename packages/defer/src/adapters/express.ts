@@ -5,7 +5,7 @@ import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
 import { passingAll } from './passing-all.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface ExpressDeferOptions {
   /**
@@ -70,7 +70,7 @@ const optionNames = {
  * ```
  */
 export function expressDefer(deferrer: Deferrer, options: ExpressDeferOptions = {}): Middleware {
-  onlyKnown('expressDefer', options, optionNames);
+  refuseUnknown('expressDefer', options, optionNames);
   const { requestId = idOf } = options;
   return passingAll<Middleware>((request, response, next) => {
     const scope = new Scope(deferrer, new ResponseHost(request, response, requestId));

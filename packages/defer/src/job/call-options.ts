@@ -2,7 +2,7 @@ import { DeferError } from '../errors.ts';
 import type { JobDefinition } from './job.ts';
 import { levels, whens, type Level, type When } from './level.ts';
 import { checkTime } from './run-at.ts';
-import { oneOf, onlyKnown } from '../validate.ts';
+import { oneOf, refuseUnknown } from '../validate.ts';
 
 export interface DeferCallOptions {
   /**
@@ -70,7 +70,7 @@ const knownAfter: Record<keyof AfterOptions, true> = { level: true, when: true, 
 
 /* At the call, so that a wrong value never reaches a journal, and a mistyped level is not a lower one. */
 export function checkCall(call: DeferCallOptions): void {
-  onlyKnown('defer', call, known);
+  refuseUnknown('defer', call, known);
   const { key, level, when, options } = call;
   if (key !== undefined && typeof key !== 'string') {
     throw new DeferError(
@@ -95,6 +95,6 @@ export function checkCall(call: DeferCallOptions): void {
 
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function checkAfter(options: AfterOptions): void {
-  onlyKnown('defer.after', options, knownAfter);
+  refuseUnknown('defer.after', options, knownAfter);
   if (options.when !== undefined) oneOf('when', options.when, whens);
 }

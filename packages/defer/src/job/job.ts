@@ -1,6 +1,6 @@
 import { DeferError } from '../errors.ts';
 import { levels, whens, type Level, type When } from './level.ts';
-import { oneOf, onlyKnown } from '../validate.ts';
+import { oneOf, refuseUnknown } from '../validate.ts';
 
 export interface JobOptions {
   /** Where its jobs go. @default the `sink` of `createDefer` */
@@ -47,7 +47,7 @@ export function defineJob<Data = undefined>(
       `The name of a job must be a string with at least one character; got ${String(name)}.`,
     );
   }
-  onlyKnown('defineJob', options, { sink: true, level: true, when: true });
+  refuseUnknown('defineJob', options, { sink: true, level: true, when: true });
   const definition: JobDefinition<Data> = Object.freeze({
     name,
     sink: options.sink,

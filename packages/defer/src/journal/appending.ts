@@ -19,7 +19,7 @@ export interface AppendingHost<Waiter> {
     readonly segmentBytes: number;
     readonly replayWindowMs: number;
     trouble(error: DeferError): void;
-    recovered(): void;
+    recovered(afterMs: number): void;
     committed(waiters: readonly Waiter[], error: unknown): void;
   };
   pathOf(segment: Segment): string;
@@ -57,7 +57,7 @@ export class Appending<Waiter = unknown> {
   #openIsBroken = false;
   #isSyncFailing = false;
   #distrustedAtMs = -Infinity;
-  #inTrouble = false;
+  #troubledSinceMs: number | undefined;
 
   constructor(
     journal: AppendingHost<Waiter>,
@@ -148,8 +148,10 @@ export class Appending<Waiter = unknown> {
   trouble(sentence: string, cause: unknown): DeferError {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause });
-    if (!this.#inTrouble) this.#journal.settings.trouble(error);
-    this.#inTrouble = true;
+    if (this.#troubledSinceMs !== undefined) return error;
+    const { settings } = this.#journal;
+    this.#troubledSinceMs = settings.clock.now();
+    settings.trouble(error);
     return error;
   }
 
@@ -250,8 +252,10 @@ export class Appending<Waiter = unknown> {
   }
 
   #recovered(): void {
-    if (!this.#inTrouble) return;
-    this.#inTrouble = false;
-    this.#journal.settings.recovered();
+    if (this.#troubledSinceMs === undefined) return;
+    const { settings } = this.#journal;
+    const afterMs = settings.clock.now() - this.#troubledSinceMs;
+    this.#troubledSinceMs = undefined;
+    settings.recovered(afterMs);
   }
 }

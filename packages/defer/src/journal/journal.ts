@@ -19,7 +19,8 @@ export interface JournalSettings<Waiter = unknown> {
   readonly replayWindowMs: number;
   /** Called for every failure to write or sync, and when writing works again. */
   trouble(error: DeferError): void;
-  recovered(): void;
+  /** It works again. */
+  recovered(afterMs: number): void;
   /** The waiters' jobs have reached their level or, with an error, have not. Must not throw. */
   committed(waiters: readonly Waiter[], error: unknown): void;
 }

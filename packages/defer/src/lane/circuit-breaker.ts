@@ -10,6 +10,7 @@ export class CircuitBreaker {
   #isProbing = false;
   #isAvailable = true;
   #lastError: unknown;
+  #openedAtMs = 0;
 
   constructor(failuresToOpen: number, backoff: Backoff, random: () => number) {
     this.#failuresToOpen = failuresToOpen;
@@ -54,13 +55,13 @@ export class CircuitBreaker {
     this.#isProbing = false;
   }
 
-  /** True when this closes the breaker. */
-  succeeded(): boolean {
+  /** How long the breaker was open, in milliseconds, when this closes it. */
+  succeeded(now: number): number | undefined {
     const wasOpen = this.#failures >= this.#failuresToOpen;
     this.#failures = 0;
     this.#lastError = undefined;
     this.#isProbing = false;
-    return wasOpen;
+    return wasOpen ? now - this.#openedAtMs : undefined;
   }
 
   /** True when this opens the breaker. */
@@ -69,7 +70,9 @@ export class CircuitBreaker {
     this.#failures++;
     this.#isProbing = false;
     this.#retryAtMs = now + backoffMs(this.#backoff, this.#failures, this.#random);
-    return this.#failures === this.#failuresToOpen;
+    if (this.#failures !== this.#failuresToOpen) return false;
+    this.#openedAtMs = now;
+    return true;
   }
 
   /** The sink's own report. Once it is available again, the next batch is sent at once. */

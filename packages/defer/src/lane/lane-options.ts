@@ -1,7 +1,7 @@
 import { DeferError } from '../errors.ts';
 import { overflows, type Overflow } from '../job/level.ts';
 import type { Sink } from '../sink.ts';
-import { oneOf, onlyKnown, positive, positiveInteger, wholeNumber } from '../validate.ts';
+import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './backoff.ts';
 
 /** A sink, and how jobs go to it. */
@@ -112,11 +112,11 @@ export function resolveLane(
   const isLane = typeof given === 'object' && given !== null && 'sink' in given;
   const options: LaneOptions = isLane ? given : { sink: given };
   const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
-  onlyKnown(at, options, laneNames);
-  onlyKnown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });
-  onlyKnown(`${at}.retry`, retry, { attempts: true, minMs: true, maxMs: true, factor: true });
-  onlyKnown(`${at}.breaker`, breaker, { failures: true, minMs: true, maxMs: true });
-  onlyKnown(`${at}.rate`, rate, { jobs: true, perMs: true });
+  refuseUnknown(at, options, laneNames);
+  refuseUnknown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });
+  refuseUnknown(`${at}.retry`, retry, { attempts: true, minMs: true, maxMs: true, factor: true });
+  refuseUnknown(`${at}.breaker`, breaker, { failures: true, minMs: true, maxMs: true });
+  refuseUnknown(`${at}.rate`, rate, { jobs: true, perMs: true });
   if (typeof sink?.send !== 'function') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',

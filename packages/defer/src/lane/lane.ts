@@ -360,8 +360,10 @@ export class Lane {
     if (outcome.failure === undefined) {
       this.#backlogs.seeAlive(clock.now());
       this.#doubt.succeeded();
-      if (this.#onTheirWay.breaker.succeeded())
-        logger.log(`defer, sink ${this.name}: available again.`);
+      const outageMs = this.#onTheirWay.breaker.succeeded(clock.now());
+      if (outageMs !== undefined) {
+        logger.log(`defer, sink ${this.name}: available again after ${Math.round(outageMs)} ms.`);
+      }
       this.#results.settle(batch, outcome.results);
     } else {
       this.#failed(batch, outcome.failure.error);

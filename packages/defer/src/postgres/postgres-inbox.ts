@@ -4,7 +4,7 @@ import { Unavailable } from '../delivery/unavailable.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery } from '../sink.ts';
 import type { Handler } from '../handler.ts';
-import { onlyKnown, positive } from '../validate.ts';
+import { refuseUnknown, positive } from '../validate.ts';
 import { inboxTable } from './inbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from './pool.ts';
 import { TableCreator } from './table-creator.ts';
@@ -91,7 +91,7 @@ const optionNames = {
 export function postgresInbox<Client extends TransactionClient = TransactionClient>(
   options: PostgresInboxOptions<Client>,
 ): PostgresInbox<Client> {
-  onlyKnown('postgresInbox', options, optionNames);
+  refuseUnknown('postgresInbox', options, optionNames);
   return new Inbox(options);
 }
 

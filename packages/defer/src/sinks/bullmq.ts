@@ -7,7 +7,7 @@ import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
 import { PackedRecords } from '../redis/packed-records.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface BullMQOptions {
   /**
@@ -63,7 +63,7 @@ const optionNames = {
  * ```
  */
 export function bullmq(queue: Queue, options: BullMQOptions = {}): Sink {
-  onlyKnown('bullmq', options, optionNames);
+  refuseUnknown('bullmq', options, optionNames);
   const { lane = 'auto' } = options;
   if (lane !== 'auto' && lane !== 'bulk') {
     throw new DeferError(

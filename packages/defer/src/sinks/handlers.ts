@@ -18,7 +18,7 @@ import {
   type SinkHost,
 } from '../sink.ts';
 import { isFinal } from '../thrown.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export type { Handler };
 
@@ -78,7 +78,7 @@ export function handlers(
   table: Readonly<Record<string, Handler>>,
   options: HandlersOptions = {},
 ): Sink {
-  onlyKnown('handlers', options, optionNames);
+  refuseUnknown('handlers', options, optionNames);
   const { concurrency = 16 } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new DeferError(

@@ -1,7 +1,7 @@
 import { isolate } from '../delivery/isolate.ts';
 import { DeferError } from '../errors.ts';
 import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface HttpOptions {
   /** The URL to which batches are posted. */
@@ -37,7 +37,7 @@ const optionNames = {
  * ```
  */
 export function http(options: HttpOptions): Sink {
-  onlyKnown('http', options, optionNames);
+  refuseUnknown('http', options, optionNames);
   const { format = 'json' } = options;
   if (!URL.canParse(String(options.url))) {
     throw new DeferError(

@@ -9,7 +9,7 @@ import { isolate } from '../delivery/isolate.ts';
 import { choose, JobFault } from '../delivery/job-fault.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 type StringOptions = ProducerOptions<string, string, string, string>;
 
@@ -49,7 +49,7 @@ const optionNames = {
  * ```
  */
 export function kafka(options: KafkaOptions): Sink {
-  onlyKnown('kafka', options, optionNames);
+  refuseUnknown('kafka', options, optionNames);
   return new KafkaSink(options);
 }
 

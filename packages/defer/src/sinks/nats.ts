@@ -21,7 +21,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface NatsOptions {
   /** How to reach the server. The sink opens its own connection, which reconnects by itself. */
@@ -54,7 +54,7 @@ const optionNames = {
  * ```
  */
 export function nats(options: NatsOptions): Sink {
-  onlyKnown('nats', options, optionNames);
+  refuseUnknown('nats', options, optionNames);
   return new NatsSink(options);
 }
 

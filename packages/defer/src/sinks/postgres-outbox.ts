@@ -4,7 +4,7 @@ import type { Outbox, OutboxHost, OutboxJob } from '../outbox.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export { outboxTable } from '../postgres/outbox-table.ts';
 
@@ -70,7 +70,7 @@ const optionNames = {
  * ```
  */
 export function postgresOutbox(options: PostgresOutboxOptions): Outbox {
-  onlyKnown('postgresOutbox', options, optionNames);
+  refuseUnknown('postgresOutbox', options, optionNames);
   return new PostgresOutbox(options);
 }
 

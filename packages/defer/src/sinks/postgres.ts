@@ -4,7 +4,7 @@ import { untilAborted } from '../delivery/until-aborted.ts';
 import { quoteTable, type PostgresPool } from '../postgres/pool.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface PostgresOptions {
   /** You own it: the sink does not close it. */
@@ -50,7 +50,7 @@ const optionNames = {
  * ```
  */
 export function postgres(options: PostgresOptions): Sink {
-  onlyKnown('postgres', options, optionNames);
+  refuseUnknown('postgres', options, optionNames);
   return new PostgresSink(options);
 }
 

@@ -11,7 +11,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface RabbitMQOptions {
   /** The URL of the server, or a function that connects to it. */
@@ -57,7 +57,7 @@ const optionNames = {
  * ```
  */
 export function rabbitmq(options: RabbitMQOptions): Sink {
-  onlyKnown('rabbitmq', options, optionNames);
+  refuseUnknown('rabbitmq', options, optionNames);
   return new RabbitMQSink(options);
 }
 

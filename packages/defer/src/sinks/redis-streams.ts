@@ -16,7 +16,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface RedisStreamsOptions {
   /** A client of the server; the sink opens its own connection with the same options and does not use this one. */
@@ -49,7 +49,7 @@ const optionNames = {
  * ```
  */
 export function redisStreams(options: RedisStreamsOptions): Sink {
-  onlyKnown('redisStreams', options, optionNames);
+  refuseUnknown('redisStreams', options, optionNames);
   return new RedisStreamsSink(options);
 }
 

@@ -11,7 +11,7 @@ import {
 import { messageOf } from '../thrown.ts';
 import { handlers } from './handlers.ts';
 import type { Handler } from '../handler.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface RepliesOptions {
   /**
@@ -83,7 +83,7 @@ const optionNames = {
  * ```
  */
 export function replies(options: RepliesOptions): Replies {
-  onlyKnown('replies', options, optionNames);
+  refuseUnknown('replies', options, optionNames);
   const { retainMs = 300_000, recheckMs = 1_000 } = options;
   for (const [name, value] of Object.entries({ retainMs, recheckMs })) {
     if (Number.isFinite(value) && value > 0) continue;

@@ -2,7 +2,7 @@ import { PublishBatchCommand, type SNSClient } from '@aws-sdk/client-sns';
 import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
 import { AwsSink } from '../delivery/aws-sink.ts';
 import type { Delivery, Sink } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface SnsOptions {
   /** You own it: the sink does not close it. */
@@ -31,7 +31,7 @@ const optionNames = {
  * ```
  */
 export function sns(options: SnsOptions): Sink {
-  onlyKnown('sns', options, optionNames);
+  refuseUnknown('sns', options, optionNames);
   return new SnsSink(options);
 }
 

@@ -2,7 +2,7 @@ import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
 import { AwsSink } from '../delivery/aws-sink.ts';
 import type { Delivery, Sink } from '../sink.ts';
-import { onlyKnown } from '../validate.ts';
+import { refuseUnknown } from '../validate.ts';
 
 export interface SqsOptions {
   /** You own it: the sink does not close it. */
@@ -32,7 +32,7 @@ const optionNames = {
  * ```
  */
 export function sqs(options: SqsOptions): Sink {
-  onlyKnown('sqs', options, optionNames);
+  refuseUnknown('sqs', options, optionNames);
   return new SqsSink(options);
 }
 

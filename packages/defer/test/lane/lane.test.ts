@@ -246,7 +246,7 @@ describe('a sink that is not there', () => {
     assert.equal(lane.isBreakerOpen, false);
     assert.equal(logger.lines.length, 2);
     assert.match(logger.lines[0]!, /unavailable/);
-    assert.match(logger.lines[1]!, /available again/);
+    assert.match(logger.lines[1]!, /available again after \d+ ms\.$/);
   });
 
   test('is not sent to while it says so itself', async (t) => {

@@ -1,4 +1,4 @@
-import { errorOf } from '../own-errors.ts';
+import { HttpError } from '../errors.ts';
 
 export interface ThreadsOptions {
   /** `workerData` of every thread. */
@@ -27,22 +27,20 @@ export interface ThreadsOptions {
 
 export type ResolvedOptions = Required<ThreadsOptions>;
 
-const known: readonly (keyof ThreadsOptions)[] = [
-  'workerData',
-  'stopTimeoutMs',
-  'restartDelayMs',
-  'maxRestartDelayMs',
-  'signals',
-];
+const known: Readonly<Record<keyof ThreadsOptions, true>> = {
+  workerData: true,
+  stopTimeoutMs: true,
+  restartDelayMs: true,
+  maxRestartDelayMs: true,
+  signals: true,
+};
 
 export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
-  const unknown = Object.keys(options).find(
-    (name) => !known.includes(name as keyof ThreadsOptions),
-  );
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined) {
-    throw errorOf(
+    throw new HttpError(
       'ERR_REDLINE_HTTP_OPTION',
-      `Unknown option "${unknown}" of runThreads. Known options: ${known.join(', ')}`,
+      `Unknown option "${unknown}" of runThreads. Known options: ${Object.keys(known).join(', ')}.`,
     );
   }
   const {
@@ -56,10 +54,7 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
   for (const [name, value] of Object.entries(durations)) {
     // A timer for longer than this is due at once.
     if (!(value >= 0 && value <= 0x7fff_ffff)) {
-      throw errorOf(
-        'ERR_REDLINE_HTTP_OPTION',
-        `${name} is ${value}: it must be 0 to 2147483647 milliseconds`,
-      );
+      throw wrong(name, '0 to 2147483647 milliseconds', value);
     }
   }
   return { workerData, ...durations, signals };
@@ -67,9 +62,13 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
 
 export function checkCount(count: number): void {
   if (!Number.isInteger(count) || count < 1) {
-    throw errorOf(
-      'ERR_REDLINE_HTTP_OPTION',
-      `The number of threads is ${count}: it must be 1 or more`,
-    );
+    throw wrong('count', 'a whole number above 0', count);
   }
+}
+
+function wrong(name: string, expected: string, value: unknown): HttpError {
+  return new HttpError(
+    'ERR_REDLINE_HTTP_OPTION',
+    `The option ${name} must be ${expected}; got ${String(value)}.`,
+  );
 }

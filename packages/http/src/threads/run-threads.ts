@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorOf } from '../own-errors.ts';
+import { HttpError } from '../errors.ts';
 import {
   checkCount,
   resolveOptions,
@@ -131,7 +131,8 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   #giveUp(index: number, exitCode: number, error: Error | undefined): void {
     const reason = error?.message ?? `it exited with ${exitCode}`;
     const message = `Thread ${index} did not start ${this.#entry.href}: ${reason}`;
-    this.#start.reject(errorOf('ERR_REDLINE_HTTP_THREAD_NOT_STARTED', message, error));
+    const options = error === undefined ? undefined : { cause: error };
+    this.#start.reject(new HttpError('ERR_REDLINE_HTTP_THREAD_NOT_STARTED', message, options));
     void this.stop();
   }
 
@@ -162,7 +163,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   }
 
   #stopBySignal(signal: NodeJS.Signals): void {
-    // The second time it is meant.
+    // A second signal forces it.
     if (this.#isStopping) for (const thread of this.#threads) thread?.terminate();
     void this.stop().then(() => process.kill(process.pid, signal));
   }

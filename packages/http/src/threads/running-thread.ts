@@ -25,7 +25,7 @@ export function startThread(entry: URL, workerData: unknown): RunningThread {
   port1.once('message', () => started.resolve());
   const worker = import('./thread-main-url.ts').then(({ threadMain }) => {
     const made = new Worker(threadMain, { workerData });
-    // Not by workerData: that is the application's.
+    // Not through workerData, which is the application's.
     made.postMessage({ entry: entry.href, port: port2 }, [port2]);
     made.once('error', (thrown) => {
       error = thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -1,4 +1,4 @@
 import { extname } from 'node:path';
 
-/* Alone here, and imported when a thread starts: what compiles the package to CommonJS, as Jest does, has no import.meta. */
+/* In a file of its own, imported when a thread starts: compiled to CommonJS, as Jest does, there is no import.meta. */
 export const threadMain: URL = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);

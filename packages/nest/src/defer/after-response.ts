@@ -1,4 +1,5 @@
 import type { RunDelivery } from '@redline/defer';
+import { unknownOption } from '../unknown-option.ts';
 import { DeferModuleError } from './errors.ts';
 import { deliveryAt } from './inject-delivery.ts';
 import type { AfterResponseOptions } from './options.ts';
@@ -57,7 +58,11 @@ export function AfterResponse<Arguments extends any[]>(
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<(...args: Arguments) => Result>,
 ) => void {
-  refuseUnknown(options);
+  const unknown = unknownOption('@AfterResponse', options, optionNames);
+  // A mistyped `level` would be level memory, and nobody would notice before jobs are lost.
+  if (unknown !== undefined) {
+    throw new DeferModuleError('ERR_REDLINE_DEFER_METHOD_OPTION', unknown);
+  }
   return (target, name, descriptor) => {
     const original = descriptor.value as DeferredMethod['original'];
     const method: DeferredMethod = { options, original, deliveryAt: deliveryAt(target, name) };
@@ -84,24 +89,14 @@ export function AfterResponse<Arguments extends any[]>(
   };
 }
 
-const optionNames = {
+const optionNames: Readonly<Record<keyof AfterResponseOptions, true>> = {
   level: true,
   when: true,
   key: true,
   delayMs: true,
   runAt: true,
   name: true,
-} satisfies Record<keyof AfterResponseOptions, true>;
-
-/** A mistyped `level` would be level memory, and nobody would notice before jobs are lost. */
-function refuseUnknown(options: object): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (unknown === undefined) return;
-  throw new DeferModuleError(
-    'ERR_REDLINE_DEFER_METHOD_OPTION',
-    `Unknown option "${unknown}" of @AfterResponse. Known options: ${Object.keys(optionNames).join(', ')}.`,
-  );
-}
+};
 
 /** Calls the method as its caller did, with the delivery in its place. */
 export function run(

@@ -1,26 +1,22 @@
-export type DeferModuleErrorCode =
-  | 'ERR_REDLINE_DEFER_METHOD_NAME'
-  | 'ERR_REDLINE_DEFER_METHOD_OPTION'
-  | 'ERR_REDLINE_DEFER_METHOD_SCOPE'
-  | 'ERR_REDLINE_DEFER_NO_MODULE';
-
-/** The codes the Nest module adds to those of `@redline/defer`, with the sentence the guide gives for each. */
-export const deferModuleErrorDocs: Readonly<Record<DeferModuleErrorCode, string>> = {
+/** What each code means that the module adds to those of `@redline/defer`; docs/guide/defer.md says the same. */
+export const deferModuleErrorDocs = {
   ERR_REDLINE_DEFER_METHOD_NAME: 'Two methods with `@AfterResponse` have the same name.',
   ERR_REDLINE_DEFER_METHOD_OPTION: '`@AfterResponse` has an unknown option.',
   ERR_REDLINE_DEFER_METHOD_SCOPE:
     '`@AfterResponse` with a level above memory, or a delay, is on a method of a request-scoped class.',
   ERR_REDLINE_DEFER_NO_MODULE:
     'A method with `@AfterResponse` was called, but `DeferModule` is not imported.',
-};
+} as const;
+
+export type DeferModuleErrorCode = keyof typeof deferModuleErrorDocs;
 
 /** An error in how `DeferModule` and `@AfterResponse` are used. `code` is stable; the message may change. */
 export class DeferModuleError extends Error {
+  override readonly name = 'DeferModuleError';
   readonly code: DeferModuleErrorCode;
 
-  constructor(code: DeferModuleErrorCode, message: string) {
-    super(message);
-    this.name = 'DeferModuleError';
+  constructor(code: DeferModuleErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

@@ -1,22 +1,18 @@
-/**
- * The codes of every error the logger throws.
- *
- * - `ERR_REDLINE_LOGGER_OPTION`: an option has a value it cannot have.
- * - `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`: the option is unknown.
- * - `ERR_REDLINE_LOGGER_ADAPTER`: the app runs on neither Fastify nor Express.
- * - `ERR_REDLINE_LOGGER_TWICE`: the module was imported twice in one app.
- * - `ERR_REDLINE_LOGGER_REQUEST_ID`: the Fastify adapter reads request ids itself.
- * - `ERR_REDLINE_LOGGER_DESTINATION`: the destination cannot be opened.
- * - `ERR_REDLINE_LOGGER_NO_REQUEST`: `assign()` was called outside a request.
- */
-export type LoggerErrorCode =
-  | 'ERR_REDLINE_LOGGER_OPTION'
-  | 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION'
-  | 'ERR_REDLINE_LOGGER_ADAPTER'
-  | 'ERR_REDLINE_LOGGER_TWICE'
-  | 'ERR_REDLINE_LOGGER_REQUEST_ID'
-  | 'ERR_REDLINE_LOGGER_DESTINATION'
-  | 'ERR_REDLINE_LOGGER_NO_REQUEST';
+import { unknownOption } from '../unknown-option.ts';
+
+/** What each code means; docs/guide/logger.md says the same. */
+export const loggerErrorDocs = {
+  ERR_REDLINE_LOGGER_OPTION:
+    "an option has an invalid value, or pino refuses it (`cause` is pino's error)",
+  ERR_REDLINE_LOGGER_UNKNOWN_OPTION: 'the option is unknown',
+  ERR_REDLINE_LOGGER_ADAPTER: 'the app runs on neither Fastify nor Express',
+  ERR_REDLINE_LOGGER_TWICE: 'the module was imported twice in one app',
+  ERR_REDLINE_LOGGER_REQUEST_ID: 'the adapter was created with `requestIdHeader`',
+  ERR_REDLINE_LOGGER_DESTINATION: "the path cannot be opened for writing (`cause` is Node's error)",
+  ERR_REDLINE_LOGGER_NO_REQUEST: '`assign()` outside a request, or with `context: false`',
+} as const;
+
+export type LoggerErrorCode = keyof typeof loggerErrorDocs;
 
 /**
  * What the logger throws: an `Error` with a stable `code`.
@@ -29,12 +25,12 @@ export type LoggerErrorCode =
  * }
  */
 export class LoggerError extends Error {
+  override readonly name = 'LoggerError';
   /** Stable; the message may change between releases, the code does not. */
   readonly code: LoggerErrorCode;
 
   constructor(code: LoggerErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'LoggerError';
     this.code = code;
   }
 }
@@ -43,15 +39,18 @@ export class LoggerError extends Error {
 export function optionError(name: string, value: unknown, expected: string): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_OPTION',
-    `LoggerModule: "${name}" must be ${expected}; received ${show(value)}.`,
+    `The option ${name} of LoggerModule must be ${expected}; got ${show(value)}.`,
   );
 }
 
-export function unknownOptionError(name: string, known: readonly string[]): LoggerError {
-  return new LoggerError(
-    'ERR_REDLINE_LOGGER_UNKNOWN_OPTION',
-    `LoggerModule: unknown option "${name}". Known options: ${known.join(', ')}.`,
-  );
+/** @throws {LoggerError} ERR_REDLINE_LOGGER_UNKNOWN_OPTION */
+export function refuseUnknown<Options extends object>(
+  of: string,
+  options: Options,
+  known: Readonly<Record<keyof Options, true>>,
+): void {
+  const message = unknownOption(of, options, known);
+  if (message !== undefined) throw new LoggerError('ERR_REDLINE_LOGGER_UNKNOWN_OPTION', message);
 }
 
 export function adapterError(received: string): LoggerError {

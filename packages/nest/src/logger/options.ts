@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger, LoggerOptions } from 'pino';
 
 import { CUSTOM_LINES, type CustomLines } from './custom-lines.ts';
-import { optionError, unknownOptionError } from './errors.ts';
+import { optionError, refuseUnknown } from './errors.ts';
 import { resolveShape, type ShapeOptions } from './resolve-shape.ts';
 import type { LineShape } from './line-shape.ts';
 import { mergeRedaction, type Redaction } from './redaction.ts';
@@ -139,26 +139,32 @@ export interface ResolvedOptions {
   readonly nativeLogger?: NativeLoggerOptions;
 }
 
-const NAMES: readonly (keyof LoggerModuleOptions)[] = [
-  'requests',
-  'fields',
-  'ignore',
-  'exclude',
-  'forRoutes',
-  'customAttributeKeys',
-  'renameContext',
-  'customProps',
-  ...CUSTOM_LINES,
-  'level',
-  'redact',
-  'requestId',
-  'context',
-  'destination',
-  'bufferLength',
-  'flushIntervalMs',
-  'signals',
-  'pino',
-];
+const optionNames: Readonly<Record<keyof LoggerModuleOptions, true>> = {
+  requests: true,
+  fields: true,
+  ignore: true,
+  exclude: true,
+  forRoutes: true,
+  customAttributeKeys: true,
+  renameContext: true,
+  customProps: true,
+  customLogLevel: true,
+  customSuccessMessage: true,
+  customErrorMessage: true,
+  customReceivedMessage: true,
+  customReceivedObject: true,
+  customSuccessObject: true,
+  customErrorObject: true,
+  level: true,
+  redact: true,
+  requestId: true,
+  context: true,
+  destination: true,
+  bufferLength: true,
+  flushIntervalMs: true,
+  signals: true,
+  pino: true,
+};
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
@@ -170,7 +176,7 @@ export function resolveOptions<Request, Reply>(
   options: LoggerModuleOptions<Request, Reply> = {},
 ): ResolvedOptions {
   if (!isObject(options)) throw optionError('options', options, 'an object');
-  refuseUnknown(options, NAMES, '');
+  refuseUnknown('LoggerModule', options, optionNames);
   const { ignore, level = 'info', destination = 1, pino = {} } = options;
   if (ignore !== undefined && typeof ignore !== 'function') {
     throw optionError('ignore', ignore, 'a function from request to boolean');
@@ -232,7 +238,7 @@ function resolveRoutes({ exclude, forRoutes }: LoggedRoutes): LoggedRoutes {
 
 function resolveRequestId(options: RequestIdOptions = {}): ResolvedOptions['requestId'] {
   if (!isObject(options)) throw optionError('requestId', options, 'an object');
-  refuseUnknown(options, ['header', 'generate', 'echo'], 'requestId.');
+  refuseUnknown('requestId', options, { header: true, generate: true, echo: true });
   const { header = 'x-request-id', generate, echo = false } = options;
   if (header !== false && !isHeaderName(header)) {
     throw optionError('requestId.header', header, "a header's name or false");
@@ -285,12 +291,6 @@ function resolveInteger(
     throw optionError(name, value, `a whole number from ${least} to ${most}`);
   }
   return value;
-}
-
-function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw unknownOptionError(prefix + name, known);
-  }
 }
 
 function isDestination(value: unknown): value is string | number | DestinationStream {

@@ -1,6 +1,6 @@
 import type { CustomLines } from './custom-lines.ts';
 import { customised } from './customise.ts';
-import { optionError, unknownOptionError } from './errors.ts';
+import { optionError, refuseUnknown } from './errors.ts';
 import { fullFields, slimFields } from './line-fields.ts';
 import { DEFAULT_KEYS, type LineKeys, type LineShape } from './line-shape.ts';
 import type { RequestLog } from './request-log.ts';
@@ -77,17 +77,24 @@ function withProps(
   return (log) => ({ ...pick(log), ...props(log) });
 }
 
+const attributes: Readonly<Record<keyof Omit<LineKeys, 'context'>, true>> = {
+  req: true,
+  res: true,
+  err: true,
+  reqId: true,
+  responseTime: true,
+};
+
 /** Checks the names of fields. */
 export function resolveKeys({
   customAttributeKeys = {},
   renameContext = 'context',
 }: Pick<ShapeOptions<never, never>, 'customAttributeKeys' | 'renameContext'>): LineKeys {
-  const { context: _, ...known } = DEFAULT_KEYS;
   if (typeof customAttributeKeys !== 'object' || customAttributeKeys === null) {
     throw optionError('customAttributeKeys', customAttributeKeys, 'an object of names');
   }
+  refuseUnknown('customAttributeKeys', customAttributeKeys, attributes);
   for (const [key, name] of Object.entries(customAttributeKeys)) {
-    if (!(key in known)) throw unknownOptionError(`customAttributeKeys.${key}`, Object.keys(known));
     if (typeof name !== 'string' || name === '') {
       throw optionError(`customAttributeKeys.${key}`, name, "a field's name");
     }

@@ -3,28 +3,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DestinationStream } from 'pino';
 
 import { CUSTOM_LINES, type CustomLines } from '../logger/custom-lines.ts';
-import { optionError, unknownOptionError } from '../logger/errors.ts';
+import { optionError, refuseUnknown } from '../logger/errors.ts';
 import { resolveOptions, type ResolvedOptions } from '../logger/options.ts';
 import type { Params, PinoHttpOptions } from './params.ts';
 import { pinoHttpSerializers, pinoHttpShape } from './pino-http-shape.ts';
 
-const KNOWN: readonly (keyof Params)[] = [
-  'pinoHttp',
-  'exclude',
-  'forRoutes',
-  'renameContext',
-  'assignResponse',
-  'nativeLogger',
-];
+const paramNames: Readonly<Record<keyof Params, true>> = {
+  pinoHttp: true,
+  exclude: true,
+  forRoutes: true,
+  renameContext: true,
+  assignResponse: true,
+  nativeLogger: true,
+};
 
 /**
  * nestjs-pino's parameters as the logger's own options: lines, levels and ids are those of pino-http.
  * @throws {LoggerError} `ERR_REDLINE_LOGGER_OPTION`, `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`
  */
 export function resolveParams(params: Params = {}): ResolvedOptions {
-  for (const name of Object.keys(params)) {
-    if (!(KNOWN as readonly string[]).includes(name)) throw unknownOptionError(name, KNOWN);
-  }
+  refuseUnknown('LoggerModule', params, paramNames);
   const { exclude, forRoutes, renameContext, nativeLogger } = params;
   const { options, stream } = readPinoHttp(params.pinoHttp);
   const {

@@ -1,11 +1,11 @@
-const codes = {
-  /** `adapter` is neither 'fastify' nor 'express', or an adapter was given. */
-  ERR_REDLINE_PLATFORM_OPTION: true,
-  /** The package of the platform is not installed. */
-  ERR_REDLINE_PLATFORM_MISSING: true,
+/** What each code means; README.md says the same. */
+export const platformErrorDocs = {
+  ERR_REDLINE_PLATFORM_OPTION:
+    'The adapter is unknown or already created, or options of Fastify are given together with Express.',
+  ERR_REDLINE_PLATFORM_MISSING: 'The package of the platform is not installed.',
 } as const;
 
-export type PlatformErrorCode = keyof typeof codes;
+export type PlatformErrorCode = keyof typeof platformErrorDocs;
 
 /** Thrown by `RedlineFactory`. */
 export class PlatformError extends Error {

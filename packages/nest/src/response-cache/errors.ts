@@ -1,18 +1,18 @@
-export type JsonCacheErrorCode = 'ERR_REDLINE_CACHE_MODULE' | 'ERR_REDLINE_CACHE_PLACE';
-
-/** The codes the Nest module adds to those of the cache itself, with the sentence the guide gives for each. */
-export const jsonCacheErrorDocs: Readonly<Record<JsonCacheErrorCode, string>> = {
+/** What each code means that the module adds to those of the cache; docs/guide/json-cache.md says the same. */
+export const jsonCacheErrorDocs = {
   ERR_REDLINE_CACHE_MODULE: '`JsonCacheModule` is missing, or imported more than once.',
   ERR_REDLINE_CACHE_PLACE: '`@JsonCache` is on something other than an HTTP route.',
-};
+} as const;
+
+export type JsonCacheErrorCode = keyof typeof jsonCacheErrorDocs;
 
 /** An error in how an app uses the cache. `code` is stable; the message may change. */
 export class JsonCacheError extends Error {
+  override readonly name = 'JsonCacheError';
   readonly code: JsonCacheErrorCode;
 
-  constructor(code: JsonCacheErrorCode, message: string) {
-    super(message);
-    this.name = 'JsonCacheError';
+  constructor(code: JsonCacheErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

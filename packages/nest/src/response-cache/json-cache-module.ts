@@ -21,6 +21,7 @@ import {
   type JsonCacheModuleAsyncOptions,
   type JsonCacheModuleOptions,
   type JsonCacheOptionsFactory,
+  type NamedCacheOptions,
 } from './options.ts';
 
 /**
@@ -141,20 +142,27 @@ function defineModule(
   };
 }
 
-const known = [
-  'store',
-  'ttl',
-  'keyPrefix',
-  'timeoutMs',
-  'logger',
-  'hosts',
-  'cookies',
-  'trackBy',
-  'runOnHits',
-  'headers',
-  'everyRoute',
-  'caches',
-];
+const known: Readonly<Record<keyof JsonCacheModuleOptions, true>> = {
+  store: true,
+  ttl: true,
+  keyPrefix: true,
+  timeoutMs: true,
+  logger: true,
+  hosts: true,
+  cookies: true,
+  trackBy: true,
+  runOnHits: true,
+  headers: true,
+  everyRoute: true,
+  caches: true,
+};
+
+const ownOptions: Readonly<Record<keyof NamedCacheOptions, true>> = {
+  store: true,
+  ttl: true,
+  keyPrefix: true,
+  timeoutMs: true,
+};
 
 function checkOptions(options: JsonCacheModuleOptions): void {
   refuseUnknown('JsonCacheModule', options, known);
@@ -163,7 +171,7 @@ function checkOptions(options: JsonCacheModuleOptions): void {
   if (options.everyRoute !== undefined)
     checkPolicy('everyRoute of JsonCacheModule', options.everyRoute);
   for (const [name, own] of Object.entries(options.caches ?? {}))
-    refuseUnknown(`the cache ${name}`, own, ['store', 'ttl', 'keyPrefix', 'timeoutMs']);
+    refuseUnknown(`the cache ${name}`, own, ownOptions);
 }
 
 function makeCaches(options: JsonCacheModuleOptions): JsonCaches {

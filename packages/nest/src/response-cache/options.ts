@@ -8,6 +8,7 @@ import {
   type RouteDefaults,
 } from '@redline/response-cache';
 import { checkPolicy as checkCachePolicy } from '@redline/response-cache/route';
+import { unknownOption } from '../unknown-option.ts';
 
 /** One of several caches of an app. */
 export interface NamedCacheOptions {
@@ -92,21 +93,21 @@ export interface RouteCachePolicy<Request = CacheRequest> extends CachePolicy<Re
   cache?: string;
 }
 
-/**
- * A misspelt option would silently be its default.
- *
- * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
- */
-export function refuseUnknown(of: string, options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new CacheError(
-    'ERR_REDLINE_CACHE_OPTION',
-    `Unknown option "${unknown}" of ${of}. Known options: ${known.join(', ')}.`,
-  );
+const ownPolicyOptions: Readonly<
+  Record<Exclude<keyof RouteCachePolicy, keyof CachePolicy<CacheRequest>>, true>
+> = { cache: true };
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
+export function refuseUnknown<Options extends object>(
+  of: string,
+  options: Options,
+  known: Readonly<Record<keyof Options, true>>,
+): void {
+  const message = unknownOption(of, options, known);
+  if (message !== undefined) throw new CacheError('ERR_REDLINE_CACHE_OPTION', message);
 }
 
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
 export function checkPolicy(of: string, policy: RouteCachePolicy<any>): void {
-  checkCachePolicy(of, policy, ['cache']);
+  checkCachePolicy(of, policy, ownPolicyOptions);
 }

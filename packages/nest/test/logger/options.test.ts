@@ -52,7 +52,7 @@ describe('options', () => {
     for (const [name, value] of wrong) {
       const error = refused({ [name.split('.')[0] as string]: value });
       assert.equal(error.code, 'ERR_REDLINE_LOGGER_OPTION', name);
-      assert.ok(error.message.includes(`"${name}"`), error.message);
+      assert.ok(error.message.startsWith(`The option ${name} of LoggerModule `), error.message);
       assert.ok(
         error.message.includes(JSON.stringify(name.includes('.') ? 1 : value)),
         error.message,
@@ -140,15 +140,6 @@ describe('an app', () => {
 });
 
 describe('the guide', () => {
-  it('has every error code, and no other', async () => {
-    const read = (path: string): Promise<string> =>
-      readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-    const codes = (text: string): string[] =>
-      [...new Set(text.match(/ERR_REDLINE_LOGGER_[A-Z]+(?:_[A-Z]+)*/g))].sort();
-    const guide = await read('../../docs/guide/logger.md');
-    assert.deepEqual(codes(guide), codes(await read('src/logger/errors.ts')));
-  });
-
   it('has every option', async () => {
     const guide = await readFile(
       new URL('../../../../docs/guide/logger.md', import.meta.url),

@@ -34,6 +34,13 @@ export interface ExpressCacheOptions extends RouteDefaults {
   }) => void;
 }
 
+const optionNames: Readonly<Record<keyof ExpressCacheOptions, true>> = {
+  hosts: true,
+  cookies: true,
+  headers: true,
+  onPlace: true,
+};
+
 /**
  * A middleware of one GET route: hits are answered in its place, and what the handlers behind it give `response.json()`
  * is kept as the text that is sent. What stands before it runs on every request, what stands behind it on misses.
@@ -53,7 +60,7 @@ export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest
 ): CachedMiddleware<Request> {
   const { onPlace, ...defaults } = options;
   checkPolicy('cached()', policy);
-  refuseUnknown('cached()', options, ['hosts', 'cookies', 'headers', 'onPlace']);
+  refuseUnknown('cached()', options, optionNames);
   checkRouteDefaults('cached()', defaults);
   const warn = (line: string): void => cache.logger?.warn(line);
   // One middleware may stand in several routes.

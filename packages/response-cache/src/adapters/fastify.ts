@@ -67,9 +67,16 @@ interface Placed {
 
 const responses = fastifyResponses as ResponsePort<unknown> & ResponsePort<FastifyReply>;
 
+const optionNames: Readonly<Record<keyof FastifyCacheOptions, true>> = {
+  cache: true,
+  hosts: true,
+  cookies: true,
+  headers: true,
+};
+
 const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => {
   const { cache, ...defaults } = options;
-  refuseUnknown('fastifyCache', options, ['cache', 'hosts', 'cookies', 'headers']);
+  refuseUnknown('fastifyCache', options, optionNames);
   checkRouteDefaults('fastifyCache', defaults);
   const log = logOf(app, cache);
   const placed: Placed[] = [];

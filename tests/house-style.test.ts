@@ -74,3 +74,12 @@ test('no page runs "npx redline", which is another project: it is npx @redline/l
   });
   assert.equal(stdout, '');
 });
+
+test('no committed result names a folder of the machine it was measured on', () => {
+  const { stdout } = spawnSync(
+    'git',
+    ['grep', '-nE', '"invocation": "[^"]* --(json|html|md|out) /', '--', 'benchmarks/results'],
+    { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' },
+  );
+  assert.equal(stdout, '');
+});

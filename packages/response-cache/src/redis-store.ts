@@ -4,6 +4,7 @@ import { refuseUnknown } from './known-options.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
 import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
+import { redisName } from './redis-name.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -60,12 +61,12 @@ export class RedisStore implements JsonStore {
 
   /** The key as passed to the client. */
   keyOf(key: string): string {
-    return this.#keyPrefix + distinct(key);
+    return this.#keyPrefix + redisName(key);
   }
 
   /** The key in Redis. */
   fullKeyOf(key: string): string {
-    return this.#client.keyPrefix + this.#keyPrefix + distinct(key);
+    return this.#client.keyPrefix + this.#keyPrefix + redisName(key);
   }
 
   async clear(keyPrefix: string): Promise<void> {
@@ -87,9 +88,4 @@ export class RedisStore implements JsonStore {
 
 function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&');
-}
-
-/* All lone surrogates are one character in UTF-8, and two callers' names would be one key. JSON escapes them. */
-function distinct(key: string): string {
-  return key.isWellFormed() && !key.startsWith('"') ? key : JSON.stringify(key);
 }

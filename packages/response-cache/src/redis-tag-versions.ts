@@ -1,4 +1,5 @@
 import type { RedisCommands } from './redis-client.ts';
+import { redisName } from './redis-name.ts';
 import type { RedisReads } from './redis-reads.ts';
 import type { TagVersions, Versions } from './tag-versions.ts';
 
@@ -77,7 +78,7 @@ export class RedisTagVersions implements TagVersions {
   }
 
   #keyOf(tag: string): string {
-    return `${this.#prefix}:${tag}`;
+    return `${this.#prefix}:${redisName(tag)}`;
   }
 
   async #run(what: 'open' | 'drop', tags: readonly string[]): Promise<number[]> {

@@ -126,14 +126,17 @@ describe('tieredStore', { skip }, () => {
       await until('the invalidation', () => store.get('a') !== '1');
     });
 
-  it('has a tag that another process invalidates reach it, and asks Redis for nothing meanwhile', async () => {
-    const [mine, another] = [makeCache(await makeStore()), makeCache(await makeStore())];
-    const ask = (): unknown => mine.answer('a', () => 1, { tags: ['t'] });
-    await ask();
-    await until('a hit at once', () => ask() instanceof Answer);
-    await another.invalidate('t');
-    await until('the invalidation', () => !(ask() instanceof Answer));
-  });
+  for (const tag of ['t', 't\ud800', '"t"'])
+    it(`has the tag ${JSON.stringify(tag)} that another process invalidates reach it, and asks Redis for nothing meanwhile`, async () => {
+      const [mine, another] = [makeCache(await makeStore()), makeCache(await makeStore())];
+      const ask = (): unknown => mine.answer('a', () => 1, { tags: [tag] });
+      await ask();
+      await until('a hit at once', () => ask() instanceof Answer);
+      await another.invalidate(tag);
+      await until('the invalidation', () => !(ask() instanceof Answer));
+      // What was begun ends here, and not in the next test.
+      await ask();
+    });
 
   it('stays within its bytes', async () => {
     const store = await makeStore({ maxBytes: 10_000 });

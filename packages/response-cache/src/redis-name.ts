@@ -1,0 +1,7 @@
+/**
+ * A key or tag as Redis has it. In UTF-8 all lone surrogates are one character: two keys would be one, and what Redis reports as
+ * changed would match neither. JSON escapes them.
+ */
+export function redisName(name: string): string {
+  return name.isWellFormed() && !name.startsWith('"') ? name : JSON.stringify(name);
+}

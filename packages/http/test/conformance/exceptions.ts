@@ -10,6 +10,8 @@ export const exceptions: Record<string, string> = {
     'Node answers the protocol of Icecast as if it were HTTP; the engine refuses it.',
   'a Content-Disposition cannot end its line':
     'Node decodes the value and cuts its characters to a byte each: two of them can be a line end. The engine sends its bytes.',
+  'a trailer that is Connection: close':
+    'Node takes it for a field of the head, and refuses the next request although its response says keep-alive; the engine answers it.',
   'an error after a good request leaves its answer whole': inTurn,
   'an error while an answer is due': inTurn,
   'a bad request after a good one': inTurn,

@@ -105,6 +105,7 @@ const messages: Record<string, string> = {
   'a trailer that is Transfer-Encoding': `${chunked}0\r\nTransfer-Encoding: chunked\r\n\r\n${next}`,
   'a trailer that is Host': `${chunked}0\r\nHost: b\r\n\r\n${next}`,
   'a trailer that is Upgrade': `${chunked}0\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n${next}`,
+  'a trailer that is Connection: close': `${chunked}0\r\nConnection: close\r\n\r\n${next}`,
   'a body cut short': `${post('Content-Length: 10')}hello`,
   'a chunk cut short': `${chunked}5\r\nhe`,
   'a chunk size cut short': `${chunked}5`,

@@ -17,6 +17,8 @@ import {
 
 const asksForUpgrade = /^upgrade: /im;
 const upgrade = /^upgrade: .*\r?\n/gim;
+const closeInTrailers =
+  /(?<=\n0\r?\n(?:[^\s:]+:.*\r?\n)*)(?:proxy-)?connection:.*\bclose\b.*\r?\n/gi;
 const withoutVersion = /(?:GET|HEAD|POST|DELETE) +[^ \r\n\t]*\r?\n/;
 
 /** Of bytes that are refused, and of what stands before and behind them. */
@@ -56,6 +58,21 @@ export const refusals: Explanation[] = [
       answersOnce(redline) &&
       (sameRequests(node, redline) || (redline.errors[0] === framing && isOneShort(redline, node))),
     remedies: (difference) => [dueLeft(difference)],
+  },
+  {
+    reason:
+      'Connection: close within trailers says nothing of the connection; Node refuses what follows, and drops the responses that are due',
+    covers: ({ node, redline, case: { bytes } }) =>
+      bytes.search(closeInTrailers) >= 0 &&
+      node.errors[0] === behindClose &&
+      node.bytes.endsWith(refusal) &&
+      redline.bytes.startsWith(node.bytes.slice(0, -refusal.length)) &&
+      answersOnce(redline) &&
+      startsAlike(node, redline),
+    remedies: (difference) => {
+      const bytes = difference.case.bytes.replaceAll(closeInTrailers, '');
+      return [dueLeft({ ...difference, case: { ...difference.case, bytes } })];
+    },
   },
   {
     reason:

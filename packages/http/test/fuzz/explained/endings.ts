@@ -15,6 +15,7 @@ import {
   behindClose,
   closing,
   closesOnly,
+  hearsMore,
   isCutOff,
   isRaw,
   rawOf,
@@ -97,7 +98,9 @@ export const endings: Explanation[] = [
         (sendsMore(withoutRaw(node), withoutRaw(redline)) &&
           startsAlike(redline, node) &&
           redline.end !== 'open' &&
-          ran(of, redline).some(destroys))),
+          ran(of, redline).some(destroys)) ||
+        // Its end is also the end of a pause of the socket: the engine reads on.
+        (hearsMore(node, redline) && ran(of, node).some(pauses))),
     remedies: ({ case: of }) => [withoutBehindEnd(of, 'destroyError')],
   },
   {

@@ -13,6 +13,8 @@ export function lineByLine(of: Case): Case {
   const starts = [
     ...lines.map(({ index }) => index),
     ...bodies.map(({ index, 1: length }) => index + Number(length)),
+    // One that resets the connection does so no earlier than before.
+    ...(of.ending === 'destroy' ? of.cuts : []),
   ];
   const cuts = starts
     .filter((at) => at > 0 && at < bytes.length)

@@ -63,6 +63,16 @@ export function hearsLess(node: Transcript, redline: Transcript): boolean {
   return startsAlike(redline, node);
 }
 
+/** Node, which is still connected, reads no further; the engine has heard of more requests. */
+export function hearsMore(node: Transcript, redline: Transcript): boolean {
+  return (
+    node.end === 'open' &&
+    redline.bytes.startsWith(node.bytes) &&
+    startsAlike(node, redline) &&
+    node.requests.length < redline.requests.length
+  );
+}
+
 /** What steps `socketWrite` wrote, and nothing else. */
 export function isRaw(bytes: string): boolean {
   return bytes !== '' && bytes.replaceAll(raw, '') === '';

@@ -16,54 +16,79 @@ export interface Results {
   legacy?: BenchResult | undefined;
 }
 
-/** Rows of what was measured, and nothing of what was not. */
-export function headline({ ladder, frameworks, defer, spawn, legacy }: Results): string {
-  const rows = [
-    row(
-      `Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-rung-by-rung)${onNode(ladder)}`,
-      rpsOf(find(ladder, '05-engine')),
-      'npm start',
-    ),
-    row(
-      'Express 5 → Express 5 on [`@redline/http`](packages/http), unchanged, Node 24',
-      rpsOf(find(frameworks, 'express5-redline/node24')),
-      'npm run bench -- frameworks',
-    ),
-    row(
-      'Fastify → Fastify on `@redline/http`, Node 24',
-      rpsOf(find(frameworks, 'fastify-redline/node24')),
-      'npm run bench -- frameworks',
-    ),
-    row(
-      `an interceptor that adds a BullMQ job → [\`@redline/defer\`](packages/defer), on Express${onNode(defer)}`,
-      rpsOf(find(defer, 'express-memory/redis-local/c100')),
-      'npm run bench -- defer',
-    ),
-    row(
-      `\`node:child_process\` → [\`@redline/child-process\`](packages/child-process), one \`echo\` for each request${onNode(spawn)}`,
-      withPosixSpawn(spawn, 'echo'),
-      'npm run bench -- spawn',
-    ),
-    row(
-      'the same in a server with 1.5 GiB resident',
-      withPosixSpawn(spawn, 'resident'),
-      'npm run bench -- spawn',
-    ),
-    row(
-      'an old server → [its twin](examples/legacy-http), changed where `redline` pointed, Node 24',
-      cpuOf(find(legacy, 'twin on node 24')),
-      'npx @redline/lab ladder benchmarks/scenarios/legacy.ts',
-    ),
-  ].filter((each) => each !== undefined);
+/** One comparison that the project is known by. */
+export interface Figure {
+  /** The comparison, in Markdown. */
+  change: string;
+  ratio: Interval;
+  unit: 'requests/s' | 'less CPU';
+  /** The same against Node as it will be when its libuv starts children with posix_spawn. */
+  againstPosixSpawn?: Interval | undefined;
+  /** The command that measures it. */
+  command: string;
+}
+
+export type FigureName = 'ladder' | 'express' | 'fastify' | 'defer' | 'spawn' | 'resident' | 'twin';
+
+/** What was measured, and nothing of what was not. */
+export function figuresOf(results: Results): Partial<Record<FigureName, Figure>> {
+  const { ladder, frameworks, defer, spawn, legacy } = results;
+  const all: Record<FigureName, Figure | undefined> = {
+    ladder: rps(find(ladder, '05-engine'), {
+      change: `Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-rung-by-rung)${onNode(ladder)}`,
+      command: 'npm start',
+    }),
+    express: rps(find(frameworks, 'express5-redline/node24'), {
+      change: 'Express 5 → Express 5 on [`@redline/http`](packages/http), unchanged, Node 24',
+      command: 'npm run bench -- frameworks',
+    }),
+    fastify: rps(find(frameworks, 'fastify-redline/node24'), {
+      change: 'Fastify → Fastify on `@redline/http`, Node 24',
+      command: 'npm run bench -- frameworks',
+    }),
+    defer: rps(find(defer, 'express-memory/redis-local/c100'), {
+      change: `an interceptor that adds a BullMQ job → [\`@redline/defer\`](packages/defer), on Express${onNode(defer)}`,
+      command: 'npm run bench -- defer',
+    }),
+    spawn: rps(find(spawn, 'redline/echo'), {
+      change: `\`node:child_process\` → [\`@redline/child-process\`](packages/child-process), one \`echo\` for each request${onNode(spawn)}`,
+      command: 'npm run bench -- spawn',
+      againstPosixSpawn: againstPosixSpawn(spawn, 'echo'),
+    }),
+    resident: rps(find(spawn, 'redline/resident'), {
+      change: 'the same in a server with 1.5 GiB resident',
+      command: 'npm run bench -- spawn',
+      againstPosixSpawn: againstPosixSpawn(spawn, 'resident'),
+    }),
+    twin: cpu(find(legacy, 'twin on node 24'), {
+      change:
+        'an old server → [its twin](examples/legacy-http), changed where `redline` pointed, Node 24',
+      command: 'npx @redline/lab ladder benchmarks/scenarios/legacy.ts',
+    }),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, figure]) => figure !== undefined));
+}
+
+export function headline(results: Results): string {
+  const rows = Object.values(figuresOf(results)).map(
+    ({ change, ratio, unit, againstPosixSpawn: against, command }) => [
+      change,
+      `${times(ratio)} ${unit}${against === undefined ? '' : `, ${times(against)} against posix_spawn`}`,
+      `\`${command}\``,
+    ],
+  );
   return table(['change', 'measured', 'reproduce'], rows);
 }
 
-function row(change: string, figure: string | undefined, command: string): string[] | undefined {
-  return figure === undefined ? undefined : [change, figure, `\`${command}\``];
+type Words = Omit<Figure, 'ratio' | 'unit'>;
+
+function rps(variant: MeasuredVariant | undefined, words: Words): Figure | undefined {
+  return variant && { ...words, ratio: variant.rpsRatio, unit: 'requests/s' };
 }
 
-function rpsOf(variant: MeasuredVariant | undefined): string | undefined {
-  return variant && `${times(variant.rpsRatio)} requests/s`;
+/** Of the step over the rung below: the original on the same Node. */
+function cpu(variant: MeasuredVariant | undefined, words: Words): Figure | undefined {
+  return variant?.step && { ...words, ratio: variant.step.cpu.ratio, unit: 'less CPU' };
 }
 
 /** Figures of two Nodes are not one figure. */
@@ -71,31 +96,22 @@ function onNode(result: BenchResult | undefined): string {
   return result === undefined ? '' : `, Node ${result.machine.node.slice(1).split('.', 1)[0]}`;
 }
 
-/** Against Node, and against Node as it will be when its libuv starts children with posix_spawn. */
-function withPosixSpawn(spawn: BenchResult | undefined, workload: string): string | undefined {
-  const figure = rpsOf(find(spawn, `redline/${workload}`));
-  const against =
+function againstPosixSpawn(spawn: BenchResult | undefined, workload: string): Interval | undefined {
+  return (
     spawn &&
     ratioBetween(spawn.slices, {
       variant: `redline/${workload}`,
       other: `posix-spawn/${workload}`,
       metric: 'rps',
-    });
-  return figure === undefined || against === undefined
-    ? figure
-    : `${figure}, ${times(against)} against posix_spawn`;
-}
-
-/** Of the step over the rung below: the original on the same Node. */
-function cpuOf(variant: MeasuredVariant | undefined): string | undefined {
-  return variant?.step && `${times(variant.step.cpu.ratio)} less CPU`;
+    })
+  );
 }
 
 function times({ value, low, high }: Interval): string {
   return `**${digits(value)} ×** [${digits(low)}, ${digits(high)}]`;
 }
 
-function digits(value: number): string {
+export function digits(value: number): string {
   return value.toFixed(value >= 20 ? 0 : 1);
 }
 

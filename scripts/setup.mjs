@@ -52,20 +52,26 @@ const tools = [
 if (Number(process.versions.node.split('.')[0]) < 20) {
   fail(`Redline's development needs Node 20 or newer; this is ${process.version}.`);
 }
-installPackages();
+installPackages('.');
 build();
 // A release builds its addons itself, and needs none of the servers.
 if (process.argv.includes('--build-only')) process.exit();
-// The ladder needs one of the engines: nobody waits for the others before they have seen it.
-buildNative(forTests || process.argv.includes('--native') ? [] : ['http_node']);
-installTools();
+if (process.argv.includes('--docs')) {
+  // A lock of its own: whoever only tests does not wait for it.
+  installPackages('site');
+} else {
+  // The ladder needs one of the engines: nobody waits for the others before they have seen it.
+  buildNative(forTests || process.argv.includes('--native') ? [] : ['http_node']);
+  installTools();
+}
 if (forTests) await obtainJars();
 
-function installPackages() {
-  const installed = modifiedAt('node_modules/.package-lock.json');
-  if (installed > 0 && installed >= modifiedAt('package-lock.json')) return;
-  step('Installing npm packages');
-  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+function installPackages(folder) {
+  const installed = modifiedAt(`${folder}/node_modules/.package-lock.json`);
+  if (installed > 0 && installed >= modifiedAt(`${folder}/package-lock.json`)) return;
+  step(`Installing npm packages${folder === '.' ? '' : ` of ${folder}`}`);
+  const where = folder === '.' ? [] : ['--prefix', folder];
+  npm(['ci', ...where, '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
 function build() {

@@ -1,0 +1,44 @@
+// The first page: home.md with its figures, which are read from benchmarks/results.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BenchResult, type Interval, renderHtmlChart } from '@redline/lab';
+import { markup } from '@redline/lab/drawing';
+import { digits, type FigureName, figuresOf } from '../scripts/headline.ts';
+import { rewriteLinks } from './links.ts';
+import { root } from './pages.ts';
+
+/** `<!-- ladder -->` and `<!-- figure NAME -->` are where they go. A figure that was not measured leaves nothing. */
+export function home(): string {
+  const ladder = readResult('cached-api')!;
+  const figures = figuresOf({
+    ladder,
+    frameworks: readResult('frameworks'),
+    defer: readResult('defer'),
+    spawn: readResult('spawn'),
+    legacy: readResult('legacy'),
+  });
+  const text = readFileSync(join(import.meta.dirname, 'home.md'), 'utf8')
+    .replace(
+      '<!-- ladder -->',
+      () => `<div class="ladder" v-pre>\n${renderHtmlChart(ladder)}</div>`,
+    )
+    .replaceAll(/<!-- figure (\w+): (.+) -->/g, (_, name: FigureName, words: string) => {
+      const figure = figures[name];
+      if (figure === undefined) return '';
+      const { ratio, unit, againstPosixSpawn: spawned, command } = figure;
+      const beside =
+        spawned && `; ${digits(spawned.value)} × ${rangeOf(spawned)} against posix_spawn`;
+      return markup`<p class="figure" v-pre><b>${digits(ratio.value)} ×</b> <span>${rangeOf(ratio)} ${unit}</span><small>${words}${beside}</small><code>${command}</code></p>`
+        .text;
+    });
+  return rewriteLinks(text, 'site/home.md');
+}
+
+function rangeOf({ low, high }: Interval): string {
+  return `[${digits(low)}, ${digits(high)}]`;
+}
+
+function readResult(name: string): BenchResult | undefined {
+  const file = join(root, 'benchmarks/results', `${name}.json`);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}

@@ -70,12 +70,14 @@ export class Load {
         this.tookMs.push(performance.now() - sentAtMs);
       } else {
         this.refused++;
+        // The process is gone. Another one may be given its port, and answer for it.
+        if (status === 'nobody listens') return;
         await sleep(1);
       }
     }
   }
 
-  #get(path: string): Promise<number | undefined> {
+  #get(path: string): Promise<number | 'nobody listens' | undefined> {
     return new Promise((resolve) => {
       const call = request(this.#url + path, { agent: this.#agent }, (response) => {
         response.resume();
@@ -83,7 +85,9 @@ export class Load {
         resolve(response.statusCode);
         response.on('error', () => {});
       });
-      call.on('error', () => resolve(undefined));
+      call.on('error', ({ code }: NodeJS.ErrnoException) =>
+        resolve(code === 'ECONNREFUSED' ? 'nobody listens' : undefined),
+      );
       call.end();
     });
   }

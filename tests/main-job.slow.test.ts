@@ -23,9 +23,7 @@ const rungs = [
   '05-engine',
   '06-errors-only',
   '07-memory-before-redis',
-  '08-hook',
   '09-engine',
-  'raw-fastify',
 ];
 const browserFile =
   process.env.CHROMIUM ?? findOnPath('chromium', 'chromium-browser', 'google-chrome');

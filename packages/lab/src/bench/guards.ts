@@ -2,7 +2,7 @@ import type { BenchResult } from './result.ts';
 import { isMeasured } from './result.ts';
 import { median } from '../stats/quantile.ts';
 import { holdsOne } from '../stats/verdict.ts';
-import type { Observations } from './run-bench.ts';
+import type { Observations } from './observations.ts';
 
 /** Below this the server waited for something else, and its rps is what that something allows. */
 const busyEnough = 0.95;

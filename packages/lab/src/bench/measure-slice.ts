@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
-import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
+import type { LoadOutcome } from '../load/generator.ts';
+import type { Observations } from './observations.ts';
 import type { Slice } from './result.ts';
 import { cpuBetween, type CpuSpan, readCpu } from '../system/cpu-clock.ts';
 import { askProbe } from './probe.ts';
@@ -23,20 +24,21 @@ export function sliceMsFor(
 
 type Measured = Omit<Slice, 'restart' | 'block' | 'variant' | 'turns'>;
 
-/**
- * What happened in one slice; `'void'` when nothing did.
- * @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards
- */
-export async function measureSlice(
-  server: Server,
-  plan: Plan,
-  generator: LoadGenerator,
-  durationMs: number,
-  signal: AbortSignal,
-): Promise<Measured | 'void' | { fault: string }> {
+/** What happened in one slice: `'void'` when nothing did, `fault` when its server failed. */
+export type MeasuredSlice = Measured | 'void' | { fault: string };
+
+interface SliceLoad {
+  plan: Plan;
+  observations: Pick<Observations, 'generator'>;
+  sliceMs: number;
+  signal: AbortSignal;
+}
+
+/** @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards */
+export async function measureSlice(server: Server, load: SliceLoad): Promise<MeasuredSlice> {
   // What it says of the time before this slice is dropped.
   if (server.probePath !== undefined) await askProbe(server);
-  const { cpu, outcome } = await loadOnce(server, plan, generator, durationMs, signal);
+  const { cpu, outcome } = await loadOnce(server, load);
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
@@ -61,10 +63,7 @@ export async function measureSlice(
 
 async function loadOnce(
   server: Server,
-  plan: Plan,
-  generator: LoadGenerator,
-  durationMs: number,
-  signal: AbortSignal,
+  { plan, observations: { generator }, sliceMs: durationMs, signal }: SliceLoad,
 ): Promise<{ cpu: CpuSpan; outcome: LoadOutcome }> {
   const before = readCpu(server.pid);
   const outcome = await generator

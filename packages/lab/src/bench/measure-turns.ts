@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
 import { HeldLoad } from '../load/held-load.ts';
-import type { LoadGenerator } from '../load/generator.ts';
+import type { Observations } from './observations.ts';
 import type { Turn } from './result.ts';
 import { shuffled, type Random } from '../stats/random.ts';
 import { cpuBetween, isRunnable, readCpu } from '../system/cpu-clock.ts';
@@ -30,6 +30,18 @@ const mostLooks = 3;
 /** Not worth another look. */
 const shortPauseMs = 2;
 
+/** Runs a piece of work, and repeats it if something outside has slowed it down. */
+export type Repeated = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+export interface TurnsOptions {
+  servers: readonly Server[];
+  plan: Plan;
+  observations: Pick<Observations, 'generator'>;
+  /** Requests per second of the slowest server. Slices and connections are sized by it, for all alike. */
+  slowestRps: number | undefined;
+  signal: AbortSignal;
+}
+
 /**
  * Measures CPU per request with server and load on one core, taking turns as batch tasks: there the cost of a response
  * does not depend on whether the load is awake.
@@ -47,17 +59,14 @@ export class Turns {
     this.#signal = signal;
   }
 
-  /**
-   * Undefined if the plan does not ask for it, nothing is pinned, or the generator cannot be pinned.
-   * @param slowestRps Requests per second of the slowest server. Slices and connections are sized by it, for all alike.
-   */
-  static async start(
-    servers: readonly Server[],
-    plan: Plan,
-    generator: LoadGenerator,
-    slowestRps: number | undefined,
-    signal: AbortSignal,
-  ): Promise<Turns | undefined> {
+  /** Undefined if the plan does not ask for it, nothing is pinned, or the generator cannot be pinned. */
+  static async start({
+    servers,
+    plan,
+    observations: { generator },
+    slowestRps,
+    signal,
+  }: TurnsOptions): Promise<Turns | undefined> {
     if (!plan.turns || !generator.launches || servers.some((each) => each.launcher.length === 0)) {
       return undefined;
     }
@@ -83,13 +92,12 @@ export class Turns {
 
   /**
    * One block: eight turns of each server, in a new order each time.
-   * @param undisturbed Runs a turn, and repeats it if necessary.
    * @param passes Fewer, where they are not to count.
    */
   async measure(
     servers: readonly Server[],
     random: Random,
-    undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>,
+    undisturbed: Repeated,
     passes: number = passesInABlock,
   ): Promise<Map<string, Turn[]>> {
     const taken = new Map<string, Turn[]>(servers.map(({ name }) => [name, []]));

@@ -2,7 +2,7 @@ import type { Plan } from '../config/resolve-plan.ts';
 import { Progress } from '../report/progress.ts';
 import type { Slice } from './result.ts';
 import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
-import { controlName, type RunListener } from './run-bench.ts';
+import { controlName, type RunListener } from './observations.ts';
 import { seededRandom } from '../stats/random.ts';
 import { bandOf } from '../stats/verdict.ts';
 

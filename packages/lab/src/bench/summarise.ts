@@ -18,7 +18,7 @@ import {
   rpsMetric,
   type Metric,
 } from './paired-ratio.ts';
-import { controlName, type Observations } from './run-bench.ts';
+import { controlName, type Observations } from './observations.ts';
 
 export interface RunFacts {
   command: BenchResult['command'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { savedMicros } from '../../src/bench/report/rows.ts';
 import { summarise } from '../../src/bench/summarise.ts';
-import type { Observations } from '../../src/bench/run-bench.ts';
+import type { Observations } from '../../src/bench/observations.ts';
 import { resolvePlans } from '../../src/config/resolve-plan.ts';
 import { isMeasured, type MeasuredVariant, type Slice } from '../../src/bench/result.ts';
 import { fixture } from '../report/fixture.ts';

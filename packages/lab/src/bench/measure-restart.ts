@@ -1,0 +1,220 @@
+import type { Plan } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
+import { runOpenLoop } from '../load/open-loop.ts';
+import { checkContract } from '../servers/contract.ts';
+import { distinctRequests } from '../servers/distinct-requests.ts';
+import type { Server } from '../servers/server.ts';
+import type { Undisturbed } from '../servers/undisturbed.ts';
+import { type Random, shuffled } from '../stats/random.ts';
+import { readRssMiB } from '../system/cpu-clock.ts';
+import { inParallel } from '../system/in-parallel.ts';
+import type { Pinning } from '../system/pinning.ts';
+import { measureSlice, type MeasuredSlice, sliceMsFor } from './measure-slice.ts';
+import { type Repeated, Turns } from './measure-turns.ts';
+import { controlName, type Observations, type RunListener } from './observations.ts';
+import type { Slice, Turn } from './result.ts';
+
+/**
+ * Blocks after the warm-up that are not counted. While the others warm up, a server is idle and its heap is trimmed,
+ * and its first slices pay for growing it again.
+ */
+const settlingBlocks = 2;
+/** Turns settle a server sooner, and the lowest quarter of them takes no notice of the first few. */
+const settlingPasses = 2;
+
+/** One restart of all contestants, in the run that it belongs to. */
+export interface Restart {
+  /** From 1 on. */
+  number: number;
+  plan: Plan;
+  servers: readonly Server[];
+  /** What is measured is added to it. */
+  observations: Observations;
+  pinning: Pinning;
+  listener: RunListener;
+  random: Random;
+  signal: AbortSignal;
+  /** Repeats what something outside has slowed down; undefined where that cannot be seen. */
+  undisturbed: Undisturbed | undefined;
+}
+
+/** Checks what the servers answer, warms them up, and measures blocks, memory and latency. */
+export async function measureRestart(restart: Restart): Promise<void> {
+  const slowestRps = await prepare(restart);
+  {
+    await using turns = await Turns.start({ ...restart, slowestRps });
+    await measureBlocks(restart, turns, sliceMsFor(restart.plan, slowestRps));
+  }
+  await measureLatency(restart);
+}
+
+/** @returns requests per second of the slowest, as far as the warm-up shows them */
+async function prepare(restart: Restart): Promise<number | undefined> {
+  const { plan, servers, listener, number } = restart;
+  listener.phase('checking answers', number);
+  const baselineFirst = servers.toSorted(
+    (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
+  );
+  await checkContract(baselineFirst, distinctRequests(plan.requests));
+  if (number === 1) for (const server of servers) await verify(server, plan);
+  const slowestRps = await warmUp(restart);
+  for (const server of servers) server.pin();
+  return slowestRps;
+}
+
+/** On all cores, several at a time: here the compiler has to finish, no matter how fast. */
+async function warmUp({
+  plan,
+  servers,
+  observations: { generator },
+  pinning,
+  listener,
+  number,
+  signal,
+}: Restart): Promise<number | undefined> {
+  if (plan.precision.warmupMs === 0) return undefined;
+  const rates: number[] = [];
+  await inParallel(servers, pinning.coreCount, async (server) => {
+    signal.throwIfAborted();
+    listener.phase('warming up', number, server.name);
+    const { requests, seconds } = await generator.run({
+      ...plan,
+      host: server.host,
+      port: server.port,
+      durationMs: plan.precision.warmupMs,
+      signal,
+    });
+    server.dropOutput();
+    // A server without any response is left out later, and says nothing about the others.
+    if (requests > 0) rates.push(requests / seconds);
+  });
+  return rates.length === 0 ? undefined : Math.min(...rates);
+}
+
+async function verify(server: Server, plan: Plan): Promise<void> {
+  try {
+    await plan.verify?.(server);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LabError('ERR_REDLINE_CONTRACT', `"${server.name}" failed its check: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+async function measureBlocks(
+  restart: Restart,
+  turns: Turns | undefined,
+  sliceMs: number,
+): Promise<void> {
+  const { plan, servers, observations, random, undisturbed } = restart;
+  const measured: Repeated = (work) =>
+    undisturbed === undefined ? work() : undisturbed.measure(work);
+  const isWarmedUp = plan.precision.warmupMs > 0;
+  const uncounted = isWarmedUp && turns === undefined ? settlingBlocks : 0;
+  if (isWarmedUp) await turns?.measure(servers, random, measured, settlingPasses);
+  for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
+    const running = servers.filter(({ name }) => !observations.skipped.has(name));
+    const taken = await turns?.measure(running, random, measured);
+    for (const server of shuffled(running, random)) {
+      if (observations.skipped.has(server.name)) continue;
+      restart.signal.throwIfAborted();
+      const slice = await measured(() => measureSlice(server, { ...restart, sliceMs }));
+      keep(restart, block, server, { slice, turns: taken?.get(server.name) });
+    }
+  }
+  const answered = new Set(
+    observations.slices.filter((s) => s.restart === restart.number).map((s) => s.variant),
+  );
+  for (const server of servers) {
+    if (!answered.has(server.name) && !observations.skipped.has(server.name)) {
+      disqualify(server, 'answered nothing', plan, observations);
+    }
+  }
+}
+
+/** Blocks before the first are not counted; a fault in them is. */
+function keep(
+  { plan, observations, listener, number: restart }: Restart,
+  block: number,
+  server: Server,
+  { slice, turns }: { slice: MeasuredSlice; turns: Turn[] | undefined },
+): void {
+  const { name: variant } = server;
+  if (slice !== 'void' && 'fault' in slice) {
+    disqualify(server, slice.fault, plan, observations);
+  } else if (block < 1) {
+    return;
+  } else if (slice === 'void' || turns?.length === 0) {
+    observations.voidSlices.push({ restart, block, variant });
+  } else {
+    const more = turns === undefined ? {} : { turns };
+    observations.slices.push({ restart, block, variant, ...slice, ...more });
+    listener.measured(observations.slices, restart, block);
+  }
+}
+
+/** A variant that fails under load says nothing about speed; a failing baseline ends the run. */
+function disqualify(server: Server, fault: string, plan: Plan, observations: Observations): void {
+  if (server.name === plan.baseline || server.name === controlName(plan.baseline)) {
+    throw new LabError('ERR_REDLINE_LOAD', `The baseline "${plan.baseline}" ${fault} under load.`);
+  }
+  observations.skipped.set(server.name, `${fault} under load`);
+  observations.slices = observations.slices.filter(({ variant }) => variant !== server.name);
+}
+
+async function measureLatency({
+  plan,
+  servers,
+  observations,
+  listener,
+  number: restart,
+  random,
+  signal,
+}: Restart): Promise<void> {
+  observations.openLoopRps ||= chooseOpenLoopRps(observations.slices);
+  for (const server of shuffled(servers, random)) {
+    if (observations.skipped.has(server.name)) continue;
+    signal.throwIfAborted();
+    observations.memory.push({ restart, variant: server.name, rssMiB: readRssMiB(server.pid) });
+    listener.phase('latency', restart, server.name);
+    const outcome = await runOpenLoop(
+      {
+        host: server.host,
+        port: server.port,
+        requests: plan.requests,
+        connections: plan.connections,
+        requestsPerSecond: observations.openLoopRps,
+        burst: plan.burst,
+        durationMs: plan.precision.latencyMs,
+        // Where nothing is pinned it would take the server's own core.
+        isExact: plan.exactSends && server.launcher.length > 0,
+      },
+      signal,
+    );
+    server.dropOutput();
+    if (outcome.answered === 0) {
+      throw await server.failure(`did not respond to any request of the open loop`);
+    }
+    observations.latencies.push({ restart, variant: server.name, outcome });
+  }
+}
+
+/**
+ * A rate that the sender of the open loop easily sustains on one core. Above it, its own queue would dominate the
+ * latency.
+ */
+const mostOpenLoopRps = 8_000;
+
+/** Half the rate of the slowest: one that all can sustain, so that all are measured at the same rate. */
+function chooseOpenLoopRps(slices: readonly Slice[]): number {
+  const totals = new Map<string, { requests: number; seconds: number }>();
+  for (const { variant, requests, seconds } of slices) {
+    const total = totals.get(variant) ?? { requests: 0, seconds: 0 };
+    totals.set(variant, { requests: total.requests + requests, seconds: total.seconds + seconds });
+  }
+  const slowest = Math.min(...[...totals.values()].map((t) => t.requests / t.seconds));
+  const half = Math.min(Math.max(1, slowest / 2), mostOpenLoopRps);
+  const digit = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
+  return Math.max(1, Math.floor(half / digit) * digit);
+}

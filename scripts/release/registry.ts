@@ -98,13 +98,16 @@ async function untilItAnswers(url: string, hasEnded: () => boolean): Promise<voi
   throw new ReleaseError('verdaccio did not start; its messages are above.');
 }
 
-/** Installs verdaccio, the package managers, the bundlers and changesets, by their own lock file; returns their folder. */
+/**
+ * Installs verdaccio, the package managers, the bundlers and changesets, by their own lock file; returns their folder. Not with
+ * `npm ci`, which fails where a mirror lacks the binaries of other platforms. The package that verdaccio asks for by a tag
+ * has its version in `overrides`: many a mirror has no tags but `latest`.
+ */
 export function obtainTools(root: string): string {
   const folder = join(root, 'scripts', 'release', 'tools');
   if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return folder;
   say('Installing verdaccio, pnpm, Yarn, bundlers and changesets');
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: folder,
-  });
+  const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  run('npm', ['install', ...flags], { cwd: folder });
   return folder;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { addonLoader } from '../scripts/addon-loader.mjs';
@@ -8,6 +8,7 @@ import { billOfMaterials } from '../scripts/release/bill-of-materials.ts';
 import { checkAddon } from '../scripts/release/check-addon.ts';
 import { cratesInside } from '../scripts/release/crates-inside.ts';
 import { readAddon } from '../scripts/release/elf.ts';
+import { visibleDeclarations } from '../scripts/release/declarations.ts';
 import { licenseTexts } from '../scripts/release/license-texts.ts';
 import { commonVersion, packageFolders } from '../scripts/release/pack.ts';
 import { withHeadings } from '../scripts/release/version.ts';
@@ -39,6 +40,18 @@ describe('a package says where it belongs, is public, and has a manifest that ca
       assert.equal(repository.directory, `packages/${name}`);
       assert.deepEqual(publishConfig, { access: 'public' });
       assert.equal(exports['./package.json'], './package.json');
+    });
+  }
+});
+
+describe('a package is published with the declarations that its importers see, and no others:', () => {
+  for (const name of packageFolders(root)) {
+    test(name, () => {
+      const folder = join(root, 'packages', name);
+      const seen = visibleDeclarations(folder);
+      assert.ok(seen.has('dist/index.d.ts'), [...seen].join());
+      const all = globSync('dist/**/*.d.*ts', { cwd: folder });
+      assert.ok(seen.size < all.length, `${seen.size} of ${all.length}`);
     });
   }
 });

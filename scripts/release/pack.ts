@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CrateInside } from './crates-inside.ts';
+import { isDeclaration, visibleDeclarations } from './declarations.ts';
 import type { Target } from '../targets.mjs';
 import { writePlatformPackage } from './platform-package.ts';
 
@@ -73,17 +74,29 @@ export function packageFolders(root: string): string[] {
   );
 }
 
-/** Copies what npm would pack, with the platform packages in the manifest of those that load an addon. */
+/**
+ * Copies what npm would pack, without the declarations that no program can see, and with the platform packages in the manifest
+ * of those that load an addon. Files of the compiler lose the comment that names their map: no package holds one, and bundlers
+ * would warn that it is missing.
+ */
 function stage(from: string, to: string, natives: Readonly<Record<string, string>>): void {
   const listed = npm(['pack', '--dry-run', '--json'], from);
   const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
+  const visible = visibleDeclarations(from);
   for (const { path } of files) {
+    if (isDeclaration(path) && !visible.has(path)) continue;
     mkdirSync(dirname(join(to, path)), { recursive: true });
-    cpSync(join(from, path), join(to, path));
+    if (/^dist\/.*\.[cm]?[jt]s$/.test(path)) copyWithoutMap(join(from, path), join(to, path));
+    else cpSync(join(from, path), join(to, path));
   }
   if (!existsSync(join(from, 'native.cjs')) || Object.keys(natives).length === 0) return;
   const manifest = { ...readManifest(from), optionalDependencies: natives };
   writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function copyWithoutMap(from: string, to: string): void {
+  const text = readFileSync(from, 'utf8');
+  writeFileSync(to, text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n'));
 }
 
 function npmPack(folder: string, into: string): string {

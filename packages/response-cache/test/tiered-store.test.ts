@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
+import { createClient, createClientPool, createSentinel } from 'redis';
 import { Answer } from '../src/answer.ts';
 import { JsonCache } from '../src/json-cache.ts';
 import { tieredStore, type TieredStore, type TieredStoreOptions } from '../src/tiered-store.ts';
@@ -158,9 +158,23 @@ describe('tieredStore', { skip }, () => {
     over.destroy();
     for (const options of [{ sentinels: [{ host: '127.0.0.1', port: 1 }], name: 'x' }]) {
       const sentinel = new Redis({ ...options, lazyConnect: true });
-      assert.throws(() => tieredStore(sentinel), { code: 'ERR_REDLINE_CACHE_OPTION' });
+      assert.throws(() => tieredStore(sentinel), {
+        code: 'ERR_REDLINE_CACHE_OPTION',
+        message: /and a Sentinel does not say which that is: use redisStore\.$/,
+      });
       sentinel.disconnect();
     }
+    const pool = createClientPool({ url: redis.url });
+    assert.throws(() => tieredStore(pool as never), {
+      code: 'ERR_REDLINE_CACHE_OPTION',
+      message:
+        /and a pool does not say which that is: give it a client of its own, createClient\(options\), or use redisStore\(pool\)\.$/,
+    });
+    const sentinel = createSentinel({
+      name: 'x',
+      sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }],
+    });
+    assert.throws(() => tieredStore(sentinel as never), { message: /and a Sentinel does not say/ });
   });
 
   for (const [name, open] of [

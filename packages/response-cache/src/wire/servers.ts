@@ -35,15 +35,30 @@ export function serversOf(client: object): Servers {
   if ('nodes' in client && 'slots' in client) return ofIoredisCluster(client as IoredisCluster);
   if ('masters' in client && 'slots' in client)
     return ofNodeRedisCluster(client as NodeRedisCluster);
-  const { options } = client as { options?: { sentinels?: unknown } };
-  if (options === undefined || options.sentinels != null) {
+  const kind = kindWithoutServer(client);
+  if (kind !== undefined) {
     throw new CacheError(
       'ERR_REDLINE_CACHE_OPTION',
-      'tieredStore takes a client of one Redis server or of a Cluster: it listens for invalidations there. With a Sentinel, use redisStore.',
+      `tieredStore listens for invalidations at the Redis server of its client, and ${kind.got} does not say which that is: ${kind.instead}.`,
     );
   }
   const address = addressOf(client);
   return { isCluster: false, names: () => [''], nameOf: () => '', address: () => address };
+}
+
+/** What it is instead of a client of one server, and what to do about it. */
+function kindWithoutServer(client: object): { got: string; instead: string } | undefined {
+  const { options } = client as { options?: { sentinels?: unknown } };
+  if ('idleClients' in client)
+    return {
+      got: 'a pool',
+      instead: 'give it a client of its own, createClient(options), or use redisStore(pool)',
+    };
+  if (options !== undefined && options.sentinels == null) return undefined;
+  return {
+    got: options === undefined && !('getSentinelNode' in client) ? 'this one' : 'a Sentinel',
+    instead: 'use redisStore',
+  };
 }
 
 function ofIoredisCluster(client: IoredisCluster): Servers {

@@ -247,3 +247,35 @@ describe('cached() of Express', () => {
     assert.throws(() => cached(cache, {}, { nonsense: 1 } as never), /Unknown option "nonsense"/);
   });
 });
+
+describe('A cached route of Express whose caller a middleware finds out', () => {
+  for (const [where, isBefore] of [
+    ['in front of the cache', true],
+    ['behind it', false],
+  ] as const)
+    it(`shares nothing where that stands ${where}`, async (t) => {
+      const lines: string[] = [];
+      const cache = makeCache(lines);
+      const name: express.RequestHandler = (request, _response, next) => {
+        const device = request.headers['x-device'];
+        if (device !== undefined) Object.assign(request, { session: { cookie: {}, of: device } });
+        next();
+      };
+      let runs = 0;
+      const { text } = await start(t, (app) => {
+        const keep = cached(cache);
+        app.get('/', isBefore ? name : keep, isBefore ? keep : name, (_request, response) => {
+          response.json({ run: (runs += 1) });
+        });
+      });
+      const known = { headers: { 'x-device': 'ann' } };
+      assert.equal(await text('/', known), '{"run":1}');
+      assert.equal(await text('/', known), '{"run":2}');
+      assert.equal(await text('/'), '{"run":3}');
+      assert.equal(await text('/'), '{"run":3}');
+      assert.equal(cache.stats.stores, 1);
+      const said =
+        'A response of GET / goes out uncached: its request names a caller, and the route has no identify.';
+      assert.deepEqual(lines, isBefore ? [] : [said]);
+    });
+});

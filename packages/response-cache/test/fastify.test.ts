@@ -358,6 +358,27 @@ describe('The places of Fastify', () => {
   });
 });
 
+describe('A cached route of Fastify behind a hook that finds out the caller', () => {
+  for (const property of ['session', 'account', 'principal'])
+    it(`shares nothing where that is on request.${property}`, async (t) => {
+      const { text, cache } = await start(t, (app) => {
+        app.decorateRequest(property, null);
+        app.addHook('preHandler', async (request) => {
+          const own = request as unknown as Record<string, unknown>;
+          if (request.headers['x-device'] !== undefined) own[property] = { of: 'ann' };
+        });
+        let runs = 0;
+        app.get('/', withCache({}), async () => ({ run: (runs += 1) }));
+      });
+      const known = { headers: { 'x-device': 'ann' } };
+      assert.equal(await text('/', known), '{"run":1}');
+      assert.equal(await text('/', known), '{"run":2}');
+      assert.equal(await text('/'), '{"run":3}');
+      assert.equal(await text('/'), '{"run":3}');
+      assert.equal(cache.stats.stores, 1);
+    });
+});
+
 describe('fastifyCache', () => {
   it('refuses a route that is not read, an unknown option and a word that is none', async () => {
     const cases: [object, RegExp][] = [

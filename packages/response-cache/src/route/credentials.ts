@@ -1,18 +1,10 @@
 import type { Cookies } from '../policy.ts';
 import type { CacheRequest } from './cached-route.ts';
+import { namesCaller } from './named-caller.ts';
 
 /* Set by scripts of analytics and consent banners on every page of a site; no server reads them. */
 const analyticsCookie =
   /^(?:_ga|_gid|_gat|_gcl_|_gac_|__utm|_fbp|_fbc|_pk_|_hj|_clck|_clsk|_uet|_tt_|_ttp|_pin_|ajs_|amp_|mp_|ph_|hubspotutk|__hs|OptanonConsent|OptanonAlertBoxClosed|CookieConsent|_scid|_rdt_uuid|_li_|ln_or|_ym_)/;
-
-/** Where guards, Passport and middleware put who is asking. */
-interface Named {
-  readonly user?: unknown;
-  readonly auth?: unknown;
-  readonly tenant?: unknown;
-  readonly apiKey?: unknown;
-  readonly account?: unknown;
-}
 
 /** The request headers, beside `Cookie`, that show who is asking. */
 export const credentialHeaders: readonly string[] = [
@@ -44,19 +36,7 @@ export function carriesCredentials(request: CacheRequest, cookies: Cookies): boo
   }
   if (cookies === 'private' && headers.cookie !== undefined && !isAnalytics(headers.cookie))
     return true;
-  if (namesCaller(request)) return true;
-  // Nest's middleware gets Node's own request on Fastify.
-  const { raw } = request as { raw?: Named };
-  return raw !== undefined && namesRawCaller(raw);
-}
-
-function namesCaller({ user, auth, tenant, apiKey, account }: Named): boolean {
-  return (user ?? auth ?? tenant ?? apiKey ?? account ?? undefined) !== undefined;
-}
-
-/* The same, of another shape: each is fast for one. */
-function namesRawCaller({ user, auth, tenant, apiKey, account }: Named): boolean {
-  return (user ?? auth ?? tenant ?? apiKey ?? account ?? undefined) !== undefined;
+  return namesCaller(request);
 }
 
 function isAnalytics(cookie: string): boolean {

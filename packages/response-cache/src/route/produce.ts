@@ -1,10 +1,12 @@
 import { shared } from '../answer.ts';
+import { checkTags } from '../check-values.ts';
 import { kindThatIsNotJson } from '../to-json.ts';
 import { unshared } from '../unshared.ts';
 import { etagOf } from './cache-headers.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { decisionOn } from './decisions.ts';
 import { takeHead, varyNames } from './kept-head.ts';
+import { namesCaller } from './named-caller.ts';
 import type { Headers, ResponsePort } from './response-port.ts';
 
 /** What `Cache-Control` says to every cache that many share. */
@@ -27,6 +29,11 @@ export async function produce(
   if (responses.isTaken(response) || responses.setsCookie(response)) return unshared(value);
   if (status < 200 || status >= 300 || bodiless.has(status)) return unshared(value);
   const after = responses.headersOf(response);
+  // Found out behind the cache, by a middleware of Express or an interceptor.
+  if (route.identify === undefined && namesCaller(request)) {
+    route.warnOnce('its request names a caller, and the route has no identify');
+    return unshared(value);
+  }
   if (notToBeShared.test(String(after['cache-control'] ?? ''))) return unshared(value);
   if (!isKeyedByVary(route, before, after)) return unshared(value);
 
@@ -40,6 +47,7 @@ export async function produce(
   const ttl =
     decided?.ttl ?? (typeof route.ttl === 'function' ? route.ttl(request, value) : undefined);
   const tags = typeof route.tags === 'function' ? route.tags(request, value) : route.tags;
+  checkTags(route.name, tags);
   return shared(value, { json, head, ttl, tags: [...(tags ?? []), ...(decided?.tags ?? [])] });
 }
 

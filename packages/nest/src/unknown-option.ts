@@ -1,3 +1,12 @@
+import { inspect } from 'node:util';
+
+/** Reports options that are not an object: in their place would be defaults that nobody asked for. */
+export function notAnObject(of: string, options: unknown): string | undefined {
+  const isObject = typeof options === 'object' && options !== null && !Array.isArray(options);
+  if (isObject) return undefined;
+  return `The options of ${of} must be an object; got ${inspect(options, { depth: 1 })}.`;
+}
+
 /**
  * Reports an option that `known` does not list: misspelt, it would be a default that nobody asked for. `known` is an object,
  * so that the compiler holds it and the options' type together. The caller throws the message with its own code.

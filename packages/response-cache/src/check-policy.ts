@@ -1,34 +1,21 @@
-import { inspect } from 'node:util';
-import { CacheError } from './errors.ts';
+import {
+  aBoolean,
+  checkValues,
+  isFunction,
+  isListOf,
+  isText,
+  names,
+  oneOf,
+  wrongValue,
+  type Check,
+} from './check-values.ts';
 import { refuseUnknown } from './known-options.ts';
 import type { CachePolicy } from './policy.ts';
-
-interface Check {
-  isValid(value: unknown): boolean;
-  /** What the option takes, in the words of its error. */
-  readonly wanted: string;
-}
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-const isListOf = (value: unknown, isValid: (each: unknown) => boolean): boolean =>
-  Array.isArray(value) && value.every(isValid);
-
-function oneOf(...words: readonly string[]): Check {
-  const wanted = words.map((each) => `'${each}'`).join(' or ');
-  return { isValid: (value) => words.includes(value as string), wanted };
-}
-
-/* A text in place of a list would be its letters. */
-const names: Check = {
-  isValid: (value) => isListOf(value, isText),
-  wanted: 'a list of names',
-};
 
 const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = {
   ttl: undefined,
   stale: undefined,
-  early: { isValid: (value) => typeof value === 'boolean', wanted: 'true or false' },
+  early: aBoolean,
   tags: {
     isValid: (value) => isFunction(value) || isListOf(value, isText),
     wanted: 'a list of strings, or a function that returns one',
@@ -69,12 +56,13 @@ const defaults: Readonly<Record<string, Check>> = {
 export function checkPolicy(
   of: string,
   policy: CachePolicy<any>,
-  alsoKnown: Readonly<Record<string, true>> = {},
+  alsoKnown: Readonly<Record<string, Check>> = {},
 ): void {
-  refuseUnknown(of, policy, { ...checks, ...alsoKnown });
+  const known = { ...checks, ...alsoKnown };
+  refuseUnknown(of, policy, known);
   if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
   if (policy.stale !== 0) checkTtl(policy.stale, 'stale');
-  checkValues(of, policy, checks);
+  checkValues(of, policy, known);
 }
 
 /**
@@ -89,25 +77,7 @@ export function checkRouteDefaults(of: string, options: object): void {
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
 export function checkTtl(ttl: number | undefined, name = 'ttl'): number | undefined {
   if (ttl === undefined || (Number.isSafeInteger(ttl) && ttl > 0)) return ttl;
-  throw new CacheError(
-    'ERR_REDLINE_CACHE_OPTION',
-    `The option ${name} must be a whole number of milliseconds above 0; got ${String(ttl)}.`,
-  );
-}
-
-function checkValues(
-  of: string,
-  options: object,
-  by: Readonly<Record<string, Check | undefined>>,
-): void {
-  for (const [name, value] of Object.entries(options)) {
-    const check = by[name];
-    if (value === undefined || check === undefined || check.isValid(value)) continue;
-    throw new CacheError(
-      'ERR_REDLINE_CACHE_OPTION',
-      `The option ${name} of ${of} must be ${check.wanted}; got ${inspect(value, { depth: 1 })}.`,
-    );
-  }
+  throw wrongValue(name, 'a whole number of milliseconds above 0', ttl);
 }
 
 function namesOne(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { checkStore } from './check-store.ts';
 import type { Found, JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import type { Lease } from './lease.ts';
@@ -27,6 +28,7 @@ const maxTailLength = 64;
  * ```
  */
 export function compressed(store: JsonStore, options: CompressedOptions = {}): JsonStore {
+  checkStore('The store given to compressed()', store);
   refuseUnknown('compressed', options, { minLength: true });
   const minLength = positiveInteger('minLength', options.minLength ?? 1_024);
   const pack = (raw: string): string => (raw.length < minLength ? raw : deflate(raw));

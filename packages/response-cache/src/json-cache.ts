@@ -1,11 +1,13 @@
 import { Answer, Shared, shared } from './answer.ts';
 import { Answers, type Peeked } from './answers.ts';
+import { checkTags } from './check-values.ts';
 import type { Drops } from './drops.ts';
 import { CacheError } from './errors.ts';
 import { tell } from './events.ts';
 import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
 import type { JsonStore } from './json-store.ts';
 import { Keeper } from './keeper.ts';
+import { refuseUnknown } from './known-options.ts';
 import { resolveOptions, type CacheLogger, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from './positive-integer.ts';
 import { Productions } from './productions.ts';
@@ -139,7 +141,9 @@ export class JsonCache {
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, ERR_REDLINE_CACHE_NOT_JSON, ERR_REDLINE_CACHE_OPTION
    */
   async set(key: string, value: unknown, options: SetOptions = {}): Promise<void> {
+    refuseUnknown('set', options, { ttl: true, tags: true });
     const { ttl = this.#ttl, tags = [] } = options;
+    checkTags('set', tags);
     positiveInteger('ttl', ttl);
     const json = jsonOf(value, key);
     const fullKey = this.#keyPrefix + key;

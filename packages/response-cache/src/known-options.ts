@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import { anObject } from './check-values.ts';
 import { CacheError } from './errors.ts';
 
 /**
@@ -11,6 +13,12 @@ export function refuseUnknown<Options extends object>(
   options: Options,
   known: Readonly<Record<keyof Options, unknown>>,
 ): void {
+  if (!anObject.isValid(options)) {
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      `The options of ${of} must be an object; got ${inspect(options, { depth: 1 })}.`,
+    );
+  }
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   throw new CacheError(

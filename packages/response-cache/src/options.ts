@@ -1,4 +1,5 @@
-import { CacheError } from './errors.ts';
+import { checkStore } from './check-store.ts';
+import { aLogger, aText, checkValues } from './check-values.ts';
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { memoryStore } from './memory-store.ts';
@@ -62,6 +63,7 @@ export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
     timeoutMs: true,
     logger: true,
   });
+  checkValues('JsonCache', options, { name: aText, keyPrefix: aText, logger: aLogger });
   const {
     name = 'default',
     store = memoryStore(),
@@ -72,21 +74,10 @@ export function resolveOptions(options: JsonCacheOptions): ResolvedOptions {
   } = options;
   return {
     name,
-    store: checkStore(store),
+    store: checkStore('The option store', store),
     ttl: positiveInteger('ttl', ttl),
     keyPrefix,
     timeoutMs: positiveInteger('timeoutMs', timeoutMs),
     logger: logger === false ? undefined : logger,
   };
-}
-
-/* A client of Redis has get and set as well, with other arguments. */
-function checkStore(store: JsonStore): JsonStore {
-  const { get, set, delete: drop } = (store ?? {}) as Partial<JsonStore>;
-  if ([get, set, drop].every((method) => typeof method === 'function')) return store;
-  const got = (store as object | null)?.constructor?.name ?? String(store);
-  throw new CacheError(
-    'ERR_REDLINE_CACHE_OPTION',
-    `The option store must have get, set and delete, as memoryStore(), redisStore(client) and tieredStore(client) have; got ${got}.`,
-  );
 }

@@ -1,4 +1,5 @@
 import { Answer, Shared } from './answer.ts';
+import { checkTags } from './check-values.ts';
 import { Flight, type AnswerOptions, type Kept, type Outcome, type Producer } from './flight.ts';
 import type { Claim, Keeper } from './keeper.ts';
 import { positiveInteger } from './positive-integer.ts';
@@ -153,6 +154,7 @@ export class Productions {
     let claim: Claim | 'made' | undefined;
     try {
       const ttl = positiveInteger('ttl', options.ttl ?? this.#ttl);
+      if (options.tags !== true) checkTags(options.name ?? key, options.tags);
       const claiming = this.#keeper.claim(flight);
       claim = claiming instanceof Promise ? await claiming : claiming;
       if (claim === 'made') {
@@ -215,6 +217,7 @@ export class Productions {
     const details = value instanceof Shared ? value.details : undefined;
     const json =
       details?.json ?? toJson(value instanceof Shared ? value.value : value, name, serialize);
+    checkTags(name, details?.tags);
     const head = details?.head ?? '';
     const named = options.tags === true ? [] : (options.tags ?? []);
     const tags = [...new Set([...named, ...(details?.tags ?? [])])].map(

@@ -1,4 +1,5 @@
 import { appName } from './app-name.ts';
+import { aText, checkValues } from './check-values.ts';
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from './known-options.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
@@ -38,6 +39,7 @@ export class RedisStore implements JsonStore {
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
     refuseUnknown('redisStore', options, { keyPrefix: true });
+    checkValues('redisStore', options, { keyPrefix: aText });
     this.#client = commandsOf(client);
     this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
     this.#reads = new RedisReads(this.#client);

@@ -140,7 +140,7 @@ describe('The shelf of the engine', () => {
     const { answers, get } = await start(t, { cookies: 'ignore' }, { defaults: {} });
     for (let i = 0; i < 2; i++) await get('/products/7');
     const { answer } = answers.offers[0]!;
-    assert.deepEqual(answer.vary, ['host', 'x-forwarded-host']);
+    assert.deepEqual(answer.vary, ['host', 'x-forwarded-host', 'x-forwarded-proto']);
     assert.equal(answer.cookies, 'ignore');
     const onSend = (): [string, string] => ['etag', '"of a plugin"'];
     for (const [headers, vary] of [

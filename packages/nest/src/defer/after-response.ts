@@ -1,5 +1,5 @@
 import type { RunDelivery } from '@redline/defer';
-import { unknownOption } from '../unknown-option.ts';
+import { checkMethodOptions } from './check-method-options.ts';
 import { DeferModuleError } from './errors.ts';
 import { deliveryAt } from './inject-delivery.ts';
 import type { AfterResponseOptions } from './options.ts';
@@ -58,11 +58,7 @@ export function AfterResponse<Arguments extends any[]>(
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<(...args: Arguments) => Result>,
 ) => void {
-  const unknown = unknownOption('@AfterResponse', options, optionNames);
-  // A mistyped `level` would be level memory, and nobody would notice before jobs are lost.
-  if (unknown !== undefined) {
-    throw new DeferModuleError('ERR_REDLINE_DEFER_METHOD_OPTION', unknown);
-  }
+  checkMethodOptions(options);
   return (target, name, descriptor) => {
     const original = descriptor.value as DeferredMethod['original'];
     const method: DeferredMethod = { options, original, deliveryAt: deliveryAt(target, name) };
@@ -88,15 +84,6 @@ export function AfterResponse<Arguments extends any[]>(
     descriptor.value = deferred as unknown as typeof descriptor.value;
   };
 }
-
-const optionNames: Readonly<Record<keyof AfterResponseOptions, true>> = {
-  level: true,
-  when: true,
-  key: true,
-  delayMs: true,
-  runAt: true,
-  name: true,
-};
 
 /** Calls the method as its caller did, with the delivery in its place. */
 export function run(

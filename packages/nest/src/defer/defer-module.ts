@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   Inject,
   Logger,
@@ -9,7 +10,8 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
-import { createDefer, type Deferrer } from '@redline/defer';
+import { createDefer, DeferError, type Deferrer } from '@redline/defer';
+import { notAnObject } from '../unknown-option.ts';
 import { attachToAdapter, drainBehindServer } from './attach-to-adapter.ts';
 import { DeferService, deferrerToken } from './defer-service.ts';
 import { DeferredMethods } from './deferred-methods.ts';
@@ -74,11 +76,14 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
    * })
    * ```
    */
-  static forRootAsync({
-    imports = [],
-    inject = [],
-    useFactory,
-  }: DeferModuleAsyncOptions): DynamicModule {
+  static forRootAsync(options: DeferModuleAsyncOptions): DynamicModule {
+    const { imports = [], inject = [], useFactory } = options;
+    if (typeof useFactory !== 'function') {
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_OPTION',
+        `The option useFactory of DeferModule must be a function that returns the options; got ${inspect(useFactory, { depth: 1 })}.`,
+      );
+    }
     return define({ provide: optionsToken, inject, useFactory }, imports);
   }
 
@@ -133,10 +138,11 @@ function define(
   };
 }
 
-function makeDeferrer(
-  { methods = {}, sinks = {}, sink, logger, ...options }: DeferModuleOptions,
-  calls: MethodCalls,
-): Deferrer {
+function makeDeferrer(given: DeferModuleOptions, calls: MethodCalls): Deferrer {
+  requireObject('DeferModule', given);
+  const { methods = {}, sinks = {}, sink, logger, ...options } = given;
+  requireObject('methods of DeferModule', methods);
+  requireObject('sinks of DeferModule', sinks);
   const { concurrency, ...lane } = methods;
   if (concurrency !== undefined) calls.options = { concurrency };
   const names = Object.keys(sinks);
@@ -148,6 +154,11 @@ function makeDeferrer(
     sinks: { ...sinks, [methodsSink]: { ...lane, sink: calls } },
     logger: logger ?? nestLogger(),
   });
+}
+
+function requireObject(of: string, options: object): void {
+  const wrong = notAnObject(of, options);
+  if (wrong !== undefined) throw new DeferError('ERR_REDLINE_DEFER_OPTION', wrong);
 }
 
 function nestLogger(): {

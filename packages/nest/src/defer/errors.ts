@@ -1,7 +1,8 @@
 /** What each code means that the module adds to those of `@redline/defer`; docs/guide/defer.md says the same. */
 export const deferModuleErrorDocs = {
   ERR_REDLINE_DEFER_METHOD_NAME: 'Two methods with `@AfterResponse` have the same name.',
-  ERR_REDLINE_DEFER_METHOD_OPTION: '`@AfterResponse` has an unknown option.',
+  ERR_REDLINE_DEFER_METHOD_OPTION:
+    '`@AfterResponse` has an unknown option, or one with an invalid value.',
   ERR_REDLINE_DEFER_METHOD_SCOPE:
     '`@AfterResponse` with a level above memory, or a delay, is on a method of a request-scoped class.',
   ERR_REDLINE_DEFER_NO_MODULE:

@@ -4,39 +4,35 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
  * Custom levels, messages and fields, under the names of pino-http. They are
  * called with Node's messages (on Express, Express's own), which have `id` and `log`.
  */
-export interface CustomLines {
+export interface CustomLines<Request = IncomingMessage, Response = ServerResponse> {
   /**
    * The level of the response line; `'silent'` omits it. Default: `info`, `warn` for 400 and above, `error` for 500 and
    * above; `warn` if the client left.
    */
-  customLogLevel?(request: IncomingMessage, response: ServerResponse, error?: Error): string;
+  customLogLevel?(request: Request, response: Response, error?: Error): string;
   /** The message of a response below 500. @default 'request completed', or 'request aborted' */
-  customSuccessMessage?(
-    request: IncomingMessage,
-    response: ServerResponse,
-    responseTimeMs: number,
-  ): string;
+  customSuccessMessage?(request: Request, response: Response, responseTimeMs: number): string;
   /** The message of a response that failed: 500 and above, or an error on the line. @default 'request errored' */
   customErrorMessage?(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: Request,
+    response: Response,
     error: Error,
     responseTimeMs: number,
   ): string;
   /** Also writes a line with this message when a request arrives. */
-  customReceivedMessage?(request: IncomingMessage, response: ServerResponse): string;
+  customReceivedMessage?(request: Request, response: Response): string;
   /** Also writes a line with these fields when a request arrives. */
-  customReceivedObject?(request: IncomingMessage, response: ServerResponse): object;
+  customReceivedObject?(request: Request, response: Response): object;
   /** Replaces the fields of the line of a response below 500; `fields` are those it would have. */
   customSuccessObject?(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: Request,
+    response: Response,
     fields: Record<string, unknown>,
   ): object;
   /** Replaces the fields of the line of a response that failed; `fields` are those it would have. */
   customErrorObject?(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: Request,
+    response: Response,
     error: Error,
     fields: Record<string, unknown>,
   ): object;

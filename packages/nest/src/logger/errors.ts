@@ -53,6 +53,14 @@ export function refuseUnknown<Options extends object>(
   if (message !== undefined) throw new LoggerError('ERR_REDLINE_LOGGER_UNKNOWN_OPTION', message);
 }
 
+/** @throws {LoggerError} ERR_REDLINE_LOGGER_OPTION */
+export function checkFactory(options: { useFactory: unknown }): void {
+  const { useFactory } = (options ?? {}) as Partial<typeof options>;
+  if (typeof useFactory !== 'function') {
+    throw optionError('useFactory', useFactory, 'a function that returns the options');
+  }
+}
+
 export function adapterError(received: string): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_ADAPTER',

@@ -18,7 +18,7 @@ import { attachToExpress, type ExpressAdapterLike } from './attach-to-express.ts
 import { attachToFastify, type FastifyAdapterLike } from './attach-to-fastify.ts';
 import { chooseRoutes } from './choose-routes.ts';
 import { engineLinesOf } from './engine-lines.ts';
-import { adapterError } from './errors.ts';
+import { adapterError, checkFactory } from './errors.ts';
 import { namedLoggers } from './inject-logger.ts';
 import { LoggerCore } from './logger-core.ts';
 import { NativeLogger } from './native-logger.ts';
@@ -86,6 +86,7 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   static forRootAsync<Request = FastifyRequest, Reply = FastifyReply>(
     options: LoggerModuleAsyncOptions<Request, Reply>,
   ): DynamicModule {
+    checkFactory(options);
     const core: FactoryProvider = {
       provide: LoggerCore,
       inject: options.inject ?? [],

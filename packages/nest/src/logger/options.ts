@@ -229,11 +229,17 @@ function resolveCustom(options: CustomLines): CustomLines {
 
 function resolveRoutes({ exclude, forRoutes }: LoggedRoutes): LoggedRoutes {
   for (const [name, given] of Object.entries({ exclude, forRoutes })) {
-    if (given !== undefined && !Array.isArray(given)) {
+    if (given !== undefined && !(Array.isArray(given) && given.every(isRoute))) {
       throw optionError(name, given, "an array of routes, as Nest's middleware takes them");
     }
   }
   return { ...(exclude && { exclude }), ...(forRoutes && { forRoutes }) };
+}
+
+/** A path, a controller, or a path with a method. */
+function isRoute(route: unknown): boolean {
+  if (typeof route === 'string' || typeof route === 'function') return true;
+  return isRecord(route) && typeof route['path'] === 'string';
 }
 
 function resolveRequestId(options: RequestIdOptions = {}): ResolvedOptions['requestId'] {

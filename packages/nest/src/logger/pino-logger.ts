@@ -13,9 +13,10 @@ import type { LevelName } from './request-log.ts';
  * @Injectable() class Orders { readonly #logger: PinoLogger; constructor(@InjectLogger(Orders.name) logger: PinoLogger)
  * { this.#logger = logger; } place(order: Order): void { this.#logger.info({ orderId: order.id }, "order placed by %s",
  * order.customer); } }
+ * @typeParam CustomLevels the names of `customLevels`, methods of `logger`
  */
 @Injectable({ scope: Scope.TRANSIENT })
-export class PinoLogger {
+export class PinoLogger<CustomLevels extends string = never> {
   /**
    * The app's own pino logger, for changes at run time: `PinoLogger.root.level = 'debug'`. With several apps in one
    * process it is that of the last one; `NestLogger`'s `level` is each app's own.
@@ -30,8 +31,8 @@ export class PinoLogger {
   }
 
   /** The pino logger behind it: the current request's, outside a request the app's. */
-  get logger(): Logger {
-    return this.#core.current;
+  get logger(): Logger<CustomLevels> {
+    return this.#core.current as unknown as Logger<CustomLevels>;
   }
 
   /** Sets the origin of the lines: their field `context`. */
@@ -97,7 +98,7 @@ export class PinoLogger {
 
   #write(level: LevelName, args: unknown[]): void {
     if (!this.#core.pino.isLevelEnabled(level)) return;
-    const { logger } = this;
+    const { current: logger } = this.#core;
     Reflect.apply(logger[level], logger, this.#context === undefined ? args : this.#named(args));
   }
 

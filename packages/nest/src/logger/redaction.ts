@@ -1,4 +1,4 @@
-import { optionError } from './errors.ts';
+import { optionError, refuseUnknown } from './errors.ts';
 import { DEFAULT_KEYS, type LineKeys } from './line-shape.ts';
 
 /** pino's `redact`: paths, or paths with a censor. */
@@ -38,6 +38,18 @@ export function mergeRedaction(
   if (!Array.isArray(paths) || !paths.every((path) => typeof path === 'string')) {
     throw optionError('redact', redact, 'false, an array of paths or { paths, censor, remove }');
   }
+  if (!Array.isArray(redact)) checkCensor(redact);
   const merged = [...preset, ...paths];
   return Array.isArray(redact) ? merged : { ...redact, paths: merged };
+}
+
+function checkCensor(redact: Exclude<Redaction, string[]>): void {
+  refuseUnknown('redact', redact, { paths: true, censor: true, remove: true });
+  const { censor, remove } = redact;
+  if (censor !== undefined && typeof censor !== 'string' && typeof censor !== 'function') {
+    throw optionError('redact.censor', censor, 'a string or a function of value and path');
+  }
+  if (remove !== undefined && typeof remove !== 'boolean') {
+    throw optionError('redact.remove', remove, 'a boolean');
+  }
 }

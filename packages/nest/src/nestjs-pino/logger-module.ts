@@ -1,5 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { DynamicModule, FactoryProvider, Provider } from '@nestjs/common';
 
+import { checkFactory } from '../logger/errors.ts';
 import { LoggerCore } from '../logger/logger-core.ts';
 import { defineLoggerModule } from '../logger/logger-module.ts';
 import { Logger } from './logger.ts';
@@ -22,13 +25,23 @@ const core: FactoryProvider = {
  */
 export const LoggerModule = {
   /** With parameters known beforehand. */
-  forRoot(params: Params = {}): DynamicModule {
-    resolveParams(params);
+  forRoot<
+    Request = IncomingMessage,
+    Response = ServerResponse,
+    CustomLevels extends string = never,
+  >(params: Params<Request, Response, CustomLevels> = {}): DynamicModule {
+    resolveParams(params as Params);
     return define({ provide: PARAMS_PROVIDER_TOKEN, useValue: params });
   },
 
   /** With parameters that other providers make. */
-  forRootAsync({ imports, providers = [], ...made }: LoggerModuleAsyncParams): DynamicModule {
+  forRootAsync<
+    Request = IncomingMessage,
+    Response = ServerResponse,
+    CustomLevels extends string = never,
+  >(options: LoggerModuleAsyncParams<Request, Response, CustomLevels>): DynamicModule {
+    checkFactory(options);
+    const { imports, providers = [], ...made } = options;
     return define({ provide: PARAMS_PROVIDER_TOKEN, ...made }, imports, providers);
   },
 } as const;

@@ -11,21 +11,28 @@ import type { ShapeOptions } from '../logger/resolve-shape.ts';
 /** nestjs-pino's token for the parameters. */
 export const PARAMS_PROVIDER_TOKEN = 'pino-params';
 
-/** The options of pino-http: pino's, and those about requests. */
-export interface PinoHttpOptions
+/**
+ * The options of pino-http: pino's, and those about requests. Like its own type, it takes the types of request and
+ * response, and the names of `customLevels`.
+ */
+export interface PinoHttpOptions<
+  Request = IncomingMessage,
+  Response = ServerResponse,
+  CustomLevels extends string = never,
+>
   extends
     Omit<LoggerOptions, 'customLevels'>,
-    CustomLines,
-    Pick<ShapeOptions<IncomingMessage, ServerResponse>, 'customAttributeKeys'> {
+    CustomLines<Request, Response>,
+    Pick<ShapeOptions<Request, Response>, 'customAttributeKeys'> {
   customLevels?: Record<string, number>;
   /** A pino logger that is made already. */
-  logger?: Logger;
+  logger?: Logger<CustomLevels>;
   stream?: DestinationStream;
-  genReqId?(request: IncomingMessage, response: ServerResponse): unknown;
+  genReqId?(request: Request, response: Response): unknown;
   /** The level of every response line, unless `customLogLevel` says otherwise. @default 'info' */
   useLevel?: LevelWithSilent | (string & {});
-  autoLogging?: boolean | { ignore?(request: IncomingMessage): boolean };
-  customProps?: object | ((request: never, response: never) => object);
+  autoLogging?: boolean | { ignore?(request: Request): boolean };
+  customProps?: object | ((request: Request, response: Response) => object);
   /** Whether serializers get pino's plain objects in place of Node's messages. @default true */
   wrapSerializers?: boolean;
   /** Lines during a request carry its id alone. @default false */
@@ -34,9 +41,16 @@ export interface PinoHttpOptions
   quietResLogger?: boolean;
 }
 
-/** The parameters of nestjs-pino. */
-export interface Params extends LoggedRoutes {
-  pinoHttp?: PinoHttpOptions | DestinationStream | [PinoHttpOptions, DestinationStream];
+/** The parameters of nestjs-pino, with its type parameters. */
+export interface Params<
+  Request = IncomingMessage,
+  Response = ServerResponse,
+  CustomLevels extends string = never,
+> extends LoggedRoutes {
+  pinoHttp?:
+    | PinoHttpOptions<Request, Response, CustomLevels>
+    | DestinationStream
+    | [PinoHttpOptions<Request, Response, CustomLevels>, DestinationStream];
   /** The name of the field `context`. */
   renameContext?: string;
   /** Whether the response line carries what `assign()` has gathered. @default false */
@@ -45,7 +59,11 @@ export interface Params extends LoggedRoutes {
 }
 
 /** Parameters that other providers make. */
-export interface LoggerModuleAsyncParams
+export interface LoggerModuleAsyncParams<
+  Request = IncomingMessage,
+  Response = ServerResponse,
+  CustomLevels extends string = never,
+>
   extends
     Pick<ModuleMetadata, 'imports' | 'providers'>,
-    Pick<FactoryProvider<Params>, 'useFactory' | 'inject'> {}
+    Pick<FactoryProvider<Params<Request, Response, CustomLevels>>, 'useFactory' | 'inject'> {}

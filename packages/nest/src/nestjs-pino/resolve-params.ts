@@ -5,6 +5,13 @@ import type { DestinationStream } from 'pino';
 import { CUSTOM_LINES, type CustomLines } from '../logger/custom-lines.ts';
 import { optionError, refuseUnknown } from '../logger/errors.ts';
 import { resolveOptions, type ResolvedOptions } from '../logger/options.ts';
+import {
+  checkParams,
+  checkPinoHttp,
+  isRecord,
+  knownLevels,
+  pinoHttpForms,
+} from './check-params.ts';
 import type { Params, PinoHttpOptions } from './params.ts';
 import { pinoHttpSerializers, pinoHttpShape } from './pino-http-shape.ts';
 
@@ -22,9 +29,12 @@ const paramNames: Readonly<Record<keyof Params, true>> = {
  * @throws {LoggerError} `ERR_REDLINE_LOGGER_OPTION`, `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`
  */
 export function resolveParams(params: Params = {}): ResolvedOptions {
+  if (!isRecord(params)) throw optionError('params', params, 'an object');
   refuseUnknown('LoggerModule', params, paramNames);
+  checkParams(params);
   const { exclude, forRoutes, renameContext, nativeLogger } = params;
   const { options, stream } = readPinoHttp(params.pinoHttp);
+  checkPinoHttp(options, stream);
   const {
     logger,
     genReqId,
@@ -51,10 +61,10 @@ export function resolveParams(params: Params = {}): ResolvedOptions {
   const resolved = resolveOptions<unknown, unknown>({
     ...custom,
     customLogLevel: levelByDefault(custom, useLevel ?? 'info', options),
-    ...(exclude && { exclude }),
-    ...(forRoutes && { forRoutes }),
-    ...(customAttributeKeys && { customAttributeKeys }),
-    ...(renameContext && { renameContext }),
+    ...(exclude !== undefined && { exclude }),
+    ...(forRoutes !== undefined && { forRoutes }),
+    ...(customAttributeKeys !== undefined && { customAttributeKeys }),
+    ...(renameContext !== undefined && { renameContext }),
     level,
     pino: rest,
     requests: autoLogging === false ? 'off' : 'all',
@@ -85,6 +95,7 @@ function readPinoHttp(given: Params['pinoHttp'] = {}): {
   stream: DestinationStream | undefined;
 } {
   if (Array.isArray(given)) return { options: given[0] ?? {}, stream: given[1] };
+  if (!isRecord(given)) throw optionError('pinoHttp', given, pinoHttpForms);
   if (isStream(given)) return { options: {}, stream: given };
   return { options: given, stream: given.stream };
 }
@@ -97,11 +108,10 @@ function isStream(given: object): given is DestinationStream {
 function levelByDefault(
   { customLogLevel }: CustomLines,
   level: string,
-  { customLevels = {} }: PinoHttpOptions,
+  options: PinoHttpOptions,
 ): NonNullable<CustomLines['customLogLevel']> {
   if (customLogLevel === undefined) return () => level;
-  const known = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']);
-  for (const custom of Object.keys(customLevels)) known.add(custom);
+  const known = knownLevels(options);
   return (request, response, error) => {
     const chosen: unknown = customLogLevel(request, response, error);
     return typeof chosen === 'string' && known.has(chosen.trim()) ? chosen.trim() : level;

@@ -1,7 +1,7 @@
 /** What each code means; README.md says the same. */
 export const platformErrorDocs = {
   ERR_REDLINE_PLATFORM_OPTION:
-    'The adapter is unknown or already created, or options of Fastify are given together with Express.',
+    'Options are not an object, the adapter is unknown or already created, or options of Fastify are given together with Express.',
   ERR_REDLINE_PLATFORM_MISSING: 'The package of the platform is not installed.',
 } as const;
 

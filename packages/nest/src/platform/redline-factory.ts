@@ -5,6 +5,7 @@ import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { engine, serverFactory } from '@redline/http';
 
+import { notAnObject } from '../unknown-option.ts';
 import { PlatformError } from './errors.ts';
 import { onEngine } from './express-adapter.ts';
 import type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
@@ -23,8 +24,10 @@ export const RedlineFactory = {
     module: Parameters<typeof NestFactory.create>[0],
     options: RedlineApplicationOptions = {},
   ): Promise<Application> {
-    const given = asAdapter(options) ?? asAdapter(options.adapter);
+    const given = asAdapter(options) ?? asAdapter(options?.adapter);
     if (given !== undefined) throw madeAlready(given);
+    requireObject('RedlineFactory', options);
+    if (options.fastify !== undefined) requireObject('Fastify', options.fastify);
     const { adapter = 'fastify', fastify, ...nest } = options;
     const made = await createAdapter(adapter, fastify);
     const app = await NestFactory.create<Application>(module, made, nest);
@@ -34,6 +37,11 @@ export const RedlineFactory = {
     return app;
   },
 } as const;
+
+function requireObject(of: string, options: unknown): void {
+  const wrong = notAnObject(of, options);
+  if (wrong !== undefined) throw new PlatformError('ERR_REDLINE_PLATFORM_OPTION', wrong);
+}
 
 function whoServes(server: Server): string {
   const serving = engine(server);

@@ -8,20 +8,17 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { CacheError } from '@redline/response-cache';
-import { checkRouteDefaults, checkTtl } from '@redline/response-cache/route';
+import { checkAsyncOptions, checkOptions } from './check-options.ts';
 import { EarlyRoutes } from './early-routes.ts';
 import { JsonCacheError } from './errors.ts';
 import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
 import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
 import { JsonCacheService } from './json-cache-service.ts';
 import { JsonCaches } from './json-caches.ts';
-import {
-  checkPolicy,
-  refuseUnknown,
-  type JsonCacheModuleAsyncOptions,
-  type JsonCacheModuleOptions,
-  type JsonCacheOptionsFactory,
-  type NamedCacheOptions,
+import type {
+  JsonCacheModuleAsyncOptions,
+  JsonCacheModuleOptions,
+  JsonCacheOptionsFactory,
 } from './options.ts';
 
 /**
@@ -96,12 +93,9 @@ export class JsonCacheModule implements NestModule, OnApplicationBootstrap {
   }
 }
 
-function optionsProviders({
-  inject = [],
-  useFactory,
-  useClass,
-  useExisting,
-}: JsonCacheModuleAsyncOptions): Provider[] {
+function optionsProviders(given: JsonCacheModuleAsyncOptions): Provider[] {
+  checkAsyncOptions(given);
+  const { inject = [], useFactory, useClass, useExisting } = given;
   if (useFactory !== undefined) return [{ provide: optionsToken, inject, useFactory }];
   const factory = useExisting ?? useClass;
   if (factory === undefined) {
@@ -140,38 +134,6 @@ function defineModule(
     ],
     exports: [JsonCaches, JsonCacheRoutes, JsonCacheService],
   };
-}
-
-const known: Readonly<Record<keyof JsonCacheModuleOptions, true>> = {
-  store: true,
-  ttl: true,
-  keyPrefix: true,
-  timeoutMs: true,
-  logger: true,
-  hosts: true,
-  cookies: true,
-  trackBy: true,
-  runOnHits: true,
-  headers: true,
-  everyRoute: true,
-  caches: true,
-};
-
-const ownOptions: Readonly<Record<keyof NamedCacheOptions, true>> = {
-  store: true,
-  ttl: true,
-  keyPrefix: true,
-  timeoutMs: true,
-};
-
-function checkOptions(options: JsonCacheModuleOptions): void {
-  refuseUnknown('JsonCacheModule', options, known);
-  checkRouteDefaults('JsonCacheModule', options);
-  checkTtl(options.ttl);
-  if (options.everyRoute !== undefined)
-    checkPolicy('everyRoute of JsonCacheModule', options.everyRoute);
-  for (const [name, own] of Object.entries(options.caches ?? {}))
-    refuseUnknown(`the cache ${name}`, own, ownOptions);
 }
 
 function makeCaches(options: JsonCacheModuleOptions): JsonCaches {

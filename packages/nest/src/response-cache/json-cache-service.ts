@@ -7,7 +7,7 @@ import {
   type JsonCacheStats,
   type SetOptions,
 } from '@redline/response-cache';
-import { callerKey, decide } from '@redline/response-cache/route';
+import { callerKey, decide, urlKeysOf } from '@redline/response-cache/route';
 import type { JsonCacheRoutes } from './json-cache-routes.ts';
 import type { JsonCaches } from './json-caches.ts';
 import type { JsonCacheModuleOptions } from './options.ts';
@@ -147,7 +147,9 @@ export class JsonCacheService implements OnApplicationShutdown {
    */
   async delete(key: string, of: string | AnswerOf = {}): Promise<void> {
     const { caller, host }: AnswerOf = typeof of === 'string' ? { caller: of } : of;
-    const keys = this.#hostsOf(key, host).map((each) => callerKey(each + key, caller));
+    const hosts = this.#hostsOf(key, host);
+    const resources = hosts.flatMap((each) => (each === '' ? [key] : urlKeysOf(each, key)));
+    const keys = resources.map((each) => callerKey(each, caller));
     await Promise.all([...keys, valueKey(key)].map((each) => this.#cache.delete(each)));
   }
 

@@ -7,8 +7,8 @@ import {
   type JsonStore,
   type RouteDefaults,
 } from '@redline/response-cache';
-import { checkPolicy as checkCachePolicy } from '@redline/response-cache/route';
-import { unknownOption } from '../unknown-option.ts';
+import { aText, checkPolicy as checkCachePolicy } from '@redline/response-cache/route';
+import { notAnObject, unknownOption } from '../unknown-option.ts';
 
 /** One of several caches of an app. */
 export interface NamedCacheOptions {
@@ -94,8 +94,8 @@ export interface RouteCachePolicy<Request = CacheRequest> extends CachePolicy<Re
 }
 
 const ownPolicyOptions: Readonly<
-  Record<Exclude<keyof RouteCachePolicy, keyof CachePolicy<CacheRequest>>, true>
-> = { cache: true };
+  Record<Exclude<keyof RouteCachePolicy, keyof CachePolicy<CacheRequest>>, typeof aText>
+> = { cache: aText };
 
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
 export function refuseUnknown<Options extends object>(
@@ -103,7 +103,7 @@ export function refuseUnknown<Options extends object>(
   options: Options,
   known: Readonly<Record<keyof Options, true>>,
 ): void {
-  const message = unknownOption(of, options, known);
+  const message = notAnObject(of, options) ?? unknownOption(of, options, known);
   if (message !== undefined) throw new CacheError('ERR_REDLINE_CACHE_OPTION', message);
 }
 

@@ -42,6 +42,8 @@ describe('options', () => {
       ['pino', 1],
       ['exclude', '/health'],
       ['forRoutes', 'orders'],
+      ['exclude', [5]],
+      ['forRoutes', [{ method: 0 }]],
       ['customLogLevel', 'info'],
       ['customReceivedMessage', 'came'],
       ['customAttributeKeys', 1],
@@ -60,7 +62,11 @@ describe('options', () => {
     }
   });
 
-  it('are refused inside requestId and pino too', () => {
+  it('are refused inside requestId, redact and pino too', () => {
+    const redact = (more: object): string => refused({ redact: { paths: [], ...more } }).message;
+    assert.match(redact({ censor: 5 }), /redact\.censor .*; got 5\./);
+    assert.match(redact({ remove: 'yes' }), /redact\.remove .*; got "yes"\./);
+    assert.match(redact({ path: 'x' }), /^Unknown option "path" of redact\./);
     assert.match(refused({ requestId: { header: 'x y' } }).message, /requestId\.header.*"x y"/);
     assert.match(refused({ requestId: { echo: 1 } }).message, /requestId\.echo/);
     assert.match(refused({ requestId: { generate: 'uuid' } }).message, /requestId\.generate/);
@@ -70,6 +76,17 @@ describe('options', () => {
       refused({ pino: { transport: { target: 'x' } }, destination: './a.log' }).message,
       /destination.*pino\.transport/,
     );
+  });
+
+  it('are refused where they are no object, and a factory that is not one', () => {
+    assert.match(
+      refused(5).message,
+      /^The option options of LoggerModule must be an object; got 5/,
+    );
+    assert.throws(() => LoggerModule.forRootAsync({ useFactory: {} as never }), {
+      code: 'ERR_REDLINE_LOGGER_OPTION',
+      message: /^The option useFactory of LoggerModule must be a function .*; got \{\}\.$/,
+    });
   });
 
   it("are refused if there is no such option, such as nestjs-pino's", () => {

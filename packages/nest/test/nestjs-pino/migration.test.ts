@@ -78,6 +78,59 @@ describe('the parameters of nestjs-pino', () => {
     }
   });
 
+  it('are refused with the value that has the wrong type', () => {
+    const wrong: [string, unknown][] = [
+      ['params', 5],
+      ['pinoHttp', 5],
+      ['pinoHttp', null],
+      ['pinoHttp', [5]],
+      ['pinoHttp.logger', 5],
+      ['pinoHttp.stream', 'stdout'],
+      ['pinoHttp.genReqId', 'uuid'],
+      ['pinoHttp.useLevel', 'loud'],
+      ['pinoHttp.useLevel', 30],
+      ['pinoHttp.autoLogging', 'off'],
+      ['pinoHttp.autoLogging.ignore', '/health'],
+      ['pinoHttp.customProps', 5],
+      ['pinoHttp.wrapSerializers', 'no'],
+      ['pinoHttp.quietReqLogger', 1],
+      ['pinoHttp.quietResLogger', 1],
+      ['pinoHttp.customLogLevel', 'info'],
+      ['pinoHttp.customSuccessMessage', 'done'],
+      ['renameContext', 0],
+      ['assignResponse', 'yes'],
+      ['nativeLogger', true],
+      ['nativeLogger.flattenParams', 'yes'],
+      ['exclude', 0],
+      ['forRoutes', ['a', 5]],
+    ];
+    for (const [path, value] of wrong) {
+      const names = path === 'params' ? [] : path.split('.');
+      const params = names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      assert.throws(
+        () => LoggerModule.forRoot(params as never),
+        ({ code, message }: LoggerError) => {
+          assert.equal(code, 'ERR_REDLINE_LOGGER_OPTION', `${path}: ${message}`);
+          assert.ok(message.startsWith(`The option ${path} of LoggerModule must be `), message);
+          const got = path === 'pinoHttp' && Array.isArray(value) ? value[0] : value;
+          assert.ok(message.endsWith(`; got ${JSON.stringify(got)}.`), message);
+          return true;
+        },
+      );
+    }
+    assert.throws(
+      () => LoggerModule.forRoot({ pinoHttp: { autoLogging: { ignorePaths: [] } } } as never),
+      {
+        code: 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION',
+        message: /"ignorePaths" of pinoHttp\.autoLogging/,
+      },
+    );
+    assert.throws(() => LoggerModule.forRootAsync({ useFactory: 5 as never }), {
+      code: 'ERR_REDLINE_LOGGER_OPTION',
+      message: /^The option useFactory .*; got 5\.$/,
+    });
+  });
+
   it('take one level for all responses or a function, not both', () => {
     assert.throws(
       () => LoggerModule.forRoot({ pinoHttp: { useLevel: 'warn', customLogLevel: () => 'info' } }),

@@ -267,6 +267,17 @@ describe('RedlineFactory.create', () => {
     }
   });
 
+  it('refuses what is not an object where options belong', async () => {
+    for (const [given, of] of [
+      [5, 'RedlineFactory'],
+      [{ fastify: 5 }, 'Fastify'],
+    ] as const)
+      await assert.rejects(RedlineFactory.create(ThingModule, given as never), {
+        code: 'ERR_REDLINE_PLATFORM_OPTION',
+        message: `The options of ${of} must be an object; got 5.`,
+      });
+  });
+
   it('refuses options of Fastify beside adapter: express', async () => {
     await assert.rejects(
       RedlineFactory.create(ThingModule, { adapter: 'express', fastify: { bodyLimit: 1 } }),

@@ -119,6 +119,12 @@ class CallersController {
     return {};
   }
 
+  @Get('bad-tags')
+  @JsonCache({ tags: () => 'article' as never })
+  badTags(): object {
+    return {};
+  }
+
   @Get('bad-caller')
   @JsonCache({ identify: () => null as unknown as string })
   badCaller(): object {
@@ -175,15 +181,118 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     });
   }
 
-  for (const property of ['user', 'auth', 'tenant']) {
+  const behind = (
+    middleware: (request: Record<string, unknown>, response: { locals: object }) => void,
+  ): Promise<TestApp> =>
+    startApp(framework, [CallersController], {}, (nest) =>
+      nest.use((request: never, response: never, next: () => void) => {
+        middleware(request, response);
+        next();
+      }),
+    );
+
+  for (const [property, value] of [
+    ['user', { id: 1 }],
+    ['currentUser', { id: 1 }],
+    ['userId', 0],
+    ['auth', { id: 1 }],
+    ['authInfo', {}],
+    ['account', { id: 1 }],
+    ['accountId', 7],
+    ['principal', { name: 'ann' }],
+    ['identity', 'ann'],
+    ['claims', { sub: 'ann' }],
+    ['tenant', { id: 1 }],
+    ['tenantId', 'acme'],
+    ['apiKey', 'k1'],
+    ['token', 't1'],
+    ['session', { cookie: {}, userId: 7 }],
+  ] as const) {
     it(`takes request.${property} for credentials, which a middleware has set`, async () => {
-      const other = await startApp(framework, [CallersController], {}, (nest) =>
-        nest.use((request: Record<string, unknown>, _response: unknown, next: () => void) => {
-          request[property] = { id: 1 };
-          next();
-        }),
-      );
+      const other = await behind((request) => void (request[property] = value));
       assert.notEqual(await other.text('/list'), await other.text('/list'));
+      assert.equal(other.cache.stats.private, 2);
+      assert.equal(await other.text('/public'), await other.text('/public'));
+      await other.stop();
+    });
+  }
+
+  it('takes the property that Passport was told to put the user on for credentials', async () => {
+    const other = await behind((request) => {
+      request['_userProperty'] = 'visitor';
+      if (String(request['url']).endsWith('?in')) request['visitor'] = { id: 1 };
+    });
+    assert.notEqual(await other.text('/list?in'), await other.text('/list?in'));
+    assert.equal(await other.text('/list'), await other.text('/list'));
+    await other.stop();
+  });
+
+  it('does not take a session without anything in it, nor a property that only is declared, for credentials', async () => {
+    const other = await behind((request) => {
+      Object.assign(request, { session: { cookie: {}, save() {} }, user: null, account: '' });
+    });
+    assert.equal(await other.text('/list'), await other.text('/list'));
+    assert.equal(other.cache.stats.private, 0);
+    await other.stop();
+  });
+
+  if (framework === 'express')
+    it('takes what a middleware keeps in response.locals for credentials', async () => {
+      const other = await behind((_request, { locals }) => {
+        Object.assign(locals, { title: 'Shop', user: { id: 1 } });
+      });
+      assert.notEqual(await other.text('/list'), await other.text('/list'));
+      await other.stop();
+    });
+
+  it('does not share what an interceptor has found out whom it is for, and says so', async (t) => {
+    const lines = linesOf(t, 'warn');
+    const other = await startApp(framework, [CallersController], {}, (nest) =>
+      nest.useGlobalInterceptors({
+        intercept(context, next) {
+          context.switchToHttp().getRequest().account = { id: 1 };
+          return next.handle();
+        },
+      }),
+    );
+    assert.notEqual(await other.text('/list'), await other.text('/list'));
+    assert.equal(other.cache.stats.stores, 0);
+    await other.stop();
+    const said =
+      'A response of GET /list (CallersController.list) goes out uncached: its request names a caller, and the route has no identify.';
+    assert.equal(lines.filter((line) => line === said).length, 1, lines.join('\n'));
+  });
+
+  for (const place of ['the app', 'the controller', 'the method'] as const) {
+    it(`shares nothing behind a guard of ${place}, wherever that puts the caller`, async () => {
+      class NamingGuard implements CanActivate {
+        canActivate(context: ExecutionContext): boolean {
+          const request = context.switchToHttp().getRequest();
+          request.member = request.headers['x-device'];
+          return true;
+        }
+      }
+      class MembersController {
+        mine(request: { member?: string }): object {
+          return { of: request.member };
+        }
+      }
+      const own = Object.getOwnPropertyDescriptor(MembersController.prototype, 'mine')!;
+      JsonCache()(MembersController.prototype, 'mine', own);
+      Get('mine')(MembersController.prototype, 'mine', own);
+      Req()(MembersController.prototype, 'mine', 0);
+      if (place === 'the method') UseGuards(NamingGuard)(MembersController.prototype, 'mine', own);
+      if (place === 'the controller') UseGuards(NamingGuard)(MembersController);
+      Controller()(MembersController);
+      const other = await startApp(framework, [MembersController], {}, (nest) => {
+        if (place === 'the app') nest.useGlobalGuards(new NamingGuard());
+      });
+      for (const member of ['ann', 'bob'])
+        assert.equal(
+          await other.text('/mine', { headers: { 'x-device': member } }),
+          `{"of":"${member}"}`,
+        );
+      assert.equal(other.cache.stats.stores, 0);
       await other.stop();
     });
   }
@@ -278,7 +387,7 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     assert.match(await app.text('/by-language', french), /"fr"/);
   });
 
-  it('refuses a key or a caller that is not a string', async () => {
+  it('refuses a key or a caller that is not a string, and tags that are not a list', async () => {
     const failures: string[] = [];
     app.app.useLogger({
       log() {},
@@ -287,12 +396,17 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     });
     assert.equal((await app.fetch('/bad-key')).status, 500);
     assert.equal((await app.fetch('/bad-caller')).status, 500);
+    assert.equal((await app.fetch('/bad-tags')).status, 500);
     app.app.useLogger(false);
     assert.match(
       failures[0]!,
       /The option key of GET \/bad-key \(CallersController\.badKey\) must return a string/,
     );
     assert.match(failures[1]!, /The option identify of GET \/bad-caller .* got null/);
+    assert.match(
+      failures[2]!,
+      /The option tags of GET \/bad-tags .* a list of strings; got 'article'/,
+    );
   });
 
   it('forgets what the service deletes: the answer of one caller, or the shared one', async () => {

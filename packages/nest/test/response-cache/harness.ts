@@ -9,7 +9,7 @@ import {
   type INestApplication,
   type Type,
 } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { JsonCacheModule, JsonCacheService, type JsonCacheModuleOptions } from '@redline/nest';
@@ -39,6 +39,9 @@ export async function startApp(
   controllers: Array<Type<unknown>>,
   options: JsonCacheModuleOptions | DynamicModule = {},
   prepare: (app: INestApplication) => void = () => {},
+  adapter: AbstractHttpAdapter = framework === 'fastify'
+    ? new FastifyAdapter()
+    : new ExpressAdapter(),
 ): Promise<TestApp> {
   const lines: string[] = [];
   const logger = {
@@ -50,7 +53,6 @@ export async function startApp(
   @Module({ imports: [cacheModule], controllers })
   class AppModule {}
 
-  const adapter = framework === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
   const app: INestApplication = await NestFactory.create(AppModule, adapter, {
     logger: false,
     abortOnError: false,

@@ -394,6 +394,7 @@ describe('@JsonCache', () => {
     ['tags', 'articles'],
     ['cookies', 'none'],
     ['early', 'yes'],
+    ['cache', 5],
   ] as const) {
     it(`refuses ${inspect(value)} for ${option} of a route`, () => {
       assert.throws(() => JsonCache({ [option]: value } as object), {
@@ -408,6 +409,13 @@ describe('@JsonCache', () => {
     ['cookies', 'none'],
     ['headers', 'etag'],
     ['headers', ['x-powered-by']],
+    ['keyPrefix', 5],
+    ['logger', 'console'],
+    ['trackBy', 'x'],
+    ['runOnHits', ['x']],
+    ['runOnHits', 'LoggingInterceptor'],
+    ['caches', 5],
+    ['caches', ['catalog']],
   ] as const) {
     it(`refuses ${inspect(value)} for ${option}`, () => {
       assert.throws(() => JsonCacheModule.forRoot({ [option]: value } as object), {
@@ -416,6 +424,55 @@ describe('@JsonCache', () => {
       });
     });
   }
+
+  it('refuses a wrong value in one of several caches, and of the options of every route', () => {
+    const refused = (options: unknown, message: RegExp): void =>
+      assert.throws(() => JsonCacheModule.forRoot(options as never), {
+        code: 'ERR_REDLINE_CACHE_OPTION',
+        message,
+      });
+    refused(
+      { caches: { catalog: { keyPrefix: 5 } } },
+      /^The option keyPrefix of the cache catalog /,
+    );
+    refused(
+      { caches: { catalog: { ttl: '5' } } },
+      /^The option ttl of the cache catalog .* '5'\.$/,
+    );
+    refused(
+      { caches: { catalog: 5 } },
+      /^The options of the cache catalog must be an object; got 5/,
+    );
+    refused({ timeoutMs: '250' }, /^The option timeoutMs must be .*; got '250'\.$/);
+    refused(
+      { everyRoute: 5000 },
+      /^The options of everyRoute of JsonCacheModule must be an object/,
+    );
+    refused(5000, /^The options of JsonCacheModule must be an object; got 5000\.$/);
+    assert.throws(() => JsonCache(5000 as never), {
+      code: 'ERR_REDLINE_CACHE_OPTION',
+      message: 'The options of @JsonCache must be an object; got 5000.',
+    });
+  });
+
+  it('refuses a factory that is not one, and what a factory makes, too', async () => {
+    const code = 'ERR_REDLINE_CACHE_OPTION';
+    assert.throws(() => JsonCacheModule.forRootAsync({ useFactory: {} as never }), {
+      code,
+      message:
+        /^The option useFactory of JsonCacheModule\.forRootAsync must be a function .*; got \{\}/,
+    });
+    assert.throws(() => JsonCacheModule.forRootAsync({ isGlobal: true } as never), {
+      code,
+      message: /^Unknown option "isGlobal" of JsonCacheModule\.forRootAsync\./,
+    });
+    const made = JsonCacheModule.forRootAsync({ useFactory: () => ({ trackBy: 'x' }) as never });
+    await assert.rejects(startApp('fastify', [], made), {
+      code,
+      message:
+        /^The option trackBy of JsonCacheModule must be a function that returns a key; got 'x'/,
+    });
+  });
 
   it('refuses a client where a store belongs, when the app starts', async () => {
     const method = (): void => {};

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkPolicy, checkRouteDefaults } from '../check-policy.ts';
+import { aFunction, checkValues } from '../check-values.ts';
 import { refuseUnknown } from '../known-options.ts';
 import type { JsonCache } from '../json-cache.ts';
 import type { CachePolicy, Place } from '../policy.ts';
+import { requireCache } from '../require-cache.ts';
 import { cachedRoute, type RouteDefaults } from '../route/cached-route.ts';
 import { CachedExpressRoute, type ExpressResponse } from '../route/express-route.ts';
 import { placeLine, requireTags } from '../route/place.ts';
@@ -58,10 +60,12 @@ export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest
   policy: CachePolicy<Request> = {},
   options: ExpressCacheOptions = {},
 ): CachedMiddleware<Request> {
-  const { onPlace, ...defaults } = options;
+  requireCache('The first argument of cached()', cache);
   checkPolicy('cached()', policy);
   refuseUnknown('cached()', options, optionNames);
+  const { onPlace, ...defaults } = options;
   checkRouteDefaults('cached()', defaults);
+  checkValues('cached()', { onPlace }, { onPlace: aFunction('that is given the place') });
   const warn = (line: string): void => cache.logger?.warn(line);
   // One middleware may stand in several routes.
   const routes = new Map<string, CachedExpressRoute>();

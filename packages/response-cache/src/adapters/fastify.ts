@@ -12,6 +12,7 @@ import type { JsonCache } from '../json-cache.ts';
 import { refuseUnknown } from '../known-options.ts';
 import { checkPolicy, checkRouteDefaults } from '../check-policy.ts';
 import type { CachePolicy } from '../policy.ts';
+import { requireCache } from '../require-cache.ts';
 import {
   answerOptions,
   cachedRoute,
@@ -77,6 +78,7 @@ const optionNames: Readonly<Record<keyof FastifyCacheOptions, true>> = {
 const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => {
   const { cache, ...defaults } = options;
   refuseUnknown('fastifyCache', options, optionNames);
+  requireCache('The option cache of fastifyCache', cache);
   checkRouteDefaults('fastifyCache', defaults);
   const log = logOf(app, cache);
   const placed: Placed[] = [];

@@ -20,8 +20,8 @@ export type CacheHeader = 'x-cache' | 'age' | 'etag';
 export interface RouteDefaults {
   /**
    * The hosts of the app. With a list, a request for another host does not use the cache; with `'any'`, all of them
-   * share their responses, so no response may depend on the host.
-   * @default each host has its own responses
+   * share their responses, so no response may depend on the host or on the protocol, as absolute links do.
+   * @default each host has its own responses, and so has https behind a proxy
    */
   hosts?: 'any' | readonly string[];
   /**

@@ -1,3 +1,6 @@
+import { checkTtl } from '../check-policy.ts';
+import { checkTags } from '../check-values.ts';
+import { refuseUnknown } from '../known-options.ts';
 import type { CacheRequest } from './cached-route.ts';
 
 /** What a handler decides about the answer it makes, beside its policy. */
@@ -10,7 +13,11 @@ export interface CacheDecision {
 
 const decisions = new WeakMap<object, CacheDecision>();
 
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
 export function decide(request: object, decision: CacheDecision): void {
+  refuseUnknown('decide', decision, { ttl: true, tags: true });
+  if (decision.ttl !== 0) checkTtl(decision.ttl);
+  checkTags('decide', decision.tags);
   decisions.set(request, { ...decisions.get(request), ...decision });
 }
 

@@ -124,7 +124,7 @@ function variesOn(
   revalidates: Revalidates,
 ): Set<string> {
   const names = new Set(route.vary);
-  if (route.hosts !== 'any') names.add('host').add('x-forwarded-host');
+  if (route.hosts !== 'any') names.add('host').add('x-forwarded-host').add('x-forwarded-proto');
   let hasEtag = false;
   for (const [name, value] of headers) {
     const known = name.toLowerCase();

@@ -23,9 +23,20 @@ export {
   type Placement,
 } from './place.ts';
 export { checkPolicy, checkRouteDefaults, checkTtl } from '../check-policy.ts';
+export {
+  aFunction,
+  aLogger,
+  anObject,
+  aText,
+  checkValues,
+  isFunction,
+  isListOf,
+  wrongValue,
+  type Check,
+} from '../check-values.ts';
 export { produce } from './produce.ts';
 export { hooksOf } from './fastify-hooks.ts';
 export { middlewareBefore } from './express-stack.ts';
-export { callerKey, requestKey } from './request-key.ts';
+export { callerKey, requestKey, urlKeysOf } from './request-key.ts';
 export type { ResponsePort } from './response-port.ts';
 export { dress } from './send-kept.ts';

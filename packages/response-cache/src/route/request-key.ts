@@ -3,6 +3,9 @@ import type { Identify } from '../policy.ts';
 import type { CacheRequest, KeyRules } from './cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
 
+/* Before the host, in the keys of those who come through a proxy by https. */
+const httpsPrefix = 'https://';
+
 /** The key of the answer to `request`; undefined when the answer may not be shared. */
 export function requestKey(request: CacheRequest, rules: KeyRules): string | undefined {
   const { identify } = rules;
@@ -19,6 +22,11 @@ export function requestKey(request: CacheRequest, rules: KeyRules): string | und
   if (resource === undefined) return undefined;
   const key = callerKey(resource, caller);
   return rules.vary.length === 0 ? key : variantKey(request, rules.vary, key);
+}
+
+/** The keys of a URL on `host`: what is sent through a proxy by https is another response. */
+export function urlKeysOf(host: string, url: string): readonly string[] {
+  return [host + url, httpsPrefix + host + url];
 }
 
 /*
@@ -61,8 +69,9 @@ function urlKey(request: CacheRequest, rules: KeyRules): string | undefined {
   const path = (typeof version === 'string' ? version : version(request)) + url;
   if (hosts === 'any') return path;
   const host = hostOf(request);
-  if (hosts === undefined) return host + path;
-  return hosts.includes(host) ? host + path : undefined;
+  if (hosts !== undefined && !hosts.includes(host)) return undefined;
+  const scheme = schemeOf(request);
+  return scheme === undefined ? undefined : scheme + host + path;
 }
 
 /* Both, since it is for the app's trust in proxies to decide which of them a link is made of. */
@@ -70,6 +79,21 @@ function hostOf({ headers }: CacheRequest): string {
   const forwarded = headers['x-forwarded-host'];
   const host = headers.host ?? '';
   return forwarded === undefined || forwarded === host ? host : `${host},${String(forwarded)}`;
+}
+
+/**
+ * As with the host, the app decides whether it trusts the proxy, and then makes links of what that says. Undefined where
+ * several proxies disagree: Express believes the first, Fastify the last.
+ */
+function schemeOf({ headers }: CacheRequest): string | undefined {
+  const forwarded = headers['x-forwarded-proto'];
+  if (forwarded === undefined || forwarded === 'http') return '';
+  if (forwarded === 'https') return httpsPrefix;
+  const [first, ...others] = String(forwarded)
+    .split(',')
+    .map((each) => each.trim().toLowerCase());
+  if (others.some((other) => other !== first)) return undefined;
+  return first === 'http' ? '' : first === 'https' ? httpsPrefix : undefined;
 }
 
 function withQuery(url: string, allowed: ReadonlySet<string>): string {

@@ -18,7 +18,10 @@ function parseCombined(text: string): LoggedRequest | undefined {
   const found = combined.exec(text);
   if (found === null) return undefined;
   const [, when, method, target, status, rest] = found;
-  return requestOf(method!, target!, status!, parseTime(when!), parseDuration(rest!));
+  return requestOf([method!, target!, status!], {
+    time: parseTime(when!),
+    durationMs: parseDuration(rest!),
+  });
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -58,15 +61,15 @@ export function parseWords(text: string): LoggedRequest | undefined {
   // Nest says at the end how long it was silent, which is nobody's duration.
   const rest = isNest ? after!.replace(/ \+\d+ms$/, '') : after!;
   const before = text.slice(0, found.index);
-  return requestOf(method!, target!, status!, timeIn(before), durationIn(rest));
+  return requestOf([method!, target!, status!], {
+    time: timeIn(before),
+    durationMs: durationIn(rest),
+  });
 }
 
 function requestOf(
-  method: string,
-  target: string,
-  status: string,
-  time: number | undefined,
-  durationMs: number | undefined,
+  [method, target, status]: readonly [method: string, target: string, status: string],
+  { time, durationMs }: { time: number | undefined; durationMs: number | undefined },
 ): LoggedRequest {
   return {
     method,

@@ -77,28 +77,28 @@ async function run(
   const patterns = new RoutePatterns(options.group);
   const headers = parseHeaders(options.header ?? []);
   using line = new PhaseLine('replay');
-  line.show('reading the log');
+  const phase = (text: string): void => line.show(text);
+  phase('reading the log');
   const list = await readReplayList(file, signal, options.route);
   const requests = list.requests.map((request) => ({ ...request, headers }));
   const atMs = scheduleOf(list, options, file);
-  const { server, outcome } = await atOrigin(asked, options.variant, signal, line, (origin) => {
-    line.show(`sending ${fixed(atMs.length)} requests, ${fixed(atMs.at(-1)! / 1_000)} s`);
-    return runReplay({ origin, requests, atMs, connections: options.connections }, signal);
-  });
+  const { server, outcome } = await atOrigin(
+    asked,
+    options.variant,
+    { signal, phase },
+    (origin) => {
+      phase(`sending ${fixed(atMs.length)} requests, ${fixed(atMs.at(-1)! / 1_000)} s`);
+      return runReplay({ origin, requests, atMs, connections: options.connections }, signal);
+    },
+  );
   if (outcome.answers.length === 0) {
     throw new LabError('ERR_REDLINE_LOAD', `${server} did not respond to any request.`);
   }
   const runId = randomBytes(3).toString('hex');
-  const costs = new RouteCosts(patterns);
-  for (const [index, status, durationMs] of outcome.answers) {
-    costs.add({ ...list.requests[index]!, status, durationMs });
-  }
-  const how =
-    options.rps === undefined ? `${options.rate} × as recorded` : `${options.rps} requests/s`;
   const result: TopResult = withoutSecrets({
     schema: 1,
     command: 'replay',
-    title: `${file === '-' ? 'standard input' : basename(file)} against ${server}, ${how}`,
+    title: titleOf(file, server, options),
     files: [file],
     invocation: invocation(),
     runId,
@@ -111,7 +111,7 @@ async function run(
       unreadable: 0,
       unreadableSamples: [],
     },
-    ...costs.summarise(),
+    ...costsOf(list, outcome, patterns).summarise(),
     spanSeconds: outcome.seconds,
     warnings: [...list.warnings, ...faultsOf(outcome)],
   });
@@ -128,12 +128,29 @@ async function run(
   );
 }
 
+function titleOf(file: string, server: string, { rps, rate }: ReplayCommandOptions): string {
+  const log = file === '-' ? 'standard input' : basename(file);
+  const how = rps === undefined ? `${rate} × as recorded` : `${rps} requests/s`;
+  return `${log} against ${server}, ${how}`;
+}
+
+function costsOf(
+  { requests }: ReplayList,
+  { answers }: ReplayOutcome,
+  patterns: RoutePatterns,
+): RouteCosts {
+  const costs = new RouteCosts(patterns);
+  for (const [index, status, durationMs] of answers) {
+    costs.add({ ...requests[index]!, status, durationMs });
+  }
+  return costs;
+}
+
 /** A URL alone is a server that runs, on whatever machine; otherwise one is started. */
 async function atOrigin(
   asked: Asked,
   variantName: string | undefined,
-  signal: AbortSignal,
-  line: PhaseLine,
+  progress: { signal: AbortSignal; phase: (text: string) => void },
   work: (origin: string) => Promise<ReplayOutcome>,
 ): Promise<{ server: string; outcome: ReplayOutcome }> {
   if (isUrl(asked.target) && asked.command?.length === 0) {
@@ -141,8 +158,7 @@ async function atOrigin(
     return { server: origin, outcome: await work(origin) };
   }
   const { plan, variant } = await chooseVariant(asked, variantName);
-  const phase = (text: string): void => line.show(text);
-  const outcome = await withServer(plan, variant, { signal, phase }, ({ server }) => {
+  const outcome = await withServer({ plan, variant }, progress, ({ server }) => {
     server.pin();
     return work(server.url);
   });

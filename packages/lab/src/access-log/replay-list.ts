@@ -68,23 +68,29 @@ export async function readReplayList(
       ...(counts.unreadable > 0
         ? [`${counts.unreadable} of ${counts.lines} lines of ${file} could not be read.`]
         : []),
-      ...(left.method > 0
-        ? [
-            `${left.method} requests other than GET and HEAD are not replayed, because a log has no bodies.`,
-          ]
-        : []),
-      ...(left.status > 0
-        ? [
-            `${left.status} requests are not replayed, because their status was outside 2xx and 3xx.`,
-          ]
-        : []),
-      ...(left.beyond > 0
-        ? [
-            `Only the first ${mostRequests} requests are replayed; the ${left.beyond} after them are not.`,
-          ]
-        : []),
+      ...leftOutWarnings(left),
     ],
   };
+}
+
+function leftOutWarnings(left: { method: number; status: number; beyond: number }): string[] {
+  const warnings: string[] = [];
+  if (left.method > 0) {
+    warnings.push(
+      `${left.method} requests other than GET and HEAD are not replayed, because a log has no bodies.`,
+    );
+  }
+  if (left.status > 0) {
+    warnings.push(
+      `${left.status} requests are not replayed, because their status was outside 2xx and 3xx.`,
+    );
+  }
+  if (left.beyond > 0) {
+    warnings.push(
+      `Only the first ${mostRequests} requests are replayed; the ${left.beyond} after them are not.`,
+    );
+  }
+  return warnings;
 }
 
 /** @throws {LabError} ERR_REDLINE_OPTION when a route is named, and no log that it would be in */

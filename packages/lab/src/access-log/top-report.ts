@@ -1,3 +1,4 @@
+import { blocksText } from '../report/blocks.ts';
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { commandHeader } from '../report/command-header.ts';
 import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
@@ -42,10 +43,7 @@ export function renderTopTerminal(
       ...fileLines(writtenFiles(options.files), width),
     ],
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }
 
 function table(routes: readonly RouteCost[], hasDurations: boolean, width: number): string[] {

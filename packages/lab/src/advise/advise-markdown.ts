@@ -34,7 +34,7 @@ export function adviseMarkdown(result: AdviseResult): string {
   ];
   return markdownOf(
     heading(`${result.title}, Node ${node}`),
-    warningList(unread.map(({ url, why }) => `${url} could not be looked at: ${why}`)),
+    warningList(unread.map(({ url, why }) => `${url} could not be read: ${why}`)),
     escaped(
       `${profile.from}, ${plural(profile.samples, 'sample')} in ${fixed(profile.seconds, 1)} s; ${samplingText(result)}.`,
     ),

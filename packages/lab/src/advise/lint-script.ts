@@ -52,35 +52,11 @@ export function findLinter(): typeof Linter {
 export function lintScript(url: string): LintedScript {
   const file = url.startsWith('file://') ? fileURLToPath(url) : url;
   const text = readCode(file);
-  const functions: Range[] = [];
-  const collect: Rule.RuleModule = {
-    create: () => ({
-      ':function': (node: Rule.Node) => {
-        functions.push({ start: node.range![0], end: node.range![1] });
-      },
-    }),
-  };
-  const linter = new (findLinter())();
-  const verify = (sourceType: 'module' | 'script'): Linter.LintMessage[] => {
-    functions.length = 0;
-    return linter.verify(
-      text,
-      [
-        plugin.configs.all,
-        {
-          files: ['**'],
-          plugins: { lab: { rules: { collect } } },
-          rules: { 'lab/collect': 'error' },
-          languageOptions: { sourceType, ecmaVersion: 'latest' },
-          linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'off' },
-        },
-      ],
-      { filename: 'script.js' },
-    );
-  };
-  let messages = verify('module');
+  let { messages, functions } = verify(text, 'module');
   // Old code is not a module: `delete name`, `with`, octal numbers.
-  if (messages.some(({ fatal }) => fatal)) messages = verify('script');
+  if (messages.some((message) => message.fatal)) {
+    ({ messages, functions } = verify(text, 'script'));
+  }
   const fatal = messages.find((message) => message.fatal);
   if (fatal) throw new Error(`line ${fatal.line}: ${fatal.message}`);
   const lines = text.split('\n');
@@ -104,6 +80,35 @@ export function lintScript(url: string): LintedScript {
       };
     }),
   };
+}
+
+function verify(
+  text: string,
+  sourceType: 'module' | 'script',
+): { messages: Linter.LintMessage[]; functions: Range[] } {
+  const functions: Range[] = [];
+  const collect: Rule.RuleModule = {
+    create: () => ({
+      ':function': (node: Rule.Node) => {
+        functions.push({ start: node.range![0], end: node.range![1] });
+      },
+    }),
+  };
+  const messages = new (findLinter())().verify(
+    text,
+    [
+      plugin.configs.all,
+      {
+        files: ['**'],
+        plugins: { lab: { rules: { collect } } },
+        rules: { 'lab/collect': 'error' },
+        languageOptions: { sourceType, ecmaVersion: 'latest' },
+        linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'off' },
+      },
+    ],
+    { filename: 'script.js' },
+  );
+  return { messages, functions };
 }
 
 function codeOf(lines: readonly string[], line: number, found: string): string {

@@ -39,7 +39,7 @@ export function compareSlices(
 ): SliceComparison {
   const random = seededRandom(seed);
   const ratioOf = (name: string, others: string[]): Comparison['ratio'] =>
-    pairedRatio(slices, name, others, cpuMetric, random, resamples);
+    pairedRatio({ slices, name, others }, cpuMetric, random, resamples);
   const controlRatio = ratioOf(control, [baseline]);
   const band = bandOf(controlRatio, margin);
   const own = slices.filter((slice) => slice.variant === variant);
@@ -69,6 +69,7 @@ export function ratioBetween(
     seed = 1,
   }: { variant: string; other: string; metric: keyof Metrics; seed?: number },
 ): Interval | undefined {
-  const ratio = pairedRatio(slices, variant, [other], metrics[metric], seededRandom(seed));
+  const pairing = { slices, name: variant, others: [other] };
+  const ratio = pairedRatio(pairing, metrics[metric], seededRandom(seed));
   return Number.isNaN(ratio.value) ? undefined : ratio;
 }

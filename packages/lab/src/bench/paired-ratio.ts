@@ -26,11 +26,16 @@ export function cpuPerRequest(slices: readonly Slice[]): number {
     : median(slices.map(({ cpuMicros, requests }) => cpuMicros / requests));
 }
 
-/** @param others Of several the mean: a baseline that runs twice is known better than one that runs once. */
+/** A variant and what it is compared with, in the slices of one run. */
+export interface Pairing {
+  slices: readonly Slice[];
+  name: string;
+  /** Of several the mean: a baseline that runs twice is known better than one that runs once. */
+  others: readonly string[];
+}
+
 export function pairedRatio(
-  slices: readonly Slice[],
-  name: string,
-  others: readonly string[],
+  { slices, name, others }: Pairing,
   metric: Metric,
   random: Random,
   rounds?: number,

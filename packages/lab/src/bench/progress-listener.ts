@@ -60,7 +60,7 @@ export class ProgressListener implements RunListener {
     const measured = new Set(slices.map(({ variant }) => variant));
     const top = variants.findLast(({ name }) => measured.has(name) && name !== baseline)?.name;
     const rough = (name: string, metric: Metric) =>
-      pairedRatio(slices, name, [baseline], metric, this.#random, roughResamples);
+      pairedRatio({ slices, name, others: [baseline] }, metric, this.#random, roughResamples);
     const noise = measured.has(control)
       ? {
           noise: {

@@ -33,13 +33,13 @@ export interface RunFacts {
 export function summarise(plan: Plan, seen: Observations, facts: RunFacts): BenchResult {
   const random = seededRandom(plan.seed);
   const bands = measureBands(plan, seen, random);
-  const measure = (name: string): MeasuredVariant | SkippedVariant =>
-    summariseVariant(name, plan, seen, bands, random);
+  const run: Run = { plan, seen, bands, random };
+  const measure = (name: string): MeasuredVariant | SkippedVariant => summariseVariant(name, run);
   const baselineFirst = plan.variants.toSorted(
     (a, b) => Number(b.name === plan.baseline) - Number(a.name === plan.baseline),
   );
   const variants = baselineFirst.map(({ name }) => measure(name));
-  if (facts.command === 'ladder') addSteps(variants, plan, seen, bands, random);
+  if (facts.command === 'ladder') addSteps(variants, run);
   const control = measure(controlName(plan.baseline));
   if (isMeasured(control)) judgeAsControl(control, plan.margin);
   const { runId, startedAt, ...said } = facts;
@@ -80,12 +80,20 @@ interface Bands {
   rps: number;
 }
 
+/** What every figure of a run is drawn from. */
+interface Run {
+  plan: Plan;
+  seen: Observations;
+  bands: Bands;
+  random: Random;
+}
+
 function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
   const control = controlName(plan.baseline);
   const { margin } = plan;
   if (seen.skipped.has(control)) return { cpu: margin, rps: margin };
-  const bandFor = (metric: Metric): number =>
-    bandOf(pairedRatio(seen.slices, control, [plan.baseline], metric, random), margin);
+  const pairing = { slices: seen.slices, name: control, others: [plan.baseline] };
+  const bandFor = (metric: Metric): number => bandOf(pairedRatio(pairing, metric, random), margin);
   return { cpu: bandFor(cpuMetric), rps: bandFor(rpsMetric) };
 }
 
@@ -95,79 +103,107 @@ function baselinesFor(name: string, { baseline }: Plan, seen: Observations): str
   return name === control || seen.skipped.has(control) ? [baseline] : [baseline, control];
 }
 
-function summariseVariant(
-  name: string,
-  plan: Plan,
-  seen: Observations,
-  bands: Bands,
-  random: Random,
-): MeasuredVariant | SkippedVariant {
+function summariseVariant(name: string, run: Run): MeasuredVariant | SkippedVariant {
+  const { plan, seen } = run;
   const planned = plan.variants.find((variant) => variant.name === name);
   const noted = {
+    name,
     ...(plan.group === undefined ? {} : { group: plan.group }),
     ...(planned?.note === undefined ? {} : { note: planned.note }),
     ...(planned?.beside ? { beside: true as const } : {}),
   };
   const reason = seen.skipped.get(name);
-  if (reason !== undefined) return { name, ...noted, skipped: reason };
+  if (reason !== undefined) return { ...noted, skipped: reason };
 
+  const own = seen.slices.filter(({ variant }) => variant === name);
+  return {
+    ...medianProbe(own.flatMap(({ probe }) => (probe === undefined ? [] : [probe]))),
+    ...noted,
+    ...compareWithBase(name, run),
+    ...childrenOf(own),
+    latencyMs: summariseLatency(name, seen, run.random),
+    rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
+    serverBusy: median(
+      own.map((slice) => (slice.cpuMicros + (slice.endedMicros ?? 0)) / 1e6 / slice.seconds),
+    ),
+  };
+}
+
+/** Over all slices, for the steps of the clock are as long as a child's life is short. */
+function childrenOf(
+  own: readonly Slice[],
+): Pick<MeasuredVariant, 'endedProcessesMicrosPerRequest'> {
+  const endedMicros = own.reduce((sum, slice) => sum + (slice.endedMicros ?? 0), 0);
+  const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
+  return endedMicros === 0 ? {} : { endedProcessesMicrosPerRequest: endedMicros / requests };
+}
+
+type Compared = Pick<
+  MeasuredVariant,
+  | 'rps'
+  | 'rpsRatio'
+  | 'rpsVerdict'
+  | 'rpsRestartsToSettle'
+  | 'cpuMicrosPerRequest'
+  | 'cpuMicrosInterval'
+  | 'mainThreadMicrosPerRequest'
+  | 'cpuRatio'
+  | 'cpuVerdict'
+  | 'cpuRestartsToSettle'
+  | 'verdict'
+>;
+
+/**
+ * Absolute figures are the baseline's times the paired ratio: drift between blocks cannot make the figure and the ratio
+ * tell different stories. The raw slices are in the file for whoever wants the plain medians.
+ */
+function compareWithBase(name: string, { plan, seen, bands, random }: Run): Compared {
   const { slices } = seen;
   const others = baselinesFor(name, plan, seen);
+  const pairing = { slices, name, others };
   const baseRps = typical(slices, others, rpsLevel);
   const baseCpu = typical(slices, others, cpuPerRequest);
   const isBase = name === plan.baseline;
   const exact: Interval = { value: 1, low: 1, high: 1 };
-  const rpsRatio = isBase ? exact : pairedRatio(slices, name, others, rpsMetric, random);
-  const cpuRatio = isBase ? exact : pairedRatio(slices, name, others, cpuMetric, random);
+  const rpsRatio = isBase ? exact : pairedRatio(pairing, rpsMetric, random);
+  const cpuRatio = isBase ? exact : pairedRatio(pairing, cpuMetric, random);
   const { margin } = plan;
   const restarts = restartsOf(slices, name);
   const rps = compare(rpsRatio, { margin, band: bands.rps }, restarts);
   const cpu = compare(cpuRatio, { margin, band: bands.cpu }, restarts);
-  const cpuMicrosPerRequest = baseCpu / cpuRatio.value;
-  const own = slices.filter(({ variant }) => variant === name);
+  const cpuMicros = baseCpu / cpuRatio.value;
   const level = cpuLevel(slices, isBase ? others : [name], random);
-  const mainShare = median(
-    own
-      .flatMap(({ turns, ...slice }) => turns ?? slice)
-      .map(({ mainThreadMicros, cpuMicros }) => (mainThreadMicros ?? NaN) / cpuMicros),
-  );
-  const endedMicros = own.reduce((sum, slice) => sum + (slice.endedMicros ?? 0), 0);
-  const requests = own.reduce((sum, slice) => sum + slice.requests, 0);
+  const mainShare = mainThreadShare(slices.filter(({ variant }) => variant === name));
   return {
-    ...medianProbe(own.flatMap(({ probe }) => (probe === undefined ? [] : [probe]))),
-    name,
-    ...noted,
-    // The baseline's figure times the paired ratio: drift between blocks cannot make the absolute figure and the
-    // ratio tell different stories. The raw slices are in the file for whoever wants the plain medians.
     rps: baseRps * rpsRatio.value,
     rpsRatio,
     rpsVerdict: isBase ? 'base' : rps.verdict,
     ...(isBase || rps.restartsToSettle === undefined
       ? {}
       : { rpsRestartsToSettle: rps.restartsToSettle }),
-    cpuMicrosPerRequest,
+    cpuMicrosPerRequest: cpuMicros,
     cpuMicrosInterval: {
-      value: cpuMicrosPerRequest,
-      low: (level.low / level.value) * cpuMicrosPerRequest,
-      high: (level.high / level.value) * cpuMicrosPerRequest,
+      value: cpuMicros,
+      low: (level.low / level.value) * cpuMicros,
+      high: (level.high / level.value) * cpuMicros,
     },
-    // Over all slices, for the steps of the clock are as long as a child's life is short.
-    ...(endedMicros === 0 ? {} : { endedProcessesMicrosPerRequest: endedMicros / requests }),
-    ...(Number.isNaN(mainShare)
-      ? {}
-      : { mainThreadMicrosPerRequest: cpuMicrosPerRequest * mainShare }),
+    ...(Number.isNaN(mainShare) ? {} : { mainThreadMicrosPerRequest: cpuMicros * mainShare }),
     cpuRatio,
     cpuVerdict: isBase ? 'base' : cpu.verdict,
     ...(isBase || cpu.restartsToSettle === undefined
       ? {}
       : { cpuRestartsToSettle: cpu.restartsToSettle }),
     verdict: isBase ? 'base' : cpu.verdict,
-    latencyMs: summariseLatency(name, seen, random),
-    rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
-    serverBusy: median(
-      own.map((slice) => (slice.cpuMicros + (slice.endedMicros ?? 0)) / 1e6 / slice.seconds),
-    ),
   };
+}
+
+/** Of the CPU of all threads; NaN where the system does not say. */
+function mainThreadShare(own: readonly Slice[]): number {
+  return median(
+    own
+      .flatMap(({ turns, ...slice }) => turns ?? slice)
+      .map(({ mainThreadMicros, cpuMicros }) => (mainThreadMicros ?? NaN) / cpuMicros),
+  );
 }
 
 /** By the margin alone: the band comes from this very interval. */
@@ -182,52 +218,28 @@ function judgeAsControl(control: MeasuredVariant, margin: number): void {
 }
 
 /** Each rung against the nearest one below that was measured. */
-function addSteps(
-  variants: readonly (MeasuredVariant | SkippedVariant)[],
-  plan: Plan,
-  seen: Observations,
-  bands: Bands,
-  random: Random,
-): void {
+function addSteps(variants: readonly (MeasuredVariant | SkippedVariant)[], run: Run): void {
+  const { plan, seen } = run;
   let below: MeasuredVariant | undefined;
   for (const rung of variants.filter(isMeasured)) {
     if (below !== undefined) {
       const isBase = below.name === plan.baseline;
       const others = isBase ? baselinesFor(rung.name, plan, seen) : [below.name];
-      addStep(rung, {
-        over: below.name,
-        others,
-        slices: seen.slices,
-        margin: plan.margin,
-        bands,
-        random,
-      });
+      rung.step = { over: below.name, ...stepOver(rung.name, others, run) };
     }
     if (!rung.beside) below = rung;
   }
 }
 
-interface Step {
-  over: string;
-  others: readonly string[];
-  slices: readonly Slice[];
-  margin: number;
-  bands: Bands;
-  random: Random;
-}
-
-function addStep(
-  rung: MeasuredVariant,
-  { over, others, slices, margin, bands, random }: Step,
-): void {
-  const restarts = restartsOf(slices, rung.name);
+function stepOver(
+  name: string,
+  others: readonly string[],
+  { plan: { margin }, seen: { slices }, bands, random }: Run,
+): { cpu: Comparison; rps: Comparison } {
+  const restarts = restartsOf(slices, name);
   const against = (metric: Metric, band: number): Comparison =>
-    compare(pairedRatio(slices, rung.name, others, metric, random), { margin, band }, restarts);
-  rung.step = {
-    over,
-    cpu: against(cpuMetric, bands.cpu),
-    rps: against(rpsMetric, bands.rps),
-  };
+    compare(pairedRatio({ slices, name, others }, metric, random), { margin, band }, restarts);
+  return { cpu: against(cpuMetric, bands.cpu), rps: against(rpsMetric, bands.rps) };
 }
 
 function restartsOf(slices: readonly Slice[], name: string): number {

@@ -1,3 +1,4 @@
+import { blocksText } from '../report/blocks.ts';
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { ends, tableWidth, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
@@ -23,10 +24,7 @@ export function renderDeoptsTerminal(
     closing(result, functions.length, width),
     fileLines(writtenFiles(options.files), width),
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }
 
 function heading(result: DeoptsResult, width: number, glyphs: Glyphs): string[] {

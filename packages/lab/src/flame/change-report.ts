@@ -1,3 +1,4 @@
+import { blocksText } from '../report/blocks.ts';
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { commandHeader, type CommandFacts, factList } from '../report/command-header.ts';
 import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
@@ -186,8 +187,5 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
       ...fileLines(writtenFiles(options.files), width),
     ],
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((each) => `${glyphs.text(each).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }

@@ -106,26 +106,10 @@ async function runDiff(
     result.warnings.push(...notes);
     return result;
   });
-  const runId = randomBytes(3).toString('hex');
-  const diff: FlameDiff = {
-    schema: 1,
-    command: 'flame-diff',
-    scenario: after!.scenario,
-    title: `${before!.variant} → ${after!.variant}`,
-    invocation: invocation(),
-    runId,
-    redlineVersion: context.version,
-    startedAt: startedAt.toISOString(),
-    before: before!,
-    after: after!,
-    change: compareProfiles(before!, after!),
-    warnings: [before!, after!].flatMap(({ variant, warnings }) =>
-      warnings.map((warning) => `${variant}: ${warning}`),
-    ),
-  };
+  const diff = diffOf(before!, after!, startedAt, context);
   await writeFiles(
     {
-      stem: `${diff.scenario}-flame-diff-${runId}`,
+      stem: `${diff.scenario}-flame-diff-${diff.runId}`,
       json: `${JSON.stringify(diff)}\n`,
       html: renderChangeHtml(diff),
       md: () => changeMarkdown(diff),
@@ -133,6 +117,30 @@ async function runDiff(
     options,
     (terminal) => renderChangeTerminal(diff, terminal),
   );
+}
+
+function diffOf(
+  before: FlameResult,
+  after: FlameResult,
+  startedAt: Date,
+  { version }: CommandContext,
+): FlameDiff {
+  return {
+    schema: 1,
+    command: 'flame-diff',
+    scenario: after.scenario,
+    title: `${before.variant} → ${after.variant}`,
+    invocation: invocation(),
+    runId: randomBytes(3).toString('hex'),
+    redlineVersion: version,
+    startedAt: startedAt.toISOString(),
+    before,
+    after,
+    change: compareProfiles(before, after),
+    warnings: [before, after].flatMap(({ variant, warnings }) =>
+      warnings.map((warning) => `${variant}: ${warning}`),
+    ),
+  };
 }
 
 interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt'> {

@@ -1,5 +1,6 @@
+import { blocksText } from '../report/blocks.ts';
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
-import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
+import { cut, ends, lineOf, tableWidth, widest, wrap } from '../report/columns.ts';
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
@@ -25,10 +26,7 @@ export function renderFlameTerminal(
     legend(result, width),
     fileLines({ ...writtenFiles(options.files), profile: options.profile }, width),
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }
 
 function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
@@ -68,18 +66,24 @@ function table(result: FlameResult, width: number): string[] {
   const microsWidth = perSample > 0 ? Math.max(6, widest(micros)) + 2 : 0;
   const nameWidth = Math.max(18, Math.min(40, Math.floor(width / 3)));
   const rest = nameWidth + 1 + shareWidth + microsWidth + 2 + totalWidth + 2;
-  const line = (name: string, own: string, µs: string, total: string, at: string) =>
-    `${left(cut(name, nameWidth), nameWidth)} ${right(own, shareWidth)}${perSample > 0 ? right(µs, microsWidth) : ''}  ${right(total, totalWidth)}  ${cutFront(at, width - rest)}`;
+  const line = lineOf({
+    name: { width: nameWidth, gap: 0 },
+    own: { width: shareWidth, gap: 1, align: 'right' },
+    micros: { width: microsWidth, gap: 0, align: 'right' },
+    total: { width: totalWidth, align: 'right' },
+    place: { width: 0 },
+  });
+  const head = { name: '  own time', own: 'own', total: 'total', place: 'place' };
   return [
-    line('  own time', 'own', 'µs', 'total', 'place'),
+    line({ ...head, micros: perSample > 0 ? 'µs' : '' }),
     ...functions.map((each, index) =>
-      line(
-        (each.unoptimised ? '! ' : '  ') + markedName(each),
-        shares[index]!,
-        micros[index]!,
-        totals[index]!,
-        placeText(each),
-      ),
+      line({
+        name: cut((each.unoptimised ? '! ' : '  ') + markedName(each), nameWidth),
+        own: shares[index]!,
+        micros: perSample > 0 ? micros[index]! : '',
+        total: totals[index]!,
+        place: cutFront(placeText(each), width - rest),
+      }),
     ),
   ];
 }

@@ -51,14 +51,15 @@ export async function recordWithPerf(
 ): Promise<PerfRecording> {
   await requirePerf();
   const node = await inspectNode(variant);
-  const flags = (): string[] => ['--perf-basic-prof', '--interpreted-frames-native-stack'];
-  return serve(plan, variant, flags, options, async (server, folder, machine) => {
+  const flagsFor = (): string[] => ['--perf-basic-prof', '--interpreted-frames-native-stack'];
+  return serve({ plan, variant, flagsFor }, options, async (server, folder, machine) => {
     try {
       await warmUp(server, plan, options);
       options.phase('profiling with perf');
       const file = join(folder, 'perf.data');
       const perf = await startPerf(server, file, options);
-      const load = await loadThatCounts(server, plan, options.durationMs, options.signal);
+      const { durationMs, signal } = options;
+      const load = await loadThatCounts(server, plan, { durationMs, signal });
       await perf.stop();
       options.phase('reading the samples of perf');
       const tree = await readSamples(file, server.pid, load.seconds);

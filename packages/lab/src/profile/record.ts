@@ -60,12 +60,12 @@ export async function record(
   options: RecordOptions,
 ): Promise<Recording> {
   const node = await inspectNode(variant);
-  const flags = (folder: string): string[] => [
+  const flagsFor = (folder: string): string[] => [
     ...logFlags(node, folder),
     ...(options.followTiers ? dumpFlags(node, folder) : []),
     '--inspect=127.0.0.1:0',
   ];
-  return serve(plan, variant, flags, options, async (server, folder, machine) => {
+  return serve({ plan, variant, flagsFor }, options, async (server, folder, machine) => {
     const { pid } = server;
     const trace = new CodeTrace(codeTraceFile(folder));
     const { began, ...taken } = await profileUnderLoad(server, plan, trace, options);
@@ -103,9 +103,8 @@ async function profileUnderLoad(
     phase('under load');
     await mark(inspector, loggedFromName);
     // Connections that close make Node lose code, once for every load there is.
-    logged = await loadThatCounts(server, plan, loggedMs, signal, () =>
-      mark(inspector, loggedToName),
-    );
+    const beforeEnd = (): Promise<void> => mark(inspector, loggedToName);
+    logged = await loadThatCounts(server, plan, { durationMs: loggedMs, signal, beforeEnd });
   }
   phase('profiling');
   await inspector.ask('Profiler.enable');
@@ -117,7 +116,7 @@ async function profileUnderLoad(
   if (options.followTiers) trace.start();
   let profiled: LoadFigures;
   try {
-    profiled = await loadThatCounts(server, plan, durationMs, signal);
+    profiled = await loadThatCounts(server, plan, { durationMs, signal });
   } finally {
     await trace.stop();
   }

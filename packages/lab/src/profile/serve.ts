@@ -18,7 +18,7 @@ export interface RecordOptions {
   /** How long the profile takes. */
   durationMs: number;
   /**
-   * Load between the warm-up and the profile, for what only V8's log tells: while a profile is taken, V8 writes nothing of
+   * Load between the warm-up and the profile, for what only V8's log shows: while a profile is taken, V8 writes nothing of
    * what it compiles or discards. The figures of the load are then those of this one.
    */
   loggedMs?: number;
@@ -36,8 +36,15 @@ export interface LoadFigures extends LoadOutcome {
   requestLabels: string[];
   /** Share of one core the server used. */
   serverBusy: number;
-  /** CPU of the main thread per completed request; of all threads where the system does not tell them apart. */
+  /** CPU of the main thread per completed request; of all threads where the system does not distinguish them. */
   microsPerRequest: number;
+}
+
+/** What is profiled: a variant of a plan, with flags for its node. */
+export interface Profiled {
+  plan: Plan;
+  variant: PlannedVariant;
+  flagsFor: (folder: string) => string[];
 }
 
 /**
@@ -45,25 +52,19 @@ export interface LoadFigures extends LoadOutcome {
  * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT, ERR_REDLINE_LOAD
  */
 export function serve<Result>(
-  plan: Plan,
-  variant: PlannedVariant,
-  flagsFor: (folder: string) => string[],
+  { plan, variant, flagsFor }: Profiled,
   { signal, phase }: RecordOptions,
   work: (server: Server, folder: string, machine: MachineFacts) => Promise<Result>,
 ): Promise<Result> {
-  return withServer(
-    plan,
-    variant,
-    { signal, phase },
-    async ({ server, folder, pinning }) => {
-      phase('checking answers');
-      await checkContract([server], distinctRequests(plan.requests));
-      await plan.verify?.(server);
-      server.pin();
-      return work(server, folder, readMachine(pinning.description));
-    },
-    (folder) => withNodeFlags(variant, flagsFor(folder)),
-  );
+  const inFolder = (folder: string): PlannedVariant => withNodeFlags(variant, flagsFor(folder));
+  const start = { plan, variant, inFolder };
+  return withServer(start, { signal, phase }, async ({ server, folder, pinning }) => {
+    phase('checking answers');
+    await checkContract([server], distinctRequests(plan.requests));
+    await plan.verify?.(server);
+    server.pin();
+    return work(server, folder, readMachine(pinning.description));
+  });
 }
 
 export async function warmUp(
@@ -73,21 +74,21 @@ export async function warmUp(
 ): Promise<void> {
   if (warmupMs <= 0) return;
   phase('warming up');
-  await runLoad(server, plan, generatorOf(), warmupMs, signal);
+  await runLoad(server, plan, generatorOf(), { durationMs: warmupMs, signal });
   server.dropOutput();
 }
 
+interface Load {
+  durationMs: number;
+  signal: AbortSignal;
+  beforeEnd?: () => Promise<void>;
+}
+
 /** A load that is profiled or logged, and what it cost. */
-export async function loadThatCounts(
-  server: Server,
-  plan: Plan,
-  durationMs: number,
-  signal: AbortSignal,
-  beforeEnd?: () => Promise<void>,
-): Promise<LoadFigures> {
+export async function loadThatCounts(server: Server, plan: Plan, load: Load): Promise<LoadFigures> {
   const generator = generatorOf();
   const before = readCpu(server.pid);
-  const outcome = await runLoad(server, plan, generator, durationMs, signal, beforeEnd);
+  const outcome = await runLoad(server, plan, generator, load);
   const cpu = cpuBetween(before, readCpu(server.pid));
   requireAnswers(server.name, outcome);
   return {
@@ -111,17 +112,14 @@ async function runLoad(
   server: Server,
   plan: Plan,
   generator: LoadGenerator,
-  durationMs: number,
-  signal: AbortSignal,
-  beforeEnd?: () => Promise<void>,
+  load: Load,
 ): Promise<LoadOutcome> {
   try {
     const { host, port } = server;
-    const hook = beforeEnd === undefined ? {} : { beforeEnd };
-    const outcome = await generator.run({ ...plan, host, port, durationMs, signal, ...hook });
+    const outcome = await generator.run({ ...plan, host, port, ...load });
     if (!server.hasEnded) return outcome;
   } catch (error) {
-    signal.throwIfAborted();
+    load.signal.throwIfAborted();
     // A generator that meets a closed port fails before the exit of the server is known here.
     await server.ended(200);
     if (!server.hasEnded) throw error;

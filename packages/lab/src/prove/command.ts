@@ -5,7 +5,7 @@ import { type Measurement, provenRules } from '@redline/eslint-plugin';
 import { LabError } from '../errors.ts';
 import { updateEvidence } from './evidence-file.ts';
 import { leastGain, type ProvePrecision } from './measure.ts';
-import { evidenceBeside, loadProof } from './proof.ts';
+import { evidenceBeside, loadProof, type Proof } from './proof.ts';
 import { isProven, type ProvenRuntime, type ProveResult } from './result.ts';
 import { runProve, type ProveListener } from './run-prove.ts';
 import { majorOfVersion, nodeInUse } from './runtime-version.ts';
@@ -75,30 +75,15 @@ async function run(
     warmUpMs: 120,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
   };
+  const evidence = options.besideProof
+    ? undefined
+    : (options.evidence ?? join(options.out, 'evidence'));
   const progress = new Progress();
   try {
     const runtimes = await obtain(options.runtimes ?? [], progress, signal);
     const machine = readMachine('none');
-    const folder = options.evidence ?? join(options.out, 'evidence');
-    const listener: ProveListener = {
-      next: (rule, node, done, all) => {
-        const elapsed = (Date.now() - startedAt.getTime()) / 1_000;
-        progress.update({
-          round: done + 1,
-          rounds: all,
-          fraction: done / all,
-          variant: `${rule}, Node ${node}`,
-          ...(done > 0 && { secondsLeft: (elapsed / done) * (all - done) }),
-        });
-      },
-      proved: async ({ rule, runtimes: measured }) => {
-        const proof = proofs.find(({ name }) => name === rule)!;
-        const measurements = measured.filter(isProven).map(withoutSlices);
-        const file = options.besideProof ? evidenceBeside(proof) : join(folder, `${rule}.json`);
-        if (measurements.length > 0) await updateEvidence(file, proof, measurements);
-      },
-    };
-    const proven = await runProve(proofs, runtimes, precision, machine, listener, signal);
+    const listener = listen(progress, proofs, evidence);
+    const proven = await runProve({ proofs, runtimes, precision, machine }, listener, signal);
     progress.end();
     const result: ProveResult = {
       schema: 1,
@@ -112,23 +97,45 @@ async function run(
       precision: { ...precision, resamples, leastGain },
       rules: proven,
     };
-    await writeFiles(
-      {
-        stem: `prove-${result.runId}`,
-        json: result,
-        html: renderProveHtml(result),
-        md: () => proveMarkdown(result),
-      },
-      options,
-      (terminal) =>
-        renderProveTerminal(result, {
-          ...terminal,
-          evidence: options.besideProof ? 'beside each proof' : folder,
-        }),
+    const reports = {
+      stem: `prove-${result.runId}`,
+      json: result,
+      html: renderProveHtml(result),
+      md: () => proveMarkdown(result),
+    };
+    await writeFiles(reports, options, (terminal) =>
+      renderProveTerminal(result, { ...terminal, evidence: evidence ?? 'beside each proof' }),
     );
   } finally {
     progress.end();
   }
+}
+
+/** @param evidence Folder of the evidence files; undefined for the folder of each proof. */
+function listen(
+  progress: Progress,
+  proofs: readonly Proof[],
+  evidence: string | undefined,
+): ProveListener {
+  const startedAt = Date.now();
+  return {
+    next(rule, node, done, all) {
+      const elapsed = (Date.now() - startedAt) / 1_000;
+      progress.update({
+        round: done + 1,
+        rounds: all,
+        fraction: done / all,
+        variant: `${rule}, Node ${node}`,
+        ...(done > 0 && { secondsLeft: (elapsed / done) * (all - done) }),
+      });
+    },
+    async proved({ rule, runtimes }) {
+      const proof = proofs.find(({ name }) => name === rule)!;
+      const measurements = runtimes.filter(isProven).map(withoutSlices);
+      const file = evidence === undefined ? evidenceBeside(proof) : join(evidence, `${rule}.json`);
+      if (measurements.length > 0) await updateEvidence(file, proof, measurements);
+    },
+  };
 }
 
 function withoutSlices({ slices: _slices, ...measurement }: ProvenRuntime): Measurement {

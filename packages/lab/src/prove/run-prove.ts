@@ -14,22 +14,28 @@ export interface ProveListener {
   proved(rule: ProvenRule): Promise<void>;
 }
 
+/** What is timed, where, and how precisely. */
+export interface ProvePlan {
+  proofs: readonly Proof[];
+  runtimes: readonly Runtime[];
+  precision: ProvePrecision;
+  machine: MachineFacts;
+}
+
 /** Every proof on every runtime, one after the other: nothing else may run while something is timed. */
 export async function runProve(
-  proofs: readonly Proof[],
-  runtimes: readonly Runtime[],
-  precision: ProvePrecision,
-  machine: MachineFacts,
+  plan: ProvePlan,
   listener: ProveListener,
   signal: AbortSignal,
 ): Promise<ProvenRule[]> {
+  const { proofs, runtimes } = plan;
   const proven: ProvenRule[] = [];
   let done = 0;
   for (const proof of proofs) {
     const measured: (ProvenRuntime | SkippedRuntime)[] = [];
     for (const runtime of runtimes) {
       listener.next(proof.name, runtime.version, done++, proofs.length * runtimes.length);
-      measured.push(await onRuntime(proof, runtime, precision, machine, signal));
+      measured.push(await onRuntime(proof, runtime, plan, signal));
     }
     const rule: ProvenRule = {
       rule: proof.name,
@@ -47,8 +53,7 @@ export async function runProve(
 async function onRuntime(
   proof: Proof,
   runtime: Runtime,
-  precision: ProvePrecision,
-  machine: MachineFacts,
+  { precision, machine }: ProvePlan,
   signal: AbortSignal,
 ): Promise<ProvenRuntime | SkippedRuntime> {
   if (proof.since !== undefined && majorOfVersion(runtime.version) < proof.since) {

@@ -32,6 +32,29 @@ export function right(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 }
 
+export interface Column {
+  /** A cell that is wider keeps its width. */
+  readonly width: number;
+  /** @default 'left' */
+  readonly align?: 'left' | 'right';
+  /** Spaces before it. @default 2 */
+  readonly gap?: number;
+}
+
+/** Writes the lines of a table from named cells. Columns stand in the order they are given in. */
+export function lineOf<Name extends string>(
+  columns: Readonly<Record<Name, Column>>,
+): (cells: Readonly<Record<Name, string>>) => string {
+  const ordered = Object.entries<Column>(columns) as [Name, Column][];
+  return (cells) =>
+    ordered
+      .map(([name, { width, align = 'left', gap = 2 }]) => {
+        const cell = align === 'left' ? left(cells[name], width) : right(cells[name], width);
+        return ' '.repeat(gap) + cell;
+      })
+      .join('');
+}
+
 /** Cut at the end, which is said by the last character. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;

@@ -47,11 +47,10 @@ export function addRuntimesCommand(program: Command, context: CommandContext): v
 async function run(asked: Asked, options: RuntimesOptions, context: CommandContext): Promise<void> {
   const startedAt = new Date();
   const { plan, variant } = await chooseVariant(asked, options.variant, options);
-  const isNamed = options.only !== undefined;
   const specs = (options.only ?? defaultRuntimes).map(parseRuntime);
   const notes = await applyReplay([plan], options, context.signal);
   using line = new PhaseLine('runtimes');
-  const { found, missing } = await obtainAll(specs, isNamed, options, context, line);
+  const { found, missing } = await obtainAll(specs, options, context, line);
   const variants = uniqueNames(found.map((runtime) => variantOn(variant, runtime)));
   const skip = await tryVariants(plan, variants, context.signal, (text) => line.show(text));
   if (variants.every(({ name }) => skip[name] !== undefined)) {
@@ -71,10 +70,9 @@ async function run(asked: Asked, options: RuntimesOptions, context: CommandConte
   });
 }
 
-/** Where none was named, one that cannot be had is a note; one that was asked for ends the run. */
+/** A runtime of the default list that cannot be fetched is a note; one that was named ends the run. */
 async function obtainAll(
   specs: readonly RuntimeSpec[],
-  isNamed: boolean,
   options: RuntimesOptions,
   { signal }: CommandContext,
   line: PhaseLine,
@@ -92,7 +90,7 @@ async function obtainAll(
         }),
       );
     } catch (error) {
-      if (isNamed || !(error instanceof LabError)) throw error;
+      if (options.only !== undefined || !(error instanceof LabError)) throw error;
       missing.push(`${formatRuntime(spec)} was not measured: ${error.message}`);
     }
   }

@@ -30,7 +30,7 @@ export interface ObtainOptions {
 /**
  * The runtime, from the cache or fetched into it by npm. What was fetched is run once before it is believed, and its
  * hash is checked each time it is taken from the cache.
- * @throws {LabError} ERR_REDLINE_RUNTIME_UNKNOWN when there is no such version, ERR_REDLINE_RUNTIME when it cannot be had
+ * @throws {LabError} ERR_REDLINE_RUNTIME_UNKNOWN when the version does not exist, ERR_REDLINE_RUNTIME when it cannot be fetched
  * @example
  * const { file } = await obtainRuntime(parseRuntime('node@10'), { signal });
  */

@@ -41,7 +41,7 @@ export class Server implements ServerUnderTest, Endpoint {
   readonly #errFile: string;
   readonly #outDescriptor: number;
   readonly #letGo: () => void;
-  /** It is told to listen on this one, and may listen on the other. */
+  /** The loopback address it is told to use; it may listen on the other. */
   #host: Loopback;
   #spawnError: Error | undefined;
 

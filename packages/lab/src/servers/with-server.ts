@@ -16,17 +16,22 @@ export interface Started {
   pinning: Pinning;
 }
 
+/** What is started: a variant of a plan. */
+export interface Start {
+  plan: Plan;
+  variant: PlannedVariant;
+  /** As it is started, where that depends on the folder. @default the variant itself */
+  inFolder?: (folder: string) => PlannedVariant;
+}
+
 /**
  * Starts one variant after the plan's set-up, does the work, and leaves nothing behind.
- * @param withFolder The variant as it is started, where that depends on the folder.
  * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_PORT_TAKEN, ERR_REDLINE_LOAD
  */
 export async function withServer<Result>(
-  plan: Plan,
-  variant: PlannedVariant,
+  { plan, variant, inFolder = () => variant }: Start,
   { signal, phase }: { signal: AbortSignal; phase: (text: string) => void },
   work: (started: Started) => Promise<Result>,
-  withFolder: (folder: string) => PlannedVariant = () => variant,
 ): Promise<Result> {
   const pinning = pinSelf(plan.pin);
   const setup: SetupResult = (await plan.setup?.()) ?? {};
@@ -40,7 +45,7 @@ export async function withServer<Result>(
     phase('starting');
     const [port] = await choosePorts([variant]);
     const env = setup.env ?? {};
-    server = new Server(withFolder(folder), variant.name, { port: port!, env, pinning, folder });
+    server = new Server(inFolder(folder), variant.name, { port: port!, env, pinning, folder });
     await server.ready(plan.readyTimeoutMs, signal);
     return await work({ server, folder, pinning });
   } finally {

@@ -9,7 +9,7 @@ import { formatStairsJson } from './format-json.ts';
 import type { StairsListener, StairsPlan } from './plan.ts';
 import { runStairs } from './run-stairs.ts';
 import { summariseStairs } from './summarise-stairs.ts';
-import { resolveTarget, type TargetOptions } from './target.ts';
+import { resolveTarget, type StairsTarget, type TargetOptions } from './target.ts';
 import { parseChange, predict, requireStages } from './what-if.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseSeconds, parseSeed } from '../command/options.ts';
@@ -86,14 +86,7 @@ async function run(
   const changes = (options.whatIf ?? []).map(parseChange);
   const budget = options.budget === undefined ? undefined : await readBudget(options.budget);
   const target = await resolveTarget(asked, command, options, signal);
-  const plan: StairsPlan = {
-    target,
-    seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
-    restarts: options.restarts,
-    mostStages: options.maxStages,
-    skip: options.skip ?? [],
-    seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
-  };
+  const plan = planOf(target, options);
   const progress = new Progress();
   try {
     const listener: StairsListener = {
@@ -131,6 +124,17 @@ async function run(
   } finally {
     progress.end();
   }
+}
+
+function planOf(target: StairsTarget, options: StairsOptions): StairsPlan {
+  return {
+    target,
+    seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
+    restarts: options.restarts,
+    mostStages: options.maxStages,
+    skip: options.skip ?? [],
+    seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
+  };
 }
 
 function listen(progress: Progress, name: string): StairsListener {

@@ -35,17 +35,24 @@ const endingRounds = 4;
 const pilotShare = 0.2;
 const failedTooOften = 0.01;
 
+/** One start of the app, in the run that it belongs to. */
+export interface CutStart {
+  session: Session;
+  plan: StairsPlan;
+  /** What is measured is added to it. */
+  observed: StairsObservations;
+  random: Random;
+  undisturbed: Undisturbed | undefined;
+  listener: StairsListener;
+  context: Context;
+}
+
 /** Holds every cut in turn, under one load that never stops. */
-export async function measureCuts(
-  session: Session,
-  plan: StairsPlan,
-  observed: StairsObservations,
-  { random, undisturbed }: { random: Random; undisturbed: Undisturbed | undefined },
-  listener: StairsListener,
-  { pinning, signal }: Context,
-): Promise<void> {
+export async function measureCuts(start: CutStart): Promise<void> {
+  const { session, observed } = start;
+  const { target } = start.plan;
+  const { pinning, signal } = start.context;
   const load = new AbortController();
-  const { target } = plan;
   const running = observed.generator.run({
     host: session.server.host,
     port: session.server.port,
@@ -62,7 +69,7 @@ export async function measureCuts(
     (error: unknown) => error,
   );
   try {
-    await Promise.race([rotateAll(), broken.then((error) => Promise.reject(asError(error)))]);
+    await Promise.race([rotateAll(start), broken.then((error) => Promise.reject(asError(error)))]);
   } catch (error) {
     if (session.server.hasEnded) throw await session.crash();
     throw error;
@@ -70,71 +77,83 @@ export async function measureCuts(
     load.abort();
     await broken;
   }
+}
 
-  async function rotateAll(): Promise<void> {
-    listener.phase('warming up');
-    const warm = await slicesOf(session, [Array.from({ length: warmupMs / 100 }, () => whole)], {
-      guardMs: 1,
-      countedMs: 99,
-    });
-    const settled = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
-    requireGoodAnswers([...warm, ...settled], target);
-    const slice = sliceFor(settled, target.connections);
-    Object.assign(observed, slice);
-    const length = slice.guardMs + slice.countedMs + timerSlopMs;
-    await slicesOf(session, shuffledRounds(withWhole(observed.cuts), settlingRounds, random), {
-      guardMs: 2,
-      countedMs: length / 2,
-    });
-    observed.endings.push(
-      ...(await slicesOf(session, shuffledRounds(observed.cuts, endingRounds, random), {
-        ...slice,
-        countedMs: slice.countedMs / 3,
-        timesEndings: true,
-      })),
+async function rotateAll(start: CutStart): Promise<void> {
+  const { session, plan, observed, listener } = start;
+  const lengthMs = await settle(start);
+  session.server.dropOutput();
+  let budgetMs = (plan.seconds * 1_000) / plan.restarts;
+  if (observed.cuts.length > plan.mostStages) {
+    const pilotMs = pilotShare * budgetMs;
+    const pilot = await rounds(start, { budgetMs: pilotMs, lengthMs }, () =>
+      listener.phase('choosing stages'),
     );
-    session.server.dropOutput();
-    let budgetMs = (plan.seconds * 1_000) / plan.restarts;
-    if (observed.cuts.length > plan.mostStages) {
-      const pilot = await rounds(pilotShare * budgetMs, length, () =>
-        listener.phase('choosing stages'),
-      );
-      observed.cuts = chooseStages(pilot, observed.cuts, plan.mostStages);
-      budgetMs *= 1 - pilotShare;
-    }
-    observed.restarts.push(
-      await rounds(budgetMs, length, (done, of) => {
-        observed.rounds = done;
-        listener.round(done + observed.restarts.length * of, of * plan.restarts);
-        session.server.dropOutput();
-      }),
-    );
+    observed.cuts = chooseStages(pilot, observed.cuts, plan.mostStages);
+    budgetMs -= pilotMs;
   }
+  observed.restarts.push(
+    await rounds(start, { budgetMs, lengthMs }, (done, of) => {
+      observed.rounds = done;
+      listener.round(done + observed.restarts.length * of, of * plan.restarts);
+      session.server.dropOutput();
+    }),
+  );
+}
 
-  async function rounds(
-    budgetMs: number,
-    lengthMs: number,
-    onRound: (done: number, of: number) => void,
-  ): Promise<CutSlice[]> {
-    const cuts = withWhole(observed.cuts);
-    const count = Math.max(leastRounds, Math.floor(budgetMs / lengthMs / cuts.length));
-    const measured = new MeasuredRounds(session, observed, undisturbed);
-    const slices: CutSlice[] = [];
-    const startedAt = performance.now();
-    for (const [index, round] of shuffledRounds(cuts, count, random).entries()) {
-      slices.push(...(await measured.measure(round, index)));
-      onRound(index + 1, count);
-      // On a crowded machine timers are late, and slices longer than they were meant to be.
-      const tookMs = performance.now() - startedAt - measured.lostMs;
-      if (tookMs >= budgetMs && index + 1 >= leastRounds) break;
-    }
-    return slices;
+/**
+ * Warms up, chooses the length of slices, and times the endings.
+ * @returns how long a slice takes
+ */
+async function settle({ session, plan, observed, random, listener }: CutStart): Promise<number> {
+  listener.phase('warming up');
+  const warm = await slicesOf(session, [Array.from({ length: warmupMs / 100 }, () => whole)], {
+    guardMs: 1,
+    countedMs: 99,
+  });
+  const settled = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
+  requireGoodAnswers([...warm, ...settled], plan.target);
+  const slice = sliceFor(settled, plan.target.connections);
+  observed.guardMs = slice.guardMs;
+  observed.countedMs = slice.countedMs;
+  const lengthMs = slice.guardMs + slice.countedMs + timerSlopMs;
+  await slicesOf(session, shuffledRounds(withWhole(observed.cuts), settlingRounds, random), {
+    guardMs: 2,
+    countedMs: lengthMs / 2,
+  });
+  observed.endings.push(
+    ...(await slicesOf(session, shuffledRounds(observed.cuts, endingRounds, random), {
+      ...slice,
+      countedMs: slice.countedMs / 3,
+      timesEndings: true,
+    })),
+  );
+  return lengthMs;
+}
+
+async function rounds(
+  { session, observed, random, undisturbed }: CutStart,
+  { budgetMs, lengthMs }: { budgetMs: number; lengthMs: number },
+  onRound: (done: number, of: number) => void,
+): Promise<CutSlice[]> {
+  const cuts = withWhole(observed.cuts);
+  const count = Math.max(leastRounds, Math.floor(budgetMs / lengthMs / cuts.length));
+  const measured = new MeasuredRounds(session, observed, undisturbed);
+  const slices: CutSlice[] = [];
+  const startedAt = performance.now();
+  for (const [index, round] of shuffledRounds(cuts, count, random).entries()) {
+    slices.push(...(await measured.measure(round, index)));
+    onRound(index + 1, count);
+    // On a crowded machine timers are late, and slices longer than they were meant to be.
+    const tookMs = performance.now() - startedAt - measured.lostMs;
+    if (tookMs >= budgetMs && index + 1 >= leastRounds) break;
   }
+  return slices;
 }
 
 async function slicesOf(
   session: Session,
-  rounds: number[][],
+  cuts: number[][],
   {
     guardMs,
     countedMs,
@@ -142,7 +161,7 @@ async function slicesOf(
   }: Partial<SliceShape> & Pick<SliceShape, 'guardMs' | 'countedMs'>,
 ): Promise<CutSlice[]> {
   const slices: CutSlice[] = [];
-  await session.rotate(rounds, { guardMs, countedMs, timesEndings }, (message) => {
+  await session.rotate(cuts, { guardMs, countedMs, timesEndings }, (message) => {
     slices.push(...message.slices);
   });
   return slices;

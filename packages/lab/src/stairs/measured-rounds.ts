@@ -56,7 +56,7 @@ export class MeasuredRounds {
     const looks = [this.#look()];
     await looks[0];
     const slices: CutSlice[] = [];
-    // A round for each, so that each is told of as soon as it is over.
+    // A round for each, so that each is reported as soon as it ends.
     const each = cuts.map((cut) => [cut]);
     await this.#session.rotate(each, this.#shape, (message) => {
       slices.push(...message.slices);

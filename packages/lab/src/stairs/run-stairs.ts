@@ -58,38 +58,14 @@ async function observe(
   context: Context,
   listener: StairsListener,
 ): Promise<StairsObservations> {
-  listener.phase('tracing a request');
-  const seen = await traceRequest(plan.target, context);
-  const spine = findSpine(seen);
-  const { cuts, leftOut } = withoutSkipped(spine.stages, plan.skip);
-  if (spine.stages.length === 0) {
-    throw new LabError('ERR_REDLINE_STAIRS', nothingToCut(plan.target));
-  }
-  listener.traced?.([httpStage, ...spine.stages.map(({ name }) => name)]);
   const random = seededRandom(plan.seed);
-  const observed: StairsObservations = {
-    spine,
-    frameworks: seen[0]!.frameworks,
-    unreadable: seen[0]!.unreadable,
-    cuts,
-    leftOut,
-    restarts: [],
-    endings: [],
-    waiting: [],
-    rounds: 0,
-    guardMs: 0,
-    countedMs: 0,
-    node: '',
-    hasThreadClock: true,
-    generator: findWrk(1) ?? undiciGenerator(),
-    machine: readMachine(placement(context)),
-    disturbedShare: 0,
-  };
+  const observed = await trace(plan, context, listener);
   await using canary = await startCanary(context.pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), context.signal);
+  const run = { plan, observed, random, undisturbed, listener, context };
   for (let restart = 0; restart < plan.restarts;) {
     listener.phase('starting');
-    await using session = await startCut(plan.target, spine, observed.cuts, context);
+    await using session = await startCut(plan.target, observed.spine, observed.cuts, context);
     observed.node = session.node;
     observed.hasThreadClock = session.hasThreadClock;
     try {
@@ -98,7 +74,7 @@ async function observe(
         await tryCuts(session, plan, observed);
         observed.waiting = await watchWaiting(session, plan);
       }
-      await measureCuts(session, plan, observed, { random, undisturbed }, listener, context);
+      await measureCuts({ ...run, session });
       restart++;
     } catch (error) {
       if (!(error instanceof UnbearableCut)) throw error;
@@ -113,6 +89,39 @@ async function observe(
   dropUnreached(observed);
   requireFigures(observed, plan);
   return observed;
+}
+
+/** Finds the stages of the request, with nothing measured yet. */
+async function trace(
+  plan: StairsPlan,
+  context: Context,
+  listener: StairsListener,
+): Promise<StairsObservations> {
+  listener.phase('tracing a request');
+  const seen = await traceRequest(plan.target, context);
+  const spine = findSpine(seen);
+  const chosen = withoutSkipped(spine.stages, plan.skip);
+  if (spine.stages.length === 0) {
+    throw new LabError('ERR_REDLINE_STAIRS', nothingToCut(plan.target));
+  }
+  listener.traced?.([httpStage, ...spine.stages.map(({ name }) => name)]);
+  return {
+    spine,
+    frameworks: seen[0]!.frameworks,
+    unreadable: seen[0]!.unreadable,
+    ...chosen,
+    restarts: [],
+    endings: [],
+    waiting: [],
+    rounds: 0,
+    guardMs: 0,
+    countedMs: 0,
+    node: '',
+    hasThreadClock: true,
+    generator: findWrk(1) ?? undiciGenerator(),
+    machine: readMachine(placement(context)),
+    disturbedShare: 0,
+  };
 }
 
 function dropUnbearable(observed: StairsObservations, { cut, message }: CutReport): void {

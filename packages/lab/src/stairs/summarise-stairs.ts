@@ -53,17 +53,7 @@ export function summariseStairs(
       connections: target.connections,
       request: target.asked,
     },
-    precision: {
-      restarts: seen.restarts.length,
-      rounds: seen.rounds,
-      guardMs: seen.guardMs,
-      countedMs: seen.countedMs,
-      resamples,
-      seed: plan.seed,
-      bandMicros: estimates.bandMicros,
-      endingMicros: rangeOf(estimates.endings),
-      clock: seen.hasThreadClock ? 'thread' : 'process',
-    },
+    precision: precisionOf(plan, seen, estimates),
     stages,
     whole: {
       micros: estimates.whole,
@@ -79,6 +69,24 @@ export function summariseStairs(
     slices: seen.restarts.flatMap((slices, restart) =>
       slices.map((slice) => ({ restart: restart + 1, ...slice })),
     ),
+  };
+}
+
+function precisionOf(
+  { seed }: StairsPlan,
+  seen: StairsObservations,
+  { bandMicros, endings }: StairsEstimates,
+): StairsResult['precision'] {
+  return {
+    restarts: seen.restarts.length,
+    rounds: seen.rounds,
+    guardMs: seen.guardMs,
+    countedMs: seen.countedMs,
+    resamples,
+    seed,
+    bandMicros,
+    endingMicros: rangeOf(endings),
+    clock: seen.hasThreadClock ? 'thread' : 'process',
   };
 }
 

@@ -15,7 +15,7 @@ export interface ChosenRequest {
 const mostAsked = 40;
 const asksEach = 8;
 const patienceMs = 2_000;
-/** Times this near to the longest cannot be told apart by a few asks: there the larger response counts. */
+/** Times this near to the longest cannot be distinguished by a few requests: then the larger response counts. */
 const nearlyAsLong = 0.75;
 /** Some apps change something on a GET; and what an orchestrator asks is not what users wait for. */
 const leftOut =

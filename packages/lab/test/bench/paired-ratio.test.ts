@@ -14,7 +14,7 @@ describe('pairedRatio', () => {
       slice(restart, 1, 'fast', { requests: 200, cpuMicros: 4_000 }),
     ]);
     const ratio = (metric: typeof cpuMetric) =>
-      pairedRatio(slices, 'fast', ['base'], metric, random, 100).value;
+      pairedRatio({ slices, name: 'fast', others: ['base'] }, metric, random, 100).value;
     assert.ok(Math.abs(ratio(cpuMetric) - 2) < 1e-12);
     assert.ok(Math.abs(ratio(rpsMetric) - 2) < 1e-12);
   });
@@ -25,7 +25,12 @@ describe('pairedRatio', () => {
       slice(restart, 1, 'base again', { cpuMicros: 1_000 }),
       slice(restart, 1, 'variant', { cpuMicros: 1_000 }),
     ]);
-    const { value } = pairedRatio(slices, 'variant', ['base', 'base again'], cpuMetric, random, 9);
+    const { value } = pairedRatio(
+      { slices, name: 'variant', others: ['base', 'base again'] },
+      cpuMetric,
+      random,
+      9,
+    );
     assert.ok(Math.abs(value - 2) < 1e-12, String(value));
   });
 
@@ -36,7 +41,10 @@ describe('pairedRatio', () => {
       slice(1, 2, 'variant', { cpuMicros: 9_000 }),
       slice(2, 1, 'variant', { cpuMicros: 9_000 }),
     ];
-    assert.equal(pairedRatio(slices, 'variant', ['base'], cpuMetric, random, 9).value, 1);
+    assert.equal(
+      pairedRatio({ slices, name: 'variant', others: ['base'] }, cpuMetric, random, 9).value,
+      1,
+    );
   });
 });
 
@@ -77,7 +85,12 @@ describe('CPU in turns', () => {
       slice(restart, 1, 'base', { cpuMicros: 1, turns: [20, 20, 60, 20] }),
       slice(restart, 1, 'twin', { cpuMicros: 9, turns: [70, 21, 21, 21] }),
     ]);
-    const { value, low, high } = pairedRatio(slices, 'twin', ['base'], cpuMetric, random, 200);
+    const { value, low, high } = pairedRatio(
+      { slices, name: 'twin', others: ['base'] },
+      cpuMetric,
+      random,
+      200,
+    );
     assert.ok(Math.abs(value - 20 / 21) < 1e-12, String(value));
     assert.ok(low <= value && value <= high && low > 0.2 && high < 3);
   });
@@ -87,7 +100,7 @@ describe('CPU in turns', () => {
       slice(restart, 1, 'base', { cpuMicros: 3_000, turns: [20] }),
       slice(restart, 1, 'twin', { cpuMicros: 1_000 }),
     ]);
-    const { value } = pairedRatio(slices, 'twin', ['base'], cpuMetric, random, 9);
+    const { value } = pairedRatio({ slices, name: 'twin', others: ['base'] }, cpuMetric, random, 9);
     assert.ok(Math.abs(value - 3) < 1e-12, String(value));
   });
 });

@@ -86,17 +86,18 @@ function layOut(figures: Figures): Layout[] {
 }
 
 function headers(figures: Figures, bottom: number): Markup {
-  const { cpuAxis, rpsAxis, cpuBand, rpsBand, baseMicros } = figures;
+  const { cpuBand, rpsBand, baseMicros } = figures;
+  const { cpu, rps } = scalesOf(figures);
   return markup`<text class="s" x="${CPU.x}" y="62">CPU µs per request</text><text class="s" x="${RPS.x}" y="62">requests/s, × base (log)</text>
-${band(cpuAxis, CPU, cpuBand, bottom)}${band(rpsAxis, RPS, rpsBand, bottom)}
-${ticks(cpuAxis, CPU, bottom)}${ticks(rpsAxis, RPS, bottom)}
-${baseMicros !== undefined && gridLine('ref', at(cpuAxis, CPU, baseMicros), bottom)}${gridLine('ref', at(rpsAxis, RPS, 1), bottom)}
+${band(cpu, cpuBand, bottom)}${band(rps, rpsBand, bottom)}
+${ticks(cpu, bottom)}${ticks(rps, bottom)}
+${baseMicros !== undefined && gridLine('ref', at(cpu, baseMicros), bottom)}${gridLine('ref', at(rps, 1), bottom)}
 <path class="edge" d="M${EDGE} ${TOP - 4}H${WIDTH - EDGE}"/>`;
 }
 
-function ticks(axis: Axis, place: Place, bottom: number): Markup[] {
-  return axis.ticks.map(({ value, label }) => {
-    const x = at(axis, place, value);
+function ticks(scale: Scale, bottom: number): Markup[] {
+  return scale.axis.ticks.map(({ value, label }) => {
+    const x = at(scale, value);
     return markup`<text class="s m" x="${x}" y="82">${label}</text>${gridLine('grid', x, bottom)}`;
   });
 }
@@ -105,15 +106,10 @@ function gridLine(kind: 'grid' | 'ref', x: number, bottom: number): Markup {
   return markup`<path class="${kind}" d="M${x} ${TOP - 4}V${bottom}"/>`;
 }
 
-function band(
-  axis: Axis,
-  place: Place,
-  edges: Figures['cpuBand'],
-  bottom: number,
-): Markup | undefined {
+function band(scale: Scale, edges: Figures['cpuBand'], bottom: number): Markup | undefined {
   if (!edges) return undefined;
-  const x = at(axis, place, edges.low);
-  return markup`<rect class="band" x="${x}" y="${TOP - 4}" width="${tidy(at(axis, place, edges.high) - x)}" height="${bottom - TOP + 4}"/>`;
+  const x = at(scale, edges.low);
+  return markup`<rect class="band" x="${x}" y="${TOP - 4}" width="${tidy(at(scale, edges.high) - x)}" height="${bottom - TOP + 4}"/>`;
 }
 
 function drawRow({ row, name, note, y, height, divider }: Layout, figures: Figures): Markup {
@@ -135,15 +131,15 @@ function drawRow({ row, name, note, y, height, divider }: Layout, figures: Figur
 }
 
 function drawMeasured(row: MeasuredRow, figures: Figures, top: number): Markup {
-  const { cpuAxis, rpsAxis } = figures;
+  const { cpu, rps } = scalesOf(figures);
   const cpuText = figures.cpu.get(row);
   const rpsText = figures.rps.get(row);
   const y = top + 21;
-  const start = at(cpuAxis, CPU, 0);
-  const bar = markup`<rect class="b ${row.cpu.reading}" x="${start}" y="${y - 5}" width="${tidy(at(cpuAxis, CPU, row.cpu.value) - start)}" height="10"/>`;
-  const dot = markup`<circle class="${row.rps.reading}" cx="${at(rpsAxis, RPS, row.rps.value)}" cy="${y}" r="3.4"/>`;
+  const start = at(cpu, 0);
+  const bar = markup`<rect class="b ${row.cpu.reading}" x="${start}" y="${y - 5}" width="${tidy(at(cpu, row.cpu.value) - start)}" height="10"/>`;
+  const dot = markup`<circle class="${row.rps.reading}" cx="${at(rps, row.rps.value)}" cy="${y}" r="3.4"/>`;
   const { reading } = row.cpu;
-  return markup`${bar}${whisker(cpuAxis, CPU, row.cpu, y, 'w')}${whisker(rpsAxis, RPS, row.rps, y, `w ${row.rps.reading}`)}${dot}${figureText(CPU_TEXT.x, top, cpuText)}${figureText(RPS_TEXT.x, top, rpsText, row.role === 'base' ? `${fixed(row.variant.rps)}/s` : '')}<text class="v ${reading}" x="${VERDICT.x}" y="${top + 17}">${MARKS[reading]}</text><text class="v ${reading}" x="${VERDICT.x + 15}" y="${top + 17}">${WORDS[reading]}</text>`;
+  return markup`${bar}${whisker(cpu, row.cpu, y, 'w')}${whisker(rps, row.rps, y, `w ${row.rps.reading}`)}${dot}${figureText(CPU_TEXT.x, top, cpuText)}${figureText(RPS_TEXT.x, top, rpsText, row.role === 'base' ? `${fixed(row.variant.rps)}/s` : '')}<text class="v ${reading}" x="${VERDICT.x}" y="${top + 17}">${MARKS[reading]}</text><text class="v ${reading}" x="${VERDICT.x + 15}" y="${top + 17}">${WORDS[reading]}</text>`;
 }
 
 function figureText(x: number, top: number, text: ColumnText | undefined, below = ''): Markup {
@@ -158,17 +154,11 @@ function drawSkipped(row: SkippedRow, top: number, height: number): Markup {
   return markup`<rect class="bg" x="${CPU.x - 4}" y="${top + 1}" width="${WIDTH - EDGE - CPU.x}" height="${height - 2}"/>${lines.map((line, index) => markup`<text class="s" x="${CPU.x}" y="${top + 17 + index * LINE}">${line}</text>`)}`;
 }
 
-function whisker(
-  axis: Axis,
-  place: Place,
-  estimate: Estimate,
-  y: number,
-  kind: string,
-): Markup | undefined {
+function whisker(scale: Scale, estimate: Estimate, y: number, kind: string): Markup | undefined {
   if (!(estimate.high > estimate.low)) return undefined;
-  const [low, high] = [at(axis, place, estimate.low), at(axis, place, estimate.high)];
+  const [low, high] = [at(scale, estimate.low), at(scale, estimate.high)];
   const end = (x: number, value: number, inwards: number): string =>
-    axis.at(value) < 0 || axis.at(value) > 1
+    scale.axis.at(value) < 0 || scale.axis.at(value) > 1
       ? `M${tidy(x + 5 * inwards)} ${y - 4}L${x} ${y}L${tidy(x + 5 * inwards)} ${y + 4}`
       : `M${x} ${y - 4}V${y + 4}`;
   return markup`<path class="${kind}" d="M${low} ${y}H${high}${end(low, estimate.low, 1)}${end(high, estimate.high, -1)}"/>`;
@@ -203,10 +193,19 @@ function style(theme: 'auto' | 'light' | 'dark'): string {
   return `svg{${root}}${dark}text{font:${FONT}px ${SANS};fill:var(--ink);font-variant-numeric:tabular-nums}.h{font-size:16px;font-weight:600}.n{font-weight:600}.s{font-size:${SMALL}px;fill:var(--ink2)}.e{text-anchor:end}.m{text-anchor:middle}.bg{fill:var(--bg)}.band{fill:var(--band)}path{fill:none}.grid{stroke:var(--grid)}.ref{stroke:var(--mark)}.edge{stroke:var(--rule)}.w{stroke:var(--mark);stroke-width:1.5}.w.better{stroke:var(--better)}.w.worse{stroke:var(--worse)}.b{fill:var(--bar)}.b.base,.b.same{fill:var(--bar-base)}.b.better{fill:var(--better-fill)}.b.worse{fill:var(--worse-fill)}.b.unresolved{fill:var(--bg);stroke:var(--bar)}circle{fill:var(--mark)}circle.better{fill:var(--better)}circle.worse{fill:var(--worse)}circle.unresolved{fill:var(--bg);stroke:var(--mark);stroke-width:1.5}.v{font-size:12px;fill:var(--ink2)}.v.better{fill:var(--better)}.v.worse{fill:var(--worse)}`;
 }
 
-type Place = { x: number; width: number };
+/** An axis at its place in the picture. */
+interface Scale {
+  axis: Axis;
+  x: number;
+  width: number;
+}
 
-function at(axis: Axis, place: Place, value: number): number {
-  return tidy(place.x + Math.min(1, Math.max(0, axis.at(value))) * place.width);
+function scalesOf({ cpuAxis, rpsAxis }: Figures): { cpu: Scale; rps: Scale } {
+  return { cpu: { axis: cpuAxis, ...CPU }, rps: { axis: rpsAxis, ...RPS } };
+}
+
+function at({ axis, x, width }: Scale, value: number): number {
+  return tidy(x + Math.min(1, Math.max(0, axis.at(value))) * width);
 }
 
 function tidy(value: number): number {

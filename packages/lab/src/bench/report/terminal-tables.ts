@@ -1,5 +1,5 @@
 import { paint } from '../../report/colour.ts';
-import { left, named, right, widest, widthOf, wrap } from '../../report/columns.ts';
+import { left, lineOf, named, right, widest, widthOf, wrap } from '../../report/columns.ts';
 import type { Figures } from './figures.ts';
 import { type ColumnText, fixed } from '../../report/format.ts';
 import type { Glyphs } from '../../report/glyphs.ts';
@@ -38,87 +38,107 @@ export function rpsTable(figures: Figures, canvas: Canvas): string[] {
   );
   const plotWidth = Math.max(0, canvas.width - rest - nameWidth);
 
-  const line = (
-    name: string,
-    mark: string,
-    ratio: string,
-    plot: string,
-    interval: string,
-    rps: string,
-  ): string =>
-    `${left(name, nameWidth)} ${mark} ${right(ratio, ratioWidth)}  ${left(plot, plotWidth)}  ${left(interval, rangeWidth)}  ${right(rps, rpsWidth)}`;
+  const line = lineOf({
+    name: { width: nameWidth, gap: 0 },
+    mark: { width: 1, gap: 1 },
+    ratio: { width: ratioWidth, gap: 1, align: 'right' },
+    plot: { width: plotWidth },
+    range: { width: rangeWidth },
+    rps: { width: rpsWidth, align: 'right' },
+  });
+  const head = {
+    mark: ' ',
+    ratio: '× base',
+    plot: axisLine(figures.rpsAxis, plotWidth),
+    range: '95 % interval',
+    rps: 'rps',
+  };
   return [
-    ...named('requests per second', nameWidth, canvas.width, (name) =>
-      line(name, ' ', '× base', axisLine(figures.rpsAxis, plotWidth), '95 % interval', 'rps'),
-    ),
+    ...named('requests per second', nameWidth, canvas.width, (name) => line({ name, ...head })),
     ...tableLines(figures, canvas, nameWidth, (row, name) => {
       const text = figures.rps.get(row);
-      const mark = paint(glyphs.marks[row.rps.reading], row.rps.reading, canvas.colour);
-      return line(
+      return line({
         name,
-        mark,
-        aligned(text),
-        plotWidth > 0 ? plotLine(figures.rpsAxis, row.rps, plotWidth, glyphs) : '',
-        text?.range ?? '',
-        requests.get(row) ?? '',
-      );
+        mark: paint(glyphs.marks[row.rps.reading], row.rps.reading, canvas.colour),
+        ratio: aligned(text),
+        plot: plotWidth > 0 ? plotLine(figures.rpsAxis, row.rps, plotWidth, glyphs) : '',
+        range: text?.range ?? '',
+        rps: requests.get(row) ?? '',
+      });
     }),
   ];
 }
 
-export function cpuTable(figures: Figures, canvas: Canvas): string[] {
-  const { glyphs, colour, width } = canvas;
-  const latency = (value: number): string => fixed(value, figures.latencyDecimals);
+/** The table of CPU and latency as there is room for it. */
+interface CpuLayout {
+  /** Widths of the names, and of the verdicts: mark and word, or the mark alone. */
+  name: number;
+  verdict: number;
+  line: ReturnType<typeof lineOf<CpuColumn>>;
+}
+
+type CpuColumn = 'name' | 'micros' | 'range' | 'verdict' | 'p50' | 'p99' | 'mark' | 'rss';
+
+function layOutCpu(figures: Figures, { width }: Canvas): CpuLayout {
   const columns = figures.measured.map(({ variant }) => [
-    latency(variant.latencyMs.p50),
-    latency(variant.latencyMs.p99),
+    latencyText(figures, variant.latencyMs.p50),
+    latencyText(figures, variant.latencyMs.p99),
     fixed(variant.rssMiB),
   ]);
-  const [p50Width, p99Width, rssWidth] = [0, 1, 2].map((index) =>
+  const [p50, p99, rss] = [0, 1, 2].map((index) =>
     Math.max(3, widest(columns.map((cells) => cells[index] ?? ''))),
   ) as [number, number, number];
-  const valueWidth = Math.max(4, ...widths(figures.cpu));
-  const rangeWidth = Math.max(13, widest([...figures.cpu.values()].map(({ range }) => range)));
-  const others =
-    1 + valueWidth + 2 + rangeWidth + 2 + 2 + p50Width + 2 + p99Width + 1 + 1 + rssWidth;
+  const micros = Math.max(4, ...widths(figures.cpu));
+  const range = Math.max(13, widest([...figures.cpu.values()].map((text) => text.range)));
+  const others = 1 + micros + 2 + range + 2 + 2 + p50 + 2 + p99 + 1 + 1 + rss;
   // The words of the marks are below the table.
-  const verdictWidth = width - others - VERDICT >= INDENT ? VERDICT : 1;
-  const rest = others + verdictWidth;
-  const nameWidth = nameColumn(figures.rows.map(nameOf), 'CPU per request', width - rest);
-  const gap = ' '.repeat(Math.max(0, Math.min(4, width - rest - nameWidth)));
+  const verdict = width - others - VERDICT >= INDENT ? VERDICT : 1;
+  const rest = others + verdict;
+  const name = nameColumn(figures.rows.map(nameOf), 'CPU per request', width - rest);
+  const gap = Math.max(0, Math.min(4, width - rest - name));
+  const line = lineOf<CpuColumn>({
+    name: { width: name, gap: 0 },
+    micros: { width: micros, gap: 1, align: 'right' },
+    range: { width: range },
+    verdict: { width: verdict },
+    p50: { width: p50, gap: gap + 2, align: 'right' },
+    p99: { width: p99, align: 'right' },
+    mark: { width: 1, gap: 0 },
+    rss: { width: rss, gap: 1, align: 'right' },
+  });
+  return { name, verdict, line };
+}
 
-  const line = (
-    name: string,
-    value: string,
-    range: string,
-    verdict: string,
-    p50: string,
-    p99: string,
-    mark: string,
-    rss: string,
-  ): string =>
-    `${left(name, nameWidth)} ${right(value, valueWidth)}  ${left(range, rangeWidth)}  ${verdict}${gap}  ${right(p50, p50Width)}  ${right(p99, p99Width)}${mark} ${right(rss, rssWidth)}`;
-  const blank = ' '.repeat(verdictWidth);
-  const head = left(verdictWidth === VERDICT ? '  verdict' : '', verdictWidth);
+export function cpuTable(figures: Figures, canvas: Canvas): string[] {
+  const { glyphs, colour, width } = canvas;
+  const layout = layOutCpu(figures, canvas);
+  const { line } = layout;
+  const head = {
+    micros: 'µs',
+    range: '95 % interval',
+    verdict: layout.verdict === VERDICT ? '  verdict' : '',
+    p50: 'p50',
+    p99: 'p99',
+    mark: ' ',
+    rss: 'RSS',
+  };
+  const units = { name: '', micros: '', range: '', verdict: '', mark: ' ' };
   return [
-    ...named('CPU per request', nameWidth, width, (name) =>
-      line(name, 'µs', '95 % interval', head, 'p50', 'p99', ' ', 'RSS'),
-    ),
-    line('', '', '', blank, 'ms', 'ms', ' ', 'MiB'),
-    ...tableLines(figures, canvas, nameWidth, (row, name) => {
+    ...named('CPU per request', layout.name, width, (name) => line({ name, ...head })),
+    line({ ...units, p50: 'ms', p99: 'ms', rss: 'MiB' }),
+    ...tableLines(figures, canvas, layout.name, (row, name) => {
       const text = figures.cpu.get(row);
       const { latencyMs, rssMiB } = row.variant;
-      const mark = row.p99 ? paint(glyphs.marks[row.p99], row.p99, colour) : ' ';
-      return line(
+      return line({
         name,
-        aligned(text),
-        text?.range ?? '',
-        verdictText(row.cpu.reading, verdictWidth, canvas),
-        latency(latencyMs.p50),
-        latency(latencyMs.p99),
-        mark,
-        fixed(rssMiB),
-      );
+        micros: aligned(text),
+        range: text?.range ?? '',
+        verdict: verdictText(row.cpu.reading, layout.verdict, canvas),
+        p50: latencyText(figures, latencyMs.p50),
+        p99: latencyText(figures, latencyMs.p99),
+        mark: row.p99 ? paint(glyphs.marks[row.p99], row.p99, colour) : ' ',
+        rss: fixed(rssMiB),
+      });
     }),
   ];
 }
@@ -203,6 +223,10 @@ function besideName(name: string): string {
 
 function requestsText({ variant, rpsIsLowerBound }: MeasuredRow): string {
   return `${rpsIsLowerBound ? '≥ ' : ''}${fixed(variant.rps)}`;
+}
+
+function latencyText({ latencyDecimals }: Figures, ms: number): string {
+  return fixed(ms, latencyDecimals);
 }
 
 function verdictText(reading: Reading, width: number, { glyphs, colour }: Canvas): string {

@@ -1,3 +1,4 @@
+import { blocksText } from '../../report/blocks.ts';
 import type { TerminalOptions } from '../../report/terminal-options.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import type { BenchResult } from '../result.ts';
@@ -28,10 +29,7 @@ export function renderTerminal(result: BenchResult, options: TerminalOptions): s
     stepTable(figures, canvas),
     [...legend(result, figures, canvas), ...fileLines(writtenFiles(options.files), width)],
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }
 
 function heading(result: BenchResult, width: number, glyphs: Glyphs): string[] {
@@ -89,7 +87,7 @@ function legend(
   );
   const crosses = `${marks.unresolved} unresolved: neither.`;
   const beside = figures.rows.some((row) => row.role === 'beside')
-    ? ['Set in: beside the ladder, not a rung; its step is against the rung before.']
+    ? ['Indented: beside the ladder, not a rung; its step is against the rung before.']
     : [];
   return [
     ...ends(

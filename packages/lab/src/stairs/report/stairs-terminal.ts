@@ -1,7 +1,8 @@
+import { blocksText } from '../../report/blocks.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import type { StairsResult } from '../result.ts';
 import { axisLine } from '../../report/terminal-plot.ts';
-import { cut, ends, left, right, tableWidth, widest, wrap } from '../../report/columns.ts';
+import { cut, ends, lineOf, tableWidth, widest, wrap } from '../../report/columns.ts';
 import { fixed, percent, plural, range } from '../../report/format.ts';
 import { type Glyphs, glyphsFor } from '../../report/glyphs.ts';
 import {
@@ -34,10 +35,7 @@ export function renderStairsTerminal(result: StairsResult, options: TerminalOpti
     notes(result, figures, width),
     fileLines(writtenFiles(options.files), width),
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }
 
 function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] {
@@ -59,6 +57,57 @@ function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] 
   ];
 }
 
+type StairColumn = 'name' | 'micros' | 'range' | 'share' | 'wait' | 'rps' | 'plot' | 'verdict';
+
+/** The table as there is room for it. */
+interface Layout {
+  line: (cells: Readonly<Record<StairColumn, string>>) => string;
+  plotWidth: number;
+  hasWaits: boolean;
+  /** Whether verdicts have their words, or their marks alone. */
+  hasWords: boolean;
+}
+
+function layOut({ rows, whole }: StairFigures, width: number): Layout {
+  const rps = rows.map(({ stage }) => fixed(stage.rpsIfItEnded.value));
+  const microsWidth = Math.max(5, widest([...rows.map(({ micros }) => micros), whole.micros]));
+  const rangeWidth = Math.max(13, widest([...rows.map((row) => row.range), whole.range]));
+  const rpsWidth = Math.max(7, widest(rps));
+  const waits = rows.map(({ stage }) => waitText(stage));
+  const hasWaits = waits.some((text) => text !== '');
+  const waitWidth = hasWaits ? Math.max(7, widest(waits)) : 0;
+  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2;
+  const others = base + (hasWaits ? waitWidth + 2 : 0);
+  // The words of the marks are on the page, and a mark is enough.
+  const hasWords = width - others - leastName >= mostVerdict;
+  const withVerdict = others + (hasWords ? mostVerdict : 1);
+  // Bars, and what waits, say more than what the beginning of a request would serve.
+  const hasRps = width - withVerdict - rpsWidth - 2 - leastName >= leastPlot;
+  const rest = withVerdict + (hasRps ? rpsWidth + 2 : 0);
+  const nameWidth = Math.max(
+    leastName,
+    Math.min(mostName, widest(rows.map(({ stage }) => stage.name)), width - rest - leastPlot),
+  );
+  const plotWidth = Math.max(0, width - rest - nameWidth);
+  const line = lineOf<StairColumn>({
+    name: { width: nameWidth, gap: 0 },
+    micros: { width: microsWidth, gap: 1, align: 'right' },
+    range: { width: rangeWidth },
+    share: { width: 4, gap: 1, align: 'right' },
+    wait: { width: waitWidth, gap: hasWaits ? 2 : 0, align: 'right' },
+    rps: { width: hasRps ? rpsWidth : 0, gap: hasRps ? 2 : 0, align: 'right' },
+    plot: { width: plotWidth },
+    verdict: { width: 0 },
+  });
+  return {
+    line: (cells) =>
+      line({ ...cells, name: cut(cells.name, nameWidth), rps: hasRps ? cells.rps : '' }),
+    plotWidth,
+    hasWaits,
+    hasWords,
+  };
+}
+
 function table(
   result: StairsResult,
   figures: StairFigures,
@@ -66,55 +115,30 @@ function table(
   glyphs: Glyphs,
 ): string[] {
   const { rows, axis, whole } = figures;
-  const rps = rows.map(({ stage }) => fixed(stage.rpsIfItEnded.value));
-  const microsWidth = Math.max(5, widest([...rows.map(({ micros }) => micros), whole.micros]));
-  const rangeWidth = Math.max(13, widest([...rows.map((row) => row.range), whole.range]));
-  const rpsWidth = Math.max(7, widest(rps));
-  const waits = rows.map(({ stage }) => waitText(stage));
-  const waitWidth = waits.every((text) => text === '') ? 0 : Math.max(7, widest(waits));
-  const fits = (others: number): boolean => width - others - leastName >= leastPlot;
-  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2;
-  const others = base + (waitWidth === 0 ? 0 : waitWidth + 2);
-  // The words of the marks are on the page, and a mark is enough.
-  const verdictWidth = width - others - leastName >= mostVerdict ? mostVerdict : 1;
-  const withWait = others + verdictWidth;
-  // Bars, and what waits, say more than what the beginning of a request would serve.
-  const hasRps = fits(withWait + rpsWidth + 2);
-  const rest = withWait + (hasRps ? rpsWidth + 2 : 0);
-  const nameWidth = Math.max(
-    leastName,
-    Math.min(mostName, widest(rows.map(({ stage }) => stage.name)), width - rest - leastPlot),
-  );
-  const plotWidth = Math.max(0, width - rest - nameWidth);
-  const line = (
-    cells: Record<
-      'name' | 'micros' | 'range' | 'share' | 'wait' | 'rps' | 'plot' | 'verdict',
-      string
-    >,
-  ): string =>
-    `${left(cut(cells.name, nameWidth), nameWidth)} ${right(cells.micros, microsWidth)}  ${left(cells.range, rangeWidth)} ${right(cells.share, 4)}  ${waitWidth === 0 ? '' : `${right(cells.wait, waitWidth)}  `}${hasRps ? `${right(cells.rps, rpsWidth)}  ` : ''}${left(cells.plot, plotWidth)}  ${cells.verdict}`;
-  const wide = plotWidth >= leastPlot - 2;
+  const { line, plotWidth, hasWaits, hasWords } = layOut(figures, width);
+  const isWide = plotWidth >= leastPlot - 2;
+  const full = glyphs.barSteps.at(-1) ?? '#';
   return [
     line({
       name: 'stage',
       micros: 'µs',
       range: '95 % interval',
       share: '%',
-      wait: 'ms wait',
+      wait: hasWaits ? 'ms wait' : '',
       rps: 'rps end',
-      plot: wide ? axisLine(axis, plotWidth) : '',
-      verdict: verdictWidth === 1 ? '' : 'verdict',
+      plot: isWide ? axisLine(axis, plotWidth) : '',
+      verdict: hasWords ? 'verdict' : '',
     }),
-    ...rows.map((row, index) =>
+    ...rows.map((row) =>
       line({
         name: row.stage.name,
         micros: row.micros,
         range: row.range,
         share: fixed(row.stage.share * 100),
-        wait: waits[index]!,
-        rps: rps[index]!,
-        plot: wide ? bar(row, figures, plotWidth, glyphs) : '',
-        verdict: verdictWidth === 1 ? markOf(row, glyphs) : verdict(row, glyphs),
+        wait: waitText(row.stage),
+        rps: fixed(row.stage.rpsIfItEnded.value),
+        plot: isWide ? bar(row, figures, plotWidth, glyphs) : '',
+        verdict: hasWords ? verdict(row, glyphs) : markOf(row, glyphs),
       }),
     ),
     line({
@@ -124,12 +148,8 @@ function table(
       share: '',
       wait: '',
       rps: fixed(result.whole.rps.value),
-      plot: wide
-        ? (glyphs.barSteps.at(-1) ?? '#').repeat(
-            Math.round(axis.at(result.whole.micros.value) * plotWidth),
-          )
-        : '',
-      verdict: verdictWidth === 1 ? '' : 'measured',
+      plot: isWide ? full.repeat(Math.round(axis.at(result.whole.micros.value) * plotWidth)) : '',
+      verdict: hasWords ? 'measured' : '',
     }),
   ];
 }

@@ -1,3 +1,4 @@
+import { blocksText } from '../../report/blocks.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import { paint } from '../../report/colour.ts';
 import { ends, left, right, tableWidth, widest, widthOf, wrap } from '../../report/columns.ts';
@@ -35,10 +36,7 @@ export function renderTryTerminal(result: TryResult, options: TerminalOptions): 
     ],
     [...fileLines(writtenFiles(options.files), width), ...nextLines(nextCommand(result), width)],
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
-    .join('\n');
+  return blocksText(blocks, glyphs);
 }
 
 function nextLines(command: string, width: number): string[] {

@@ -66,16 +66,10 @@ async function look(directory: string): Promise<Listing> {
     const { id, owner } = parsed;
     const records = new Map<number, JobRecord>();
     const names = readdirSync(folder);
-    const { segments, damages, tries } = await recoverJournal(
-      nodeFs,
-      id,
-      folder,
-      names,
-      0,
-      (number, record) => {
-        records.set(number, record);
-      },
-    );
+    const journal = { fs: nodeFs, id, folder, names };
+    const { segments, damages, tries } = await recoverJournal(journal, 0, (number, record) => {
+      records.set(number, record);
+    });
     for (const segment of segments) {
       for (let at = 0; at < segment.length; at++) {
         const number = segment.firstJob + at;

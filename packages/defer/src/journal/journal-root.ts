@@ -214,9 +214,8 @@ export class JournalRoot<Waiter = unknown> {
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
     const kinds = new Kinds();
-    const found = await recoverJournal(fs, id, folder, names, clock.now(), (_, record) =>
-      kinds.see(record),
-    );
+    const journal = { fs, id, folder, names };
+    const found = await recoverJournal(journal, clock.now(), (_, record) => kinds.see(record));
     for (const damage of found.damages) {
       this.#host.damaged(damage);
       // Damaged data is kept for inspection: the segment itself is deleted when its jobs are done.

@@ -45,79 +45,40 @@ export interface RecoveredJournal {
   readonly damages: Damage[];
 }
 
+/** A journal as its folder was listed. */
+export interface JournalFolder {
+  readonly fs: JournalFs;
+  readonly id: string;
+  readonly folder: string;
+  readonly names: readonly string[];
+}
+
+type Visit = (number: number, record: JobRecord) => void;
+
 /**
  * Reads a journal after a crash. Never fails because of damaged bytes: they are in `damages`.
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: a file cannot be read at all
  */
 export async function recoverJournal(
-  fs: JournalFs,
-  id: string,
-  folder: string,
-  names: readonly string[],
+  journal: JournalFolder,
   now: number,
-  visit?: (number: number, record: JobRecord) => void,
+  visit?: Visit,
 ): Promise<RecoveredJournal> {
+  const { folder, names } = journal;
   const damages: Damage[] = [];
-  const checkpoint = await readCheckpoint(fs, folder, names, damages);
-  const generations: Record<string, string> = { ...checkpoint?.generations };
-  const tries = new Tries(checkpoint?.tries);
-  const sinks: string[] = [];
-  const segments: Segment[] = [];
-  const marks: { position: [number, number]; apply: () => void }[] = [];
-  let lastJob = 0;
-
+  const checkpoint = await readCheckpoint(journal, damages);
+  const recovery = new Recovery(checkpoint, damages, visit);
   for (const number of segmentNumbers(names)) {
-    const segment = new Segment(number, segmentSalt(id, number), now);
+    const segment = new Segment(number, segmentSalt(journal.id, number), now);
     segment.lastSentAtMs = now;
     const file = join(folder, nameOf(names, number));
-    let bytes: Buffer;
-    try {
-      bytes = withoutReserve(await read(fs, file));
-    } catch (error) {
-      if (!isTheFilesOwn(error, file)) throw error;
-      damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
-      continue;
-    }
-    segment.bytes = bytes.length;
-    checkHeader(bytes, file, damages);
-    for (const frame of framesOf(bytes, file, segment.salt, damages)) {
-      const payload = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
-      if (frame.kind === frameKinds.job) {
-        if (frame.number <= lastJob) continue;
-        lastJob = frame.number;
-        const record = decodeJobRecord(payload);
-        let sink = sinks.indexOf(record.sink);
-        if (sink === -1) sink = sinks.push(record.sink) - 1;
-        segment.add(frame.number, sink, jobStates.waiting);
-        visit?.(frame.number, record);
-      } else {
-        const apply = readMark(frame, payload);
-        marks.push({ position: [number, frame.start], apply });
-      }
-    }
-    segments.push(segment);
+    const bytes = await readSegment(journal.fs, file);
+    if (bytes === undefined) damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
+    else recovery.take(segment, bytes, file);
   }
-
-  if (checkpoint !== undefined) {
-    // Killed before it could remove segments that the checkpoint no longer lists.
-    const kept = new Set(checkpoint.segments.map(({ number }) => number));
-    for (const segment of segments) {
-      if (segment.number >= checkpoint.segment || kept.has(segment.number)) continue;
-      segment.move(jobStates.waiting, jobStates.done, () => true);
-    }
-    for (const states of checkpoint.segments) {
-      for (const [job, state] of decodeStates(states)) mark(segments, job, state);
-      lastJob = Math.max(lastJob, states.firstJob);
-    }
-  }
-  for (const { position, apply } of marks) {
-    const isKnown =
-      checkpoint !== undefined &&
-      (position[0] < checkpoint.segment ||
-        (position[0] === checkpoint.segment && position[1] < checkpoint.offset));
-    if (!isKnown) apply();
-  }
+  recovery.finish();
+  const { segments, sinks, tries, generations, lastJob } = recovery;
   addMissing(segments, checkpoint, damages, (number) => join(folder, segmentName(number)));
   return {
     segments,
@@ -128,14 +89,88 @@ export async function recoverJournal(
     nextSegment: Math.max(checkpoint?.segment ?? 0, ...segmentNumbers(names)) + 1,
     damages,
   };
+}
 
-  function readMark({ kind }: FrameSpan, payload: string): () => void {
+/** Puts a journal together from its segments, in their order, and its checkpoint. */
+class Recovery {
+  readonly segments: Segment[] = [];
+  readonly sinks: string[] = [];
+  readonly generations: Record<string, string>;
+  readonly tries: Tries;
+  lastJob = 0;
+  readonly #checkpoint: Checkpoint | undefined;
+  readonly #damages: Damage[];
+  readonly #visit: Visit | undefined;
+  readonly #marks: { position: [segment: number, offset: number]; apply: () => void }[] = [];
+
+  constructor(checkpoint: Checkpoint | undefined, damages: Damage[], visit: Visit | undefined) {
+    this.#checkpoint = checkpoint;
+    this.#damages = damages;
+    this.#visit = visit;
+    this.generations = { ...checkpoint?.generations };
+    this.tries = new Tries(checkpoint?.tries);
+  }
+
+  /** The next segment, and the bytes of its file. */
+  take(segment: Segment, bytes: Buffer, file: string): void {
+    segment.bytes = bytes.length;
+    checkHeader(bytes, file, this.#damages);
+    for (const frame of framesOf(bytes, file, segment.salt, this.#damages)) {
+      const payload = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+      if (frame.kind === frameKinds.job) {
+        this.#addJob(segment, frame.number, payload);
+      } else {
+        const apply = this.#readMark(frame, payload);
+        this.#marks.push({ position: [segment.number, frame.start], apply });
+      }
+    }
+    this.segments.push(segment);
+  }
+
+  /** All segments are taken: jobs get the states of the checkpoint, and those of marks that are newer. */
+  finish(): void {
+    const checkpoint = this.#checkpoint;
+    if (checkpoint !== undefined) this.#applyCheckpoint(checkpoint);
+    for (const { position, apply } of this.#marks) {
+      const isKnown =
+        checkpoint !== undefined &&
+        (position[0] < checkpoint.segment ||
+          (position[0] === checkpoint.segment && position[1] < checkpoint.offset));
+      if (!isKnown) apply();
+    }
+  }
+
+  #addJob(segment: Segment, number: number, payload: string): void {
+    if (number <= this.lastJob) return;
+    this.lastJob = number;
+    const record = decodeJobRecord(payload);
+    let sink = this.sinks.indexOf(record.sink);
+    if (sink === -1) sink = this.sinks.push(record.sink) - 1;
+    segment.add(number, sink, jobStates.waiting);
+    this.#visit?.(number, record);
+  }
+
+  #applyCheckpoint(checkpoint: Checkpoint): void {
+    // Killed before it could remove segments that the checkpoint no longer lists.
+    const kept = new Set(checkpoint.segments.map(({ number }) => number));
+    for (const segment of this.segments) {
+      if (segment.number >= checkpoint.segment || kept.has(segment.number)) continue;
+      segment.move(jobStates.waiting, jobStates.done, () => true);
+    }
+    for (const states of checkpoint.segments) {
+      for (const [job, state] of decodeStates(states)) mark(this.segments, job, state);
+      this.lastJob = Math.max(this.lastJob, states.firstJob);
+    }
+  }
+
+  #readMark({ kind }: FrameSpan, payload: string): () => void {
+    const { segments } = this;
     if (kind === frameKinds.done) return () => markAll(segments, payload, jobStates.done);
     if (kind === frameKinds.tried) {
       const tried = JSON.parse(payload) as { mark: TryMark; jobs: string };
       return () => {
         for (const [first, last] of parseRanges(tried.jobs)) {
-          for (let job = first; job <= last; job++) tries.add(tried.mark, job);
+          for (let job = first; job <= last; job++) this.tries.add(tried.mark, job);
         }
       };
     }
@@ -146,14 +181,14 @@ export async function recoverJournal(
     };
     if (kind === frameKinds.replayed) {
       return () => {
-        const index = sinks.indexOf(sink);
+        const index = this.sinks.indexOf(sink);
         for (const segment of segments) {
           segment.move(jobStates.sent, jobStates.waiting, (_, of) => of === index);
         }
       };
     }
     return () => {
-      if (generation !== undefined) generations[sink] = generation;
+      if (generation !== undefined) this.generations[sink] = generation;
       markAll(segments, jobs ?? '', jobStates.sent);
     };
   }
@@ -250,9 +285,7 @@ function checkHeader(bytes: Buffer, file: string, damages: Damage[]): void {
 }
 
 async function readCheckpoint(
-  fs: JournalFs,
-  folder: string,
-  names: readonly string[],
+  { fs, folder, names }: JournalFolder,
   damages: Damage[],
 ): Promise<Checkpoint | undefined> {
   if (!names.includes('checkpoint')) return undefined;
@@ -292,6 +325,16 @@ function isTheFilesOwn(error: unknown, file: string): boolean {
   if (code === '' || passing.has(code)) return false;
   // Removed since the folder was listed; a link to nowhere is still there.
   return code !== 'ENOENT' || lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Undefined when this very file is unreadable. */
+async function readSegment(fs: JournalFs, file: string): Promise<Buffer | undefined> {
+  try {
+    return withoutReserve(await read(fs, file));
+  } catch (error) {
+    if (!isTheFilesOwn(error, file)) throw error;
+    return undefined;
+  }
 }
 
 async function read(fs: JournalFs, file: string): Promise<Buffer> {

@@ -112,11 +112,7 @@ export function resolveLane(
   const isLane = typeof given === 'object' && given !== null && 'sink' in given;
   const options: LaneOptions = isLane ? given : { sink: given };
   const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
-  refuseUnknown(at, options, laneNames);
-  refuseUnknown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });
-  refuseUnknown(`${at}.retry`, retry, { attempts: true, minMs: true, maxMs: true, factor: true });
-  refuseUnknown(`${at}.breaker`, breaker, { failures: true, minMs: true, maxMs: true });
-  refuseUnknown(`${at}.rate`, rate, { jobs: true, perMs: true });
+  refuseUnknownIn(at, options);
   if (typeof sink?.send !== 'function') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
@@ -129,17 +125,7 @@ export function resolveLane(
       `The option ${at}.inFlight must be 1 where ordered is true; got ${options.inFlight}.`,
     );
   }
-  const overflow = oneOf(
-    `${at}.overflow`,
-    options.overflow ?? (hasJournal ? 'spill' : 'reject'),
-    overflows,
-  );
-  if (overflow === 'spill' && !hasJournal) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `The option ${at}.overflow is 'spill', which needs the option journal.`,
-    );
-  }
+  const overflow = resolveOverflow(at, options.overflow, hasJournal);
   const jobs = positiveInteger(`${at}.batch.jobs`, batch.jobs ?? 500);
   const bytes = positive(`${at}.batch.bytes`, batch.bytes ?? 1 << 20);
   return {
@@ -172,4 +158,22 @@ export function resolveLane(
     maxPendingBytes: positive(`${at}.maxPendingBytes`, options.maxPendingBytes ?? 16 << 20),
     maxJobBytes: sink.maxJobBytes ?? Infinity,
   };
+}
+
+function refuseUnknownIn(at: string, options: LaneOptions): void {
+  const { batch, retry, breaker, rate } = options;
+  refuseUnknown(at, options, laneNames);
+  refuseUnknown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });
+  refuseUnknown(`${at}.retry`, retry, { attempts: true, minMs: true, maxMs: true, factor: true });
+  refuseUnknown(`${at}.breaker`, breaker, { failures: true, minMs: true, maxMs: true });
+  refuseUnknown(`${at}.rate`, rate, { jobs: true, perMs: true });
+}
+
+function resolveOverflow(at: string, given: unknown, hasJournal: boolean): Overflow {
+  const overflow = oneOf(`${at}.overflow`, given ?? (hasJournal ? 'spill' : 'reject'), overflows);
+  if (overflow !== 'spill' || hasJournal) return overflow;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option ${at}.overflow is 'spill', which needs the option journal.`,
+  );
 }

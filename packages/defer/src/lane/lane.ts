@@ -70,16 +70,6 @@ export class Lane {
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
-    this.#results = new Results(
-      options,
-      host,
-      this.stats,
-      this.#gathering,
-      this.#room,
-      this.#backlogs,
-      this.#parking,
-      () => this.#tellIdle(),
-    );
     this.#suspects = new Suspects({
       enterKey: (job) => this.#gathering.enterKey(job),
       die: (job, error) => this.#results.die(job, error),
@@ -94,6 +84,7 @@ export class Lane {
       parking: this.#parking,
       suspects: this.#suspects,
     };
+    this.#results = new Results({ ...parts, buried: () => this.#tellIdle() });
     this.#fromDisk = new FromDisk({
       ...parts,
       alarm: this.#alarm,

@@ -12,6 +12,19 @@ import type { Room } from './room.ts';
 /** Jobs behind others with their keys that are only on disk: about 40 MB. */
 const mostBehind = 100_000;
 
+/** The part of a lane that a job's end touches. */
+export interface ResultsParts {
+  readonly options: ResolvedLane;
+  readonly host: LaneHost;
+  readonly stats: LaneStats;
+  readonly gathering: Gathering;
+  readonly room: Room;
+  readonly backlogs: Backlogs;
+  readonly parking: Parking;
+  /** A job has become a dead letter, or could not. */
+  buried(): void;
+}
+
 /** Applies the results of a batch to its jobs: each is delivered, retried, or a dead letter. */
 export class Results {
   readonly #options: ResolvedLane;
@@ -26,25 +39,15 @@ export class Results {
   readonly #behind = new Set<PendingJob>();
   #burying = 0;
 
-  /** `buried` is called when a job has become a dead letter, or could not. */
-  constructor(
-    options: ResolvedLane,
-    host: LaneHost,
-    stats: LaneStats,
-    gathering: Gathering,
-    room: Room,
-    backlogs: Backlogs,
-    parking: Parking,
-    buried: () => void,
-  ) {
-    this.#options = options;
-    this.#host = host;
-    this.#stats = stats;
-    this.#gathering = gathering;
-    this.#room = room;
-    this.#backlogs = backlogs;
-    this.#parking = parking;
-    this.#buried = buried;
+  constructor(parts: ResultsParts) {
+    this.#options = parts.options;
+    this.#host = parts.host;
+    this.#stats = parts.stats;
+    this.#gathering = parts.gathering;
+    this.#room = parts.room;
+    this.#backlogs = parts.backlogs;
+    this.#parking = parts.parking;
+    this.#buried = parts.buried;
   }
 
   /** Jobs being written as dead letters. */

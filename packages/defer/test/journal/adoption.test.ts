@@ -185,7 +185,10 @@ test('a checkpoint with any wrong byte costs no job', async (t) => {
     damaged[at]! ^= 0x15;
     writeFileSync(join(folder, 'checkpoint'), damaged);
     const id = folderOf().split('~')[0]!;
-    const { segments, damages } = await recoverJournal(nodeFs, id, folder, [...files.keys()], 0);
+    const { segments, damages } = await recoverJournal(
+      { fs: nodeFs, id, folder, names: [...files.keys()] },
+      0,
+    );
     assert.equal(damages.filter(({ kind }) => kind === 'checkpoint').length, 1, `byte ${at}`);
     const waiting = segments.reduce((sum, segment) => sum + segment.count(jobStates.waiting), 0);
     assert.ok(waiting >= 1, `byte ${at}`);

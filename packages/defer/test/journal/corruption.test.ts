@@ -50,7 +50,8 @@ async function writeJournal(
 async function read(folder: string): Promise<{ found: Map<number, string>; damages: Damage[] }> {
   const found = new Map<number, string>();
   const names = readdirSync(folder);
-  const { damages } = await recoverJournal(nodeFs, id, folder, names, 0, (number, { json }) => {
+  const journal = { fs: nodeFs, id, folder, names };
+  const { damages } = await recoverJournal(journal, 0, (number, { json }) => {
     found.set(number, JSON.parse(json));
   });
   return { found, damages };

@@ -67,12 +67,13 @@ function submitMixed(
       return -constants.errno.EINVAL;
     }
   }
-  return submit(child, plan, codes, env, undefined, visible, (id) => {
+  const onQueued = (id: number): void => {
     if (channel < 0) return;
     const pipe = entries[channel]!.handle!;
     pipe.open(port().take(id, channel).fd);
     child._handle!.useChannel(pipe);
-  });
+  };
+  return submit(child, plan, env, { codes, visible, onQueued });
 }
 
 /** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */

@@ -37,8 +37,8 @@ export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChil
   const { codes } = plan.stdio;
   const errno =
     collecting === undefined
-      ? submit(child, plan, codes, plan.env)
-      : submit(child, plan, codes.map(collected), plan.env, collecting);
+      ? submit(child, plan, plan.env, { codes })
+      : submit(child, plan, plan.env, { codes: codes.map(collected), collecting });
   if (errno === 0) {
     if (traced.end.hasSubscribers) traced.end.publish({ process: child });
     return child;

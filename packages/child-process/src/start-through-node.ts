@@ -60,12 +60,13 @@ function submitHandedOver(child: NativeChild, options: HandedOver): number {
     gid: options.gid ?? null,
   };
   const visible = codes.map(() => IGNORE);
-  return submit(child, plan, codes, options.envPairs ?? null, undefined, visible, (id) => {
+  const onQueued = (id: number): void => {
     for (const [index, code] of codes.entries()) {
       if (code !== PIPE) continue;
       const { handle, ipc } = options.stdio[index]!;
       handle!.open(port().take(id, index).fd);
       if (ipc) child._handle!.useChannel(handle!);
     }
-  });
+  };
+  return submit(child, plan, options.envPairs ?? null, { codes, visible, onQueued });
 }

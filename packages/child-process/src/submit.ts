@@ -15,15 +15,23 @@ export interface Collecting {
 /** What the engine needs to know about a child, besides its environment and stdio. */
 export type Submitted = Pick<SpawnPlan, 'file' | 'args' | 'cwd' | 'detached' | 'uid' | 'gid'>;
 
-/** Queues the child: 0, or a negative error number, also that of one that has failed by now. `onQueued` runs before anything can happen to it. */
+/** What a child's descriptors become. */
+export interface Wiring {
+  /** For the engine: one code for each descriptor. */
+  readonly codes: number[];
+  /** Those whose streams are the child's own. @default codes */
+  readonly visible?: number[];
+  readonly collecting?: Collecting | undefined;
+  /** Before anything can happen to the child. */
+  readonly onQueued?: (id: number) => void;
+}
+
+/** Queues the child: 0, or a negative error number, also that of one that has failed by now. */
 export function submit(
   child: NativeChild,
   plan: Submitted,
-  codes: number[],
   env: string[] | null,
-  collecting?: Collecting,
-  visible: number[] = codes,
-  onQueued?: (id: number) => void,
+  { codes, visible = codes, collecting, onQueued }: Wiring,
 ): number {
   const answer = port().spawn(
     plan.file,

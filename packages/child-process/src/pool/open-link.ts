@@ -1,10 +1,10 @@
 import type { ResolvedPoolOptions } from './options.ts';
 import { openSendLink } from './send-link.ts';
-import { openSocketLink } from './socket-link.ts';
+import { SocketLink } from './socket-link.ts';
 import type { LinkListener, WorkerLink } from './worker-link.ts';
 
 export function openLink(options: ResolvedPoolOptions, listener: LinkListener): WorkerLink {
   return options.transport === 'send'
     ? openSendLink(options.runtime, listener)
-    : openSocketLink(options.runtime, listener);
+    : new SocketLink(options.runtime, listener);
 }

@@ -1,11 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeChildProcess } from '../node-child-process.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
-import { kind, type Message } from './messages.ts';
+import { kind, type Kind, type Message, type Value } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import type { Runtime } from './runtime.ts';
 import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
@@ -17,56 +18,72 @@ const greetingBytes = 256;
  * One Unix socket for one worker, in a folder that only this user may enter: the kernel turns everybody else away, which
  * it would not for an abstract name. The secret in the first frame tells the worker from other programs of this user.
  */
-export function openSocketLink(runtime: Runtime, listener: LinkListener): WorkerLink {
-  const folder = mkdtempSync(join(tmpdir(), 'redline-pool-'));
-  const address = join(folder, 'worker');
-  const secret = randomBytes(32).toString('hex');
-  let socket: Socket | undefined;
-  let waiting: Message[] = [];
-  const candidates = new Set<Socket>();
-  let isRef = true;
-  let isDown = false;
+export class SocketLink implements WorkerLink {
+  readonly process: ChildProcess;
+  readonly #listener: LinkListener;
+  readonly #folder: string = mkdtempSync(join(tmpdir(), 'redline-pool-'));
+  readonly #secret: string = randomBytes(32).toString('hex');
+  readonly #server: Server;
+  readonly #outbox = new Outbox((batch) => this.#deliver(batch));
+  readonly #candidates = new Set<Socket>();
+  /** Of the candidate that knew the secret. */
+  #socket: Socket | undefined;
+  #early: Message[] = [];
+  #isRef = true;
+  #isDown = false;
 
-  const deliver = (batch: Message[]): void => {
-    if (socket === undefined) {
-      waiting.push(...batch);
-      return;
-    }
-    if (socket.destroyed) return;
-    socket.cork();
-    for (const piece of encodeFrames(batch)) socket.write(piece);
-    socket.uncork();
-  };
-  const outbox = new Outbox(deliver);
-  const down = (cause?: Error): void => {
-    if (isDown) return;
-    isDown = true;
-    stopListening();
-    socket?.destroy();
-    listener.onDown(cause);
-  };
-  const stopListening = (): void => {
-    server.close();
-    for (const candidate of candidates) if (candidate !== socket) candidate.destroy();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  const server = createServer((candidate) => {
-    candidates.add(candidate);
-    candidate.on('close', () => candidates.delete(candidate));
+  constructor(runtime: Runtime, listener: LinkListener) {
+    this.#listener = listener;
+    const address = join(this.#folder, 'worker');
+    this.#server = createServer((candidate) => this.#greet(candidate)).listen(address);
+    this.process = nodeChildProcess.spawn(runtime.path, [workerFile], {
+      stdio: 'inherit',
+      detached: true,
+      env: {
+        ...process.env,
+        REDLINE_POOL_ADDRESS: address,
+        REDLINE_POOL_SECRET: this.#secret,
+      },
+    });
+    this.#server.on('error', (error) => {
+      this.process.kill('SIGKILL');
+      this.#down(error);
+    });
+    this.process.on('error', (error) => this.#down(error));
+    this.process.on('exit', () => {
+      // Before it has dialled, there is no socket whose end would report this.
+      if (this.#socket === undefined) this.#down();
+    });
+  }
+
+  post(frameKind: Kind, id: number, value?: Value): void {
+    this.#outbox.post(frameKind, id, value);
+  }
+
+  setRef(wanted: boolean): void {
+    this.#isRef = wanted;
+    const verb = wanted ? 'ref' : 'unref';
+    this.process[verb]();
+    this.#server[verb]();
+    this.#socket?.[verb]();
+  }
+
+  end(): void {
+    if (this.#socket === undefined) this.process.kill('SIGKILL');
+    else this.#socket.end();
+  }
+
+  /** Reads the first frame of somebody who has dialled, and the others if that is the worker. */
+  #greet(candidate: Socket): void {
+    this.#candidates.add(candidate);
+    candidate.on('close', () => this.#candidates.delete(candidate));
     const decoder = new FrameDecoder((frameKind, id, value) => {
-      if (socket === candidate) return listener.onMessage(frameKind, id, value);
-      if (socket !== undefined || frameKind !== kind.ready || value !== secret) {
-        return void candidate.destroy();
-      }
-      socket = candidate;
+      if (this.#socket === candidate) return this.#listener.onMessage(frameKind, id, value);
+      const isWorker = frameKind === kind.ready && value === this.#secret;
+      if (this.#socket !== undefined || !isWorker) return void candidate.destroy();
       decoder.limit = Infinity;
-      if (!isRef) socket.unref();
-      stopListening();
-      socket.on('close', () => down());
-      const early = waiting;
-      waiting = [];
-      deliver(early);
-      listener.onMessage(frameKind, id, undefined);
+      this.#adopt(candidate);
+      this.#listener.onMessage(frameKind, id, undefined);
     }, greetingBytes);
     candidate.on('data', (chunk) => {
       try {
@@ -77,39 +94,41 @@ export function openSocketLink(runtime: Runtime, listener: LinkListener): Worker
       }
     });
     candidate.on('error', () => {});
-  });
-  server.listen(address);
-  server.on('error', (error) => {
-    child.kill('SIGKILL');
-    down(error);
-  });
-  const child = nodeChildProcess.spawn(runtime.path, [workerFile], {
-    stdio: 'inherit',
-    detached: true,
-    env: {
-      ...process.env,
-      REDLINE_POOL_ADDRESS: address,
-      REDLINE_POOL_SECRET: secret,
-    },
-  });
-  child.on('error', down);
-  child.on('exit', () => {
-    // Before it has dialled, there is no socket whose end would report this.
-    if (socket === undefined) down();
-  });
-  return {
-    process: child,
-    post: (frameKind, id, value) => outbox.post(frameKind, id, value),
-    setRef(wanted) {
-      isRef = wanted;
-      const verb = wanted ? 'ref' : 'unref';
-      child[verb]();
-      server[verb]();
-      socket?.[verb]();
-    },
-    end() {
-      if (socket === undefined) child.kill('SIGKILL');
-      else socket.end();
-    },
-  };
+  }
+
+  #adopt(socket: Socket): void {
+    this.#socket = socket;
+    if (!this.#isRef) socket.unref();
+    this.#stopListening();
+    socket.on('close', () => this.#down());
+    const early = this.#early;
+    this.#early = [];
+    this.#deliver(early);
+  }
+
+  #deliver(batch: Message[]): void {
+    const socket = this.#socket;
+    if (socket === undefined) {
+      this.#early.push(...batch);
+      return;
+    }
+    if (socket.destroyed) return;
+    socket.cork();
+    for (const piece of encodeFrames(batch)) socket.write(piece);
+    socket.uncork();
+  }
+
+  #down(cause?: Error): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.#stopListening();
+    this.#socket?.destroy();
+    this.#listener.onDown(cause);
+  }
+
+  #stopListening(): void {
+    this.#server.close();
+    for (const candidate of this.#candidates) if (candidate !== this.#socket) candidate.destroy();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
 }

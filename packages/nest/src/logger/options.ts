@@ -198,8 +198,16 @@ export function resolveOptions<Request, Reply>(
     requestId: resolveRequestId(options.requestId),
     context: resolveBoolean('context', options.context),
     destination,
-    bufferLength: resolveInteger('bufferLength', options.bufferLength, 16_384, 0, 1_048_576),
-    flushIntervalMs: resolveInteger('flushIntervalMs', options.flushIntervalMs, 250, 1, 60_000),
+    bufferLength: resolveInteger('bufferLength', options.bufferLength, {
+      preset: 16_384,
+      least: 0,
+      most: 1_048_576,
+    }),
+    flushIntervalMs: resolveInteger('flushIntervalMs', options.flushIntervalMs, {
+      preset: 250,
+      least: 1,
+      most: 60_000,
+    }),
     signals: resolveBoolean('signals', options.signals),
     pino,
   };
@@ -288,9 +296,7 @@ function resolveBoolean(name: string, value: unknown): boolean {
 function resolveInteger(
   name: string,
   value: unknown,
-  preset: number,
-  least: number,
-  most: number,
+  { preset, least, most }: { preset: number; least: number; most: number },
 ): number {
   if (value === undefined) return preset;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {

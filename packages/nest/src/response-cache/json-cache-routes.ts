@@ -22,6 +22,7 @@ import {
   isRoute,
   jsonCacheMetadata,
   planRoute,
+  type CachedMethod,
   type Class,
   type Handler,
   type RoutePlan,
@@ -29,13 +30,6 @@ import {
 import { standInFront, type Interceptors } from './stand-in-front.ts';
 
 export const optionsToken: unique symbol = Symbol('JsonCacheModuleOptions');
-
-interface CachedMethod {
-  readonly policy: RouteCachePolicy;
-  readonly type: Class;
-  readonly handler: Handler;
-  readonly methodName: string;
-}
 
 /** The plans of all cached routes, made and checked when the app starts. */
 @Injectable()
@@ -192,19 +186,12 @@ export class JsonCacheRoutes implements OnModuleInit {
     return (ofClass ?? this.#options.everyRoute) || undefined;
   }
 
-  #plan({ type, handler, methodName, policy }: CachedMethod): RoutePlan {
+  #plan(method: CachedMethod): RoutePlan {
+    const { type, handler, policy } = method;
     const isInFront = this.#interceptors.get(type)?.isInFront ?? false;
     const cache = this.#caches.named(policy.cache);
-    const plan = planRoute(
-      type,
-      handler,
-      methodName,
-      policy,
-      cache,
-      this.#options,
-      this.#config,
-      isInFront,
-    );
+    const app = { options: this.#options, config: this.#config };
+    const plan = planRoute(method, cache, app, isInFront);
     requireTags(plan);
     refuseGuards(plan, plan.standing);
     if (plan.at !== 'handler') Reflect.defineMetadata(handlerMetadata, handler, handler);

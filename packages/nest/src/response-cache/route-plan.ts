@@ -54,14 +54,25 @@ interface OwnHeader {
   readonly value: string | (() => string);
 }
 
+/** A method of a controller that is a route, and the policy it is cached by. */
+export interface CachedMethod {
+  /** The controller: a subclass has the methods of its parent, too. */
+  readonly type: Class;
+  readonly handler: Handler;
+  readonly methodName: string;
+  readonly policy: RouteCachePolicy<CacheRequest>;
+}
+
+/** What the app says of all its routes. */
+export interface AppCaching {
+  readonly options: JsonCacheModuleOptions;
+  readonly config: ApplicationConfig | undefined;
+}
+
 export function planRoute(
-  controller: Class,
-  handler: Handler,
-  methodName: string,
-  policy: RouteCachePolicy<CacheRequest>,
+  { type: controller, handler, methodName, policy }: CachedMethod,
   cache: JsonCache,
-  options: JsonCacheModuleOptions,
-  config: ApplicationConfig | undefined,
+  { options, config }: AppCaching,
   isInFront: boolean,
 ): RoutePlan {
   const name = routeName(controller, handler, methodName);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 const [targetPort, roundTripMs] = process.argv.slice(2).map(Number);
 const oneWayMs = roundTripMs! / 2;
-/** A timer comes up to a millisecond late: what is due within it goes along. */
+/** A timer is up to a millisecond late: what is due within that time is sent along. */
 const earlyMs = 0.3;
 
 const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {

@@ -6,6 +6,11 @@ import { join, relative } from 'node:path';
 
 const [scenarios, proofs] = ['scenarios', 'proofs'].map(namesIn) as [string[], string[]];
 const [name, ...options] = process.argv.slice(2);
+/** Of the scenario spawn. */
+const syncVariants = ['node', 'posix-spawn', 'redline'].flatMap((module) => [
+  `${module}/sync`,
+  `${module}-resident/sync`,
+]);
 const usage = `Usage: npm run bench -- SCENARIO [--quick] [--json FILE]
 
 Scenarios  ${scenarios.join(', ')}
@@ -16,7 +21,8 @@ A scenario takes every option of \`redline bench\`. Long ones:
   http          50 minutes; 6 with --quick --restarts 1
   frameworks    17 minutes; 5 with --quick
   cached-peers  the first run downloads and builds what it compares with
-  spawn         20 minutes with --quick --restarts 4
+  spawn         20 minutes with --quick --restarts 4; its group sync alone, for results/spawn-sync.json,
+                3 minutes with --only ${syncVariants.join(',')}
   verdicts      10 minutes
   ci-verdicts   5 minutes a run; --minutes bounds all
   logger        7 minutes

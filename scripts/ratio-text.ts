@@ -9,9 +9,9 @@ export function shareOf(ratio: Interval | undefined): Interval | undefined {
 export function ratioText(ratio: Interval | undefined): string {
   if (ratio === undefined) return '–';
   const { value, low, high } = ratio;
-  const digits = value >= 20 ? 0 : 2;
+  const digits = value >= 20 ? 0 : value < 0.1 ? 3 : 2;
   // Of two restarts an interval may reach over decades: its digits would say nothing.
-  const from = low < 0.1 ? '<0.1' : low.toFixed(digits);
+  const from = low < 0.1 && value >= 0.1 ? '<0.1' : low.toFixed(digits);
   const to = high > 10 && high > 5 * value ? '>10' : high.toFixed(digits);
   const interval = low === high ? '' : ` [${from}, ${to}]`;
   return `${value.toFixed(digits)} ×${interval}`;

@@ -56,7 +56,8 @@ if (cacheHit !== undefined) {
 // Measured on its own, half an hour long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const spawn: BenchResult = readJson('benchmarks/results/spawn.json');
-  const tables = spawnTables(spawn, readJson('benchmarks/article-spawn.json'));
+  const sync = readResult('spawn-sync') ?? spawn;
+  const tables = spawnTables(spawn, sync, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
 }

@@ -5,7 +5,7 @@ import {
   ratioBetween,
   type SkippedVariant,
 } from '@redline/lab';
-import { ratioText, shareOf } from './ratio-text.ts';
+import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
 /** What the blocking servers measure of themselves. */
@@ -27,7 +27,7 @@ export interface SpawnArticle {
 }
 
 /** The tables of packages/child-process/README.md. */
-export function spawnTables(result: BenchResult, article: SpawnArticle): string {
+export function spawnTables(result: BenchResult, sync: BenchResult, article: SpawnArticle): string {
   return [
     ratioTable(result, article),
     `The article: ${article.source}; ${article.machine}.`,
@@ -38,10 +38,11 @@ export function spawnTables(result: BenchResult, article: SpawnArticle): string 
     residentTable(result),
     '**Seen from the main thread**, eight spawns for each request:',
     blockingTable(result),
-    ...syncSection(result),
+    ...syncSection(sync),
     '**Balancing** of `createPool` with four workers; uneven: every eighth request prints 1.3 MB:',
     balanceTable(result),
     describeRun(result),
+    ...(sync === result ? [] : [describeSync(sync)]),
   ].join('\n\n');
 }
 
@@ -193,6 +194,15 @@ function describeRun({ machine, load, startedAt, groups }: BenchResult): string 
     'Server CPU is without the processes that were started. On two cores the started processes themselves set the limit,',
     'so these ratios say little about machines with many cores.',
     'Raw data: [benchmarks/results/spawn.json](../../benchmarks/results/spawn.json).',
+  ].join('\n');
+}
+
+/** A run of its own, minutes long. */
+function describeSync({ machine, load, startedAt, precision, groups }: BenchResult): string {
+  const { restarts, blocks } = groups?.[0]?.precision ?? precision;
+  return [
+    `\`spawnSync\` was measured in a run of its own, ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},\nNode ${machine.node.slice(1)}; ${load.connections} connection,`,
+    `${ofRun(restarts, blocks)}: [benchmarks/results/spawn-sync.json](../../benchmarks/results/spawn-sync.json).`,
   ].join('\n');
 }
 

@@ -22,6 +22,9 @@ const contenders = join(import.meta.dirname, '../contenders');
 const residentMib = 1_536;
 /** A look at those that matter; the article's detours on Bun and Deno take their time. */
 const isQuick = process.argv.includes('--quick');
+/** Contenders of other variants are neither built nor fetched. */
+const onlyAt = process.argv.indexOf('--only');
+const chosen = onlyAt < 0 ? undefined : new Set(process.argv[onlyAt + 1]?.split(','));
 
 const runtimes = {
   node: { command: ['node'], needs: [] as Contender[] },
@@ -188,13 +191,14 @@ export default defineConfig({
   variants: entries.map(({ variant }) => variant),
 
   async setup() {
-    const missing: Record<string, string> = await obtainContenders([
-      'posix-spawn',
-      'go',
-      'rust',
-      'bun',
-      'deno',
-    ]);
+    const needed = new Set(
+      entries
+        .filter(({ variant }) => chosen?.has(variant.name) ?? true)
+        .flatMap(({ entry }) => entry.needs ?? []),
+    );
+    const missing: Record<string, string> = await obtainContenders(
+      (['posix-spawn', 'go', 'rust', 'bun', 'deno'] as const).filter((name) => needed.has(name)),
+    );
     const served = { addon: engine(), 'http-addon': httpEngine() };
     for (const [name, one] of Object.entries(served)) {
       if (one.name !== 'native') missing[name] = one.reason;

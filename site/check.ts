@@ -50,7 +50,7 @@ const names = globSync('**/*.html', { cwd: dist })
   .filter((name) => name !== '404')
   .toSorted();
 for (const step of [weigh, search, switchTheme, followLinks, look]) {
-  // What one of them stumbles over is no reason to hear nothing of the others.
+  // A failure of one must not hide those of the others.
   await step(browser).catch((error: unknown) => complain(step.name, String(error)));
 }
 await browser.close();

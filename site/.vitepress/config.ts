@@ -21,7 +21,7 @@ export default defineConfig({
     config(md) {
       md.renderer.rules['code_inline'] = (tokens, index) => {
         const { content } = tokens[index]!;
-        // A hyphen is no place to break the name of an option. And Vue would read {{id}} as its own.
+        // The name of an option must not break at a hyphen. And Vue would read {{id}} as its own.
         const attributes = content.length <= longestUnbroken ? ' class="short"' : '';
         return `<code v-pre${attributes}>${md.utils.escapeHtml(content)}</code>`;
       };

@@ -1,5 +1,5 @@
 //! An addon's place in the event loop of an environment: [`Handle`]s of libuv's, a [`Callback`] into JavaScript with a scope of
-//! its own, and a [`Resident`] that is told of the environment's end.
+//! its own, and a [`Resident`] that is notified of the environment's end.
 //!
 //! Node-API's own means are not enough here: a threadsafe function runs a whole batch in one callback scope, and nothing of it
 //! runs just before the loop sleeps.

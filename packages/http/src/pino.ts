@@ -77,7 +77,7 @@ const NOT_JOINED = new Set(
  * this logger, character for character what it would write itself. The level is `info`, `warn` for 400 and above, `error`
  * for 500 and above.
  *
- * @throws TypeError for an option that cannot be.
+ * @throws TypeError for an invalid option.
  * @example answersOf(server)?.log(engineLines(pino()));
  */
 export function engineLines(logger: Logger, options: EngineLinesOptions = {}): AnswerLines {

@@ -40,7 +40,7 @@ export function receive(
   } finally {
     mendPrototypes(request, response);
     if (!hasBody) {
-      // As with Node, it is not complete yet when the process is told what a listener threw.
+      // As with Node, it is not complete yet when the process learns what a listener threw.
       if (threw) nextTick(completeBodyless, request);
       else completeBodyless(request);
       connection.resumeReading();

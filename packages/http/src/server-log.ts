@@ -13,7 +13,7 @@ export class ServerLog {
   #tap: Tap | undefined;
   #unfollow: (() => void) | undefined;
 
-  /** What the server was told of its log. */
+  /** What was given to `set`, as the application sees it. */
   get lines(): ServerLines | undefined {
     if (this.#given === undefined) return undefined;
     const { obstacle, writing } = this.#given;

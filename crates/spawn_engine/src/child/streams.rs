@@ -58,7 +58,7 @@ impl Child {
         }
     }
 
-    /// Requested after the process has ended, on the thread that is told of it: what was printed comes before the exit, as
+    /// Requested after the process has ended, on the thread that learns of it: what was printed comes before the exit, as
     /// from a loop that looks at signals last, however busy the machine is.
     fn look_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let mut scratch = block::take();

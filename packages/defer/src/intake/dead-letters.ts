@@ -33,7 +33,7 @@ export class DeadLetters {
     return this.#box.list();
   }
 
-  /** Gives the job another `attempts`. False if there is no such letter. */
+  /** Gives the job another `attempts`. False if the letter does not exist. */
   async requeue(id: string): Promise<boolean> {
     const letter = await this.#box.get(id);
     if (letter === undefined) return false;
@@ -54,7 +54,7 @@ export class DeadLetters {
     return requeued;
   }
 
-  /** Deletes the letter. False if there is no such letter. */
+  /** Deletes the letter. False if it does not exist. */
   remove(id: string): Promise<boolean> {
     return this.#box.remove(id);
   }

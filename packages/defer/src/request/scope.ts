@@ -70,9 +70,9 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   #failure: unknown;
   #isWatched = false;
   #isGuarded = false;
-  /** The reply says that what it claimed is not true. */
+  /** The response says that what it claimed is not true. */
   #hasFailed = false;
-  /** How many of the jobs the reply has been held for, or was asked to be. */
+  /** How many of the jobs the response has been held for, or was asked to be. */
   #secured = 0;
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
   #held: { readonly reply: HeldReply; readonly context: AsyncResource } | undefined;
@@ -199,7 +199,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   #answer(reply: HeldReply): void {
     const failure = this.#failure;
     if (failure === undefined) {
-      // What is deferred from now on, by a hook or within a stream, has the rest of the reply wait.
+      // What is deferred from now on, by a hook or within a stream, makes the rest of the response wait.
       this.#isGuarded = false;
       return reply.released(undefined);
     }

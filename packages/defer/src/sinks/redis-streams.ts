@@ -103,7 +103,7 @@ class RedisStreamsSink implements Sink {
           outcome.status === 'fulfilled' ? outcome.value?.[place] : verdict(outcome.reason);
       }
     }
-    // The server itself refuses, or is not there: nobody loses an attempt.
+    // The server itself refuses, or is unavailable: no job loses an attempt.
     const isAway = results.length > 0 && results.every((result) => isUntried(result));
     if (isAway) throw results[0]!.error;
     return results;

@@ -95,7 +95,7 @@ export function sinkContract(traits: SinkTraits): ContractCase[] {
     one('rejects when its time is up', false, givesUp),
     one('closes, used or not, and leaves what it has sent', false, closes),
     one(
-      'says that its server is gone, counts nobody out, and goes on when it is back',
+      'says that its server is gone, counts nobody out, and continues when it is back',
       outage === undefined && 'it has no server',
       (start) => outlives(start, outage!, dedupes),
     ),

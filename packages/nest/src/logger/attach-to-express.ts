@@ -25,7 +25,7 @@ const attached = new WeakSet<object>();
 
 /**
  * Puts request ids, request loggers and response lines into Express, ahead of its body parsers and of
- * Nest's own middleware; returns what lets go.
+ * Nest's own middleware; returns a function that detaches it.
  */
 export function attachToExpress(adapter: ExpressAdapterLike, core: LoggerCore): () => void {
   const express = adapter.getInstance();

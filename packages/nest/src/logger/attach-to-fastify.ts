@@ -23,7 +23,7 @@ export interface FastifyAdapterLike {
 
 const attached = new WeakSet<FastifyInstance>();
 
-/** Puts request ids, request loggers and response lines into Fastify; returns what lets go. */
+/** Puts request ids, request loggers and response lines into Fastify; returns a function that detaches them. */
 export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): () => void {
   const fastify = adapter.getInstance();
   const { requestIdHeader } = fastify.initialConfig;

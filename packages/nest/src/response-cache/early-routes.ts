@@ -46,7 +46,7 @@ export class EarlyRoutes {
   readonly #routes: JsonCacheRoutes;
   readonly #adapter: Adapter;
   readonly #placed: Placed[] = [];
-  /* What Nest registers at the moment: Fastify tells of it within. */
+  /* What Nest registers at the moment: Fastify reports it within. */
   #registering: RoutePlan | undefined;
 
   constructor(routes: JsonCacheRoutes, adapter: HttpServer) {

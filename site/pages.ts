@@ -46,6 +46,7 @@ const afternoon: [title: string, guides: [name: string, label: string][]][] = [
   [
     'Find',
     [
+      ['doctor', 'Doctor: what costs time'],
       ['stairs', 'Stairs: cost of each stage'],
       ['flame', 'Flame: where time goes'],
       ['deopts', 'Deopts: code V8 discards'],

@@ -6,6 +6,7 @@ import { addBenchCommand } from './bench/command.ts';
 import { whereToBegin } from './begin/where-to-begin.ts';
 import { addCiCommand } from './ci/command.ts';
 import { addDeoptsCommand } from './deopts/command.ts';
+import { addDoctorCommand } from './doctor/command.ts';
 import { addFlameCommand } from './flame/command.ts';
 import { addProveCommand } from './prove/command.ts';
 import { addReplayCommand } from './access-log/replay-command.ts';
@@ -25,6 +26,7 @@ let interruptedBy: NodeJS.Signals | undefined;
 const helpText = `
 Where to begin:
   redline try -- COMMAND             what redline gains for an app, without changing it
+  redline doctor                     what costs time in its code, and the change as a diff
   redline top access.log             which routes take the time
   redline stairs URL -- COMMAND      what each stage of its request costs
   redline flame, redline deopts      what V8 does in them
@@ -70,6 +72,7 @@ const program = new Command('redline')
 program.hook('preAction', (_, asked) => void (process.title = `redline ${asked.name()}`));
 const context = { version, signal: interrupt.signal };
 addTryCommand(program, context);
+addDoctorCommand(program, context);
 addBenchCommand(program, 'ladder', context);
 addBenchCommand(program, 'bench', context);
 addCiCommand(program, context);

@@ -29,5 +29,6 @@ export type { Runtime } from './runtimes/cache.ts';
 export { obtainRuntime, type ObtainOptions } from './runtimes/obtain.ts';
 export { parseRuntime, type RuntimeSpec } from './runtimes/spec.ts';
 export type { RouteCost, TopResult } from './access-log/top.ts';
+export type { DoctorResult, Finding, Sure } from './doctor/result.ts';
 export type { DeoptFunction, DeoptSite, DeoptsResult } from './deopts/result.ts';
 export type { FlameFunction, FlameNode, FlameResult } from './flame/result.ts';

@@ -7,6 +7,7 @@ import { Workbench } from './commands/run-cli.ts';
 /** Where each command is explained. */
 const guides: Record<string, string[]> = {
   try: ['try'],
+  doctor: ['doctor'],
   ci: ['ci'],
   bench: ['measuring', 'ci'],
   ladder: ['measuring'],

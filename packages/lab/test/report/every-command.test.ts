@@ -13,6 +13,9 @@ import { renderFlameTerminal } from '../../src/flame/flame-terminal.ts';
 import { adviseMarkdown } from '../../src/advise/advise-markdown.ts';
 import { renderAdviseHtml } from '../../src/advise/advise-page.ts';
 import { renderAdviseTerminal } from '../../src/advise/advise-terminal.ts';
+import { doctorMarkdown } from '../../src/doctor/report/doctor-markdown.ts';
+import { renderDoctorHtml } from '../../src/doctor/report/doctor-page.ts';
+import { renderDoctorTerminal } from '../../src/doctor/report/doctor-terminal.ts';
 import { benchMarkdown } from '../../src/bench/report/bench-markdown.ts';
 import { renderHtml } from '../../src/bench/report/html.ts';
 import { tryMarkdown } from '../../src/try/report/try-markdown.ts';
@@ -35,6 +38,7 @@ import {
   advised,
   deopts,
   diffed,
+  examined,
   flamed,
   proved,
   replayed,
@@ -118,6 +122,11 @@ const scenes: Record<string, Scene> = {
   },
   try: triedScene({}),
   'try that gains nothing': triedScene({ cpu: 1.01, rps: 1.005 }),
+  doctor: {
+    terminal: (options) => renderDoctorTerminal(examined, options),
+    markdown: doctorMarkdown(examined),
+    html: renderDoctorHtml(examined),
+  },
   advise: {
     terminal: (options) => renderAdviseTerminal(advised, options),
     markdown: adviseMarkdown(advised),

@@ -1,5 +1,6 @@
 import type { RouteCost, TopResult } from '../../src/access-log/top.ts';
 import type { AdviseResult } from '../../src/advise/result.ts';
+import type { DoctorResult } from '../../src/doctor/result.ts';
 import type { DeoptFunction, DeoptsResult } from '../../src/deopts/result.ts';
 import type { TryResult } from '../../src/try/result.ts';
 import { wordOf } from '../../src/try/verdict.ts';
@@ -81,6 +82,31 @@ export const advised: AdviseResult = {
       2,
     ),
     rewrite: { text: 'Math.round(price * 100) / 100', isSafe: false },
+  })),
+};
+
+export const examined: DoctorResult = {
+  ...run,
+  schema: 1,
+  command: 'doctor',
+  title: 'npm start',
+  durationSeconds: 1.2,
+  app: { framework: 'Nest on Fastify', files: 120, entry: 'src/main.ts' },
+  warnings: ['src/<broken>.ts could not be parsed.'],
+  findings: (['certain', 'likely', 'hint'] as const).map((sure, index) => ({
+    rule: 'sync-on-request',
+    title: 'a synchronous call while a request is served',
+    file: `src/${'a-long-name-of-a-folder/'.repeat(index * 2)}<files>.js`,
+    line: 10,
+    column: 3,
+    excerpt: "const text = readFileSync('a'); // <b>".repeat(4),
+    sure,
+    why: 'readFileSync waits for the disk, and every other request waits with it.',
+    how: 'Use the asynchronous form, readFile with await.',
+    diff:
+      index === 0
+        ? ''
+        : `--- a/x.js\n+++ b/x.js\n@@ -1,1 +1,1 @@\n-${"const text = readFileSync('a'); ".repeat(4)}\n+const text = await readFile('a');\n`,
   })),
 };
 

@@ -1,0 +1,54 @@
+import type { App } from './app/app.ts';
+import { diffOf, type Edit } from './edits.ts';
+import type { Finding, Sure } from './result.ts';
+import type { Seen, Sighting } from './rules/rule.ts';
+import { rules } from './rules.ts';
+
+/** A finding, with what is needed to look it up in a profile and to make its change. */
+export interface Examined {
+  finding: Finding;
+  path: string;
+  /** From the first character of the file, the end not included. */
+  start: number;
+  end: number;
+  seen: Seen | undefined;
+  edits: readonly Edit[];
+}
+
+const ofSure: Record<Sure, number> = { certain: 0, likely: 1, hint: 2 };
+const mostExcerpt = 160;
+
+/** What the rules find in an app, the surest first. */
+export function examine(app: App): Examined[] {
+  const found = rules.flatMap((rule) =>
+    [...rule.look(app)].map((sighting) => describe(rule, sighting)),
+  );
+  return found.toSorted((a, b) => ofSure[a.finding.sure] - ofSure[b.finding.sure]);
+}
+
+function describe(
+  { id, title }: { id: string; title: string },
+  { file, start, end, sure, why, how, edits = [], seen }: Sighting,
+): Examined {
+  const before = file.text.slice(0, start).split('\n');
+  const line = file.text.split('\n')[before.length - 1]!.trim();
+  return {
+    finding: {
+      rule: id,
+      title,
+      file: file.name,
+      line: before.length,
+      column: before.at(-1)!.length + 1,
+      excerpt: line.length > mostExcerpt ? `${line.slice(0, mostExcerpt)}…` : line,
+      sure,
+      why,
+      how,
+      diff: diffOf(edits),
+    },
+    path: file.path,
+    start,
+    end,
+    seen,
+    edits,
+  };
+}

@@ -1,0 +1,34 @@
+import { code, escaped, heading, markdownOf, table, warningList } from '../../report/markdown.ts';
+import type { DoctorResult, Finding } from '../result.ts';
+import { circumstances, costNote, costText, countText, placeOf } from './doctor-rows.ts';
+
+/** A table of all findings, then each with its change. */
+export function doctorMarkdown(result: DoctorResult): string {
+  const { findings, measured, title, warnings } = result;
+  const rows = findings.map((finding) => [
+    escaped(finding.title),
+    code(placeOf(finding)),
+    finding.sure,
+    ...(measured === undefined ? [] : [costText(finding)]),
+  ]);
+  const columns = [
+    'finding',
+    'place',
+    'sure',
+    ...(measured === undefined ? [] : [{ right: 'cost per request' }]),
+  ];
+  return markdownOf(
+    heading(`${title}: ${countText(result)}`),
+    warningList(warnings),
+    escaped(circumstances(result).join(' ')),
+    rows.length === 0 ? 'Nothing that these rules look for was found.' : table(columns, rows),
+    measured === undefined || rows.length === 0 ? undefined : costNote,
+    ...findings.map(details),
+  );
+}
+
+function details(finding: Finding): string {
+  const { title, rule, why, how, diff } = finding;
+  const change = diff === '' ? '' : `\n\n\`\`\`diff\n${diff.trimEnd()}\n\`\`\``;
+  return `**${escaped(title)}** (${code(rule)}), ${code(placeOf(finding))}: ${escaped(why)} ${escaped(how)}${change}`;
+}

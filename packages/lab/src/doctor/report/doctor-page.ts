@@ -1,0 +1,62 @@
+import { commandHeader } from '../../report/command-header.ts';
+import { fixed } from '../../report/format.ts';
+import { markup, type Markup } from '../../report/markup.ts';
+import { renderPage } from '../../report/page.ts';
+import type { Section } from '../../report/section.ts';
+import type { DoctorResult, Finding } from '../result.ts';
+import { circumstances, costNote, costText, countText, placeOf, shareText } from './doctor-rows.ts';
+
+/** The report of `redline doctor` as one self-contained file. */
+export function renderDoctorHtml(result: DoctorResult): string {
+  const { measured } = result;
+  const lead = circumstances(result).map((text) => ({ word: 'looked at', text }));
+  const facts: [string, string][] =
+    measured === undefined
+      ? []
+      : [
+          ['Response', `${fixed(measured.responseBytes)} bytes`],
+          ['Samples', fixed(measured.samples)],
+        ];
+  return renderPage({
+    title: `Doctor: ${result.title}`,
+    header: commandHeader(result, [{ word: 'found', text: countText(result) }, ...lead], facts),
+    sections: [findingsSection(result), methodSection(result)],
+  });
+}
+
+function findingsSection({ findings }: DoctorResult): Section {
+  return {
+    id: 'findings',
+    heading: 'Findings',
+    body:
+      findings.length === 0
+        ? markup`<p class="lead">Nothing that these rules look for was found.</p>`
+        : markup`<ol>${findings.map(item)}</ol>`,
+    css: `#findings li{margin:0 0 16px}#findings pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:8px;margin:4px 0 0}#findings small{color:var(--ink2)}#findings p{margin:4px 0;overflow-wrap:anywhere}#findings small code{overflow-wrap:anywhere}
+`,
+  };
+}
+
+function item(finding: Finding): Markup {
+  const cost = [costText(finding), shareText(finding)].filter((text) => text !== '').join(', ');
+  const shown = finding.diff === '' ? finding.excerpt : finding.diff.trimEnd();
+  return markup`<li><b>${finding.title}</b>${cost === '' ? '' : markup` · ${cost}`} · ${finding.sure}<br><small><code>${placeOf(finding)}</code> ${finding.rule}</small><p>${finding.why} ${finding.how}</p><pre><code>${shown}</code></pre></li>`;
+}
+
+function methodSection({ measured }: DoctorResult): Section {
+  const sentences = [
+    'certain: the code says so. likely: it does so in nearly every app that looks like this. hint: worth a look.',
+    ...(measured === undefined
+      ? []
+      : [
+          costNote,
+          'Not on a measured path: no request of this load ran through it; other routes may.',
+        ]),
+    'A change is written down where the code around it shows that it can be made. Review it, run your tests, and measure before and after.',
+  ];
+  return {
+    id: 'method',
+    heading: 'Method and limits',
+    body: markup`<ul>${sentences.map((text) => markup`<li>${text}</li>`)}</ul>`,
+  };
+}

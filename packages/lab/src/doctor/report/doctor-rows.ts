@@ -1,0 +1,51 @@
+import { fixed, percent, plural } from '../../report/format.ts';
+import type { Cost, DoctorResult, Finding } from '../result.ts';
+
+/** What blocks longer is written in milliseconds. */
+const longMicros = 1_000;
+
+/** `82 µs`, `14.2 ms`; why there is none otherwise. */
+export function costText({ cost, isOnMeasuredPath }: Finding): string {
+  if (cost !== undefined) return timeText(cost);
+  return isOnMeasuredPath === false ? 'not on a measured path' : '';
+}
+
+function timeText({ microsPerRequest: micros }: Cost): string {
+  if (micros >= longMicros) return `${fixed(micros / 1_000, micros < 10_000 ? 1 : 0)}\u00a0ms`;
+  return `${fixed(micros, micros < 10 ? 1 : 0)}\u00a0µs`;
+}
+
+export function shareText({ cost }: Finding): string {
+  return cost === undefined ? '' : `${percent(cost.share)} of the CPU`;
+}
+
+export function placeOf({ file, line, column }: Finding): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** What was looked at, in sentences. */
+export function circumstances({ app, measured }: DoctorResult): string[] {
+  const read = `${plural(app.files, 'file')} of code read${app.entry === undefined ? '' : `, from ${app.entry}`}`;
+  const framework = app.framework === undefined ? '' : `${app.framework} · `;
+  if (measured === undefined) {
+    return [`${framework}${read}.`];
+  }
+  const { request, requests, seconds, microsPerRequest, blockedMs, node, requestFrom } = measured;
+  return [
+    `${framework}Node ${node} · ${read}.`,
+    `${request}: ${fixed(requests)} requests in ${fixed(seconds, 1)} s, ${fixed(microsPerRequest, microsPerRequest < 100 ? 1 : 0)} µs of CPU each; the event loop was blocked for ${fixed(blockedMs.p99, 1)} ms at p99, ${fixed(blockedMs.longest, 1)} ms at most.`,
+    ...(requestFrom === '' ? [] : [requestFrom]),
+  ];
+}
+
+export function countText({ findings }: DoctorResult): string {
+  const counts = (['certain', 'likely', 'hint'] as const).flatMap((sure) => {
+    const count = findings.filter((each) => each.sure === sure).length;
+    return count === 0 ? [] : [`${fixed(count)} ${sure}`];
+  });
+  return counts.length === 0 ? 'nothing found' : counts.join(', ');
+}
+
+/** What a table of microseconds is to be read as. */
+export const costNote =
+  'Cost: time of the main thread for each request now, with what is called, as sampled under this load; it is what a change can gain at most.';

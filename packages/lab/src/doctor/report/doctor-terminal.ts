@@ -1,0 +1,65 @@
+import { cut, ends, tableWidth, wrap } from '../../report/columns.ts';
+import { fileLines, writtenFiles } from '../../report/file-lines.ts';
+import { seconds } from '../../report/format.ts';
+import { glyphsFor } from '../../report/glyphs.ts';
+import type { TerminalOptions } from '../../report/terminal-options.ts';
+import type { DoctorResult, Finding } from '../result.ts';
+import { circumstances, costNote, costText, countText, placeOf, shareText } from './doctor-rows.ts';
+
+const indent = '    ';
+
+/** The report of `redline doctor` for people in a terminal. */
+export function renderDoctorTerminal(result: DoctorResult, options: TerminalOptions): string {
+  const glyphs = glyphsFor(options.unicode);
+  const width = tableWidth(options.width);
+  const isMeasured = result.findings.some(({ cost }) => cost !== undefined);
+  const blocks = [
+    [
+      glyphs.rule.repeat(width),
+      ...ends(
+        `DOCTOR   ${result.title}`,
+        `${countText(result)} · ${seconds(result.durationSeconds)}`,
+        width,
+      ),
+      ...circumstances(result).flatMap((text) => wrap(text, width)),
+    ],
+    result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
+    ...result.findings.map((finding, index) => findingLines(finding, index + 1, width)),
+    result.findings.length === 0 ? wrap('Nothing that these rules look for was found.', width) : [],
+    [
+      ...(isMeasured ? wrap(costNote, width) : []),
+      ...fileLines(writtenFiles(options.files), width),
+      ...wrap('Next: redline try -- COMMAND, and redline bench before and after a change', width),
+    ],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function findingLines(finding: Finding, number: number, width: number): string[] {
+  const { title, rule, sure, why, how, excerpt, diff } = finding;
+  const inner = width - indent.length;
+  const indented = (text: string): string[] => wrap(text, inner).map((line) => indent + line);
+  const cost = [costText(finding), shareText(finding)].filter((text) => text !== '').join(', ');
+  return [
+    ...ends(
+      `${String(number).padStart(2)}  ${title}`,
+      [cost, sure].filter((text) => text !== '').join(' · '),
+      width,
+    ),
+    ...ends(`${indent}${placeOf(finding)}`, rule, width),
+    ...(diff === '' ? indented(excerpt) : []),
+    ...indented(why),
+    ...indented(how),
+    ...diffLines(diff).map((line) => indent + cut(line, inner)),
+  ];
+}
+
+/** What changes, without the lines around it: the page and the data have those. */
+function diffLines(diff: string): string[] {
+  return diff
+    .split('\n')
+    .filter((line) => /^[-+]/.test(line) && !/^(---|\+\+\+) /.test(line) && line.trim().length > 1);
+}

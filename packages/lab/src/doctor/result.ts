@@ -1,0 +1,75 @@
+/** How sure a finding is: the code says so, it most likely is so, or it is worth a look. */
+export type Sure = 'certain' | 'likely' | 'hint';
+
+/** What a finding costs now, as the profile of this app shows it. */
+export interface Cost {
+  /** Of the main thread per request, what it calls included; while it waits for something synchronous, that too. */
+  microsPerRequest: number;
+  /** Share of the samples in which the thread was busy. */
+  share: number;
+}
+
+export interface Finding {
+  rule: string;
+  title: string;
+  /** From the app's folder. */
+  file: string;
+  /** From 1. */
+  line: number;
+  column: number;
+  /** The line it is on. */
+  excerpt: string;
+  sure: Sure;
+  why: string;
+  how: string;
+  /** A unified diff; empty where the change is not one that can be written down here. */
+  diff: string;
+  /** Absent where it was not measured, or nothing of it was seen. */
+  cost?: Cost;
+  /** Whether the requests of the measurement ran through it. Absent where nothing was measured, or no profile can show it. */
+  isOnMeasuredPath?: boolean;
+}
+
+/** What a short load said of the app. */
+export interface Measured {
+  /** e.g. `GET /feed` */
+  request: string;
+  requestFrom: string;
+  requests: number;
+  seconds: number;
+  /** CPU of the process per request. */
+  microsPerRequest: number;
+  /** The longest time the event loop was not free, and the 99th percentile, in milliseconds. */
+  blockedMs: { longest: number; p99: number };
+  /** Bytes of a response, as it was sent. */
+  responseBytes: number;
+  samples: number;
+  node: string;
+}
+
+/** The result of `redline doctor`: the JSON file, and the only source of a report. */
+export interface DoctorResult {
+  schema: 1;
+  command: 'doctor';
+  title: string;
+  /** Command line as typed. */
+  invocation: string;
+  runId: string;
+  redlineVersion: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  durationSeconds: number;
+  app: {
+    /** As package.json has it, e.g. `Nest on Express`. */
+    framework?: string;
+    /** Files of code that were read. */
+    files: number;
+    /** Where the command starts, if it is known: then only what that imports was read. */
+    entry?: string;
+  };
+  /** Absent without a command: then only the code was looked at. */
+  measured?: Measured;
+  /** The most expensive first; what was not seen under the load last. */
+  findings: Finding[];
+  warnings: string[];
+}

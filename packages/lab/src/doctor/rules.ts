@@ -1,0 +1,43 @@
+import { agentWithoutKeepAlive } from './rules/agent-without-keep-alive.ts';
+import { awaitedQueue } from './rules/awaited-queue.ts';
+import { cacheWithoutSingleFlight } from './rules/cache-without-single-flight.ts';
+import { cachedJsonParsed } from './rules/cached-json-parsed.ts';
+import { clientPerRequest } from './rules/client-per-request.ts';
+import { compressionTwice } from './rules/compression-twice.ts';
+import { consoleOnRequest } from './rules/console-on-request.ts';
+import { keyvPrefixTwice } from './rules/keyv-prefix-twice.ts';
+import { loggerAsMiddleware } from './rules/logger-as-middleware.ts';
+import { mapBeforeSlice } from './rules/map-before-slice.ts';
+import { nestOnExpress } from './rules/nest-on-express.ts';
+import { nodeHttp } from './rules/node-http.ts';
+import { oldNode } from './rules/old-node.ts';
+import { prettyInProduction } from './rules/pretty-in-production.ts';
+import { processPerRequest } from './rules/process-per-request.ts';
+import { productionStart } from './rules/production-start.ts';
+import { redisWithoutPipelining } from './rules/redis-without-pipelining.ts';
+import { requestLogsMissing } from './rules/request-logs-missing.ts';
+import type { Rule } from './rules/rule.ts';
+import { syncOnRequest } from './rules/sync-on-request.ts';
+
+/** In the order in which findings of equal weight are shown. */
+export const rules: readonly Rule[] = [
+  syncOnRequest,
+  processPerRequest,
+  clientPerRequest,
+  nestOnExpress,
+  loggerAsMiddleware,
+  requestLogsMissing,
+  cacheWithoutSingleFlight,
+  cachedJsonParsed,
+  redisWithoutPipelining,
+  awaitedQueue,
+  agentWithoutKeepAlive,
+  compressionTwice,
+  consoleOnRequest,
+  mapBeforeSlice,
+  prettyInProduction,
+  keyvPrefixTwice,
+  productionStart,
+  oldNode,
+  nodeHttp,
+];

@@ -1,0 +1,85 @@
+import {
+  ancestors,
+  argumentsOf,
+  at,
+  bare,
+  enclosingFunction,
+  isFunction,
+  methodOf,
+  nameOf,
+  type Node,
+  withinFunction,
+} from '../syntax/node.ts';
+import type { SourceFile } from '../syntax/source-file.ts';
+
+/**
+ * Whether a piece of a function runs once at most, because its result is kept outside of it (`kept ??= read()`,
+ * `if (!kept) kept = read()`), or once a key (`if (!kept.has(key)) kept.set(key, read())`).
+ */
+export function doneOnce(file: SourceFile, node: Node): 'once' | 'a key' | undefined {
+  for (const above of ancestors(node)) {
+    if (isFunction(above)) break;
+    if (
+      above.type === 'AssignmentExpression' &&
+      /^(\?\?|\|\|)=$/.test(above['operator'] as string)
+    ) {
+      const left = bare(at(above, 'left'));
+      if (left !== undefined && isOutside(file, left, node))
+        return left['computed'] === true ? 'a key' : 'once';
+    }
+    if (above.type === 'IfStatement' && isAssigned(file, at(above, 'test')!, node)) return 'once';
+  }
+  return keepsByKey(file, node) ? 'a key' : undefined;
+}
+
+/** The test of the `if` mentions a variable from outside that the function assigns. */
+function isAssigned(file: SourceFile, test: Node, node: Node): boolean {
+  const fn = enclosingFunction(node);
+  const body = fn && at(fn, 'body');
+  if (body === undefined) return false;
+  const names = new Set<string>();
+  for (const each of withinFunction(test)) {
+    const isName = each.type === 'Identifier' || each.type === 'MemberExpression';
+    if (isName && isOutside(file, each, node)) names.add(file.textOf(each));
+  }
+  for (const each of withinFunction(body)) {
+    if (each.type === 'AssignmentExpression' && names.has(file.textOf(at(each, 'left')!)))
+      return true;
+  }
+  return false;
+}
+
+/** The function asks something from outside for a key, and sets it. */
+function keepsByKey(file: SourceFile, node: Node): boolean {
+  const body = at(enclosingFunction(node), 'body');
+  if (body === undefined) return false;
+  const asked = new Set<string>();
+  const given = new Set<string>();
+  for (const each of withinFunction(body)) {
+    const method = methodOf(each);
+    if (method !== undefined && argumentsOf(each).length > 0) {
+      const name = file.textOf(method.object);
+      if (/^(get|has)$/.test(method.name)) asked.add(name);
+      if (method.name === 'set') given.add(name);
+    }
+    const left = each.type === 'AssignmentExpression' ? bare(at(each, 'left')) : undefined;
+    if (left?.type === 'MemberExpression' && left['computed'] === true) {
+      const object = at(left, 'object')!;
+      if (isOutside(file, object, node)) given.add(file.textOf(object));
+    }
+    if (each.type === 'MemberExpression' && each['computed'] === true)
+      asked.add(file.textOf(at(each, 'object')!));
+  }
+  return [...given].some((name) => asked.has(name));
+}
+
+/** Whether a name, or the object of a path, lives longer than the call of the function around a node. */
+function isOutside(file: SourceFile, name: Node, node: Node): boolean {
+  if (name.type === 'ThisExpression') return true;
+  if (name.type === 'MemberExpression') return isOutside(file, bare(at(name, 'object'))!, node);
+  if (name.type !== 'Identifier') return false;
+  const binding = file.scopes.find(nameOf(name)!, name);
+  if (binding === undefined) return false;
+  const fn = enclosingFunction(node);
+  return fn === undefined || binding.scope.start < fn.start || binding.scope.end > fn.end;
+}

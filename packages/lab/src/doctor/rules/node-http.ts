@@ -1,0 +1,111 @@
+import { jsonAt } from '../app/read-app.ts';
+import type { App } from '../app/app.ts';
+import type { Edit } from '../edits.ts';
+import { argumentsOf, at, type Node, propertyOf, stringOf } from '../syntax/node.ts';
+import type { SourceFile } from '../syntax/source-file.ts';
+import type { Rule } from './rule.ts';
+
+/** What makes a server on Node's own HTTP, and the framework's name. */
+const servers: readonly [origin: RegExp, name: string][] = [
+  [/^@nestjs\/core\.NestFactory\.create$/, 'Nest'],
+  [/^(express|express\.express)$/, 'Express'],
+  [/^(fastify|fastify\.fastify)$/, 'Fastify'],
+  [/^koa$/, 'Koa'],
+  [/^http\.(createServer|Server)$/, 'This server'],
+];
+/** `node` in a script, and what comes before it. */
+const nodeInScript = /(^|\s)node(?=\s+[^&|;\s])/;
+
+export const nodeHttp: Rule = {
+  id: 'node-http',
+  title: 'HTTP parsed and written by JavaScript',
+  *look(app) {
+    if (hasEngine(app)) return;
+    const [first] = servers.flatMap(([pattern, name]) =>
+      app.sources.flatMap((file) => {
+        const call = file.calls().find((each) => {
+          const origin = app.modules.originOf({ file, node: at(each, 'callee')! });
+          return origin !== undefined && pattern.test(origin) && !isEncrypted(each);
+        });
+        return call === undefined ? [] : [{ file, call, name }];
+      }),
+    );
+    if (first === undefined) return;
+    const { file, call, name } = first;
+    const edits = scriptEdit(app);
+    yield {
+      file,
+      start: call.start,
+      end: call.end,
+      sure: 'likely',
+      why: `${name} stands on node:http, whose parser, headers and writes are JavaScript's work for each request.`,
+      how: 'node --import @redline/http/register puts a native engine below it, without a change to the code; redline try measures that.',
+      ...(edits === undefined ? {} : { edits }),
+      seen: {
+        packages: [
+          'node:_http',
+          'node:http',
+          'node:internal/http',
+          'node:net',
+          'node:internal/stream_base_commons',
+        ],
+      },
+    };
+  },
+};
+
+export function hasEngine({ sources, modules, start, project }: App): boolean {
+  const words = [
+    ...(start?.words ?? []),
+    start?.env['NODE_OPTIONS'] ?? '',
+    ...Object.values(project?.scripts ?? {}),
+  ];
+  if (words.some((each) => each.includes('@redline/http'))) return true;
+  return sources.some(
+    (file) =>
+      [
+        ...file.all('ImportDeclaration').map((each) => stringOf(at(each, 'source'))),
+        ...requires(file),
+      ].some((source) => /^@redline\/http(\/register)?$/.test(source ?? '')) ||
+      file
+        .calls()
+        .some((each) =>
+          /^@redline\/(nest\.RedlineFactory\.|http\.)/.test(
+            modules.originOf({ file, node: at(each, 'callee')! }) ?? '',
+          ),
+        ),
+  );
+}
+
+function requires(file: SourceFile): (string | undefined)[] {
+  return file
+    .all('CallExpression')
+    .filter((each) => at(each, 'callee')?.['name'] === 'require')
+    .map((each) => stringOf(argumentsOf(each)[0]));
+}
+
+/** The engine leaves TLS to Node. */
+function isEncrypted(call: Node): boolean {
+  return argumentsOf(call).some((each) =>
+    ['https', 'httpsOptions', 'http2', 'serverFactory'].some(
+      (key) => propertyOf(each, key) !== undefined,
+    ),
+  );
+}
+
+/** The start script with the engine imported first. */
+function scriptEdit({ packageJson, project, start }: App): Edit[] | undefined {
+  const name = ['start:prod', 'start', 'serve'].find(
+    (each) => project?.scripts[each] !== undefined,
+  );
+  const script = name === undefined ? undefined : jsonAt(packageJson, 'scripts', name);
+  const text = stringOf(script);
+  if (packageJson === undefined || script === undefined || text === undefined) return undefined;
+  // The command that was given may be another than the one the script starts.
+  const isStarted = start?.words.every((word) => text.includes(word)) ?? true;
+  if (!isStarted || !nodeInScript.test(text)) return undefined;
+  const changed = text.replace(nodeInScript, '$1node --import @redline/http/register');
+  return [
+    { file: packageJson, start: script.start, end: script.end, text: JSON.stringify(changed) },
+  ];
+}

@@ -1,0 +1,31 @@
+import type { Sure } from '../result.ts';
+import type { App } from '../app/app.ts';
+import type { Edit } from '../edits.ts';
+
+/** A place where a rule found what it looks for. */
+export interface Sighting {
+  /** A file of the app, with its text. */
+  file: { path: string; name: string; text: string };
+  /** From the first character of the file, the end not included. */
+  start: number;
+  end: number;
+  sure: Sure;
+  /** What it costs, in one sentence. */
+  why: string;
+  /** What to do about it, in one sentence. */
+  how: string;
+  /** The change itself, where it can be written without knowing more than the code shows. */
+  edits?: Edit[];
+  /** Where a profile shows it. */
+  seen?: Seen;
+}
+
+/** The calls of these names in the function around the place, or everything in these packages or modules of Node. */
+export type Seen = { calls: readonly string[] } | { packages: readonly string[] };
+
+export interface Rule {
+  id: string;
+  /** What was found, as a heading: no sentence. */
+  title: string;
+  look(app: App): Iterable<Sighting>;
+}

@@ -1,0 +1,469 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  argumentsOf,
+  at,
+  bare,
+  enclosingClass,
+  enclosingFunction,
+  isCall,
+  isClass,
+  isFunction,
+  listAt,
+  nameOf,
+  type Node,
+  propertyOf,
+  stringOf,
+  withinFunction,
+} from './node.ts';
+import type { Binding } from './scopes.ts';
+import type { SourceFile } from './source-file.ts';
+
+/** A piece of code, and the file it is in. */
+export interface Code {
+  file: SourceFile;
+  node: Node;
+}
+
+/** Chains of names are short; a circle of them ends here. */
+const mostSteps = 12;
+const endings = [
+  '',
+  '.ts',
+  '.js',
+  '.mts',
+  '.mjs',
+  '.cts',
+  '.cjs',
+  '.tsx',
+  '.jsx',
+  '/index.ts',
+  '/index.js',
+];
+
+/** What the names of an app stand for, across its files, as far as the code alone tells. */
+export class Modules {
+  readonly #files: ReadonlyMap<string, SourceFile>;
+  readonly #exports = new Map<SourceFile, Map<string, Node>>();
+
+  constructor(files: ReadonlyMap<string, SourceFile>) {
+    this.#files = files;
+  }
+
+  /**
+   * Where a value comes from, as a chain from a package: `fs.readFileSync`, `express()` for what it returns,
+   * `bullmq.Queue()` for an instance. Undefined where the code does not say.
+   */
+  originOf({ file, node }: Code, steps: number = mostSteps): string | undefined {
+    const value = bare(node);
+    if (value === undefined || steps === 0) return undefined;
+    const next = (of: Node | undefined): string | undefined =>
+      of === undefined ? undefined : this.originOf({ file, node: of }, steps - 1);
+    switch (value.type) {
+      case 'Identifier':
+      case 'TSTypeReference': {
+        if (value.type === 'TSTypeReference') return next(at(value, 'typeName'));
+        const binding = file.scopes.find(nameOf(value)!, value);
+        return binding && this.#originOfBinding({ file, binding }, steps - 1);
+      }
+      case 'TSQualifiedName': {
+        const left = next(at(value, 'left'));
+        return left === undefined ? undefined : `${left}.${nameOf(at(value, 'right'))}`;
+      }
+      case 'MemberExpression':
+        return this.#originOfMember({ file, node: value }, steps - 1);
+      case 'CallExpression':
+      case 'NewExpression':
+        return this.#originOfCall({ file, node: value }, steps - 1);
+      case 'ImportExpression':
+        return packageOf(stringOf(at(value, 'source')));
+      case 'AwaitExpression':
+        return next(at(value, 'argument'));
+      case 'ConditionalExpression':
+        return next(at(value, 'consequent')) ?? next(at(value, 'alternate'));
+      case 'LogicalExpression':
+        return next(at(value, 'right')) ?? next(at(value, 'left'));
+      case 'AssignmentExpression':
+        return next(at(value, 'right'));
+      default:
+        return undefined;
+    }
+  }
+
+  /** The function of the app that a callee stands for. */
+  functionOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+    const value = bare(node);
+    if (value === undefined || steps === 0) return undefined;
+    if (isFunction(value)) return { file, node: value };
+    if (isCall(value)) {
+      // `handler.bind(this)` is the handler.
+      const callee = bare(at(value, 'callee'));
+      const isBound =
+        callee?.type === 'MemberExpression' && nameOf(at(callee, 'property')) === 'bind';
+      return isBound
+        ? this.functionOf({ file, node: at(callee, 'object')! }, steps - 1)
+        : undefined;
+    }
+    const declared = this.#declarationOf({ file, node: value }, steps - 1);
+    if (declared === undefined) return undefined;
+    if (isFunction(declared.node)) return declared;
+    return declared.node === value ? undefined : this.functionOf(declared, steps - 1);
+  }
+
+  /** The class of the app that an expression or a type names. */
+  classOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+    const value = bare(node);
+    if (value === undefined || steps === 0) return undefined;
+    if (isClass(value)) return { file, node: value };
+    const named = value.type === 'TSTypeReference' ? at(value, 'typeName') : value;
+    if (named?.type !== 'Identifier') return undefined;
+    const declared = this.#declarationOf({ file, node: named }, steps - 1);
+    return declared && isClass(declared.node) ? declared : undefined;
+  }
+
+  /** The class that a value is an instance of: `new Catalog()`, `this.catalog`, a parameter with a type. */
+  instanceOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+    const value = bare(node);
+    if (value === undefined || steps === 0) return undefined;
+    if (value.type === 'ThisExpression') {
+      const around = enclosingClass(value);
+      return around && { file, node: around };
+    }
+    if (value.type === 'NewExpression')
+      return this.classOf({ file, node: at(value, 'callee')! }, steps - 1);
+    if (value.type === 'Identifier') {
+      const binding = file.scopes.find(nameOf(value)!, value);
+      if (binding === undefined) return undefined;
+      const type = typeOf(binding.identifier);
+      if (type !== undefined) return this.classOf({ file, node: type }, steps - 1);
+      const declared = this.#declarationOf({ file, node: value }, steps - 1);
+      return declared && declared.node !== value ? this.instanceOf(declared, steps - 1) : undefined;
+    }
+    if (value.type !== 'MemberExpression') return undefined;
+    const field = this.#fieldOf({ file, node: value }, steps - 1);
+    if (field === undefined) return undefined;
+    const { type, value: given } = field;
+    return (
+      (type && this.classOf({ file: field.file, node: type }, steps - 1)) ??
+      (given && this.instanceOf({ file: field.file, node: given }, steps - 1))
+    );
+  }
+
+  /** The file of the app that a relative specifier names. */
+  fileOf(from: SourceFile, specifier: string | undefined): SourceFile | undefined {
+    if (specifier === undefined || !/^\.{0,2}\//.test(specifier)) return undefined;
+    const path = join(dirname(from.path), specifier);
+    // TypeScript writes the name of the file that will be.
+    const stem = path.replace(/\.([mc]?)js$/, '.$1ts');
+    for (const each of [stem, ...endings.map((ending) => path + ending)]) {
+      const found = this.#files.get(each);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** What a module of the app exports under a name. */
+  exportOf(file: SourceFile, name: string, steps: number = mostSteps): Code | undefined {
+    if (steps === 0) return undefined;
+    let known = this.#exports.get(file);
+    if (known === undefined) {
+      known = exportsOf(file);
+      this.#exports.set(file, known);
+    }
+    const node = known.get(name);
+    if (node?.type === 'ExportSpecifier') {
+      const declaration = node.parent;
+      const source = stringOf(at(declaration, 'source'));
+      if (source === undefined) return { file, node: at(node, 'local')! };
+      const other = this.fileOf(file, source);
+      return other && this.exportOf(other, nameOf(at(node, 'local')) ?? name, steps - 1);
+    }
+    if (node !== undefined) return { file, node };
+    for (const each of file.all('ExportAllDeclaration')) {
+      const other = this.fileOf(file, stringOf(at(each, 'source')));
+      const found = other && this.exportOf(other, name, steps - 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #originOfBinding(
+    { file, binding }: { file: SourceFile; binding: Binding },
+    steps: number,
+  ): string | undefined {
+    if (binding.kind === 'import') {
+      const { specifier, name } = importOf(binding);
+      const own = packageOf(specifier);
+      if (own !== undefined) return joined(own, name);
+      const other = this.fileOf(file, specifier);
+      const exported = other && name !== undefined ? this.exportOf(other, name, steps) : undefined;
+      return exported && this.originOf(exported, steps);
+    }
+    const type = typeOf(binding.identifier);
+    if (type !== undefined) {
+      const origin = this.originOf({ file, node: type }, steps);
+      if (origin !== undefined) return `${origin}()`;
+    }
+    if (binding.kind !== 'variable') return undefined;
+    const init = at(binding.node, 'init');
+    if (init === undefined) return this.#originOfAssigned({ file, binding }, steps);
+    const from = this.originOf({ file, node: init }, steps);
+    const path = pathIn(at(binding.node, 'id'), binding.identifier);
+    if (from !== undefined) return path?.reduce((chain, name) => joined(chain, name)!, from);
+    const [only, ...others] = path ?? [];
+    const other = this.#requiredFile({ file, node: init });
+    if (other === undefined || only === undefined || others.length > 0) return undefined;
+    const exported = this.exportOf(other, only, steps);
+    return exported && this.originOf(exported, steps);
+  }
+
+  /** `let client; client = new Redis()` */
+  #originOfAssigned(
+    { file, binding }: { file: SourceFile; binding: Binding },
+    steps: number,
+  ): string | undefined {
+    for (const each of file.all('AssignmentExpression')) {
+      const left = at(each, 'left');
+      if (left?.type !== 'Identifier' || nameOf(left) !== binding.name) continue;
+      if (file.scopes.find(binding.name, left) !== binding) continue;
+      const origin = this.originOf({ file, node: at(each, 'right')! }, steps);
+      if (origin !== undefined) return origin;
+    }
+    return undefined;
+  }
+
+  #originOfMember({ file, node }: Code, steps: number): string | undefined {
+    const object = bare(at(node, 'object'))!;
+    const name = nameOf(at(node, 'property'));
+    if (node['computed'] === true || name === undefined) return undefined;
+    const origin = this.originOf({ file, node: object }, steps);
+    if (origin !== undefined) return joined(origin, name);
+    const field = this.#fieldOf({ file, node }, steps);
+    if (field !== undefined) {
+      const { type, value } = field;
+      const ofType = type && this.originOf({ file: field.file, node: type }, steps);
+      if (ofType !== undefined) return `${ofType}()`;
+      return value && this.originOf({ file: field.file, node: value }, steps);
+    }
+    const declared = this.#declarationOf({ file, node }, steps);
+    return declared && declared.node !== node ? this.originOf(declared, steps) : undefined;
+  }
+
+  #originOfCall({ file, node }: Code, steps: number): string | undefined {
+    const callee = at(node, 'callee')!;
+    if (callee.type === 'Identifier' && nameOf(callee) === 'require') {
+      const [given] = argumentsOf(node);
+      return file.scopes.find('require', callee) === undefined
+        ? packageOf(stringOf(given))
+        : undefined;
+    }
+    const origin = this.originOf({ file, node: callee }, steps);
+    if (origin === 'util.promisify') {
+      const [given] = argumentsOf(node);
+      return given && this.originOf({ file, node: given }, steps);
+    }
+    if (origin !== undefined) return `${origin}()`;
+    const own = this.functionOf({ file, node: callee }, steps);
+    if (own === undefined) return undefined;
+    for (const returned of returnedBy(own.node)) {
+      const found = this.originOf({ file: own.file, node: returned }, steps);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** A property of an instance of a class of the app: what its type is, or what it is given. */
+  #fieldOf(
+    { file, node }: Code,
+    steps: number,
+  ): { file: SourceFile; type: Node | undefined; value: Node | undefined } | undefined {
+    const object = bare(at(node, 'object'));
+    const name = nameOf(at(node, 'property'));
+    const owner = object && this.instanceOf({ file, node: object }, steps);
+    if (owner === undefined || name === undefined) return undefined;
+    const members = listAt(at(owner.node, 'body'), 'body');
+    for (const member of members) {
+      if (member.type === 'PropertyDefinition' && nameOf(at(member, 'key')) === name) {
+        return { file: owner.file, type: typeOf(member), value: at(member, 'value') };
+      }
+    }
+    const constructor = at(
+      members.find((each) => each['kind'] === 'constructor'),
+      'value',
+    );
+    for (const each of listAt(constructor, 'params')) {
+      const parameter = each.type === 'TSParameterProperty' ? at(each, 'parameter') : undefined;
+      const identifier =
+        parameter?.type === 'AssignmentPattern' ? at(parameter, 'left') : parameter;
+      if (nameOf(identifier) === name) {
+        return { file: owner.file, type: typeOf(identifier), value: at(parameter, 'right') };
+      }
+    }
+    for (const each of constructor === undefined ? [] : withinFunction(at(constructor, 'body')!)) {
+      const left = each.type === 'AssignmentExpression' ? at(each, 'left') : undefined;
+      if (left?.type !== 'MemberExpression' || at(left, 'object')?.type !== 'ThisExpression')
+        continue;
+      if (nameOf(at(left, 'property')) === name) {
+        return { file: owner.file, type: undefined, value: at(each, 'right') };
+      }
+    }
+    return undefined;
+  }
+
+  /** What a name or a path of names was declared as: a function, a class, or the value of a variable. */
+  #declarationOf({ file, node }: Code, steps: number): Code | undefined {
+    if (steps === 0) return undefined;
+    if (node.type === 'Identifier') {
+      const binding = file.scopes.find(nameOf(node)!, node);
+      if (binding === undefined) return undefined;
+      if (binding.kind === 'function' || binding.kind === 'class')
+        return { file, node: binding.node };
+      if (binding.kind === 'import') {
+        const { specifier, name } = importOf(binding);
+        const other = this.fileOf(file, specifier);
+        const found = other && name !== undefined ? this.exportOf(other, name, steps) : undefined;
+        return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
+      }
+      const init = bare(at(binding.node, 'init'));
+      if (binding.kind !== 'variable' || init === undefined) return undefined;
+      const path = pathIn(at(binding.node, 'id'), binding.identifier);
+      const other = this.#requiredFile({ file, node: init });
+      if (other !== undefined) {
+        const found = this.exportOf(other, path?.[0] ?? 'default', steps);
+        return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
+      }
+      return path?.length === 0 ? { file, node: init } : undefined;
+    }
+    if (node.type !== 'MemberExpression' || node['computed'] === true) return undefined;
+    return this.#memberOf({ file, node }, steps - 1);
+  }
+
+  #memberOf({ file, node }: Code, steps: number): Code | undefined {
+    const object = bare(at(node, 'object'))!;
+    const name = nameOf(at(node, 'property'))!;
+    const owner =
+      this.instanceOf({ file, node: object }, steps) ?? this.classOf({ file, node: object }, steps);
+    if (owner !== undefined) {
+      const method = listAt(at(owner.node, 'body'), 'body').find(
+        (each) => nameOf(at(each, 'key')) === name,
+      );
+      const value = at(method, 'value');
+      return value && { file: owner.file, node: value };
+    }
+    if (object.type !== 'Identifier') return undefined;
+    const binding = file.scopes.find(nameOf(object)!, object);
+    if (binding === undefined) return undefined;
+    const other =
+      binding.kind === 'import'
+        ? this.fileOf(file, importOf(binding).specifier)
+        : this.#requiredFile({ file, node: at(binding.node, 'init') ?? binding.node });
+    if (other !== undefined) {
+      const found = this.exportOf(other, name, steps);
+      return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
+    }
+    const value = propertyOf(bare(at(binding.node, 'init')), name);
+    return value && { file, node: value };
+  }
+
+  /** The file of the app that `require('./x')` or `await import('./x')` brings. */
+  #requiredFile({ file, node }: Code): SourceFile | undefined {
+    const value = node.type === 'AwaitExpression' ? at(node, 'argument') : node;
+    if (value?.type === 'ImportExpression') return this.fileOf(file, stringOf(at(value, 'source')));
+    if (value?.type !== 'CallExpression' || nameOf(at(value, 'callee')) !== 'require')
+      return undefined;
+    return this.fileOf(file, stringOf(argumentsOf(value)[0]));
+  }
+}
+
+/** The expressions that a function returns. */
+export function returnedBy(fn: Node): Node[] {
+  const body = at(fn, 'body');
+  if (body === undefined) return [];
+  if (body.type !== 'BlockStatement') return [body];
+  const found: Node[] = [];
+  for (const each of withinFunction(body)) {
+    const value = each.type === 'ReturnStatement' ? bare(at(each, 'argument')) : undefined;
+    if (value !== undefined && enclosingFunction(each) === fn) found.push(value);
+  }
+  return found;
+}
+
+/** Whether a file of the app lies there; TypeScript's names for it included. */
+export function resolveOnDisk(from: string, specifier: string): string | undefined {
+  if (!/^\.{0,2}\//.test(specifier)) return undefined;
+  const path = join(dirname(from), specifier);
+  const stem = path.replace(/\.([mc]?)js$/, '.$1ts');
+  return [stem, ...endings.map((ending) => path + ending)].find(
+    (each) => existsSync(each) && statSync(each).isFile(),
+  );
+}
+
+/** A package or a module of Node by the name it is imported under; undefined for a file of the app. */
+function packageOf(specifier: string | undefined): string | undefined {
+  if (specifier === undefined || /^[./#]/.test(specifier)) return undefined;
+  return specifier.replace(/^node:/, '');
+}
+
+function joined(chain: string, name: string | undefined): string {
+  return name === undefined || name === 'default' ? chain : `${chain}.${name}`;
+}
+
+function importOf({ node }: Binding): { specifier: string | undefined; name: string | undefined } {
+  const specifier = stringOf(at(node.parent, 'source'));
+  if (node.type === 'ImportSpecifier') return { specifier, name: nameOf(at(node, 'imported')) };
+  return { specifier, name: node.type === 'ImportDefaultSpecifier' ? 'default' : undefined };
+}
+
+/** The names that lead from a value to a part of it that a pattern takes out; undefined where a list is on the way. */
+function pathIn(pattern: Node | undefined, identifier: Node): string[] | undefined {
+  if (pattern === identifier) return [];
+  if (pattern?.type === 'AssignmentPattern') return pathIn(at(pattern, 'left'), identifier);
+  if (pattern?.type !== 'ObjectPattern') return undefined;
+  for (const each of listAt(pattern, 'properties')) {
+    const rest = each.type === 'Property' ? pathIn(at(each, 'value'), identifier) : undefined;
+    const name = nameOf(at(each, 'key'));
+    if (rest !== undefined && name !== undefined) return [name, ...rest];
+  }
+  return undefined;
+}
+
+/** The type that is written at a name or a property. */
+function typeOf(node: Node | undefined): Node | undefined {
+  return at(at(node, 'typeAnnotation'), 'typeAnnotation');
+}
+
+function exportsOf(file: SourceFile): Map<string, Node> {
+  const found = new Map<string, Node>();
+  for (const each of file.all('ExportNamedDeclaration')) {
+    for (const specifier of listAt(each, 'specifiers')) {
+      found.set(nameOf(at(specifier, 'exported')) ?? '', specifier);
+    }
+    const declaration = at(each, 'declaration');
+    const own = nameOf(at(declaration, 'id'));
+    if (own !== undefined && declaration !== undefined) found.set(own, declaration);
+    for (const declarator of listAt(declaration, 'declarations')) {
+      const id = at(declarator, 'id');
+      if (id?.type === 'Identifier') found.set(nameOf(id)!, id);
+    }
+  }
+  for (const each of file.all('ExportDefaultDeclaration')) {
+    const declaration = bare(at(each, 'declaration'));
+    if (declaration !== undefined) found.set('default', declaration);
+  }
+  for (const each of file.all('AssignmentExpression')) {
+    const left = bare(at(each, 'left'));
+    const right = bare(at(each, 'right'));
+    if (left?.type !== 'MemberExpression' || right === undefined) continue;
+    const target = file.textOf(left);
+    if (target === 'module.exports') {
+      found.set('default', right);
+      for (const property of right.type === 'ObjectExpression' ? listAt(right, 'properties') : []) {
+        const value = bare(at(property, 'value'));
+        if (value !== undefined) found.set(nameOf(at(property, 'key')) ?? '', value);
+      }
+    }
+    const name = /^(?:module\.)?exports\.(\w+)$/.exec(target)?.[1];
+    if (name !== undefined) found.set(name, right);
+  }
+  return found;
+}

@@ -1,0 +1,95 @@
+import { parseSync } from 'oxc-parser';
+import { childrenOf, type Node } from './node.ts';
+import { Scopes } from './scopes.ts';
+
+export interface Place {
+  /** From 1. */
+  line: number;
+  column: number;
+}
+
+/** A file of the app with its syntax tree. */
+export class SourceFile {
+  /** In full. */
+  readonly path: string;
+  /** From the app's folder. */
+  readonly name: string;
+  readonly text: string;
+  readonly program: Node;
+  /** All nodes by type, in the order of the source. */
+  readonly #byType = new Map<string, Node[]>();
+  readonly #lineStarts: number[] = [0];
+  #scopes: Scopes | undefined;
+
+  private constructor(path: string, name: string, text: string, program: Node, shift = 0) {
+    this.path = path;
+    this.name = name;
+    this.text = text;
+    this.program = program;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) {
+      this.#lineStarts.push(end + 1);
+    }
+    this.#index(program, undefined, shift);
+  }
+
+  /** Undefined where a file cannot be parsed: what is wrong with it is for its compiler to say. */
+  static parse(path: string, name: string, text: string): SourceFile | undefined {
+    for (const sourceType of ['module', 'commonjs', 'script'] as const) {
+      const { program, errors } = parseSync(path, text, { sourceType, preserveParens: false });
+      if (errors.every(({ severity }) => severity !== 'Error')) {
+        return new SourceFile(path, name, text, program as unknown as Node);
+      }
+    }
+    return undefined;
+  }
+
+  /** JSON is an expression: in brackets, the same parser reads it. */
+  static parseJson(path: string, name: string, text: string): SourceFile | undefined {
+    const { program, errors } = parseSync('json.js', `(${text}\n)`, { preserveParens: false });
+    if (errors.length > 0) return undefined;
+    return new SourceFile(path, name, text, program as unknown as Node, 1);
+  }
+
+  get scopes(): Scopes {
+    return (this.#scopes ??= new Scopes(this.program));
+  }
+
+  all(...types: readonly string[]): Node[] {
+    return types.flatMap((type) => this.#byType.get(type) ?? []);
+  }
+
+  /** Calls and `new`, in the order of the source. */
+  calls(): Node[] {
+    return this.all('CallExpression', 'NewExpression').toSorted((a, b) => a.start - b.start);
+  }
+
+  textOf({ start, end }: { start: number; end: number }): string {
+    return this.text.slice(start, end);
+  }
+
+  placeOf(offset: number): Place {
+    let low = 0;
+    let high = this.#lineStarts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#lineStarts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - this.#lineStarts[low]! + 1 };
+  }
+
+  lineText(line: number): string {
+    const start = this.#lineStarts[line - 1] ?? 0;
+    return this.text.slice(start, this.#lineStarts[line] ?? this.text.length).replace(/\r?\n$/, '');
+  }
+
+  #index(node: Node, parent: Node | undefined, shift: number): void {
+    node.parent = parent;
+    node.start -= shift;
+    node.end -= shift;
+    const known = this.#byType.get(node.type);
+    if (known === undefined) this.#byType.set(node.type, [node]);
+    else known.push(node);
+    for (const child of childrenOf(node)) this.#index(child, node, shift);
+  }
+}

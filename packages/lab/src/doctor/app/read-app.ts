@@ -18,7 +18,7 @@ const skippedFolders =
 const mostFiles = 3_000;
 /** A file beyond it was generated or bundled. */
 const mostBytes = 500_000;
-const textNames = ['.nvmrc', '.node-version', 'Dockerfile', 'Procfile'];
+const textNames = ['.nvmrc', '.node-version', 'Dockerfile'];
 
 /** Reads the app of a folder without running anything of it. */
 export function readApp(folder: string, typed: CommandLine | undefined): App {

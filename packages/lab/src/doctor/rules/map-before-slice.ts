@@ -32,7 +32,7 @@ export const mapBeforeSlice: Rule = {
           start: at(call, 'callee')!.end - 'slice'.length,
           end: call.end,
           sure: isPure ? reach : 'hint',
-          why: 'Every item is mapped, and most of what that makes is thrown away.',
+          why: 'Every item is mapped, and most of what that makes is discarded.',
           how: 'Slice first, then map.',
           ...(isPure
             ? { edits: [{ file, start: map.object.end, end: call.end, text: sliced + mapped }] }

@@ -26,7 +26,7 @@ export const productionStart: Rule = {
         start: script.start,
         end: script.end,
         sure: 'certain',
-        why: `"${name}" sets ${environment}: Express renders views anew, and frameworks check and report more for each request.`,
+        why: `"${name}" sets ${environment}: Express compiles its views again, and frameworks check and report more for each request.`,
         how: 'Start it with NODE_ENV=production.',
         edits: [
           {

@@ -131,7 +131,21 @@ async function prove(names: readonly string[]): Promise<void> {
     registry: registry.url,
     version: commonVersion(root),
   };
-  for (const name of names) await proofs[name]!(options);
+  const failed: string[] = [];
+  for (const name of names) {
+    try {
+      await proofs[name]!(options);
+    } catch (error) {
+      // All that is wrong is worth knowing at once: a run takes minutes.
+      if (!(error instanceof ReleaseError)) throw error;
+      say(error.message);
+      failed.push(name);
+    }
+  }
+  if (failed.length > 0) {
+    const again = `To repeat them alone: npm run release -- ${failed.join(' ')}`;
+    throw new ReleaseError(`Not proved: ${failed.join(', ')}. ${again}`);
+  }
 }
 
 /** What the build left; all of it, or the release ends. */

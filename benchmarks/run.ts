@@ -17,6 +17,7 @@ Scenarios  ${scenarios.join(', ')}
 Proofs     ${proofs.join(', ')}
 
 A scenario takes every option of \`redline bench\`. Long ones:
+  arena         8 minutes; 2 with --quick
   defer         2 hours; 20 minutes with --quick
   http          50 minutes; 6 with --quick --restarts 1
   frameworks    17 minutes; 5 with --quick

@@ -1,4 +1,4 @@
-//! The answers of http-work.js in Rust: hyper on one thread, as Node has one.
+//! The answers of http-work.js in Rust, and the endpoints of HttpArena: hyper on one thread, as Node has one.
 
 use std::convert::Infallible;
 use std::env;
@@ -19,6 +19,7 @@ use tokio::task::LocalSet;
 const CHUNKS: usize = 16;
 const CHUNK_BYTES: usize = 64 * 1024;
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -53,9 +54,37 @@ async fn answer(request: Request<Incoming>, texts: Texts) -> Result<Response<Bod
                 (0..CHUNKS).map(move |_| Ok::<_, Infallible>(Frame::data(texts.chunk.clone())));
             of(BYTES, StreamBody::new(stream::iter(chunks)).boxed_unsync())
         }
+        (&Method::GET, "/pipeline") => of(TEXT, Full::from("ok").boxed_unsync()),
+        (_, "/baseline11") => sum(request).await,
+        (&Method::GET, path) => match path.strip_prefix("/delay/").map(str::parse) {
+            Some(Ok(ms)) => {
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+                of(TEXT, Full::from(ms.to_string()).boxed_unsync())
+            }
+            _ => status(StatusCode::NOT_FOUND),
+        },
         _ => status(StatusCode::NOT_FOUND),
     };
     Ok(answer)
+}
+
+/// Of the parameters `a` and `b`, and of the body.
+async fn sum(request: Request<Incoming>) -> Response<Body> {
+    let query = request.uri().query().unwrap_or_default();
+    let parameters: i64 = query
+        .split('&')
+        .filter_map(|pair| pair.strip_prefix("a=").or_else(|| pair.strip_prefix("b=")))
+        .filter_map(|value| value.parse::<i64>().ok())
+        .sum();
+    let Ok(body) = request.into_body().collect().await else {
+        return status(StatusCode::BAD_REQUEST);
+    };
+    let body = body.to_bytes();
+    let posted: i64 = std::str::from_utf8(&body)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or_default();
+    of(TEXT, Full::from((parameters + posted).to_string()).boxed_unsync())
 }
 
 fn work() {

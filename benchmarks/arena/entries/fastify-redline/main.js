@@ -1,0 +1,9 @@
+// One thread for each core, as the guide to deployment says; all of them listen on one port.
+import { availableParallelism } from 'node:os';
+import process from 'node:process';
+import { runThreads } from '@redline/http';
+
+runThreads(
+  Number(process.env.THREADS ?? availableParallelism()),
+  new URL('server.js', import.meta.url),
+);

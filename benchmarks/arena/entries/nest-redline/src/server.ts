@@ -1,0 +1,16 @@
+// Nest on Fastify, with the server of @redline/http underneath.
+import 'reflect-metadata';
+import compress from '@fastify/compress';
+import { RedlineFactory } from '@redline/nest';
+import { ArenaModule } from './arena.module.js';
+
+const app = await RedlineFactory.create(ArenaModule, { logger: ['error', 'warn'] });
+await app.register(compress);
+// Bodies without a content type, too.
+app
+  .getHttpAdapter()
+  .getInstance()
+  .addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+await app.listen(Number(process.env['PORT'] ?? 8080), process.env['HOST'] ?? '0.0.0.0');
+
+export const close = (): Promise<void> => app.close();

@@ -19,6 +19,6 @@ export function ratioText(ratio: Interval | undefined): string {
 
 /** How much was measured, and a warning where that is little. */
 export function ofRun(restarts: number, blocks: number): string {
-  const count = `${restarts} ${restarts === 1 ? 'restart' : 'restarts'} × ${blocks} interleaved blocks`;
+  const count = `${restarts} ${restarts === 1 ? 'restart' : 'restarts'} × ${blocks} interleaved ${blocks === 1 ? 'block' : 'blocks'}`;
   return restarts < 3 ? `a quick look (${count})` : count;
 }

@@ -201,8 +201,8 @@ function describeRun({ machine, load, startedAt, groups }: BenchResult): string 
 function describeSync({ machine, load, startedAt, precision, groups }: BenchResult): string {
   const { restarts, blocks } = groups?.[0]?.precision ?? precision;
   return [
-    `\`spawnSync\` was measured in a run of its own, ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},\nNode ${machine.node.slice(1)}; ${load.connections} connection,`,
-    `${ofRun(restarts, blocks)}: [benchmarks/results/spawn-sync.json](../../benchmarks/results/spawn-sync.json).`,
+    `\`spawnSync\` was measured in a run of its own, ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
+    `Node ${machine.node.slice(1)}; ${load.connections} connection, ${ofRun(restarts, blocks)}: [benchmarks/results/spawn-sync.json](../../benchmarks/results/spawn-sync.json).`,
   ].join('\n');
 }
 

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const files = [
   ['crates/http_engine/src/wire.rs', 'packages/http/src/native/wire.ts'],
-  ['crates/spawn_engine/src/wire.rs', 'packages/child-process/src/wire.ts'],
+  ['crates/spawn_engine/src/wire.rs', 'packages/child-process/src/native/wire.ts'],
 ];
 
 /** Writes the files that differ from what their Rust file says. */

@@ -12,7 +12,7 @@ const http = {
 };
 const spawn = {
   rust: 'crates/spawn_engine/src/wire.rs',
-  typescript: 'packages/child-process/src/wire.ts',
+  typescript: 'packages/child-process/src/native/wire.ts',
 };
 const copy = mkdtempSync(join(tmpdir(), 'redline-wire-'));
 after(() => rmSync(copy, { recursive: true, force: true }));

@@ -1,11 +1,14 @@
-import { native } from './engine.ts';
-import { exec as nativeExec } from './exec.ts';
-import { execFile as nativeExecFile } from './exec-file.ts';
-import { execFileSync as nativeExecFileSync, execSync as nativeExecSync } from './exec-sync.ts';
-import { fork as nativeFork } from './fork.ts';
-import { nodeChildProcess } from './node-child-process.ts';
-import { spawn as nativeSpawn } from './spawn.ts';
-import { spawnSync as nativeSpawnSync } from './spawn-sync.ts';
+import { native } from './native/engine.ts';
+import { exec as nativeExec } from './calls/exec.ts';
+import { execFile as nativeExecFile } from './calls/exec-file.ts';
+import {
+  execFileSync as nativeExecFileSync,
+  execSync as nativeExecSync,
+} from './calls/exec-sync.ts';
+import { fork as nativeFork } from './calls/fork.ts';
+import { nodeChildProcess } from './node/node-child-process.ts';
+import { spawn as nativeSpawn } from './calls/spawn.ts';
+import { spawnSync as nativeSpawnSync } from './calls/spawn-sync.ts';
 
 type NodeChildProcess = typeof nodeChildProcess;
 

@@ -1,5 +1,5 @@
 /// <reference types="node" />
-export { engine, type Engine } from './engine.ts';
+export { engine, type Engine } from './native/engine.ts';
 export { createPool, PoolError, type Pool, type PoolOptions } from './pool/index.ts';
 export type * from 'node:child_process';
 export { ChildProcess } from 'node:child_process';

@@ -1,5 +1,5 @@
 import type { Server } from 'node:net';
-import { missingInternal } from './node-internals.ts';
+import { missingInternal } from './node/node-internals.ts';
 import { servedBy, type ServerEngine } from './served-by.ts';
 import { openPort } from './native/index.ts';
 

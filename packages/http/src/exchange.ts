@@ -6,7 +6,7 @@ import type {
   IncomingInternals,
   kOutSocket,
   OutgoingInternals,
-} from './node-internals.ts';
+} from './node/node-internals.ts';
 import type {
   kConnection,
   kDirect,
@@ -17,7 +17,7 @@ import type {
   kSequence,
   kTickBytes,
   kWriteCallbacks,
-} from './message-state.ts';
+} from './node/message-state.ts';
 
 // A request, its response, their connection and its server know each other. What each needs from the others is here, below
 // all of them, so that imports run down only.

@@ -1,17 +1,22 @@
 /// <reference types="node" />
-export { createServer, type EngineServerOptions } from './create-server.ts';
-export type { Answer, AnswerHeaders, AnswerRequest } from './answer.ts';
-export type { AnswerLines, LineTemplate, LineWriting, ServerLines } from './answer-lines.ts';
+export { createServer, type EngineServerOptions } from './server/create-server.ts';
+export type { Answer, AnswerHeaders, AnswerRequest } from './answers/answer.ts';
+export type {
+  AnswerLines,
+  LineTemplate,
+  LineWriting,
+  ServerLines,
+} from './answers/answer-lines.ts';
 export {
   answersOf,
   type Answers,
   type AnswerStats,
   type Outcome,
   type Refusal,
-} from './answers.ts';
-export type { LineSink, LineSource } from './line-sink.ts';
+} from './answers/answers.ts';
+export type { LineSink, LineSource } from './answers/line-sink.ts';
 export { engine, type Engine } from './engine.ts';
 export type { ServerEngine } from './served-by.ts';
 export { runThreads, type Threads, type ThreadsEvents } from './threads/run-threads.ts';
 export type { ThreadsOptions } from './threads/options.ts';
-export { serverFactory, type FastifyServerOptions } from './server-factory.ts';
+export { serverFactory, type FastifyServerOptions } from './server/server-factory.ts';

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type Bindings, type Logger, stdTimeFunctions, symbols } from 'pino';
-import type { AnswerLines, LineTemplate } from './answer-lines.ts';
-import type { LineSink } from './line-sink.ts';
-import { type LineStream, streamSink } from './stream-sink.ts';
+import type { AnswerLines, LineTemplate } from './answers/answer-lines.ts';
+import type { LineSink } from './answers/line-sink.ts';
+import { type LineStream, streamSink } from './answers/stream-sink.ts';
 
-export type { AnswerLines, LineTemplate, LineWriting, ServerLines } from './answer-lines.ts';
-export type { LineSink, LineSource } from './line-sink.ts';
-export { type LineStream, streamSink } from './stream-sink.ts';
+export type {
+  AnswerLines,
+  LineTemplate,
+  LineWriting,
+  ServerLines,
+} from './answers/answer-lines.ts';
+export type { LineSink, LineSource } from './answers/line-sink.ts';
+export { type LineStream, streamSink } from './answers/stream-sink.ts';
 
 /** Which answers have a line, and how its fields are called. */
 export interface EngineLinesOptions {

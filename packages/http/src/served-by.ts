@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { NodeServer } from './node-http.ts';
+import { NodeServer } from './node/node-http.ts';
 
 /** What serves a server. */
 export type ServerEngine =

@@ -6,7 +6,7 @@ import net from 'node:net';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createServer, engine, serverFactory } from '../src/index.ts';
-import { EngineServer } from '../src/server.ts';
+import { EngineServer } from '../src/server/server.ts';
 
 const run = promisify(execFile);
 const entry = new URL('../src/index.ts', import.meta.url).href;

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { createServer, engine } from '../src/index.ts';
 import { frameworks } from './frameworks/frameworks.ts';
-import { kDirect } from '../src/message-state.ts';
+import { kDirect } from '../src/node/message-state.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 interface App extends RequestListener {

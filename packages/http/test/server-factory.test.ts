@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { describe, test } from 'node:test';
 import { engine, serverFactory } from '../src/index.ts';
-import { EngineServer } from '../src/server.ts';
+import { EngineServer } from '../src/server/server.ts';
 
 const ignore = (): void => {};
 

@@ -1,7 +1,7 @@
-import { planExecFile } from '../exec-file.ts';
-import { judge } from '../judge.ts';
-import { nodeChildProcess } from '../node-child-process.ts';
-import { planSpawn } from '../spawn-plan.ts';
+import { planExecFile } from '../calls/exec-file.ts';
+import { judge } from '../plan/judge.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
+import { planSpawn } from '../plan/spawn-plan.ts';
 import type { PoolExecOptions } from './exec-file.ts';
 import { isDeno, ownEngine } from './runtime.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';

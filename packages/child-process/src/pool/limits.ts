@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { killOnAbort } from '../abort.ts';
+import { killOnAbort } from '../calls/abort.ts';
 import type { PoolChild } from './pool-child.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';
 

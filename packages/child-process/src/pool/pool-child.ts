@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { signalName, validSignal } from '../signals.ts';
+import { signalName, validSignal } from '../plan/signals.ts';
 import { ChildInput } from './child-input.ts';
 import { ChildOutput } from './child-output.ts';
 import { type ErrorFacts, type Kind, kind, type SpawnRequest, type Value } from './messages.ts';

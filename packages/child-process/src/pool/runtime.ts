@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { nodeChildProcess } from '../node-child-process.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
 import { PoolError } from './errors.ts';
 
 /** The program the workers run on. */

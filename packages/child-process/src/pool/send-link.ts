@@ -1,4 +1,4 @@
-import { nodeChildProcess } from '../node-child-process.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
 import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
 import { Outbox } from './outbox.ts';
 import { ownEngine, type Runtime } from './runtime.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nodeChildProcess } from '../node-child-process.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
 import { kind, type Kind, type Message, type Value } from './messages.ts';
 import { Outbox } from './outbox.ts';

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { nodeChildProcess } from '../node-child-process.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
 import {
   errorFacts,
   type Kind,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { parentPort, type MessagePort } from 'node:worker_threads';
-import { closeServers, endConnections, shareServers } from '../shared-servers.ts';
+import { closeServers, endConnections, shareServers } from '../server/shared-servers.ts';
 
 // The first module of a thread of `runThreads`: it runs the entry, and ends the thread when asked to.
 

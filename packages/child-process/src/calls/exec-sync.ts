@@ -1,0 +1,69 @@
+import type { SpawnSyncReturns } from 'node:child_process';
+import { nodeChildProcess } from '../node/node-child-process.ts';
+import { runPlanned } from './spawn-sync.ts';
+import { planSync, type SyncPlan } from '../plan/sync-plan.ts';
+
+type Output = string | Buffer;
+
+/** `execFileSync` on the native engine. */
+export function execFileSync(file: unknown, args?: unknown, options?: unknown): Output {
+  const plan = planExecFile(file, args, options);
+  if (plan === undefined)
+    return nodeChildProcess.execFileSync(file as never, args as never, options as never);
+  const given = (Array.isArray(args) ? options : (options ?? args)) as
+    | ExecOptions
+    | null
+    | undefined;
+  const list: unknown[] = Array.isArray(args) ? args : [];
+  return outputOf(plan, given, [given?.argv0 || file, ...list].join(' '));
+}
+
+/** `execSync` on the native engine. */
+export function execSync(command: unknown, options?: unknown): Output {
+  const given = options as ExecOptions | null | undefined;
+  const plan = isOptions(given)
+    ? planSync(command, [], {
+        ...given,
+        shell: typeof given?.shell === 'string' ? given.shell : true,
+      })
+    : undefined;
+  if (plan === undefined) return nodeChildProcess.execSync(command as never, options as never);
+  return outputOf(plan, given, command as string);
+}
+
+interface ExecOptions {
+  readonly argv0?: string;
+  readonly shell?: unknown;
+  readonly stdio?: unknown;
+}
+
+/** `undefined` when Node has to decide. */
+function planExecFile(file: unknown, args: unknown, options: unknown): SyncPlan | undefined {
+  if (Array.isArray(args))
+    return isOptions(options) ? planSync(file, args, options ?? {}) : undefined;
+  if (args === undefined || args === null)
+    return isOptions(options) ? planSync(file, [], options ?? {}) : undefined;
+  // What follows options is a callback to Node, although nothing calls it.
+  return isOptions(args) && (options === undefined || options === null)
+    ? planSync(file, [], args)
+    : undefined;
+}
+
+function isOptions(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && !Array.isArray(value));
+}
+
+function outputOf(plan: SyncPlan, given: ExecOptions | null | undefined, command: string): Output {
+  const result = runPlanned(plan);
+  if (!given?.stdio && result.stderr) process.stderr.write(result.stderr);
+  const error = errorOf(result, command);
+  if (error !== undefined) throw error;
+  return result.stdout;
+}
+
+function errorOf(result: SpawnSyncReturns<Output>, command: string): Error | undefined {
+  if (result.error !== undefined) return Object.assign(result.error, result);
+  if (result.status === 0) return undefined;
+  const complaint = result.stderr?.length > 0 ? `\n${result.stderr.toString()}` : '';
+  return Object.assign(new Error(`Command failed: ${command}${complaint}`), result);
+}

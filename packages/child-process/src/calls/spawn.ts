@@ -1,0 +1,28 @@
+import type { ChildProcess } from 'node:child_process';
+import { killOnAbort } from './abort.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
+import type { SpawnPlan } from '../plan/spawn-plan.ts';
+import { planSpawn } from '../plan/spawn-plan.ts';
+import { startChild } from '../child/start-child.ts';
+import type { Collecting } from '../child/submit.ts';
+import { killOnTimeout } from './timeout.ts';
+
+/** `spawn` on the native engine. */
+export function spawn(file: unknown, args?: unknown, options?: unknown): ChildProcess {
+  const plan = planSpawn(file, args, options);
+  // Node's own function says what is wrong with the arguments, or runs what this one does not understand.
+  if (plan === undefined)
+    return nodeChildProcess.spawn(file as never, args as never, options as never);
+  return spawnPlanned(plan);
+}
+
+export function spawnPlanned(plan: SpawnPlan, collecting?: Collecting): ChildProcess {
+  const started = startChild(plan, collecting);
+  const child = started as unknown as ChildProcess;
+  if (plan.timeoutMs > 0) killOnTimeout(child, plan.timeoutMs, plan.killSignal);
+  if (plan.signal) {
+    const handle = started._handle;
+    killOnAbort(child, plan.signal, plan.killSignal, () => handle?.confirmSpawn());
+  }
+  return child;
+}

@@ -1,0 +1,305 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { EventEmitter } from 'node:events';
+import { constants } from 'node:os';
+import type { ChildPipes } from './child-pipes.ts';
+import { native } from '../native/engine.ts';
+import { spawnError } from '../errors.ts';
+import type { Pipe } from '../native/pipe.ts';
+import { forget, hold, listen, port, release, type Listener } from '../native/port.ts';
+import { signalName } from '../plan/signals.ts';
+
+const { ESRCH } = constants.errno;
+const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
+
+/** What a handle does to the `ChildProcess` it belongs to. */
+export interface HandledChild extends EventEmitter {
+  _handle: ChildHandle | null;
+  readonly spawnfile: string;
+  readonly spawnargs: string[];
+  exitCode: number | null;
+  signalCode: NodeJS.Signals | null;
+  /** One of the things "close" waits for has happened. */
+  countClose(): void;
+}
+
+/**
+ * What stands where Node has its Process handle: `child._handle`, with the same interface, so that
+ * `ChildProcess.prototype`'s own methods work on it.
+ */
+export class ChildHandle extends AsyncResource implements Listener {
+  readonly #child: HandledChild;
+  #id = 0;
+  #pid: number | undefined;
+  #isSettled = false;
+  #isAnnounced = false;
+  #isSpawnEmitted = false;
+  #isHeld = false;
+  #isOver = false;
+  #pipes: ChildPipes | undefined;
+  #channel: Pipe | undefined;
+  /** Whether something has come through the channel in this turn of the loop. */
+  #hasHeardChannel = false;
+  /** The exit, while it waits for what the channel brought. */
+  #dueExit: (() => void) | undefined;
+  /** Whether the exit, and what it closes by itself, is over. */
+  #isExitDone = false;
+  #hasFailed = false;
+
+  constructor(child: HandledChild) {
+    super('PROCESSWRAP', { requireManualDestroy: true });
+    this.#child = child;
+  }
+
+  /** The engine has taken the child. */
+  begin(id: number, pipes: ChildPipes): void {
+    this.#id = id;
+    this.#pipes = pipes;
+    listen(id, this);
+    this.ref();
+  }
+
+  /** The near end of the child's channel, which libuv reads. */
+  useChannel(pipe: Pipe): void {
+    this.#channel = pipe;
+  }
+
+  /**
+   * Node listens to the channel by now. In the turn in which it hears of the child's last words it hears of the exit too,
+   * and of the end of the channel in the next: libuv reads a channel once in a turn.
+   */
+  watchChannel(): void {
+    const channel = this.#channel;
+    if (channel === undefined) return;
+    const { onread } = channel;
+    const heard = (): void => this.#hearChannel();
+    channel.onread = function (bytes) {
+      try {
+        return Reflect.apply(onread, this, [bytes]);
+      } finally {
+        if (bytes !== undefined) heard();
+      }
+    };
+  }
+
+  #hearChannel(): void {
+    // Behind the messages.
+    if (this.#dueExit !== undefined) process.nextTick(this.#dueExit);
+    if (this.#hasHeardChannel) return;
+    this.#hasHeardChannel = true;
+    setImmediate(() => (this.#hasHeardChannel = false)).unref();
+  }
+
+  /** The child is on its way. */
+  announceSoon(): void {
+    process.nextTick(announce, this);
+  }
+
+  /** It has failed already: there is nothing to wait for. */
+  fail(): void {
+    this.#settle(undefined);
+  }
+
+  /** As {@link waitForPid}, by Node's name. */
+  get pid(): number | undefined {
+    return this.waitForPid();
+  }
+
+  get pipes(): ChildPipes | undefined {
+    return this.#pipes;
+  }
+
+  /** Blocks until the program runs. */
+  waitForPid(): number | undefined {
+    if (!this.#isSettled && this.#id !== 0) {
+      const pid = port().waitStarted(this.#id);
+      this.#settle(pid > 0 ? pid : undefined);
+    }
+    return this.#pid;
+  }
+
+  /** What Node has emitted by the next tick: for those who may be earlier than the engine. */
+  confirmSpawn(): void {
+    if (this.#isAnnounced && this.waitForPid() !== undefined) this.#emitSpawn();
+  }
+
+  kill(signal: number): number {
+    return this.#id === 0 ? -ESRCH : port().kill(this.#id, signal);
+  }
+
+  ref(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    hold();
+  }
+
+  unref(): void {
+    this.#pipes?.adopt();
+    this.#letGo();
+  }
+
+  /**
+   * An output has closed. The exit that closed it is on its way through the engine, and must not find the loop gone
+   * because nothing else kept it: libuv would have it by now.
+   */
+  awaitExit(): void {
+    if (!this.#isHeld && port().hasEnded(this.#id)) this.ref();
+  }
+
+  /**
+   * Whether the channel has something to say before an output that has closed now. An output that closes because of the
+   * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile. The channel of a child
+   * that could not start has ended, though the engine still holds its other end.
+   */
+  get isChannelFirst(): boolean {
+    if (this.#hasFailed) return (this.#channel?.fd ?? -1) >= 0;
+    return this.#isExitDone && this.#isChannelReadable;
+  }
+
+  get #isChannelReadable(): boolean {
+    const fd = this.#channel?.fd ?? -1;
+    return fd >= 0 && native!.addon.isReadable(fd);
+  }
+
+  hasRef(): boolean {
+    return this.#isHeld;
+  }
+
+  /** What keeps the loop alive, by the names that Node has for it. */
+  get resources(): string[] {
+    const own = this.#isHeld ? ['ProcessWrap'] : [];
+    return this.#pipes === undefined ? own : [...own, ...this.#pipes.resources];
+  }
+
+  /** The same as the objects they belong to, of those that libuv does not have. */
+  get handles(): object[] {
+    const streams = this.#pipes?.handles ?? [];
+    return this.#isHeld ? [this.#child, ...streams] : streams;
+  }
+
+  close(): void {
+    this.#letGo();
+  }
+
+  /** On the tick on which Node emits "spawn": a listener added later does not hear it. */
+  announce(): void {
+    this.#isAnnounced = true;
+    if (this.#child.listenerCount('spawn') === 0) this.#isSpawnEmitted = true;
+    else if (port().announce(this.#id)) this.#emitSpawn();
+  }
+
+  onStarted(): void {
+    this.#pipes?.onStarted();
+    this.#emitSpawn();
+  }
+
+  #emitSpawn(): void {
+    if (this.#isSpawnEmitted) return;
+    this.#isSpawnEmitted = true;
+    this.#child.emit('spawn');
+  }
+
+  onFailed(errno: number): void {
+    // The engine also reports a child that had failed by the time the call returned.
+    if (this.#isOver) return;
+    this.#settle(undefined);
+    this.onexit(-errno);
+  }
+
+  onLost(pid: number, errno: number): void {
+    this.#settle(pid);
+    this.onexit(-errno);
+  }
+
+  onExited(pid: number, status: number): void {
+    this.#settle(pid);
+    // What the channel brought, the end of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands
+    // by now, and comes first: with the next look at the descriptors, which is after this turn's immediates.
+    if (this.#pipes?.hasNodes || handlesSignals())
+      setImmediate(setImmediate, () => this.#exit(status));
+    else if (this.#isChannelReadable && !this.#hasHeardChannel) this.#exitBehindChannel(status);
+    else this.#exit(status);
+  }
+
+  #exitBehindChannel(status: number): void {
+    const exit = (): void => {
+      if (this.#dueExit !== exit) return;
+      this.#dueExit = undefined;
+      this.#exit(status);
+    };
+    this.#dueExit = exit;
+    setImmediate(setImmediate, exit);
+  }
+
+  #exit(status: number): void {
+    if (status < 0) this.onexit(0, signalName(-status));
+    else this.onexit(status);
+  }
+
+  onData(stream: number, bytes: Buffer): void {
+    this.#pipes!.onData(stream, bytes);
+  }
+
+  onEnded(stream: number, errno: number, bytes: Buffer | undefined): void {
+    this.#pipes!.onEnded(stream, errno, bytes);
+  }
+
+  onOverflowed(stream: number, bytes: Buffer): void {
+    this.#pipes!.onOverflowed(stream, bytes);
+  }
+
+  /** Node's own, in Node's order. A negative code is the error that kept the child from starting. */
+  onexit(code: number, signal?: NodeJS.Signals): void {
+    const child = this.#child;
+    this.#isOver = true;
+    this.#hasFailed = code < 0;
+    if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
+    if (signal === undefined) child.exitCode = code;
+    else child.signalCode = signal;
+    this.#pipes?.closeInput(code >= 0);
+    this.#letGo();
+    child._handle = null;
+    if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs));
+    else child.emit('exit', child.exitCode, child.signalCode);
+    process.nextTick(resume, this);
+    child.countClose();
+  }
+
+  /** Nothing can happen to the child any more. */
+  end(): void {
+    forget(this.#id);
+    this.emitDestroy();
+  }
+
+  #settle(pid: number | undefined): void {
+    this.#isSettled = true;
+    this.#pid = pid;
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    release();
+  }
+}
+
+// What Node's handle is called: a child is printed with it.
+Object.defineProperty(ChildHandle, 'name', { value: 'Process' });
+
+/** Whether this process handles signals that a terminal sends to it and its children alike. */
+function handlesSignals(): boolean {
+  return terminalSignals.some((name) => process.listenerCount(name) > 0);
+}
+
+function announce(handle: ChildHandle): void {
+  handle.announce();
+}
+
+function resume({ pipes }: ChildHandle): void {
+  if (pipes === undefined) return;
+  pipes.resume();
+  setImmediate(flush, pipes);
+}
+
+function flush(pipes: ChildPipes): void {
+  pipes.flush();
+}

@@ -1,0 +1,88 @@
+import { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import type { NativeChild } from './native-child.ts';
+import { nodeOptions } from '../plan/node-options.ts';
+import { handedOver, type StdioEntry } from '../native/pipe.ts';
+import { port } from '../native/port.ts';
+import type { SpawnPlan } from '../plan/spawn-plan.ts';
+import { MIXED } from '../plan/stdio-plan.ts';
+import { submit } from './submit.ts';
+import { STDIO } from '../native/wire.ts';
+
+const { IGNORE, PIPE } = STDIO;
+
+const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
+  spawn(this: NativeChild, options: object): number;
+};
+
+/**
+ * Starts a child with an IPC channel, or with a stream among its stdio. Node's own `ChildProcess.prototype.spawn` sets
+ * both up, around a handle that is ours; it sees "ignore" where the engine makes the pipe.
+ */
+export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]): void {
+  const { codes } = plan.stdio;
+  Object.assign(child._handle!, {
+    spawn(...options: unknown[]): number {
+      const { envPairs, stdio } = handedOver(options);
+      return submitMixed(child, plan, envPairs ?? [], stdio);
+    },
+  });
+  swallowSpawn(child);
+  let result = -1;
+  try {
+    result = nodeSpawn.call(child, {
+      ...nodeOptions(plan),
+      stdio: codes.map((code, index) => (code === MIXED ? given[index] : 'ignore')),
+    });
+  } finally {
+    if (result === 0) child._handle?.watchChannel();
+    else Reflect.deleteProperty(child, 'emit');
+    child.look();
+  }
+}
+
+function submitMixed(
+  child: NativeChild,
+  plan: SpawnPlan,
+  env: string[],
+  entries: StdioEntry[],
+): number {
+  const codes: number[] = [];
+  const visible: number[] = [];
+  let channel = -1;
+  for (const [index, entry] of entries.entries()) {
+    const code = plan.stdio.codes[index]!;
+    if (code !== MIXED) {
+      codes.push(code);
+      visible.push(code);
+      continue;
+    }
+    visible.push(IGNORE);
+    if (entry.ipc) {
+      channel = index;
+      codes.push(PIPE);
+    } else if (entry.handle !== undefined && entry.handle.fd >= 0) {
+      codes.push(entry.handle.fd);
+    } else {
+      return -constants.errno.EINVAL;
+    }
+  }
+  const onQueued = (id: number): void => {
+    if (channel < 0) return;
+    const pipe = entries[channel]!.handle!;
+    pipe.open(port().take(id, channel).fd);
+    child._handle!.useChannel(pipe);
+  };
+  return submit(child, plan, env, { codes, visible, onQueued });
+}
+
+/** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */
+export function swallowSpawn(child: NativeChild): void {
+  child.emit = (name, ...args) => {
+    if (name === 'spawn') {
+      Reflect.deleteProperty(child, 'emit');
+      return false;
+    }
+    return Reflect.apply(ChildProcess.prototype.emit, child, [name, ...args]) as boolean;
+  };
+}

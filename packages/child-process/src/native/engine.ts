@@ -1,0 +1,60 @@
+import { getSystemErrorName } from 'node:util';
+import { loadAddon, type Addon } from '../../native.cjs';
+import { nodeChildProcess } from '../node/node-child-process.ts';
+import { findPipe, type PipeConstructor } from './pipe.ts';
+
+/** Which implementation serves the calls. */
+export type Engine =
+  | { readonly name: 'native' }
+  | {
+      readonly name: 'node';
+      /** Why the addon does not serve: one clause. */ readonly reason: string;
+    };
+
+/** What the native engine needs. */
+export interface Native {
+  readonly addon: Addon;
+  readonly Pipe: PipeConstructor;
+}
+
+const found = find();
+
+/** The native engine, unless Node's own module serves. */
+export const native: Native | undefined = typeof found === 'string' ? undefined : found;
+
+/**
+ * Reports which engine serves: this package's, or `node:child_process` itself and why.
+ *
+ * @example
+ * engine(); // { name: 'node', reason: 'the native engine is for Linux' }
+ */
+export function engine(): Engine {
+  return typeof found === 'string' ? { name: 'node', reason: found } : { name: 'native' };
+}
+
+function find(): Native | string {
+  const { env, platform, versions } = process;
+  if (env['REDLINE_CHILD_PROCESS'] === 'node') return 'REDLINE_CHILD_PROCESS=node is set';
+  if (versions['bun'] !== undefined) return 'Bun starts processes itself';
+  if (versions['deno'] !== undefined) return 'Deno starts processes itself';
+  if (platform !== 'linux') return 'the native engine is for Linux';
+  if (Number.parseInt(versions.node, 10) < 22) return 'the native engine is for Node 22 or newer';
+  // Its checks are inside Node's own functions.
+  if (process.permission !== undefined) return "Node's permission model is on";
+  return load();
+}
+
+function load(): Native | string {
+  let addon: Addon;
+  try {
+    addon = loadAddon();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  const error = addon.supported();
+  if (error !== 0) return `the kernel lacks a required system call:  ${getSystemErrorName(-error)}`;
+  const Pipe = findPipe(nodeChildProcess.ChildProcess);
+  return Pipe === undefined
+    ? 'this Node does not have its pipes where they are expected'
+    : { addon, Pipe };
+}

@@ -1,0 +1,215 @@
+import { Socket } from 'node:net';
+import { native } from './engine.ts';
+import { systemError } from '../errors.ts';
+import { closeInTurn, openPipe, type Pipe } from './pipe.ts';
+import { hold, port, release } from './port.ts';
+
+/** What the engine reads before it must be asked again, and when to ask. */
+const CREDIT = 256 * 1024;
+const LOW = CREDIT / 2;
+
+type Reinitialize = (this: Socket, handle: Pipe) => void;
+const reinitialize = Object.getOwnPropertySymbols(Socket.prototype).find(
+  ({ description }) => description === 'kReinitializeHandle',
+);
+
+/**
+ * The near end of a child's output: a `net.Socket` that the engine reads. It becomes one over a handle of Node's when
+ * somebody needs that: writes to it, hands it to another child, unrefs it.
+ */
+export class OutputStream extends Socket {
+  readonly #id: number;
+  readonly #index: number;
+  #credit = 0;
+  #received = 0;
+  #isReading = false;
+  #hasEnded = false;
+  #isAdopted = false;
+  /** Whether the engine read something before the handle of Node's that is still to come out. */
+  #isBehind = false;
+
+  constructor(id: number, index: number) {
+    super();
+    this.#id = id;
+    this.#index = index;
+  }
+
+  /**
+   * Starts the reading, as a socket over a handle does when it is made; not before the next tick, so that a child
+   * that is given this stream for its stdio gets all of it.
+   */
+  start(): this {
+    process.nextTick(readOn, this);
+    return this;
+  }
+
+  /** Whether the engine reads it. */
+  get isReading(): boolean {
+    return this.#isReading;
+  }
+
+  get isAdopted(): boolean {
+    return this.#isAdopted;
+  }
+
+  onData(bytes: Buffer): void {
+    this.#credit -= bytes.length;
+    this.#received += bytes.length;
+    if (this.destroyed) return;
+    (this as unknown as { _unrefTimer(): void })._unrefTimer();
+    if (!this.push(bytes)) this.#stopReading();
+  }
+
+  onEnded(errno: number): void {
+    this.#hasEnded = true;
+    this.#stopReading();
+    if (this.destroyed) return;
+    if (errno !== 0) {
+      this.destroy(systemError(-errno, 'read'));
+      return;
+    }
+    this.push(null);
+    this.read(0);
+  }
+
+  /** Moves the descriptor into a handle of Node's. */
+  adopt(): void {
+    if (this.#isAdopted || this.#hasEnded || this.destroyed) return;
+    this.#isAdopted = true;
+    const isReading = this.#isReading;
+    const { fd, bytes } = port().take(this.#id, this.#index);
+    this.#stopReading();
+    if (fd < 0) {
+      this.#hasEnded = true;
+      this.#catchUp(bytes);
+      return;
+    }
+    const { [reinitialize!]: initialize } = Socket.prototype as unknown as Record<
+      symbol,
+      Reinitialize
+    >;
+    initialize!.call(this, openPipe(native!.Pipe, fd));
+    // A read that is under way is not asked for again.
+    if (bytes.length > 0) this.#catchUp(bytes);
+    else if (isReading) super._read(0);
+    else this.read(0);
+  }
+
+  /** Passes on what the engine has read. A handle of Node's would not have looked for it in this turn of the loop. */
+  #catchUp(bytes: Buffer): void {
+    this.#isBehind = true;
+    setImmediate(() => {
+      this.#isBehind = false;
+      if (this.destroyed) return;
+      this.#received += bytes.length;
+      if (bytes.length > 0) this.push(bytes);
+      if (this.#hasEnded) this.onEnded(0);
+      else this.read(0);
+    });
+  }
+
+  /** Where `stdio: [stream]` looks for a handle. */
+  get handle(): unknown {
+    this.adopt();
+    return (this as unknown as { _handle: unknown })._handle;
+  }
+
+  /** What `bytesRead` is, `adopted` being what a handle of Node's has read. */
+  countBytes(adopted: number): number {
+    return this.#isAdopted ? this.#received + adopted : this.#received;
+  }
+
+  /** A socket that gets a handle forgets that it was ended; this one is adopted because it is being ended. */
+  _undestroy(): void {}
+
+  override ref(): this {
+    return this.#isAdopted ? super.ref() : this;
+  }
+
+  override unref(): this {
+    this.adopt();
+    return this.#isAdopted && !this.#hasEnded ? super.unref() : this;
+  }
+
+  override _read(size: number): void {
+    if (this.#isBehind) return;
+    if (this.#isAdopted) {
+      super._read(size);
+      return;
+    }
+    if (this.#hasEnded) return;
+    if (!this.#isReading) {
+      this.#isReading = true;
+      hold();
+    }
+    if (this.#credit <= LOW) {
+      this.#credit = CREDIT;
+      port().flow(this.#id, this.#index);
+    }
+  }
+
+  override _write(
+    chunk: unknown,
+    encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.adopt();
+    super._write(chunk, encoding, done);
+  }
+
+  override _writev(
+    chunks: { chunk: unknown; encoding: BufferEncoding }[],
+    done: (error?: Error | null) => void,
+  ): void {
+    this.adopt();
+    super._writev!(chunks, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (!this.#hasEnded) this.adopt();
+    super._final(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if ((this as unknown as { _handle: unknown })._handle) {
+      super._destroy(error, done);
+      return;
+    }
+    if (!this.#hasEnded) port().closeStream(this.#id, this.#index);
+    this.#stopReading();
+    if (this.timeout) this.setTimeout(0);
+    done(error);
+    // A socket without a handle does not report errors here.
+    closeInTurn(native!.Pipe, () => this.emit('close', error !== null));
+  }
+
+  #stopReading(): void {
+    if (!this.#isReading) return;
+    this.#isReading = false;
+    release();
+  }
+}
+
+Object.defineProperty(OutputStream, 'name', { value: 'Socket' });
+
+const bytesRead = Object.getOwnPropertyDescriptor(Socket.prototype, 'bytesRead')?.get;
+Object.defineProperty(OutputStream.prototype, 'bytesRead', {
+  configurable: true,
+  get(this: OutputStream) {
+    return this.countBytes(bytesRead?.call(this) ?? 0);
+  },
+});
+
+// For Node, a socket without a handle waits for its connection or was destroyed.
+const pending = Object.getOwnPropertyDescriptor(Socket.prototype, 'pending')!.get!;
+Object.defineProperty(OutputStream.prototype, 'pending', {
+  configurable: true,
+  get(this: OutputStream) {
+    return this.isAdopted ? (pending.call(this) as boolean) : this.destroyed;
+  },
+});
+
+function readOn(stream: OutputStream): void {
+  // An adopted stream already reads, unless it is another child's by now.
+  if (!stream.destroyed && !stream.isAdopted) stream.read(0);
+}

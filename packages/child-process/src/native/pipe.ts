@@ -1,0 +1,106 @@
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { Socket } from 'node:net';
+import { binding, isSpawnPatched } from '../node/patched.ts';
+
+/** libuv's pipe, as Node wraps it. */
+export interface Pipe {
+  readonly fd: number;
+  open(fd: number): number;
+  /** What libuv calls with each piece that it has read, and without one at the end or for an error. */
+  onread: (this: unknown, bytes?: ArrayBuffer) => unknown;
+  close(onClosed?: () => void): void;
+}
+
+export type PipeConstructor = new (kind: number) => Pipe;
+
+/** An entry of `stdio` as Node hands it to a handle's `spawn`. */
+export interface StdioEntry {
+  readonly type: string;
+  readonly ipc?: boolean;
+  readonly fd?: number;
+  readonly handle?: Pipe;
+}
+
+const SOCKET = 0;
+
+/** Finds Node's own Pipe class: a spawn that the handle refuses has created one by then. */
+export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefined {
+  // Code that watches spawns must not see this one.
+  if (isSpawnPatched())
+    return (binding('pipe_wrap') as { Pipe?: PipeConstructor } | undefined)?.Pipe;
+  let found: PipeConstructor | undefined;
+  const refusing = {
+    spawn(...given: unknown[]): number {
+      found = handedOver(given).stdio[0]?.handle?.constructor as PipeConstructor | undefined;
+      return -constants.errno.EINVAL;
+    },
+    close() {},
+  };
+  const probe = Object.assign(Object.create(Child.prototype), { _handle: refusing });
+  try {
+    probe.spawn({ file: 'none', stdio: ['pipe', 'ignore', 'ignore'] });
+  } catch {
+    // The refusal.
+  }
+  return found;
+}
+
+/** What Node's `ChildProcess.prototype.spawn` hands its handle. */
+export interface HandedOver {
+  readonly file: string;
+  readonly args?: string[];
+  readonly cwd?: string;
+  readonly envPairs?: string[];
+  readonly stdio: StdioEntry[];
+  readonly detached?: boolean;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The flag of a detached child (`kProcessFlagDetached`). */
+const DETACHED = 1;
+
+/** One object on Node 22, each option by itself on 24. */
+export function handedOver(given: unknown[]): HandedOver {
+  if (typeof given[0] === 'object') return given[0] as HandedOver;
+  const [file, args, cwd, envPairs, stdio, flags, uid, gid] = given as [
+    string,
+    string[]?,
+    string?,
+    string[]?,
+    StdioEntry[]?,
+    number?,
+    number?,
+    number?,
+  ];
+  const detached = ((flags ?? 0) & DETACHED) !== 0;
+  return { file, args, cwd, envPairs, stdio: stdio!, detached, uid, gid };
+}
+
+/** A connected pipe over a descriptor, which it owns from now on. */
+export function openPipe(Pipe: PipeConstructor, fd: number): Pipe {
+  const pipe = new Pipe(SOCKET);
+  pipe.open(fd);
+  return pipe;
+}
+
+/** Calls back when libuv closes handles: in turn with those of others that are closed now. */
+export function closeInTurn(Pipe: PipeConstructor, onClosed: () => void): void {
+  new Pipe(SOCKET).close(onClosed);
+}
+
+/**
+ * What a pipe of an ended child looks like to those who have not looked at it before; without `hasEnded`, one that was
+ * closed before its end was read.
+ */
+export function closedSocket(hasEnded = true): Socket {
+  const socket = new Socket();
+  if (!hasEnded) return socket.destroy();
+  const { _readableState: state } = socket as unknown as {
+    _readableState: { ended: boolean; endEmitted: boolean };
+  };
+  state.ended = true;
+  state.endEmitted = true;
+  return socket.destroy();
+}

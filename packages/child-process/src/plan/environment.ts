@@ -1,0 +1,49 @@
+import { isMainThread } from 'node:worker_threads';
+import { native } from '../native/engine.ts';
+
+/** `KEY=value` strings; `null` stands for this process's own environment, which the engine reads itself. */
+export type EnvironmentPairs = string[] | null;
+
+const original = process.env;
+// A worker has a copy of its own, and test runners replace the object.
+const isReal = isMainThread && native !== undefined && isProcessEnvironment();
+
+/** The environment of a child, `undefined` when a string in it is one that Node refuses. */
+export function environmentPairs(
+  given: NodeJS.ProcessEnv | undefined,
+): EnvironmentPairs | undefined {
+  if (!given) return isReal && process.env === original ? null : pairsOf(process.env);
+  const pairs = pairsOf(given);
+  const coverage = process.env['NODE_V8_COVERAGE'];
+  if (coverage && pairs && !Object.hasOwn(given, 'NODE_V8_COVERAGE')) {
+    pairs.push(`NODE_V8_COVERAGE=${coverage}`);
+  }
+  return pairs;
+}
+
+/** The same, spelled out. */
+export function spelledOut(pairs: EnvironmentPairs): string[] {
+  return pairs ?? pairsOf(process.env) ?? [];
+}
+
+function pairsOf(env: NodeJS.ProcessEnv): string[] | undefined {
+  const pairs: string[] = [];
+  // Node includes what the prototype has.
+  // eslint-disable-next-line guard-for-in
+  for (const key in env) {
+    const value = env[key];
+    if (value === undefined) continue;
+    const pair = `${key}=${value}`;
+    if (pair.includes('\0')) return undefined;
+    pairs.push(pair);
+  }
+  return pairs;
+}
+
+function isProcessEnvironment(): boolean {
+  const name = `REDLINE_PROBE_${process.pid}`;
+  process.env[name] = '1';
+  const isSeen = native!.addon.realEnvironmentVariable(name) === '1';
+  delete process.env[name];
+  return isSeen;
+}

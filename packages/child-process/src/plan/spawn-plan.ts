@@ -1,0 +1,149 @@
+import type { SpawnOptions } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { environmentPairs, type EnvironmentPairs } from './environment.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
+import { validSignal } from './signals.ts';
+import { planStdio, type StdioPlan } from './stdio-plan.ts';
+
+/** A spawn whose every argument is known to be good. */
+export interface SpawnPlan {
+  readonly file: string;
+  /** With `argv[0]`. */
+  readonly args: string[];
+  readonly env: EnvironmentPairs;
+  readonly cwd: string | null;
+  readonly detached: boolean;
+  readonly uid: number | null;
+  readonly gid: number | null;
+  readonly stdio: StdioPlan;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly killSignal: NodeJS.Signals | number | undefined;
+  readonly serialization: 'json' | 'advanced' | undefined;
+  /** The options as given. */
+  readonly given: Given;
+}
+
+export type Given = { [Name in keyof SpawnOptions]: unknown };
+
+const NONE: Given = Object.freeze(Object.create(null));
+
+let hasWarned = false;
+
+/**
+ * Checks and normalises the arguments of `spawn`. `undefined` means that something is not as it should be, or is too
+ * strange to decide here: Node's own function, given the same arguments, throws the error that says what.
+ */
+export function planSpawn(file: unknown, args: unknown, options: unknown): SpawnPlan | undefined {
+  if (!isCleanText(file) || file === '') return undefined;
+  let list: string[] | undefined;
+  if (Array.isArray(args)) list = args.every(isCleanText) ? args.slice() : textsOf(args);
+  else {
+    if (args !== undefined && args !== null) {
+      if (typeof args !== 'object') return undefined;
+      options = args;
+    }
+    list = [];
+  }
+  if (list === undefined) return undefined;
+  if (options === undefined) return planOptions(file, list, NONE);
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return undefined;
+  return planOptions(file, list, { __proto__: null, ...options } as Given);
+}
+
+function planOptions(file: string, args: string[], given: Given): SpawnPlan | undefined {
+  const { shell, argv0, uid, gid, timeout, signal, serialization } = given;
+  const cwd = pathOf(given.cwd);
+  const env = environmentPairs(given.env as NodeJS.ProcessEnv | undefined);
+  const stdio = planStdio(given.stdio);
+  const killSignal = given.killSignal === null ? undefined : validSignal(given.killSignal);
+  const isGood =
+    cwd !== undefined &&
+    env !== undefined &&
+    stdio !== undefined &&
+    isOptional(given.detached, 'boolean') &&
+    isOptional(given.windowsHide, 'boolean') &&
+    isOptional(given.windowsVerbatimArguments, 'boolean') &&
+    isOptionalInt32(uid) &&
+    isOptionalInt32(gid) &&
+    (isOptional(shell, 'boolean') || isCleanText(shell)) &&
+    (isNothing(argv0) || isCleanText(argv0)) &&
+    (isNothing(timeout) || (Number.isInteger(timeout) && (timeout as number) >= 0)) &&
+    (signal === undefined ||
+      (typeof signal === 'object' && signal !== null && 'aborted' in signal)) &&
+    (isNothing(given.killSignal) || killSignal !== undefined) &&
+    (serialization === undefined || serialization === 'json' || serialization === 'advanced');
+  if (!isGood) return undefined;
+  if (shell) {
+    if (args.length > 0) warnOnce();
+    args = ['-c', [file, ...args].join(' ')];
+    file = typeof shell === 'string' ? shell : '/bin/sh';
+  }
+  args.unshift(typeof argv0 === 'string' ? argv0 : file);
+  return {
+    file,
+    args,
+    env,
+    cwd: cwd === '' ? null : cwd,
+    detached: Boolean(given.detached),
+    uid: (uid as number | null) ?? null,
+    gid: (gid as number | null) ?? null,
+    stdio,
+    timeoutMs: (timeout as number | null) ?? 0,
+    signal: signal as AbortSignal | undefined,
+    killSignal,
+    serialization,
+    given,
+  };
+}
+
+function isNothing(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function isOptional(value: unknown, type: 'boolean'): boolean {
+  return isNothing(value) || typeof value === type;
+}
+
+function isOptionalInt32(value: unknown): boolean {
+  return isNothing(value) || (typeof value === 'number' && Object.is(value | 0, value));
+}
+
+/** A string that can be handed to the kernel. */
+export function isCleanText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0');
+}
+
+/** Node converts whatever is in `args` to text, up to a NUL when it is not a string. */
+function textsOf(args: unknown[]): string[] | undefined {
+  const texts: string[] = [];
+  for (const value of args) {
+    if (typeof value === 'string' ? value.includes('\0') : typeof value === 'symbol')
+      return undefined;
+    texts.push(String(value).split('\0', 1)[0]!);
+  }
+  return texts;
+}
+
+/** `null` for none, `undefined` for one that is not a path. */
+function pathOf(cwd: unknown): string | null | undefined {
+  if (isNothing(cwd)) return null;
+  if (isCleanText(cwd)) return cwd;
+  if (!(cwd instanceof URL)) return undefined;
+  try {
+    return fileURLToPath(cwd);
+  } catch {
+    return undefined;
+  }
+}
+
+function warnOnce(): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  try {
+    // Node's own warning (DEP0190), which is emitted once; an invalid environment is refused after it.
+    nodeChildProcess.spawn('none', ['argument'], { shell: true, env: { NONE: '\0' } });
+  } catch {
+    // The refusal.
+  }
+}

@@ -1,0 +1,233 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer, AnswerHeaders, AnswerRequest } from './answer.ts';
+import { credentials, type Fill } from '../native/index.ts';
+import { IDENTITY, OUTCOME } from '../native/wire.ts';
+import { http } from '../node/node-http.ts';
+
+/** Headers that the engine writes itself: a second line could contradict it. */
+const OWN = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'trailer',
+  'upgrade',
+]);
+
+/** Headers that a 304 leaves out, as Express and Fastify's ETag plugin do. */
+const OF_THE_BODY = new Set(['content-type', 'content-length']);
+
+/** Targets a request line can have. */
+const TARGET = /^[\x21-\x7e]+$/;
+const UNKEPT = new Set([204, 206, 304]);
+const UNSHARED = /(?:^|[\s,])(?:private|no-store)(?:$|[\s,=])/i;
+const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
+
+/**
+ * An answer as the engine takes it, or the outcome if it cannot be kept.
+ *
+ * @throws TypeError or RangeError for what no response could have, see `Answers`.
+ */
+export function fillOf(
+  request: string | AnswerRequest,
+  answer: Answer,
+  isOffer: boolean,
+): Fill | number {
+  const status = statusOf(answer);
+  const given = typeof request === 'string' ? { url: request, headers: {} } : request;
+  if (!TARGET.test(given.url ?? '')) {
+    throw new TypeError(`${given.url} cannot be the target of a request; encode it as in a URL`);
+  }
+  const freshMs = durationOf('freshMs', answer.freshMs);
+  const staleMs = answer.staleMs === undefined ? 0 : durationOf('staleMs', answer.staleMs, true);
+  if ((given.method ?? 'GET') !== 'GET') return OUTCOME.METHOD;
+  if (UNKEPT.has(status)) return OUTCOME.STATUS;
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+  const { identify } = answer;
+  const vary = (answer.vary ?? []).map((name) => name.toLowerCase());
+  if (typeof identify === 'object' && 'header' in identify)
+    vary.push(identify.header.toLowerCase());
+  const head = new Head(body.byteLength, vary, isOffer);
+  for (const [name, value] of pairsOf(answer.headers)) head.add(name, value);
+  if (head.refusal !== undefined) return head.refusal;
+
+  const names = typeof request === 'string' ? withoutRequest(answer) : selectorsOf(given, answer);
+  if (typeof names === 'number') return names;
+  const length = head.hasLength ? '' : `Content-Length: ${body.byteLength}\r\n`;
+  return {
+    target: given.url!,
+    ...names,
+    status,
+    head: `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n${head.lines}${isOffer ? '' : length}`,
+    // Where node:http writes it.
+    tail: isOffer ? length : '',
+    notModified: head.etag === '' ? '' : notModifiedOf(answer),
+    etag: head.etag,
+    hasLastModified: head.hasLastModified,
+    body,
+    freshMs,
+    staleMs,
+    tags: [...(answer.tags ?? [])],
+    isOffer,
+    line: answer.line ?? 0,
+  };
+}
+
+function statusOf({ status = 200 }: Answer): number {
+  if (Number.isInteger(status) && status >= 200 && status <= 999) return status;
+  throw new RangeError(`An answer cannot have the status ${status}; it must be from 200 to 999`);
+}
+
+function durationOf(name: string, ms: number, mayBeNone = false): number {
+  if (Number.isFinite(ms) && (ms > 0 || (mayBeNone && ms === 0))) return Math.ceil(ms);
+  throw new RangeError(`${name} is ${ms}; it must be a number of ms above 0`);
+}
+
+function* pairsOf(headers: AnswerHeaders | undefined): Iterable<[string, string]> {
+  if (headers === undefined) return;
+  const entries = Array.isArray(headers) ? headers : Object.entries(headers);
+  for (const [name, value] of entries as [string, number | string | readonly string[]][]) {
+    http.validateHeaderName(name);
+    for (const one of Array.isArray(value) ? value : [value]) {
+      http.validateHeaderValue(name, one);
+      yield [name, `${one}`];
+    }
+  }
+}
+
+/** The headers of an answer, and what they say about keeping it. */
+class Head {
+  lines = '';
+  etag = '';
+  hasLength = false;
+  hasLastModified = false;
+  refusal: number | undefined;
+  readonly #length: number;
+  readonly #vary: readonly string[];
+  readonly #isOffer: boolean;
+
+  constructor(length: number, vary: readonly string[], isOffer: boolean) {
+    this.#length = length;
+    this.#vary = vary;
+    this.#isOffer = isOffer;
+  }
+
+  add(name: string, value: string): void {
+    this.lines += `${name}: ${value}\r\n`;
+    const known = name.toLowerCase();
+    if (OWN.has(known)) {
+      if (!this.#isOffer) throw new TypeError(`The engine writes ${name} of an answer itself`);
+      this.refusal ??= OUTCOME.HEADERS;
+    } else {
+      this.refusal ??= this.#refusalOf(known, value);
+    }
+  }
+
+  #refusalOf(known: string, value: string): number | undefined {
+    // Node encodes the head of such a response in one of two ways, which depends on its body.
+    if (this.#isOffer && NOT_PLAIN_ASCII.test(value)) return OUTCOME.HEADERS;
+    switch (known) {
+      case 'content-length':
+        if (this.hasLength || value !== `${this.#length}`) return OUTCOME.HEADERS;
+        this.hasLength = true;
+        return undefined;
+      case 'set-cookie':
+        return OUTCOME.SET_COOKIE;
+      case 'cache-control':
+        // Whoever keeps an answer by its target has decided; downstream the directive holds as ever.
+        return this.#isOffer && UNSHARED.test(value) ? OUTCOME.CACHE_CONTROL : undefined;
+      case 'vary':
+        return value.split(',').every((name) => this.#vary.includes(name.trim().toLowerCase()))
+          ? undefined
+          : OUTCOME.VARY;
+      case 'etag':
+        this.etag = value;
+        return undefined;
+      case 'last-modified':
+        this.hasLastModified = true;
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+}
+
+function notModifiedOf({ headers, notModified }: Answer): string {
+  let lines = `HTTP/1.1 304 ${http.STATUS_CODES[304]}\r\n`;
+  for (const [name, value] of pairsOf(notModified ?? headers)) {
+    const known = name.toLowerCase();
+    if (OWN.has(known)) throw new TypeError(`The engine writes ${name} of an answer itself`);
+    if (!OF_THE_BODY.has(known)) lines += `${name}: ${value}\r\n`;
+  }
+  return lines;
+}
+
+type Selectors = Pick<Fill, 'identity' | 'names' | 'values'>;
+
+function withoutRequest({ identify, vary = [], cookies }: Answer): Selectors {
+  if (typeof identify === 'object' || vary.length > 0) {
+    throw new TypeError(
+      'An answer with vary or with a name in identify needs the request, not only a target',
+    );
+  }
+  return { identity: identityOf(identify, cookies), names: [], values: [] };
+}
+
+function selectorsOf({ headers }: AnswerRequest, answer: Answer): Selectors | number {
+  const { identify, cookies } = answer;
+  const names: string[] = [];
+  const values: (string | undefined)[] = [];
+  if (typeof identify === 'object') {
+    const isCookie = 'cookie' in identify;
+    const name = isCookie ? identify.cookie : identify.header.toLowerCase();
+    const value = isCookie ? cookieOf(headers, name) : headers[name];
+    if (typeof value !== 'string' || value === '') return OUTCOME.CREDENTIALS;
+    names.push(name);
+    values.push(value);
+  } else if (identify === undefined && showsWho(headers, cookies)) {
+    return OUTCOME.CREDENTIALS;
+  }
+  // A cookie may have the name of a header.
+  const isVaried = new Set(typeof identify === 'object' && 'header' in identify ? names : []);
+  for (const name of answer.vary ?? []) {
+    const known = name.toLowerCase();
+    if (isVaried.has(known)) continue;
+    isVaried.add(known);
+    http.validateHeaderName(known);
+    const value = headers[known];
+    if (Array.isArray(value)) return OUTCOME.VARY;
+    names.push(known);
+    values.push(value);
+  }
+  return { identity: identityOf(identify, cookies), names, values: values as string[] };
+}
+
+function identityOf(identify: Answer['identify'], cookies: Answer['cookies']): number {
+  if (typeof identify === 'object') return 'cookie' in identify ? IDENTITY.COOKIE : IDENTITY.HEADER;
+  if (identify === 'public') return IDENTITY.PUBLIC;
+  return cookies === 'ignore' ? IDENTITY.ANY_COOKIES : IDENTITY.ANONYMOUS;
+}
+
+/** As the engine sees it, by its own lists. */
+function showsWho(headers: IncomingHttpHeaders, cookies: Answer['cookies']): boolean {
+  const known = credentials();
+  const isAnalytics = (pair: string): boolean =>
+    known.analyticsCookies.some((name) => pair.trim().startsWith(name));
+  const { cookie } = headers;
+  if (cookies !== 'ignore' && cookie !== undefined && !cookie.split(';').every(isAnalytics)) {
+    return true;
+  }
+  return known.headers.some((name) => headers[name] !== undefined);
+}
+
+/** As the engine reads it: the value as it was sent, of a name that comes once. */
+function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
+  let found: string | undefined;
+  for (const pair of cookie.split(';')) {
+    const at = pair.indexOf('=');
+    if (at === -1 || pair.slice(0, at).trim() !== name) continue;
+    if (found !== undefined) return undefined;
+    found = pair.slice(at + 1).trim();
+  }
+  return found;
+}

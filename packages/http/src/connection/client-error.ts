@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+import type { EngineConnection, ServingServer } from '../exchange.ts';
+import { WRITE_FLAGS } from '../native/index.ts';
+
+/** The socket of a connection, when something is wrong with it. */
+interface FailingSocket extends Socket {
+  readonly server: ServingServer;
+  readonly connection: EngineConnection;
+  /** Only the first error is emitted; its consequences are not. */
+  ignoreErrors(): void;
+}
+
+const ANSWERS = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+]);
+
+/** What the connection is sent when nobody listens to `clientError`. */
+export function answerTo(code: string | undefined): string {
+  const status = ANSWERS.get(code ?? '') ?? '400 Bad Request';
+  return `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
+}
+
+/** An error of the connection, or in what the client sent: `clientError`, or a response and the end. */
+export function failConnection(
+  socket: FailingSocket,
+  error: NodeJS.ErrnoException,
+  place?: number,
+): void {
+  socket.ignoreErrors();
+  if (socket.server.emit('clientError', error, socket)) return;
+  if (place !== undefined) {
+    // Requests before it are not answered yet: the refusal takes its turn behind them.
+    const { native } = socket.connection;
+    native.answer(place, answerTo(error.code), undefined, WRITE_FLAGS.CLOSE);
+    // What still arrives would be refused again.
+    native.discardBody();
+    return;
+  }
+  const { first } = socket.connection;
+  if (socket.writable && (first === null || !first._headerSent)) socket.write(answerTo(error.code));
+  socket.destroy(error);
+}

@@ -1,0 +1,152 @@
+import type { SocketAddress } from '../native/index.ts';
+import { setImmediate } from '../node/clocks.ts';
+import { HttpError } from '../errors.ts';
+import type { EngineConnection, StreamHandle } from '../exchange.ts';
+
+const SOCKET = 0;
+
+/** Makes a libuv handle of any class that extends this one. */
+// eslint-disable-next-line typescript/no-extraneous-class -- its constructor chooses what `this` is
+class Hollow {
+  constructor(Native: StreamHandle) {
+    // eslint-disable-next-line no-constructor-return -- the object must be one that Node's natives know
+    return Reflect.construct(Native, [SOCKET], new.target) as this;
+  }
+}
+
+/**
+ * What net.Socket calls on a libuv handle, answered by the engine's connection. It is such a handle, without a descriptor:
+ * Node's natives, which `child.send` hands it to, look into it and crash on any other object.
+ */
+export class ConnectionHandle extends Hollow {
+  readonly #connection: EngineConnection;
+  readonly #Native: StreamHandle;
+  /** net.Socket's own mark. The engine reads for itself. */
+  reading = true;
+  #onread: unknown;
+  #isTaken = false;
+  #isClosing = false;
+  #afterClose: (() => void) | undefined;
+
+  constructor(connection: EngineConnection) {
+    const { StreamHandle: Native } = connection.server;
+    super(Native);
+    this.#connection = connection;
+    this.#Native = Native;
+  }
+
+  get onread(): unknown {
+    return this.#onread;
+  }
+  // net.Socket writes it when it is made and when it is destroyed; otherwise whoever takes the handle away, as `child.send` does.
+  set onread(onread: unknown) {
+    if (this.#onread !== undefined && !this.#isClosing) this.#take();
+    this.#onread = onread;
+  }
+
+  get isStreamBase(): boolean {
+    throw new HttpError(
+      'ERR_REDLINE_HTTP_SOCKET',
+      'The bytes of this connection belong to the engine: TLS and HTTP/2 take the socket of "upgrade" or "connect", or a ' +
+        'server made by node:http',
+    );
+  }
+
+  getAsyncId(): number {
+    return this.#connection.asyncId();
+  }
+
+  get bytesRead(): number {
+    return this.#connection.native.bytesRead;
+  }
+
+  /** As libuv counts: what was given to it, whether the kernel has it or not. */
+  get bytesWritten(): number {
+    const { native } = this.#connection;
+    const unsent = this.#connection.unsent();
+    return native.bytesWritten + unsent;
+  }
+
+  get writeQueueSize(): number {
+    return this.#connection.unsent();
+  }
+
+  readStart(): number {
+    this.#connection.readMore();
+    return 0;
+  }
+
+  readStop(): number {
+    this.#connection.readLess();
+    return 0;
+  }
+
+  getpeername(into: object): number {
+    copyAddress(this.#connection.native.remote(), into);
+    return 0;
+  }
+
+  getsockname(into: object): number {
+    copyAddress(this.#connection.native.local(), into);
+    return 0;
+  }
+
+  setNoDelay(isOn: boolean): number {
+    this.#connection.native.setNoDelay(isOn);
+    return 0;
+  }
+
+  setKeepAlive(isOn: boolean, initialDelaySeconds: number): number {
+    this.#connection.native.setKeepAlive(isOn, initialDelaySeconds);
+    return 0;
+  }
+
+  // The engine's connections keep the loop alive through the server.
+  ref(): void {}
+  unref(): void {}
+  hasRef(): boolean {
+    return true;
+  }
+
+  close(afterClose?: () => void): void {
+    this.release();
+    this.#afterClose = afterClose;
+    this.#connection.native.destroy();
+    // It may be gone already; then the engine emits no further event.
+    if (this.#connection.native.closed) setImmediate(() => this.closed());
+  }
+
+  reset(afterClose: () => void): number {
+    this.release();
+    this.#afterClose = afterClose;
+    this.#connection.native.reset();
+    if (this.#connection.native.closed) setImmediate(() => this.closed());
+    return 0;
+  }
+
+  /** libuv forgets the handle. */
+  release(): void {
+    this.#isClosing = true;
+    this.#Native.prototype.close.call(this);
+  }
+
+  /** The descriptor becomes this handle's, and the engine is done with the connection. */
+  #take(): void {
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    const detached = this.#connection.leave();
+    if (detached !== undefined) this.#Native.prototype.open.call(this, detached.fd);
+  }
+
+  /** The engine has closed the descriptor. */
+  closed(): void {
+    const afterClose = this.#afterClose;
+    this.#afterClose = undefined;
+    afterClose?.();
+  }
+}
+
+/** Node reports no address for Unix sockets. */
+function copyAddress(address: SocketAddress | undefined, into: object): void {
+  if (address !== undefined && address.family !== '') Object.assign(into, address);
+}

@@ -1,0 +1,273 @@
+import net from 'node:net';
+import { ConnectionHandle } from './connection-handle.ts';
+import type { EngineConnection, EngineResponse, ServingServer } from '../exchange.ts';
+import { nodeError } from '../errors.ts';
+import { defineHidden } from '../node/message-defaults.ts';
+import { kNeedDrain } from '../node/node-internals.ts';
+import { handOver } from '../response/response-output.ts';
+import { kDirect, kHeld, kSequence } from '../node/message-state.ts';
+import { failConnection } from './client-error.ts';
+
+type WriteCallback = (error?: Error | null) => void;
+type WithState = { _writableState: { length: number; needDrain: boolean } };
+type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
+
+/**
+ * The socket of a connection that the engine serves. It is a net.Socket in all that is asked of one: addresses,
+ * timeouts, destroy, events, raw writes. The bytes that come in are the engine's, so it has no "data".
+ */
+export class ConnectionSocket extends net.Socket {
+  declare server: ServingServer;
+  readonly #connection: EngineConnection;
+  readonly #handle: ConnectionHandle;
+  #writes: WriteCallback[] = [];
+  #isEndAnnounced = false;
+
+  constructor(connection: EngineConnection) {
+    const { highWaterMark } = connection.server;
+    const handle = new ConnectionHandle(connection);
+    super({
+      handle,
+      allowHalfOpen: true,
+      manualStart: true,
+      readableHighWaterMark: highWaterMark,
+      writableHighWaterMark: highWaterMark,
+    } as never);
+    this.#connection = connection;
+    this.#handle = handle;
+    this.server = connection.server;
+    this.on('timeout', onSocketTimeout);
+    this.on('error', onSocketError);
+    this.on('close', onSocketClose);
+    this.on('drain', onSocketDrain);
+    setTimeoutValue(this, connection.server.timeout);
+    super.resume();
+  }
+
+  /** @internal */
+  get connection(): EngineConnection {
+    return this.#connection;
+  }
+
+  /** @internal */
+  releaseHandle(): void {
+    this.#handle.release();
+  }
+
+  /** @internal Only the first error is emitted; its consequences are not. */
+  ignoreErrors(): void {
+    this.removeListener('error', onSocketError);
+    if (this.listenerCount('error') === 0) this.on('error', ignore);
+  }
+
+  /** @internal The response that may write: Node's own methods compare themselves with it. */
+  get _httpMessage(): EngineResponse | null {
+    return this.#connection.first;
+  }
+  set _httpMessage(_value: unknown) {
+    // The line of responses is the connection's.
+  }
+
+  /** @internal Node's pausing for the sake of pipelined requests is the engine's. */
+  get _paused(): boolean {
+    return false;
+  }
+
+  /** @internal There is none, as with Node after the socket was given away. */
+  get parser(): null {
+    return null;
+  }
+
+  /** @internal Bytes in its own buffer. */
+  get bufferedLength(): number {
+    return (this as unknown as WithState)._writableState.length;
+  }
+
+  override setEncoding(): never {
+    throw nodeError(
+      'ERR_HTTP_SOCKET_ENCODING',
+      'Changing the socket encoding is not allowed per RFC7230 Section 3.',
+    );
+  }
+
+  override pause(): this {
+    this.#connection.readLess();
+    return super.pause();
+  }
+
+  override resume(): this {
+    this.#connection.readMore();
+    return super.resume();
+  }
+
+  override setTimeout(timeout: number, callback?: () => void): this {
+    // Node's own validates and keeps its timer; without a handle of libuv's only the engine knows of activity.
+    super.setTimeout(timeout, callback);
+    const asked = this.timeout ?? 0;
+    super.setTimeout(0);
+    setTimeoutValue(this, asked);
+    this.#connection.native.setTimeout(Math.ceil(asked));
+    return this;
+  }
+
+  override resetAndDestroy(): this {
+    (this as unknown as { resetAndClosing: boolean }).resetAndClosing = true;
+    return this.destroy();
+  }
+
+  /** @internal */
+  _writeGeneric(
+    isMany: boolean,
+    data: Pieces | string | Uint8Array,
+    encoding: BufferEncoding,
+    callback: WriteCallback,
+  ): void {
+    const { native } = this.#connection;
+    if (native.closed) {
+      callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }));
+      return;
+    }
+    if (isMany) {
+      for (const piece of data as Pieces) this.#send(piece.chunk, piece.encoding);
+    } else {
+      this.#send(data as string | Uint8Array, encoding);
+    }
+    if (native.pending > 0) this.#writes.push(callback);
+    else callback();
+  }
+
+  /** @internal */
+  override _final(callback: WriteCallback): void {
+    const { native } = this.#connection;
+    native.closeSoon();
+    // What follows the end may destroy the connection: not before everything is sent.
+    if (native.unsent > 0) this.#writes.push(callback);
+    else callback();
+  }
+
+  /** @internal The kernel has taken what waited. */
+  onDrain(): void {
+    const writes = this.#writes;
+    this.#writes = [];
+    for (const callback of writes) callback();
+  }
+
+  /** @internal The engine has closed the connection, or it was this socket that asked for it. */
+  onNativeClose(error: Error | undefined): void {
+    if (this.destroyed) {
+      this.#handle.closed();
+      return;
+    }
+    // An orderly end is emitted as with Node: "end", "finish", "close". A paused socket would never end.
+    if (error === undefined && this.#writes.length === 0 && !this.isPaused()) {
+      this.push(null);
+      this.end();
+    } else {
+      this.destroy(error);
+    }
+  }
+
+  /** @internal Bytes it holds leave when the client ends. */
+  announceEnd(): void {
+    if (this.#isEndAnnounced) return;
+    this.#isEndAnnounced = true;
+    this.#connection.native.announceEnd();
+  }
+
+  /** @internal What the response has written in this tick comes first, and corks the socket as with Node. */
+  takeHeld(): void {
+    const { first, native } = this.#connection;
+    if (first?.[kHeld] && !native.closed) handOver(first);
+  }
+
+  /** @internal It emits "drain" when everything is sent, whatever its own count is. */
+  expectDrain(): void {
+    (this as unknown as WithState)._writableState.needDrain = true;
+  }
+
+  /** @internal For a response that Node's own methods write. */
+  passDrain(): void {
+    const { first, native } = this.#connection;
+    if (first === null || first.finished || !first[kNeedDrain]) return;
+    if (native.unsent > 0) {
+      this.#writes.push(() => this.passDrain());
+    } else if (first.writableLength > 0) {
+      this.expectDrain();
+    } else {
+      first[kNeedDrain] = false;
+      first.emit('drain');
+    }
+  }
+
+  #send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
+    const { native, first } = this.#connection;
+    if (chunk.length === 0) return;
+    const data =
+      typeof chunk === 'string' && !isPlain(encoding) ? Buffer.from(chunk, encoding) : chunk;
+    // An answer that has ended takes no more bytes: these come behind it.
+    const isEnded = first === null || (first[kDirect] && first.finished);
+    if (isEnded) native.writeRaw(data);
+    else native.write(first[kSequence], data, encoding, 0);
+  }
+}
+
+for (const name of ['write', 'end', 'cork'] as const) {
+  const ofNode = net.Socket.prototype[name] as (this: net.Socket, ...rest: unknown[]) => unknown;
+  defineHidden(
+    ConnectionSocket.prototype,
+    name,
+    function take(this: ConnectionSocket, ...rest: unknown[]): unknown {
+      this.takeHeld();
+      if (name === 'cork') this.announceEnd();
+      return ofNode.apply(this, rest);
+    },
+  );
+}
+// Node's types declare a plain property.
+Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
+  configurable: true,
+  get(this: ConnectionSocket) {
+    return this.bufferedLength + this.connection.unsent();
+  },
+});
+
+/** Node's types declare it read-only. */
+function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {
+  socket.timeout = timeout;
+}
+
+/** Removes what ties the socket to the engine. */
+export function detachSocket(socket: ConnectionSocket): void {
+  socket.releaseHandle();
+  socket.removeListener('timeout', onSocketTimeout);
+  socket.removeListener('error', onSocketError);
+  socket.removeListener('close', onSocketClose);
+  socket.removeListener('drain', onSocketDrain);
+}
+
+function isPlain(encoding: string | undefined | null): boolean {
+  return !encoding || encoding === 'utf8' || encoding === 'utf-8' || encoding === 'latin1';
+}
+
+function onSocketError(this: ConnectionSocket, error: NodeJS.ErrnoException): void {
+  failConnection(this, error);
+}
+
+function ignore(): void {}
+
+function onSocketClose(this: ConnectionSocket): void {
+  this.connection.closed();
+}
+
+function onSocketDrain(this: ConnectionSocket): void {
+  this.passDrain();
+}
+
+function onSocketTimeout(this: ConnectionSocket): void {
+  const { incoming, first } = this.connection;
+  const isRequestHandled =
+    incoming !== null && !incoming.complete && incoming.emit('timeout', this);
+  const isResponseHandled = first !== null && first.emit('timeout', this);
+  const isServerHandled = this.server.emit('timeout', this);
+  if (!isRequestHandled && !isResponseHandled && !isServerHandled) this.destroy();
+}

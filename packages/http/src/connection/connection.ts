@@ -1,0 +1,383 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { nextTick } from '../node/clocks.ts';
+import { ConnectionSocket } from './connection-socket.ts';
+import { connectionReset, streamDestroyed, systemError } from '../errors.ts';
+import type {
+  EngineConnection,
+  EngineRequest,
+  EngineResponse,
+  ServingServer,
+} from '../exchange.ts';
+import { publishFinish } from './channels.ts';
+import type { Connection as NativeConnection } from '../native/index.ts';
+import { kCorked, kErrored, kWritableFinished } from '../node/node-internals.ts';
+import { mendPrototypes } from './replaced-prototypes.ts';
+import { releaseRequest } from '../request/request-body.ts';
+import {
+  emitClose,
+  forgetCallbacks,
+  heldLength,
+  lostError,
+  releaseHeld,
+  roughLength,
+  settleEnd,
+  settleWrites,
+} from '../response/response-output.ts';
+import { kConnection, kDirect, kHeld } from '../node/message-state.ts';
+
+type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
+
+/** One connection of the engine: the responses that are due on it, in order, and the socket when somebody asks for it. */
+export class HttpConnection extends AsyncResource implements EngineConnection {
+  readonly native: NativeConnection;
+  readonly server: ServingServer;
+  /** The response whose turn it is. */
+  first: EngineResponse | null = null;
+  /** The request that came last: bytes of a body belong to it. */
+  incoming: EngineRequest | null = null;
+  /** Requests so far, for `maxRequestsPerSocket`. */
+  requestCount = 0;
+  /** "close" was emitted, or is due on no object at all. */
+  isClosed = false;
+
+  #socket: ConnectionSocket | null = null;
+  /** The responses behind the first. */
+  #later: EngineResponse[] = [];
+  /** Responses that wait until the kernel has taken everything, with their own context where they have one. */
+  #unsent: Map<EngineResponse, InContext | undefined> | null = null;
+  #isPaused = false;
+  /** What was written for responses before their turn. */
+  #waiting = 0;
+  /** No more requests are read: too much of that waits. */
+  #isFull = false;
+  /** The socket, until the tick is over. */
+  #isCorked = false;
+  /** The last response is complete. */
+  #isEnding = false;
+
+  constructor(native: NativeConnection, server: ServingServer) {
+    super('HTTPINCOMINGMESSAGE', { requireManualDestroy: true });
+    this.native = native;
+    this.server = server;
+  }
+
+  /** What stands for the connection where Node has a socket: made when first asked for. */
+  socket(): ConnectionSocket {
+    if (this.#socket === null) {
+      this.#socket = new ConnectionSocket(this);
+      if (this.isClosed) this.#socket.destroy();
+    }
+    return this.#socket;
+  }
+
+  get existingSocket(): ConnectionSocket | null {
+    return this.#socket;
+  }
+
+  /** Bytes lie in the socket's own buffer, or would: nothing may overtake them. */
+  holdsBytes(): boolean {
+    const socket = this.#socket;
+    return socket !== null && (socket.bufferedLength > 0 || socket.writableCorked > 0);
+  }
+
+  /** A response that held bytes gives them to the socket, where they wait for the same tick. */
+  corkUntilTick(needsDrain: boolean): void {
+    const socket = this.socket();
+    this.#isCorked = true;
+    socket.cork();
+    if (needsDrain) socket.expectDrain();
+  }
+
+  passDrain(): void {
+    this.socket().passDrain();
+  }
+
+  /** Nobody has ended or destroyed the socket. */
+  isWritable(): boolean {
+    return this.#socket === null || this.#socket.writable;
+  }
+
+  unsent(): number {
+    const held = this.first === null ? 0 : heldLength(this.first);
+    return held + this.native.unsent;
+  }
+
+  /** A response takes its place in the line. As with Node it is the last that is read while much waits for its turn. */
+  enqueue(response: EngineResponse): void {
+    if (this.first === null && !this.#isEnding) {
+      this.first = response;
+      return;
+    }
+    this.#later.push(response);
+    if (this.#waiting < this.server.highWaterMark || this.#isFull) return;
+    this.#isFull = true;
+    this.native.pause();
+  }
+
+  countWaiting(length: number): void {
+    this.#waiting += length;
+  }
+
+  owes(request: EngineRequest): boolean {
+    return this.first?.req === request || this.#later.some(({ req }) => req === request);
+  }
+
+  /** All bytes of the response are with the engine. "finish" follows when they are with the kernel, and in its turn. */
+  ended(response: EngineResponse): void {
+    if (this.first === response) this.afterTick(response);
+  }
+
+  /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
+  afterTick(response: EngineResponse): void {
+    if (response._events !== undefined) {
+      // A tick of its own keeps the asynchronous context of the caller for the listeners.
+      nextTick(continueResponse, response);
+    } else if (unheard.push(response) === 1) {
+      nextTick(continueUnheard);
+    }
+  }
+
+  /** Goes on with what waits for the kernel. `isOwn`: the current context is the response's own. */
+  proceed(response: EngineResponse, isOwn: boolean): void {
+    if (this.#isCorked) {
+      this.#isCorked = false;
+      this.#socket?.uncork();
+    }
+    // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
+    if (this.isClosed || this.first !== response) return;
+    // What it wrote in this tick is lost with the connection, which is reported when that is closed.
+    if (response[kHeld] && (this.native.destroyed || !this.isWritable())) return;
+    releaseHeld(response);
+    if (this.native.pending > 0) {
+      const inContext = isOwn ? AsyncLocalStorage.snapshot() : this.#unsent?.get(response);
+      (this.#unsent ??= new Map()).set(response, inContext);
+      return;
+    }
+    settleWrites(response, null);
+    if (response.finished && response[kDirect]) finish(response);
+  }
+
+  /** What was corked behind the end of the response leaves. Node's `end` uncorks the socket a tick later. */
+  uncorkEnded(response: EngineResponse): void {
+    for (let corks = response[kCorked]; corks > 0; corks--) this.#socket?.uncork();
+  }
+
+  /** The first response is complete: the request is let go, the next response has its turn. */
+  finished(response: EngineResponse): void {
+    if (this.first !== response) return;
+    // As Node's server does: the socket says at "finish" that it ends.
+    if (response._last && this.#socket !== null) this.#socket.end();
+    this.uncorkEnded(response);
+    publishFinish(response, this);
+    releaseRequest(response.req, this);
+    if (this.incoming === response.req && response.req.complete) this.incoming = null;
+    if (response._last) {
+      // It closes the connection: nothing follows it.
+      this.first = null;
+      this.#isEnding = true;
+      return;
+    }
+    const next = this.#later.shift() ?? null;
+    this.first = next;
+    if (next !== null) this.#giveTurn(next);
+  }
+
+  #giveTurn(response: EngineResponse): void {
+    if (response[kDirect]) this.#waiting -= roughLength(response[kHeld]);
+    if (!response[kDirect]) {
+      const socket = this.socket();
+      assignSocket(response, socket);
+      response.emit('socket', socket);
+    } else if (response._events !== undefined && response.listenerCount('socket') > 0) {
+      response.emit('socket', this.socket());
+    }
+    // As with Node a socket that ends takes no more: what was written for the response is lost with the connection.
+    if (!this.isWritable()) {
+      if (response[kDirect]) forgetCallbacks(response);
+      return;
+    }
+    releaseHeld(response);
+    if (response[kDirect]) this.afterTick(response);
+    else response._flush();
+    if (!this.#isFull || this.#waiting >= this.server.highWaterMark) return;
+    this.#isFull = false;
+    if (!this.#isPaused) this.native.resume();
+  }
+
+  /** As with Node, who listens to the socket hears "pause" and "resume". */
+  resumeReading(): void {
+    if (!this.#isPaused) return;
+    if (this.#socket === null) this.readMore();
+    else this.#socket.resume();
+  }
+
+  pauseReading(): void {
+    if (this.#isPaused) return;
+    if (this.#socket === null) this.readLess();
+    else this.#socket.pause();
+  }
+
+  readMore(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isFull) this.native.resume();
+  }
+
+  readLess(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.native.pause();
+  }
+
+  onDrain(): void {
+    const unsent = this.#unsent;
+    this.#unsent = null;
+    this.#socket?.onDrain();
+    if (unsent === null) return;
+    for (const [response, inContext] of unsent) {
+      if (inContext === undefined) this.runInAsyncScope(this.proceed, this, response, false);
+      else inContext(() => this.proceed(response, true));
+    }
+  }
+
+  /** Nothing happened for the requested time. A listener decides; otherwise the connection ends. */
+  onTimeout(): void {
+    const { incoming, first, server } = this;
+    const listens =
+      server.listenerCount('timeout') > 0 ||
+      (incoming !== null && incoming.listenerCount('timeout') > 0) ||
+      (first !== null && first.listenerCount('timeout') > 0) ||
+      this.#socket !== null;
+    if (listens) this.socket().emit('timeout');
+    else this.native.destroy();
+  }
+
+  /** The client has ended its side: the last response that is due ends ours. */
+  onEnd(isHalfOpen: boolean): void {
+    if (!isHalfOpen) {
+      this.socket().end();
+      return;
+    }
+    const last = this.#later.at(-1) ?? this.first;
+    if (last === null) this.native.closeSoon();
+    else last._last = true;
+  }
+
+  /** The engine's last word on this connection. */
+  onClose(errno: number): void {
+    const error = errno === 0 ? undefined : systemError(errno, 'read');
+    if (error !== undefined && this.server.listenerCount('clientError') > 0) this.socket();
+    if (this.#socket !== null) this.#socket.onNativeClose(error);
+    else this.closed();
+  }
+
+  /** Tells everything that was under way: Node's order is requests, waiting responses, then the current one. */
+  closed(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const { first } = this;
+    const later = this.#later;
+    if (first !== null) mendPrototypes(first.req, first);
+    this.#later = [];
+    if (first !== null) first.req.destroy(connectionReset());
+    for (const response of later) {
+      mendPrototypes(response.req, response);
+      response.req.destroy(connectionReset());
+    }
+    for (const response of later) response.destroy(connectionReset());
+    if (first !== null) {
+      const reason = lostError(first) ?? this.#socket?.errored ?? streamDestroyed('write');
+      settleWrites(first, reason);
+      settleEnd(first, false);
+      emitClose(first);
+    }
+    this.emitDestroy();
+    this.server._emitCloseIfDrained();
+  }
+
+  leave(): { fd: number } | undefined {
+    const detached = this.native.detach();
+    if (detached === undefined) return undefined;
+    this.server.countDetached();
+    this.detached();
+    this.first = null;
+    this.#later = [];
+    return detached;
+  }
+
+  /** The descriptor has left the engine: the connection is a plain socket from here on. */
+  detached(): void {
+    this.isClosed = true;
+    this.#socket = null;
+    this.emitDestroy();
+  }
+}
+
+/** Responses that nobody listens to: one tick serves all of them. */
+let unheard: EngineResponse[] = [];
+
+function continueUnheard(): void {
+  const responses = unheard;
+  unheard = [];
+  for (const response of responses) {
+    const connection = connectionOf(response);
+    try {
+      // Listeners must not run in the context of the first of these.
+      if (response._events === undefined) connection.proceed(response, false);
+      else connection.runInAsyncScope(connection.proceed, connection, response, false);
+    } catch (error) {
+      connection.native.report(error);
+    }
+  }
+}
+
+function continueResponse(response: EngineResponse): void {
+  connectionOf(response).proceed(response, true);
+}
+
+function connectionOf(response: EngineResponse): HttpConnection {
+  return response[kConnection] as HttpConnection;
+}
+
+/** Node's setter passes on what was corked. */
+function assignSocket(response: { socket: unknown }, socket: unknown): void {
+  response.socket = socket;
+}
+
+/** The bytes of a direct response are with the kernel. */
+function finish(response: EngineResponse): void {
+  const connection = response[kConnection];
+  if (response[kWritableFinished] || connection.first !== response) return;
+  if (response[kErrored]) {
+    // Destroyed with an error before its turn, behind its end. Node never gives the turn to the next response.
+    settleEnd(response, false);
+    connection.finished(response);
+    return;
+  }
+  response[kWritableFinished] = true;
+  settleEnd(response, true);
+  if (Object.hasOwn(response, 'emit')) {
+    // An app's own `emit` may hold "finish" back, and with it what Node does then.
+    response.prependOnceListener('finish', () => {
+      nextTick(emitClose, response);
+      connection.finished(response);
+    });
+    response.emit('finish');
+    return;
+  }
+  if (response._events === undefined) {
+    connection.finished(response);
+    // Subscribers of the channel may listen by now.
+    if (response._events === undefined) {
+      response.destroyed = true;
+      response._closed = true;
+      return;
+    }
+    nextTick(emitClose, response);
+  } else {
+    // Before the ticks of the next response.
+    nextTick(emitClose, response);
+    connection.finished(response);
+  }
+  response.emit('finish');
+}

@@ -1,0 +1,57 @@
+import net, { type Socket, type SocketConstructorOpts } from 'node:net';
+import type { HttpConnection } from './connection.ts';
+import { detachSocket, type ConnectionSocket } from './connection-socket.ts';
+import { completeBodyless } from '../request/request-body.ts';
+import type { EngineRequest, ServingServer } from '../exchange.ts';
+
+type Handle = object;
+type Detached = Socket & { server: ServingServer; _server: ServingServer; _handle: Handle | null };
+type SocketFunction = (this: Socket, options: object) => void;
+
+/** Whether a request that could be an upgrade is one, as the server's `shouldUpgradeCallback` has it. */
+export function isUpgrade(request: EngineRequest, { server }: HttpConnection): boolean {
+  request.upgrade = request.method === 'CONNECT' || Boolean(server.shouldUpgradeCallback(request));
+  return request.upgrade;
+}
+
+/** Hands the connection over: a real net.Socket on its descriptor, and the bytes that came behind the head. */
+export function upgrade(request: EngineRequest, connection: HttpConnection): void {
+  const { native, server } = connection;
+  const event = request.method === 'CONNECT' ? 'connect' : 'upgrade';
+  if (server.listenerCount(event) === 0) {
+    native.destroy();
+    return;
+  }
+  const existing = connection.existingSocket;
+  const detached = native.detach();
+  if (detached === undefined) return;
+  const { fd, head } = detached;
+  const options: SocketConstructorOpts = {
+    fd,
+    allowHalfOpen: true,
+    readable: true,
+    writable: true,
+  };
+  const socket = (
+    existing === null ? new net.Socket(options) : become(existing, options)
+  ) as Detached;
+  server.countDetached();
+  socket.server = server;
+  socket._server = server;
+  connection.detached();
+  request.socket = socket;
+  completeBodyless(request);
+  server.emit(event, request, socket, head);
+}
+
+/** Code that holds the connection's socket object continues with the same object. */
+function become(socket: ConnectionSocket, options: SocketConstructorOpts): Socket {
+  detachSocket(socket);
+  const holder = new net.Socket({ ...options, manualStart: true } as never) as Detached;
+  const handle = holder._handle;
+  holder._handle = null;
+  Object.setPrototypeOf(socket, net.Socket.prototype);
+  const { fd: _, ...rest } = options;
+  (net.Socket as never as SocketFunction).call(socket, { ...rest, handle });
+  return socket;
+}

@@ -1,0 +1,205 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import type { EngineConnection, EngineRequest as Request } from '../exchange.ts';
+import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaults.ts';
+import type { HeaderBlock } from '../native/index.ts';
+import { kOver } from '../node/message-state.ts';
+import { http } from '../node/node-http.ts';
+import {
+  freshIncoming,
+  kAttachSignal,
+  kHeaders,
+  kHeadersCount,
+  type IncomingInternals,
+  type ReadableInternals,
+} from '../node/node-internals.ts';
+import { headersOf } from './request-headers.ts';
+
+const kRequestConnection: unique symbol = Symbol('connection');
+const kBlock: unique symbol = Symbol('headerBlock');
+
+/** Node's own, for messages of its servers: a framework that serves both has our prototype in the chain of both. */
+const nodeRequest = http.IncomingMessage.prototype;
+const getNodeHeaders = Object.getOwnPropertyDescriptor(nodeRequest, 'headers')!.get!;
+
+/**
+ * A request that the engine parsed: a `http.IncomingMessage` whose headers, stream and socket are made when they are
+ * looked at.
+ */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in IncomingMessage's
+export interface EngineRequest extends Request {
+  [kRequestConnection]: EngineConnection | undefined;
+  [kBlock]: HeaderBlock | undefined;
+}
+
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export class EngineRequest {
+  constructor(
+    connection: EngineConnection,
+    method: string,
+    url: string,
+    minorVersion: 0 | 1,
+    block: HeaderBlock,
+  ) {
+    this._events = undefined;
+    this[kRequestConnection] = connection;
+    this[kBlock] = block;
+    this[kHeaders] = null;
+    this.method = method;
+    this.url = url;
+    this.httpVersionMajor = 1;
+    this.httpVersionMinor = minorVersion;
+    this.complete = false;
+    this.joinDuplicateHeaders = connection.server.joinDuplicateHeaders;
+  }
+
+  get httpVersion(): string {
+    return (this[kBlock] && (this.httpVersionMinor === 1 ? '1.1' : '1.0')) as string;
+  }
+  set httpVersion(value: string) {
+    defineOwn(this, 'httpVersion', value);
+  }
+
+  get headers(): IncomingHttpHeaders {
+    if (this[kBlock] === undefined) return getNodeHeaders.call(this) as IncomingHttpHeaders;
+    return (this[kHeaders] ??= headersOf(this, this[kBlock])) as IncomingHttpHeaders;
+  }
+  set headers(value: IncomingHttpHeaders) {
+    this[kHeaders] = value;
+  }
+
+  get rawHeaders(): string[] {
+    const raw = this[kBlock]?.raw.slice();
+    if (raw === undefined) return undefined as never;
+    defineOwn(this, 'rawHeaders', raw);
+    return raw;
+  }
+  set rawHeaders(value: string[]) {
+    defineOwn(this, 'rawHeaders', value);
+  }
+
+  get socket(): Socket {
+    return this[kRequestConnection]?.socket() as Socket;
+  }
+  set socket(value: Socket) {
+    defineOwn(this, 'socket', value);
+  }
+
+  get client(): Socket {
+    return this.socket;
+  }
+  set client(value: Socket) {
+    defineOwn(this, 'client', value);
+  }
+
+  // The engine delivers a complete body at once, and then Node never asks for more of it. A read consumes it.
+  read(size?: number): unknown {
+    if (!this._consuming && this[kRequestConnection] !== undefined) {
+      this._readableState.readingMore = false;
+      this._consuming = true;
+    }
+    return Readable.prototype.read.call(this, size);
+  }
+
+  _read(): void {
+    if (this[kRequestConnection] === undefined) {
+      nodeRequest._read.call(this as never, 0);
+      return;
+    }
+    if (!this._consuming) {
+      this._readableState.readingMore = false;
+      this._consuming = true;
+    }
+    this[kRequestConnection].resumeReading();
+  }
+}
+
+Object.setPrototypeOf(EngineRequest, http.IncomingMessage);
+Object.setPrototypeOf(EngineRequest.prototype, http.IncomingMessage.prototype);
+defineHidden(EngineRequest.prototype, 'constructor', http.IncomingMessage);
+Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
+  configurable: true,
+  get(this: EngineRequest) {
+    return this[kBlock]?.raw.length;
+  },
+  set(this: EngineRequest, value: number) {
+    defineOwn(this, kHeadersCount, value);
+  },
+});
+// `request.signal` follows the connection from here on, unless the request is answered.
+const attachSignal = (http.IncomingMessage.prototype as never as IncomingInternals)[kAttachSignal];
+defineHidden(EngineRequest.prototype, kAttachSignal, function attach(this: EngineRequest) {
+  if (this[kRequestConnection]?.owes(this) !== false) attachSignal!.call(this);
+});
+inheritDefaults(
+  EngineRequest.prototype,
+  freshIncoming,
+  new Set<PropertyKey>([
+    ...Reflect.ownKeys(EngineRequest.prototype),
+    '_events',
+    '_eventsCount',
+    '_readableState',
+    'url',
+    'method',
+  ]),
+);
+
+/** A request with a body: a stream from the start. */
+export class BodyRequest extends EngineRequest {
+  constructor(
+    connection: EngineConnection,
+    method: string,
+    url: string,
+    minorVersion: 0 | 1,
+    block: HeaderBlock,
+  ) {
+    super(connection, method, url, minorVersion, block);
+    makeReadable(this as never);
+  }
+}
+
+/** A request without a body: it becomes a stream when it is used as one. */
+export class BodylessRequest extends EngineRequest {
+  override get _readableState(): ReadableInternals {
+    return becomeStream(this) as ReadableInternals;
+  }
+  override set _readableState(value: ReadableInternals) {
+    defineOwn(this, '_readableState', value);
+  }
+}
+for (const kind of [BodyRequest, BodylessRequest]) {
+  defineHidden(kind.prototype, 'constructor', http.IncomingMessage);
+}
+defineOwn(EngineRequest.prototype, kOver, false);
+defineOwn(EngineRequest.prototype, 'upgrade', false);
+
+/** It was used as a stream, or it has a body. */
+export function isStream(request: Request): boolean {
+  return Object.hasOwn(request, '_readableState');
+}
+
+function becomeStream(request: BodylessRequest): ReadableInternals | undefined {
+  if (request[kRequestConnection] === undefined) return undefined;
+  makeReadable(request as never);
+  const state = request._readableState;
+  if (request[kOver]) {
+    request._dumped = true;
+    state.ended = true;
+    state.endEmitted = true;
+    state.destroyed = true;
+    state.closed = true;
+    state.closeEmitted = true;
+  } else if (request.complete) {
+    request.push(null);
+  }
+  return state;
+}
+
+function makeReadable(request: Readable & IncomingInternals & EngineRequest): void {
+  const { highWaterMark } = request[kRequestConnection]!.server;
+  (Readable as unknown as (this: unknown, options: object) => void).call(request, {
+    highWaterMark,
+  });
+  request._readableState.readingMore = true;
+}

@@ -1,0 +1,274 @@
+import { invalidArgument, nodeError } from '../errors.ts';
+import { dateLine } from '../node/http-date.ts';
+import { http } from '../node/node-http.ts';
+import { kOutHeaders } from '../node/node-internals.ts';
+import type { EngineResponse } from '../exchange.ts';
+import { kConnection, kIsAscii } from '../node/message-state.ts';
+
+// Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
+// at once in the life of the process, and that a line which is as it was the last time is not made again.
+
+const PLAIN = 0;
+const CONNECTION = 1;
+const TRANSFER_ENCODING = 2;
+const CONTENT_LENGTH = 3;
+const DATE = 4;
+const EXPECT = 5;
+const TRAILER = 6;
+const KEEP_ALIVE = 7;
+const CONTENT_DISPOSITION = 8;
+const COOKIE = 9;
+
+const SPECIAL = new Map([
+  ['connection', CONNECTION],
+  ['transfer-encoding', TRANSFER_ENCODING],
+  ['content-length', CONTENT_LENGTH],
+  ['date', DATE],
+  ['expect', EXPECT],
+  ['trailer', TRAILER],
+  ['keep-alive', KEEP_ALIVE],
+  ['content-disposition', CONTENT_DISPOSITION],
+  ['cookie', COOKIE],
+]);
+
+/** A valid name, what it means, and the line it was last in. */
+interface Known {
+  readonly kind: number;
+  value: string;
+  line: string;
+}
+
+/** By their spelling. An application has few; a limit ensures it. */
+const known = new Map<string, Known>();
+const KNOWN_LIMIT = 1000;
+/** A longer value most likely belongs to one response alone, and is not kept. */
+const KEPT_VALUE = 128;
+
+const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
+const NOT_LATIN1 = /[^\0-\xff]/;
+const CLOSE = /(?:^|\W)close(?:$|\W)/i;
+const CHUNKED = /(?:^|\W)chunked(?:$|\W)/i;
+
+type Value = unknown;
+
+// Heads are built one at a time, so intermediate findings need no object of their own.
+let lines = '';
+let plainMessage = '';
+let keepAliveMs = -1;
+let keepAliveLines = '';
+let isAscii = true;
+let hasConnection = false;
+let hasLength = false;
+let hasEncoding = false;
+let hasDate = false;
+let hasExpect = false;
+let hasTrailer = false;
+
+/** Renders the head of a response into `_header`, and settles how its body is framed. */
+export function storeHeader(response: EngineResponse, firstLine: string, headers: unknown): void {
+  lines = firstLine;
+  if (response.statusMessage === plainMessage) {
+    isAscii = true;
+  } else {
+    isAscii = !NOT_PLAIN_ASCII.test(response.statusMessage);
+    if (isAscii) plainMessage = response.statusMessage;
+  }
+  hasConnection = hasLength = hasEncoding = hasDate = hasExpect = hasTrailer = false;
+
+  if (headers) {
+    if (headers === response[kOutHeaders]) {
+      const stored = headers as Record<string, [string, Value]>;
+      // eslint-disable-next-line guard-for-in -- without a prototype
+      for (const key in stored) add(response, stored[key]![0], stored[key]![1], false);
+    } else if (Array.isArray(headers)) {
+      addArray(response, headers);
+    } else {
+      for (const key in headers as object) {
+        if (Object.hasOwn(headers as object, key)) {
+          add(response, key, (headers as Record<string, Value>)[key], true);
+        }
+      }
+    }
+  }
+
+  if (response.sendDate && !hasDate) lines += dateLine();
+  if (response.chunkedEncoding && (response.statusCode === 204 || response.statusCode === 304)) {
+    response.chunkedEncoding = false;
+    response.shouldKeepAlive = false;
+  }
+  addConnection(response);
+  addFraming(response);
+  if (!response.chunkedEncoding && hasTrailer) {
+    throw nodeError('ERR_HTTP_TRAILER_INVALID', 'Trailers are invalid with this transfer encoding');
+  }
+
+  // Node decodes a Content-Disposition, and in latin1 what is left of some characters would be a line end.
+  if (!isAscii && NOT_LATIN1.test(lines)) {
+    lines = Buffer.from(lines).toString('latin1');
+    isAscii = true;
+  }
+  response._header = `${lines}\r\n`;
+  response._headerSent = false;
+  response[kIsAscii] = isAscii;
+  if (hasExpect) response._send('');
+}
+
+function addConnection(response: EngineResponse): void {
+  if (response._removedConnection) {
+    response._last = !response.shouldKeepAlive;
+    return;
+  }
+  if (hasConnection) return;
+  const keepsAlive =
+    response.shouldKeepAlive &&
+    (hasLength || response.useChunkedEncodingByDefault) &&
+    !response[kConnection].server.isEnding;
+  if (keepsAlive && response.maxRequestsOnConnectionReached) {
+    lines += 'Connection: close\r\n';
+  } else if (keepsAlive) {
+    const timeout = response._keepAliveTimeout;
+    if (!timeout || !response._defaultKeepAlive) {
+      lines += 'Connection: keep-alive\r\n';
+    } else if (~~response._maxRequestsPerSocket > 0) {
+      lines += keepAlive(timeout, `, max=${response._maxRequestsPerSocket}`);
+    } else {
+      if (timeout !== keepAliveMs) {
+        keepAliveMs = timeout;
+        keepAliveLines = keepAlive(timeout, '');
+      }
+      lines += keepAliveLines;
+    }
+  } else {
+    response._last = true;
+    lines += 'Connection: close\r\n';
+  }
+}
+
+function keepAlive(timeoutMs: number, limit: string): string {
+  return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeoutMs / 1000)}${limit}\r\n`;
+}
+
+function addFraming(response: EngineResponse): void {
+  if (hasLength || hasEncoding) return;
+  if (!response._hasBody) {
+    response.chunkedEncoding = false;
+  } else if (!response.useChunkedEncodingByDefault) {
+    response._last = true;
+  } else if (
+    !hasTrailer &&
+    !response._removedContLen &&
+    typeof response._contentLength === 'number'
+  ) {
+    lines += `Content-Length: ${response._contentLength}\r\n`;
+  } else if (!response._removedTE) {
+    lines += 'Transfer-Encoding: chunked\r\n';
+    response.chunkedEncoding = true;
+  } else {
+    // Neither length nor encoding: the body ends with the connection.
+    response._last = true;
+  }
+}
+
+function addArray(response: EngineResponse, headers: unknown[]): void {
+  if (Array.isArray(headers[0])) {
+    for (const [key, value] of headers as [string, Value][]) add(response, key, value, true);
+    return;
+  }
+  if (headers.length % 2 !== 0) throw invalidArgument('headers', headers);
+  for (let index = 0; index < headers.length; index += 2) {
+    add(response, headers[index] as string, headers[index + 1], true);
+  }
+}
+
+function add(response: EngineResponse, name: string, value: Value, isUnchecked: boolean): void {
+  const header = known.get(name) ?? learn(name);
+  const { kind } = header;
+  if (kind === CONTENT_DISPOSITION && response._contentLength) {
+    // RFC 6266, 4.3
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index += 1) {
+        value[index] = Buffer.from(value[index] as string, 'latin1');
+      }
+    } else {
+      value = Buffer.from(value as string, 'latin1');
+    }
+  }
+  if (Array.isArray(value)) {
+    const isJoined =
+      (kind === COOKIE && value.length > 1) ||
+      response[kConnection].server.uniqueHeaders?.[1].has(name.toLowerCase()) === true;
+    if (!isJoined) {
+      for (const one of value) addLine(response, header, name, one, isUnchecked);
+      return;
+    }
+    value = value.join('; ');
+  }
+  addLine(response, header, name, value, isUnchecked);
+}
+
+function addLine(
+  response: EngineResponse,
+  header: Known,
+  name: string,
+  value: Value,
+  isUnchecked: boolean,
+): void {
+  if (value === header.value) {
+    lines += header.line;
+  } else if (typeof value === 'string' && !NOT_PLAIN_ASCII.test(value)) {
+    const line = `${name}: ${value}\r\n`;
+    if (value.length <= KEPT_VALUE) {
+      header.value = value;
+      header.line = line;
+    }
+    lines += line;
+  } else {
+    if (isUnchecked) http.validateHeaderValue(name, value as string);
+    value = `${value as string}`;
+    if (NOT_PLAIN_ASCII.test(value as string)) isAscii = false;
+    lines += `${name}: ${value as string}\r\n`;
+  }
+  if (header.kind !== PLAIN) note(response, header.kind, value as string);
+}
+
+function note(response: EngineResponse, kind: number, value: string): void {
+  switch (kind) {
+    case CONNECTION:
+      hasConnection = true;
+      response._removedConnection = false;
+      if (CLOSE.test(value)) response._last = true;
+      else response.shouldKeepAlive = true;
+      break;
+    case TRANSFER_ENCODING:
+      hasEncoding = true;
+      response._removedTE = false;
+      if (CHUNKED.test(value)) response.chunkedEncoding = true;
+      break;
+    case CONTENT_LENGTH:
+      hasLength = true;
+      response._contentLength = Number(value);
+      response._removedContLen = false;
+      break;
+    case DATE:
+      hasDate = true;
+      break;
+    case EXPECT:
+      hasExpect = true;
+      break;
+    case TRAILER:
+      hasTrailer = true;
+      break;
+    case KEEP_ALIVE:
+      response._defaultKeepAlive = false;
+      break;
+    default:
+  }
+}
+
+function learn(name: string): Known {
+  http.validateHeaderName(name);
+  const kind = SPECIAL.get(name.toLowerCase()) ?? PLAIN;
+  const header = { kind, value: '', line: `${name}: \r\n` };
+  if (known.size < KNOWN_LIMIT) known.set(name, header);
+  return header;
+}

@@ -1,0 +1,238 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import type { EngineConnection, EngineRequest, EngineResponse as Response } from '../exchange.ts';
+import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaults.ts';
+import { http } from '../node/node-http.ts';
+import {
+  freshOutgoing,
+  kEndCallbacks,
+  kHighWaterMark,
+  kOutHeaders,
+  kOutSocket,
+  kRejectBody,
+  kWritableFinished,
+} from '../node/node-internals.ts';
+import { storeHeader } from './response-head.ts';
+import {
+  bindCallback,
+  handOver,
+  heldLength,
+  isChunk,
+  isUnusual,
+  lengthOf,
+  nodeResponse,
+  sendEnd,
+  sendHead,
+  writeBody,
+  writeUnframed,
+} from './response-output.ts';
+import {
+  kConnection,
+  kDirect,
+  kHeld,
+  kIsAscii,
+  kSequence,
+  kTickBytes,
+  kWriteCallbacks,
+} from '../node/message-state.ts';
+
+type Callback = (error?: Error | null) => void;
+type Chunk = string | Uint8Array;
+
+/**
+ * The response to a request that the engine parsed: a `http.ServerResponse` whose fields begin as defaults of the
+ * prototype, and whose common path, a head and a whole body, leaves in one piece. The rest is Node's own methods.
+ */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in ServerResponse's
+export interface EngineResponse extends Response {}
+
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export class EngineResponse {
+  // What most answers write to is made here, so that all of them have one shape.
+  constructor(
+    request: EngineRequest,
+    connection: EngineConnection,
+    sequence: number,
+    keepAlive: boolean,
+  ) {
+    const { server } = connection;
+    this._events = undefined;
+    this.req = request;
+    this[kConnection] = connection;
+    this[kSequence] = sequence;
+    this[kDirect] = true;
+    this[kOutHeaders] = null;
+    this.statusCode = 200;
+    this.statusMessage = undefined as never;
+    this._header = null;
+    this._headerSent = false;
+    this[kIsAscii] = true;
+    this._contentLength = null;
+    this._hasBody = request.method !== 'HEAD';
+    this._last = false;
+    this._keepAliveTimeout = server.keepAliveTimeout;
+    this._maxRequestsPerSocket = server.maxRequestsPerSocket!;
+    this.chunkedEncoding = false;
+    this.shouldKeepAlive = keepAlive;
+    this.finished = false;
+    this[kWritableFinished] = false;
+    this.destroyed = false;
+    this._closed = false;
+  }
+
+  write(chunk: never, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
+    if (typeof encoding === 'function') {
+      callback = encoding;
+      encoding = undefined;
+    }
+    if (this[kDirect] && !this.finished && !this.destroyed && !isUnusual(this) && isChunk(chunk)) {
+      if (this._header === null) this._implicitHeader();
+      // A wrapper of writeHead may have done anything.
+      if (this._hasBody && this[kDirect]) return writeBody(this, chunk, encoding, callback);
+    }
+    if (!this.finished) handOver(this);
+    return nodeResponse.write.call(this, chunk, encoding, callback);
+  }
+
+  end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    if (typeof chunk === 'function') {
+      callback = chunk;
+      chunk = undefined;
+      encoding = undefined;
+    } else if (typeof encoding === 'function') {
+      callback = encoding;
+      encoding = undefined;
+    }
+    if (!this[kDirect] || this.finished || this.destroyed || isUnusual(this)) {
+      return this._nodeEnd(chunk, encoding, callback);
+    }
+    let body: Chunk | undefined;
+    if (chunk) {
+      if (!isChunk(chunk)) return this._nodeEnd(chunk, encoding, callback);
+      body = chunk;
+    }
+    if (this._header === null) {
+      this._contentLength = body === undefined ? 0 : lengthOf(body, encoding as BufferEncoding);
+      this._implicitHeader();
+      if (!this[kDirect] || this.finished) return this._nodeEnd(chunk, encoding, callback);
+    }
+    if (!this._hasBody && body !== undefined) {
+      if (this[kRejectBody]) return this._nodeEnd(chunk, encoding, callback);
+      body = undefined;
+    }
+    const { native } = this[kConnection];
+    if (native.destroyed || native.closed) {
+      // As with Node, nothing leaves any more, and nothing is reported as sent.
+      this.finished = true;
+      return this;
+    }
+    if (typeof callback === 'function') {
+      (this[kEndCallbacks] ??= []).push(bindCallback(this, callback as Callback));
+    }
+    sendEnd(this, body, encoding as BufferEncoding);
+    this.finished = true;
+    if (this._events !== undefined) this.emit('prefinish');
+    this[kConnection].ended(this);
+    return this;
+  }
+
+  flushHeaders(): void {
+    if (!this[kDirect] || isUnusual(this)) {
+      handOver(this);
+      nodeResponse.flushHeaders.call(this);
+      return;
+    }
+    if (this._header === null) this._implicitHeader();
+    if (this[kDirect] && !this._headerSent) sendHead(this, 'utf8');
+  }
+
+  /** @internal Bytes that wait for the response's turn. */
+  get outputSize(): number {
+    const connection = this[kConnection];
+    return connection === undefined || connection.first === this ? 0 : heldLength(this);
+  }
+  set outputSize(size: number) {
+    defineOwn(this, 'outputSize', size);
+  }
+
+  cork(): void {
+    if (!this.finished) handOver(this);
+    nodeResponse.cork.call(this);
+  }
+
+  // Node's server is the first listener of "finish"; here it may come later.
+  listenerCount(event: string | symbol, listener?: never): number {
+    const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
+    return own + EventEmitter.prototype.listenerCount.call(this, event, listener);
+  }
+
+  /** @internal Where Node's own methods put their bytes: 1xx answers, for one. */
+  _writeRaw(data: Chunk, encoding?: unknown, callback?: unknown, size?: number): boolean {
+    if (this[kDirect] && this.outputData.length === 0 && !isUnusual(this)) {
+      return writeUnframed(this, data, encoding as BufferEncoding, callback as Callback);
+    }
+    handOver(this);
+    return nodeResponse._writeRaw.call(this, data, encoding, callback, size);
+  }
+
+  /** @internal What `writeHead` of Node ends in. */
+  _storeHeader(firstLine: string, headers: unknown): void {
+    if (this[kConnection] === undefined) nodeResponse._storeHeader.call(this, firstLine, headers);
+    else storeHeader(this, firstLine, headers);
+  }
+
+  /** @internal The engine serves strict servers only. */
+  _isLenientHeaderValidation(): boolean {
+    return this[kConnection] === undefined && nodeResponse._isLenientHeaderValidation?.call(this);
+  }
+
+  /** @internal */
+  _nodeEnd(chunk: unknown, encoding: unknown, callback: unknown): this {
+    const wasFinished = this.finished;
+    if (!wasFinished) handOver(this);
+    nodeResponse.end.call(this, chunk, encoding, callback);
+    // As with Node, an end behind the connection's own is not reported.
+    if (!wasFinished && this[kConnection]?.isWritable() === false) this[kEndCallbacks] = null;
+    return this;
+  }
+}
+
+Object.setPrototypeOf(EngineResponse, http.ServerResponse);
+Object.setPrototypeOf(EngineResponse.prototype, http.ServerResponse.prototype);
+
+const prototype = EngineResponse.prototype;
+defineHidden(prototype, 'constructor', http.ServerResponse);
+inheritDefaults(
+  prototype,
+  freshOutgoing,
+  new Set(['_events', '_eventsCount', 'outputSize', kOutSocket]),
+);
+defineOwn(prototype, 'sendDate', true);
+defineOwn(prototype, '_sent100', false);
+defineOwn(prototype, '_expect_continue', false);
+defineOwn(prototype, kTickBytes, 0);
+defineOwn(prototype, kWriteCallbacks, null);
+defineOwn(prototype, kHeld, null);
+Object.defineProperty(prototype, kOutSocket, {
+  configurable: true,
+  // A response has the socket during its turn, and until it emits "finish".
+  get(this: EngineResponse) {
+    const connection = this[kConnection];
+    // A message that Node's constructor has not seen: nobody serves it.
+    if (connection === undefined) return undefined;
+    return connection.first === this ? connection.socket() : null;
+  },
+  set(this: EngineResponse, socket: Socket | null) {
+    defineOwn(this, kOutSocket, socket);
+  },
+});
+Object.defineProperty(prototype, kHighWaterMark, {
+  configurable: true,
+  get(this: EngineResponse) {
+    return this[kConnection]?.server.highWaterMark;
+  },
+  // Node's constructor, where a class inherits from this prototype.
+  set(this: EngineResponse, highWaterMark: number) {
+    defineOwn(this, kHighWaterMark, highWaterMark);
+  },
+});

@@ -1,0 +1,67 @@
+import type {
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http';
+import { engine } from '../engine.ts';
+import { NodeServer } from '../node/node-http.ts';
+import { nodeOnlyOption } from '../node/node-only.ts';
+import { servedByNode } from '../served-by.ts';
+import { EngineServer } from './server.ts';
+import { noteServer } from './shared-servers.ts';
+
+export interface EngineServerOptions<
+  Request extends typeof IncomingMessage = typeof IncomingMessage,
+  Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
+> extends ServerOptions<Request, Response> {
+  /** How many bytes the answers of `answersOf` may take up, 64 MiB by default. */
+  answers?: { readonly maxBytes?: number } | undefined;
+  /**
+   * Parses and writes on a separate thread, so that `answersOf` works while JavaScript is busy. Costs about 20 % more
+   * CPU for every other request.
+   * @default false
+   */
+  threaded?: boolean | undefined;
+}
+
+/**
+ * A server with the shape of `http.createServer`: same options, events, methods and errors, and an instance of
+ * `http.Server`. The native engine serves it, or Node itself if that is not possible (`engine()` reports why) or the
+ * options need what only Node supports: `insecureHTTPParser`, `httpValidation` other than 'strict', `blockList`.
+ *
+ * @example createServer((request, response) => response.end('hello')).listen(3000);
+ */
+export function createServer<
+  Request extends typeof IncomingMessage = typeof IncomingMessage,
+  Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
+>(requestListener?: RequestListener<Request, Response>): Server<Request, Response>;
+export function createServer<
+  Request extends typeof IncomingMessage = typeof IncomingMessage,
+  Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
+>(
+  options: EngineServerOptions<Request, Response>,
+  requestListener?: RequestListener<Request, Response>,
+): Server<Request, Response>;
+export function createServer(
+  options?: ServerOptions | RequestListener | null,
+  requestListener?: RequestListener,
+): Server {
+  if (typeof options === 'function') {
+    requestListener = options;
+    options = {};
+  }
+  const option = nodeOnlyOption(options);
+  if (engine().name === 'node' || option !== undefined) {
+    const server = new NodeServer(options as ServerOptions, requestListener);
+    if (option !== undefined) servedByNode(server, option);
+    return noted(server);
+  }
+  return noted(new EngineServer(options as ServerOptions, requestListener));
+}
+
+function noted(server: Server): Server {
+  noteServer(server);
+  return server;
+}

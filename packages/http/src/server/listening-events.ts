@@ -1,0 +1,163 @@
+import { AsyncResource } from 'node:async_hooks';
+import { answerTo } from '../connection/client-error.ts';
+import { HttpConnection } from '../connection/connection.ts';
+import { parseError, requestTimeout } from '../errors.ts';
+import type { ServingServer } from '../exchange.ts';
+import type {
+  ClientError,
+  Connection as NativeConnection,
+  HeaderBlock,
+  ServerEvents,
+  SocketAddress,
+} from '../native/index.ts';
+import { lookForHttpObserver } from '../node/performance-entries.ts';
+import { fail, receive } from './receive.ts';
+import { completeBody, pushBody } from '../request/request-body.ts';
+import type { ServerLog } from '../answers/server-log.ts';
+
+/** A server whose connections the engine serves. */
+interface ListeningServer extends ServingServer {
+  readonly httpAllowHalfOpen: boolean;
+}
+
+/** What the engine reports of a listening server goes from here to its connections, each in its own async context. */
+export class ListeningEvents implements ServerEvents {
+  readonly #server: ListeningServer;
+  readonly #log: ServerLog;
+  /** As with Node, requests begin in the context of who called listen. */
+  readonly #listening = new AsyncResource('HTTPSERVER');
+
+  constructor(server: ListeningServer, log: ServerLog) {
+    this.#server = server;
+    this.#log = log;
+  }
+
+  onOpen(native: NativeConnection): void {
+    const connection = this.#connectionOf(native);
+    connection.runInAsyncScope(announce, undefined, this.#server, connection);
+  }
+
+  onRequest(
+    native: NativeConnection,
+    sequence: number,
+    method: string,
+    url: string,
+    flags: number,
+    headers: HeaderBlock,
+    body: Buffer | undefined,
+  ): void {
+    const connection = (native.owner as HttpConnection | undefined) ?? this.#connectionOf(native);
+    connection.runInAsyncScope(
+      receive,
+      undefined,
+      connection,
+      sequence,
+      method,
+      url,
+      flags,
+      headers,
+      body,
+    );
+  }
+
+  onBody(native: NativeConnection, _sequence: number, chunk: Buffer): void {
+    const connection = native.owner as HttpConnection;
+    if (connection.incoming !== null) {
+      connection.runInAsyncScope(pushBody, undefined, connection, chunk);
+    }
+  }
+
+  onBodyEnd(native: NativeConnection, _sequence: number, trailers: string[]): void {
+    const connection = native.owner as HttpConnection;
+    if (connection.incoming !== null) {
+      connection.runInAsyncScope(completeBody, undefined, connection, trailers);
+    }
+  }
+
+  onDrain(native: NativeConnection): void {
+    (native.owner as HttpConnection | undefined)?.onDrain();
+  }
+
+  onClientError(native: NativeConnection, found: ClientError): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined && this.#server.listenerCount('clientError') === 0) {
+      native.writeRaw(answerTo(found.code));
+      native.closeSoon();
+      return;
+    }
+    const { code, reason, bytesParsed, rawPacket, place } = found;
+    const error =
+      code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? requestTimeout()
+        : parseError(code, reason, bytesParsed, rawPacket);
+    const target = connection ?? this.#connectionOf(native);
+    target.runInAsyncScope(fail, undefined, target, error, place);
+  }
+
+  onTimeout(native: NativeConnection): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined && this.#server.listenerCount('timeout') === 0) {
+      native.destroy();
+      return;
+    }
+    const target = connection ?? this.#connectionOf(native);
+    target.runInAsyncScope(target.onTimeout, target);
+  }
+
+  /** The client has ended its side while responses are due. */
+  onEnd(native: NativeConnection): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined) native.closeSoon();
+    else connection.runInAsyncScope(connection.onEnd, connection, this.#server.httpAllowHalfOpen);
+  }
+
+  onClose(native: NativeConnection, errno: number): void {
+    const connection = native.owner as HttpConnection | undefined;
+    if (connection === undefined) this.#server._emitCloseIfDrained();
+    else connection.runInAsyncScope(connection.onClose, connection, errno);
+  }
+
+  onDrop(remote: SocketAddress, local: SocketAddress): void {
+    this.#server.emit('drop', {
+      localAddress: local.address,
+      localPort: local.port,
+      localFamily: local.family,
+      remoteAddress: remote.address,
+      remotePort: remote.port,
+      remoteFamily: remote.family,
+    });
+  }
+
+  onLines(areDue: boolean): void {
+    this.#log.onLines(areDue);
+  }
+
+  onExit(): void {
+    this.#log.onExit();
+  }
+
+  onStopped(): void {
+    this.#log.onStopped();
+    this.#server._emitCloseIfDrained();
+  }
+
+  #connectionOf(native: NativeConnection): HttpConnection {
+    lookForHttpObserver();
+    const connection = this.#listening.runInAsyncScope(
+      makeConnection,
+      undefined,
+      native,
+      this.#server,
+    );
+    native.owner = connection;
+    return connection;
+  }
+}
+
+function makeConnection(native: NativeConnection, server: ListeningServer): HttpConnection {
+  return new HttpConnection(native, server);
+}
+
+function announce(server: ListeningServer, connection: HttpConnection): void {
+  server.emit('connection', connection.socket());
+}

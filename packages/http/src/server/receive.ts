@@ -1,0 +1,66 @@
+import { failConnection } from '../connection/client-error.ts';
+import type { HttpConnection } from '../connection/connection.ts';
+import { nextTick } from '../node/clocks.ts';
+import { dispatch } from './dispatch.ts';
+import type { EngineRequest } from '../exchange.ts';
+import { createRequest, createResponse } from './messages.ts';
+import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
+import { mendPrototypes } from '../connection/replaced-prototypes.ts';
+import {
+  completeBody,
+  completeBodyless,
+  pushBody,
+  skipEmptyBody,
+} from '../request/request-body.ts';
+import { isUpgrade, upgrade } from '../connection/upgrade.ts';
+
+const { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE } = REQUEST_FLAGS;
+
+/** A request has come: its messages are made, and it goes to its listeners. */
+export function receive(
+  connection: HttpConnection,
+  sequence: number,
+  method: string,
+  url: string,
+  flags: number,
+  headers: HeaderBlock,
+  body: Buffer | undefined,
+): void {
+  const request = createRequest(connection, method, url, flags, headers);
+  if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
+    upgrade(request, connection);
+    return;
+  }
+  const response = createResponse(request, connection, sequence, flags);
+  connection.incoming = request;
+  connection.enqueue(response);
+  const hasBody = (flags & BODY_NONE) === 0;
+  if (!hasBody && connection.server.optimizesEmptyRequests && !announcesBody(request)) {
+    skipEmptyBody(request);
+  }
+  let threw = true;
+  try {
+    dispatch(connection, request, response, flags);
+    threw = false;
+  } finally {
+    mendPrototypes(request, response);
+    if (!hasBody) {
+      // As with Node, it is not complete yet when the process learns what a listener threw.
+      if (threw) nextTick(completeBodyless, request);
+      else completeBodyless(request);
+      connection.resumeReading();
+    }
+    if (body !== undefined) pushBody(connection, body);
+    if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
+  }
+}
+
+/** An announced body counts as one, even if it is empty. */
+function announcesBody({ headers }: EngineRequest): boolean {
+  return 'content-length' in headers || 'transfer-encoding' in headers;
+}
+
+/** Something is wrong with what the client sent. */
+export function fail(connection: HttpConnection, error: Error, place: number | undefined): void {
+  failConnection(connection.socket(), error, place);
+}

@@ -1,0 +1,291 @@
+import type { RequestListener, Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import { kAnswers, ServerAnswers, type Answers } from '../answers/answers.ts';
+import { maxBytesOf } from '../answers/answer-limit.ts';
+import { callLater, queueMicrotask } from '../node/clocks.ts';
+import { ConnectionSocket } from '../connection/connection-socket.ts';
+import { ListeningEvents } from './listening-events.ts';
+import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
+import type { CustomMessages, ServingServer, StreamHandle } from '../exchange.ts';
+import { openPort, type NativeServer } from '../native/index.ts';
+import { NodeServer } from '../node/node-http.ts';
+import { symbolOf } from '../node/node-internals.ts';
+import { nodeOnlyOption } from '../node/node-only.ts';
+import { kServedBy, nodeHasOption, type ServerEngine } from '../served-by.ts';
+import { ServerBase } from './server-base.ts';
+import { kAnswerLog, ServerLog } from '../answers/server-log.ts';
+import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
+import { sharesServers } from './shared-servers.ts';
+
+type ConnectionListener = (this: Server, socket: Socket) => void;
+type Listener = (...args: never[]) => void;
+type Listen2 = (
+  this: Server,
+  address: string | null,
+  port: number,
+  addressType: number,
+  backlog: number,
+  fd: number | undefined,
+  flags: number | undefined,
+) => void;
+
+const nodeListen2 = (NodeServer.prototype as unknown as { _listen2: Listen2 })._listen2;
+
+const { _emitCloseIfDrained: nodeEmitClose } = NodeServer.prototype as unknown as {
+  _emitCloseIfDrained(this: Server): void;
+};
+
+/** Parts of http.Server that Node's types leave out. */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export interface EngineServer extends ServingServer, ConfiguredServer {
+  _handle: ListeningHandle | null;
+}
+
+/** Where `keepAliveTimeout` is off: Node's default. */
+const DEFAULT_KEEP_ALIVE_MS = 5000;
+
+/**
+ * A `http.Server` whose connections the native engine accepts, reads and writes. Listening, its errors, its events and
+ * the options are Node's own code.
+ */
+// eslint-disable-next-line typescript/no-unsafe-declaration-merging
+export class EngineServer extends ServerBase {
+  /** @internal */
+  readonly custom: CustomMessages;
+  /** @internal Headers that must not be sent twice, by the symbol Node looks for. */
+  readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
+  /** @internal */
+  readonly optimizesEmptyRequests: boolean;
+  /** @internal */
+  isEnding = false;
+
+  /** @internal */
+  declare StreamHandle: StreamHandle;
+
+  /** An option that only Node's own server has: that listens and serves. */
+  readonly #nodeOption: string | undefined;
+
+  readonly #log = new ServerLog();
+  readonly #isThreaded: boolean;
+  #native: NativeServer | undefined;
+  /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
+  #counted = 0;
+  /** What `_connections` was when it was last read. */
+  #read = 0;
+  #isClosing = false;
+  #isAnnouncing = false;
+  #isLingering = false;
+  #isReconfiguring = false;
+  #answers: ServerAnswers | undefined;
+  readonly #answerBytes: number;
+
+  constructor(options: ServerOptions, listener?: RequestListener) {
+    super(options, listener);
+    const { IncomingMessage, ServerResponse } = options ?? {};
+    this.custom = { request: IncomingMessage, response: ServerResponse } as never;
+    this.optimizesEmptyRequests =
+      (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
+    this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
+    this.#nodeOption = nodeOnlyOption(options);
+    this.#answerBytes = maxBytesOf(options);
+    const key = symbolOf(this, 'kUniqueHeaders');
+    const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
+    if (key && names) this.uniqueHeaders = [key, names];
+
+    // Node's own listener serves what the user emits as a connection: any duplex stream.
+    const [serve] = this.listeners('connection') as ConnectionListener[];
+    this.removeAllListeners('connection');
+    super.on('connection', (socket: Socket) => {
+      if (!(socket instanceof ConnectionSocket)) serve!.call(this, socket);
+    });
+  }
+
+  // net.Server counts its connections here; the engine's are not among those.
+  get _connections(): number {
+    this.#read = (this.#native?.connectionCount() ?? 0) + this.#counted;
+    return this.#read;
+  }
+  // Node's own code writes one more or one less than it has read: a thread of the engine may have opened or closed connections
+  // in between. The constructor of net.Server writes before this class has its fields.
+  set _connections(value: number) {
+    if (#counted in this) this.#counted += value - this.#read;
+  }
+
+  // net.Server.listen ends here, once names are resolved.
+  _listen2(...[address, port, addressType, backlog, fd, flags]: Parameters<Listen2>): void {
+    this.#native = undefined;
+    if (this.#nodeOption !== undefined) {
+      nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+      return;
+    }
+    if (this._handle === null) {
+      const bound = bindHandle(address, port, addressType, fd, flags);
+      ({ address, addressType } = bound);
+      this._handle = bound.handle;
+    }
+    const events = new ListeningEvents(this, this.#log);
+    this.isEnding = false;
+    this.StreamHandle = this._handle!.constructor as never;
+    listenThrough(this._handle!, (descriptor, length) => {
+      this.#isAnnouncing = this.listenerCount('connection') > 1;
+      const settings = settingsOf(this, this.#isAnnouncing);
+      const native = openPort(this.#isThreaded).listen(
+        { fd: descriptor, backlog: length | 0 },
+        settings,
+        events,
+      );
+      if (typeof native === 'number') return native;
+      this.#native = native;
+      if (this.#answers !== undefined || sharesServers()) this.#openAnswers();
+      this.#log.begin(native);
+      return native;
+    });
+    nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#isClosing = true;
+    // Clients that never pause would keep their connections: they have as long as one that is idle.
+    const keepMs = this.keepAliveTimeout || DEFAULT_KEEP_ALIVE_MS;
+    callLater(() => {
+      if (this.#isClosing) this.endConnections();
+    }, keepMs);
+    return super.close(callback);
+  }
+
+  /**
+   * @internal From here on every response ends its connection. Those that are idle stay for so many ms: their next request
+   * may be on its way.
+   */
+  endConnections(lingerMs = 0): void {
+    this.isEnding = true;
+    this.#native?.closeAnswers();
+    if (lingerMs === 0) return;
+    this.#isLingering = true;
+    callLater(() => {
+      this.#isLingering = false;
+      this.closeIdleConnections();
+    }, lingerMs);
+  }
+
+  /** @internal Node's emits "close" whenever it is called; the engine has more occasions to call it. */
+  _emitCloseIfDrained(): void {
+    if (!(#isClosing in this) || !this.#isClosing) return;
+    if (this._handle !== null || this._connections > 0) return;
+    this.#isClosing = false;
+    nodeEmitClose.call(this);
+  }
+
+  override closeIdleConnections(): void {
+    if (#isLingering in this && this.#isLingering) return;
+    super.closeIdleConnections();
+    // Answers of this turn may not have left yet: until then their connections are not idle.
+    if (this.#native !== undefined) openPort(this.#isThreaded).flush();
+    this.#native?.closeIdle();
+  }
+
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    this.#native?.closeAll();
+  }
+
+  override on(event: string | symbol, listener: Listener): this {
+    super.on(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override addListener(event: string | symbol, listener: Listener): this {
+    super.addListener(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override once(event: string | symbol, listener: Listener): this {
+    super.once(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override prependListener(event: string | symbol, listener: Listener): this {
+    super.prependListener(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  override prependOnceListener(event: string | symbol, listener: Listener): this {
+    super.prependOnceListener(event as string, listener as never);
+    this._noticeListener(event);
+    return this;
+  }
+
+  /** @internal The engine reports connections only if somebody listens. */
+  _noticeListener(event: string | symbol): void {
+    // The constructor of http.Server listens before this class has its fields.
+    if (event !== 'connection' || !(#native in this)) return;
+    if (this.#native === undefined || this.#isAnnouncing) return;
+    this.#isAnnouncing = true;
+    this.#native.configure({ announceConnections: true });
+  }
+
+  /** @internal Tells the engine of changed properties, once for all that change together. */
+  reconfigure(): void {
+    if (!(#native in this) || this.#native === undefined || this.#isReconfiguring) return;
+    this.#isReconfiguring = true;
+    queueMicrotask(() => {
+      this.#isReconfiguring = false;
+      this.#native?.configure(settingsOf(this, this.#isAnnouncing));
+    });
+  }
+
+  /** @internal For `engine(server)`. */
+  servedBy(): ServerEngine {
+    if (this.#nodeOption !== undefined) return nodeHasOption(this.#nodeOption);
+    if (!this.listening) return { name: 'none', reason: 'it does not listen' };
+    if (this.#native !== undefined) return { name: 'native' };
+    return { name: 'node', reason: 'node:cluster gives it the connections one by one' };
+  }
+
+  /** @internal For `answersOf(server)`. */
+  answers(): Answers | undefined {
+    // The prototype has this property too.
+    if (!(#nodeOption in this) || this.#nodeOption !== undefined) return undefined;
+    if (this.#answers === undefined) {
+      this.#answers = new ServerAnswers({
+        log: this.#log,
+        ticket: () => openPort(this.#isThreaded).ticket(),
+        native: () => (this.listening ? this.#native : undefined),
+        limitsRequests: () => (this.maxRequestsPerSocket ?? 0) > 0,
+      });
+      if (this.listening && !this.isEnding) this.#openAnswers();
+    }
+    return this.#answers;
+  }
+
+  #openAnswers(): void {
+    this.#native?.openAnswers(this.#answerBytes, sharesServers());
+  }
+
+  /** @internal A connection has become Node's. */
+  countDetached(): void {
+    this.#counted += 1;
+  }
+
+  /** @internal The log of what the engine answers by itself. */
+  answerLog(): ServerLog {
+    return this.#log;
+  }
+}
+
+// Shown by console.log and error messages.
+Object.defineProperty(EngineServer, 'name', { value: 'Server' });
+defineSettings(EngineServer.prototype);
+Object.defineProperty(EngineServer.prototype, kAnswerLog, {
+  get: EngineServer.prototype.answerLog,
+});
+Object.defineProperty(EngineServer.prototype, kAnswers, {
+  get: EngineServer.prototype.answers,
+});
+Object.defineProperty(EngineServer.prototype, kServedBy, {
+  value: EngineServer.prototype.servedBy,
+});

@@ -84,12 +84,12 @@ export interface DeferOptions<SinkName extends string = string> {
   after?: {
     /** How long one is waited for, in milliseconds. @default 30_000 */
     timeoutMs?: number;
-    /** How many may wait or run; those beyond are dropped, and told. @default 10_000 */
+    /** How many may wait or run; those beyond are dropped, with a warning. @default 10_000 */
     maxPending?: number;
   };
   /** Needed by the level `outbox`. */
   outbox?: Outbox;
-  /** What of the request's context goes along with a job beside its trace context and its id. */
+  /** Which parts of the request's context a job carries, besides its trace context and its id. */
   context?: ContextOptions;
   /**
    * The largest job, in characters of its JSON.
@@ -98,7 +98,7 @@ export interface DeferOptions<SinkName extends string = string> {
   maxJobBytes?: number;
   /**
    * How long `sink` level, and `overflow: 'block'`, may hold a response, in milliseconds. Then it is a 503, and the job
-   * may be delivered all the same.
+   * may still be delivered.
    * @default 5_000
    */
   acknowledgeTimeoutMs?: number;
@@ -113,7 +113,7 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   handleSignals?: boolean;
   /**
-   * Dead letters kept; the oldest go first.
+   * Maximum number of dead letters; the oldest are removed first.
    * @default 10_000
    */
   maxDeadLetters?: number;

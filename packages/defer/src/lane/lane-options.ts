@@ -4,7 +4,7 @@ import type { Sink } from '../sink.ts';
 import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './backoff.ts';
 
-/** A sink, and how jobs go to it. */
+/** A sink, and how jobs are sent to it. */
 export interface LaneOptions {
   sink: Sink;
   /** A batch leaves when it is full, or when its first job has waited. */

@@ -66,7 +66,7 @@ export interface VariantConfig {
 
 /**
  * In path, headers and body `{{id}}` and `{{uuid}}` stand for a whole number of 16 digits and a UUID that are new in every request,
- * for what may succeed only once.
+ * for requests that succeed only once.
  */
 export interface RequestConfig {
   /** @default 'GET' */

@@ -108,7 +108,7 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
   pino?: Omit<LoggerOptions, 'level' | 'redact'>;
 }
 
-/** The options with every default filled in. */
+/** The options, with all defaults. */
 export interface ResolvedOptions {
   readonly requests: 'all' | 'errors' | 'off' | 'sample';
   /** The share of good responses that get a line, 0 to 1. */
@@ -122,7 +122,7 @@ export interface ResolvedOptions {
   readonly requestId: {
     readonly header: string | undefined;
     readonly generate: (() => string) | undefined;
-    /** Has the only word on ids, unchecked. */
+    /** Alone decides on ids, which are not checked. */
     readonly make?: (request: IncomingMessage) => string;
     /** On Fastify, the ids are those its adapter makes. */
     readonly isFastifys?: boolean;
@@ -134,7 +134,7 @@ export interface ResolvedOptions {
   readonly flushIntervalMs: number;
   readonly signals: boolean;
   readonly pino: Omit<LoggerOptions, 'level' | 'redact'>;
-  /** A logger made already, in place of one that is made of `pino` and `destination`. */
+  /** An existing logger, used in place of one made from `pino` and `destination`. */
   readonly logger?: Logger;
   readonly nativeLogger?: NativeLoggerOptions;
 }

@@ -39,6 +39,7 @@ export class ChildHandle extends AsyncResource implements Listener {
   #channel: Pipe | undefined;
   /** Whether something has come through the channel in this turn of the loop. */
   #hasHeardChannel = false;
+  #hadLastWords = false;
   /** The exit, while it waits for what the channel brought. */
   #dueExit: (() => void) | undefined;
   /** Whether the exit, and what it closes by itself, is over. */
@@ -106,6 +107,11 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   get pipes(): ChildPipes | undefined {
     return this.#pipes;
+  }
+
+  /** Whether something came through the channel in the turn of the exit. */
+  get hadLastWords(): boolean {
+    return this.#hadLastWords;
   }
 
   /** Blocks until the program runs. */
@@ -252,6 +258,7 @@ export class ChildHandle extends AsyncResource implements Listener {
     const child = this.#child;
     this.#isOver = true;
     this.#hasFailed = code < 0;
+    this.#hadLastWords = this.#hasHeardChannel;
     if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
@@ -294,12 +301,12 @@ function announce(handle: ChildHandle): void {
   handle.announce();
 }
 
-function resume({ pipes }: ChildHandle): void {
-  if (pipes === undefined) return;
-  pipes.resume();
-  setImmediate(flush, pipes);
+function resume(handle: ChildHandle): void {
+  if (handle.pipes === undefined) return;
+  handle.pipes.resume();
+  setImmediate(flush, handle);
 }
 
-function flush(pipes: ChildPipes): void {
-  pipes.flush();
+function flush({ pipes, hadLastWords }: ChildHandle): void {
+  pipes!.flush(hadLastWords);
 }

@@ -149,23 +149,30 @@ export class ChildPipes {
     }
   }
 
-  /** The same for what nobody has looked at, a moment later: `await once(child, 'exit')` may be about to look. */
-  flush(): void {
+  /**
+   * The same for what nobody has looked at, a moment later: `await once(child, 'exit')` may be about to look. libuv reads
+   * once in a turn of the loop: where the channel's last words came with the exit, an output's last bytes did too, and
+   * both ends come in the next turn.
+   */
+  flush(hadLastWords: boolean): void {
     this.resume();
     this.#isFlushed = true;
     if (this.#untouched === 0 && this.#sockets[0] !== undefined) return;
+    const isEmpty = (_: number, index: number): boolean => port().isAtEnd(this.#id, index);
+    const empty = hadLastWords ? this.#codes.map(isEmpty) : [];
     const open = port().drain(this.#id);
     let ended = 0;
     for (let index = 1; index < this.#codes.length; index++) {
       if (!this.#isPipe(index) || this.#isSettled(index)) continue;
       if (this.#codes[index] === PIPE && !open.includes(index)) {
-        ended++;
+        this.#untouched--;
+        if (hadLastWords && !empty[index]) setImmediate(this.#onClosed);
+        else ended++;
         continue;
       }
       this.#draining.add(index);
       hold();
     }
-    this.#untouched -= ended;
     for (; ended > 0; ended--) this.#onClosed();
   }
 

@@ -193,19 +193,9 @@ export const messages: Behaviours = {
     await ordersOfExit(cp, (child) => child.stdout!),
     await ordersOfExit(cp, (child) => child.stdout!.resume()),
   ],
-  'last words that are heard with the exit': async (cp) => {
-    const heard: string[][] = [];
-    for (let round = 0; round < 3; round++) {
-      const child = cp.spawn('sh', ['-c', "echo '{}' >&3"], { stdio: withChannel });
-      const order: string[] = [];
-      for (const event of ['message', 'exit', 'close', 'disconnect'])
-        child.on(event, () => order.push(event));
-      block(100);
-      await Promise.all([once(child, 'disconnect'), settled(child)]);
-      heard.push(order);
-    }
-    return heard;
-  },
+  'last words that are heard with the exit': (cp) => lastWords(cp, "echo '{}' >&3"),
+  'last words that are heard with the exit, and output': (cp) =>
+    lastWords(cp, "echo out; echo '{}' >&3"),
   'abort of a fork': (cp) => record(cp.fork(echo, { signal: AbortSignal.abort() })),
   'timeout of a fork': (cp) => record(cp.fork(echo, { timeout: 100 })),
 };
@@ -227,6 +217,20 @@ function ordersOfKill(cp: ChildProcessModule, look: (child: ChildProcess) => unk
     look(child);
     return child;
   });
+}
+
+async function lastWords(cp: ChildProcessModule, code: string): Promise<string[][]> {
+  const heard: string[][] = [];
+  for (let round = 0; round < 3; round++) {
+    const child = cp.spawn('sh', ['-c', code], { stdio: withChannel });
+    const order: string[] = [];
+    for (const event of ['message', 'exit', 'close', 'disconnect'])
+      child.on(event, () => order.push(event));
+    block(100);
+    await Promise.all([once(child, 'disconnect'), settled(child)]);
+    heard.push(order);
+  }
+  return heard;
 }
 
 function ordersOfExit(cp: ChildProcessModule, look: (child: ChildProcess) => unknown) {

@@ -1,27 +1,31 @@
 import type { ChildProcess } from 'node:child_process';
 import { Readable, type Duplex } from 'node:stream';
 import { short, type Log } from './log.ts';
-import type { Deed } from './program.ts';
-import { iterate, read, readByHand, streamLog } from './reading.ts';
+import type { Deed, Moment } from './program.ts';
+import { iterate, read, readByHand, share, streamLog } from './reading.ts';
 
 type Module = typeof import('node:child_process');
 
-/** Does something to a child, and notes in `acts` what came of it, in `pending` what is yet to come. */
-export function act(
-  cp: Module,
-  deed: Deed,
-  child: ChildProcess,
-  name: string,
-  log: Log,
-  acts: unknown[],
-  pending: Set<unknown>,
-): void {
+/** Where deeds are done, and what comes of them. */
+export interface Scene {
+  readonly cp: Module;
+  readonly child: ChildProcess;
+  readonly name: string;
+  readonly log: Log;
+  readonly acts: unknown[];
+  /** What is yet to come. */
+  readonly pending: Set<unknown>;
+}
+
+/** Does something to a child. */
+export function act({ cp, child, name, log, acts, pending }: Scene, deed: Deed, at: Moment): void {
   // Only what the deed is about: when a stream is first looked at is a part of the program.
   const stdin = /stdin|^write( much)?$/.test(deed) ? child.stdin : null;
   const stdout = /stdout|read all|by hand|pipe on/.test(deed) ? child.stdout : null;
   const stderr = /stderr|read all/.test(deed) ? child.stderr : null;
   const three = /three/.test(deed) ? (child.stdio?.[3] as Duplex | null | undefined) : null;
   const hasExited = child.exitCode !== null || child.signalCode !== null;
+  const look = { name, log, isPastExit: hasExited, isLate: at === 'late' };
   const note = (fact: unknown) => acts.push([deed, fact]);
   for (const [index, stream] of [stdin, stdout, stderr, three].entries()) {
     // Whoever uses a stream listens for its errors.
@@ -67,14 +71,14 @@ export function act(
       stdout?.destroy(new Error('broken'));
       return;
     case 'read stdout':
-      read(stdout, 1, name, log, hasExited);
+      read(stdout, 1, look);
       return;
     case 'read stderr':
-      read(stderr, 2, name, log, hasExited);
+      read(stderr, 2, look);
       return;
     case 'read all':
-      read(stdout, 1, name, log, hasExited);
-      read(stderr, 2, name, log, hasExited);
+      read(stdout, 1, look);
+      read(stderr, 2, look);
       return;
     case 'look at stdout':
       note(stdout === null ? null : typeof stdout);
@@ -117,7 +121,7 @@ export function act(
       three?.end('three\n');
       return;
     case 'read three':
-      read(three ?? null, 3, name, log, hasExited);
+      read(three ?? null, 3, look);
       return;
     case 'destroy three':
       three?.destroy();
@@ -133,7 +137,8 @@ export function act(
         const next = cp.spawn('cat', { stdio: [stdout, 'pipe', 'ignore'] });
         pending.add(next);
         next.on('close', () => pending.delete(next));
-        read(next.stdout, 9, name, log);
+        if (next.stdout) share(stdout, next.stdout);
+        read(next.stdout, 9, { name, log });
       }
       return;
     case 'pipe stdin':

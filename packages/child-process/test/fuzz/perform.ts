@@ -113,12 +113,18 @@ function perform(plan: Child, name: string, log: Log): Performance {
       events.push([event, ...args.filter((arg) => arg !== undefined).map(short)]),
     );
   }
-  const when = (at: Moment, run: () => void) => schedule(at, child, pending, run);
+  const moments = new Set(plan.actions.map(({ at }) => at));
+  const when = (at: Moment, run: () => void) => {
+    const now = () => schedule(at, child, pending, run);
+    // "spawn" comes when the program runs, some time after Node's: what differs. The order of deeds is to be the same.
+    if (moments.has('spawn') && (at === 'tick' || at === 'immediate')) whenSettled(child, now);
+    else now();
+  };
   if (plan.abort !== undefined) when(plan.abort, () => controller.abort(new Error('why')));
   for (const action of plan.actions) {
     when(action.at, () => {
       try {
-        act(cp, action.do, child, name, log, acts, pending);
+        act({ cp, child, name, log, acts, pending }, action.do, action.at);
       } catch (error) {
         acts.push([action.do, 'threw', short(error)]);
       }
@@ -165,6 +171,15 @@ function entries(stdio: readonly string[]): unknown[] {
   return stdio.map((entry) =>
     entry === 'file' ? openSync(join(folder, `file-${files++}`), 'a+') : entry,
   );
+}
+
+/** Once the child runs or has failed. */
+function whenSettled(child: ChildProcess, run: () => void): void {
+  const settle = (): void => {
+    child.off('spawn', settle).off('error', settle);
+    run();
+  };
+  child.on('spawn', settle).on('error', settle);
 }
 
 function schedule(at: Moment, child: ChildProcess, pending: Set<unknown>, run: () => void): void {

@@ -7,18 +7,31 @@ const bytes = new WeakMap<Readable, Buffer[]>();
 /** Streams whose every chunk a 'data' listener sees. */
 const watched = new WeakSet<Readable>();
 
+/** Two that read the same pipe, by each other. */
+const halves = new WeakMap<Readable, Readable>();
+
+/** Another child reads the same pipe: which of them gets what is chance. */
+export function share(one: Readable, other: Readable): void {
+  halves.set(one, other);
+  halves.set(other, one);
+}
+
 export function streamLog(log: Log, name: string, index: number): unknown[] {
   return (log[`${name} fd ${index}`] ??= []);
 }
 
-export function read(
-  stream: Readable | null,
-  index: number,
-  name: string,
-  log: Log,
-  hasExited = false,
-): void {
+/** When somebody looks at a stream, and where it is noted. */
+export interface Look {
+  readonly name: string;
+  readonly log: Log;
+  readonly isPastExit?: boolean;
+  /** Long after the start, while the child runs. */
+  readonly isLate?: boolean;
+}
+
+export function read(stream: Readable | null, index: number, look: Look): void {
   if (stream === null) return;
+  const { name, log, isPastExit = false, isLate = false } = look;
   const events = streamLog(log, name, index);
   const chunks = bytesOf(stream, events);
   if (!watched.has(stream)) {
@@ -26,9 +39,11 @@ export function read(
     stream.on('data', (chunk: Buffer | string) => chunks.push(toBuffer(chunk)));
   }
   // Whether the end of what has ended by now, or ends at this moment, is still to be seen is chance.
-  if (hasExited || stream.destroyed) return;
-  stream.on('end', () => events.push('end'));
-  stream.on('close', () => events.push('close'));
+  if (isPastExit || stream.destroyed) return;
+  // The end of what ended unseen while the child runs is under "What differs".
+  const isHeard = (): boolean => !isLate || chunks.length > 0;
+  stream.on('end', () => isHeard() && events.push('end'));
+  stream.on('close', () => isHeard() && events.push('close'));
 }
 
 export function readByHand(stream: Readable, events: unknown[]): void {
@@ -72,9 +87,14 @@ function bytesOf(stream: Readable, events: unknown[]): Buffer[] {
   return chunks;
 }
 
-/** How much has come by the time that somebody destroys a stream is chance, if it is much. */
+/** How much has come by the time that somebody destroys a stream, or of what another reads too, is chance, if it is much. */
 function isCutShort(stream: Readable, chunks: readonly Buffer[]): boolean {
-  return !stream.readableEnded && chunks.reduce((sum, { length }) => sum + length, 0) > 1000;
+  const other = halves.get(stream);
+  const isShared = other !== undefined && bytes.has(other);
+  const all = isShared ? [...chunks, ...bytes.get(other)!] : chunks;
+  return (
+    (isShared || !stream.readableEnded) && all.reduce((sum, { length }) => sum + length, 0) > 1000
+  );
 }
 
 function toBuffer(chunk: Buffer | string): Buffer {

@@ -13,12 +13,13 @@ import { uncorked, withoutBehindEnd } from './remedies.ts';
 import {
   afterEnd,
   behindClose,
-  closing,
+  closesFirst,
   closesOnly,
+  closing,
   hearsMore,
   isCutOff,
+  isCutOffButForRaw,
   isRaw,
-  rawOf,
   refusal,
   sameRequests,
   sendsMore,
@@ -80,7 +81,9 @@ export const endings: Explanation[] = [
     covers: (difference) => {
       const { node, redline, case: of } = difference;
       return (
-        (isCutOff(node, redline) || (sendsMore(node, redline) && mayHearLess(difference))) &&
+        (isCutOff(node, redline) ||
+          isCutOffButForRaw(node, redline) ||
+          (sendsMore(node, redline) && mayHearLess(difference))) &&
         of.programs.slice(1).some((steps) => has(steps, 'end', 'cork'))
       );
     },
@@ -91,9 +94,8 @@ export const endings: Explanation[] = [
       'a response that ended and was destroyed with an error before its turn gives way to the next, or to the end of the connection; Node never goes on',
     covers: ({ node, redline, case: of }) =>
       ran(of, node).slice(1).some(endsInError) &&
-      (closesOnly(node, redline) ||
-        (isCutOff(withoutRaw(node), withoutRaw(redline)) &&
-          rawOf(node).length === rawOf(redline).length) ||
+      (closesFirst(node, redline) ||
+        isCutOffButForRaw(node, redline) ||
         // Whose turn it is may destroy the connection.
         (sendsMore(withoutRaw(node), withoutRaw(redline)) &&
           startsAlike(redline, node) &&

@@ -56,6 +56,15 @@ export function closesOnly(node: Transcript, redline: Transcript): boolean {
   );
 }
 
+/** The same, but for Node, which goes on: it may hear more requests, whose handlers may write to the socket and end it. */
+export function closesFirst(node: Transcript, redline: Transcript): boolean {
+  return (
+    redline.end === 'FIN' &&
+    withoutRaw(node).bytes === withoutRaw(redline).bytes &&
+    startsAlike(redline, node)
+  );
+}
+
 /** The engine, which is still connected, has heard less of the client: fewer of its requests, or not of its end. */
 export function hearsLess(node: Transcript, redline: Transcript): boolean {
   if (redline.end !== 'open' || !node.bytes.startsWith(redline.bytes)) return false;
@@ -83,8 +92,15 @@ export function withoutRaw(transcript: Transcript): Transcript {
   return { ...transcript, bytes: transcript.bytes.replaceAll(raw, '') };
 }
 
-export function rawOf({ bytes }: Transcript): unknown[] {
+function rawOf({ bytes }: Transcript): unknown[] {
   return bytes.match(new RegExp(raw, 'g')) ?? [];
+}
+
+/** As {@link isCutOff}, of two that have written the same beside their turns. */
+export function isCutOffButForRaw(node: Transcript, redline: Transcript): boolean {
+  return (
+    isCutOff(withoutRaw(node), withoutRaw(redline)) && rawOf(node).length === rawOf(redline).length
+  );
 }
 
 /** The engine refuses behind what is due; Node sends the begin of that, and may refuse or wait. */

@@ -26,7 +26,7 @@ let interruptedBy: NodeJS.Signals | undefined;
 const helpText = `
 Where to begin:
   redline try -- COMMAND             what redline gains for an app, without changing it
-  redline doctor                     what costs time in its code, and the change as a diff
+  redline doctor -- COMMAND          what costs time in it, and the change as a diff
   redline top access.log             which routes take the time
   redline stairs URL -- COMMAND      what each stage of its request costs
   redline flame, redline deopts      what V8 does in them

@@ -11,7 +11,7 @@ import type { CallTree } from '../profile/call-tree.ts';
 import { hotShare } from '../profile/functions.ts';
 import { type Owner, ownerOfUrl } from '../profile/owner.ts';
 import type { SourceMaps } from '../profile/source-maps.ts';
-import { lintScript, type LintedScript, type Range } from './lint-script.ts';
+import { type Hit, lintScript, type LintedScript, type Range } from './lint-script.ts';
 import { type OwnTime, ownTimes } from './own-time.ts';
 import type { Advice, AdviseResult } from './result.ts';
 
@@ -67,7 +67,7 @@ export function findAdvice(tree: CallTree, options: AdviseOptions): Found {
         share: hot.samples / tree.samples,
         gain: { ...gain.ratio, node: gain.node },
         code: hit.code,
-        ...(hit.rewrite && { rewrite: hit.rewrite }),
+        ...(hit.rewrite && { rewrite: rewriteOf(hit.rewrite, source.url === url) }),
       });
     }
   }
@@ -78,6 +78,14 @@ export function findAdvice(tree: CallTree, options: AdviseOptions): Found {
     unread,
     leftOut: [...leftOut].map(([rule, hits]) => ({ rule, hits, why })),
   };
+}
+
+/** Where the rewrite goes is known where the script is what was written. */
+function rewriteOf(
+  { text, isSafe, start, end }: NonNullable<Hit['rewrite']>,
+  isSource: boolean,
+): NonNullable<Advice['rewrite']> {
+  return { text, isSafe, ...(isSource ? { at: { start, end } } : {}) };
 }
 
 /** The measurement on this very major, or on the nearest where its neighbours agree that it pays. */

@@ -22,7 +22,7 @@ export interface Hit extends Range {
   /** The line it is on; where it goes over several, all of it in one. */
   code: string;
   /** What the code would become, and whether that is safe to do unseen. */
-  rewrite?: { text: string; isSafe: boolean };
+  rewrite?: { text: string; isSafe: boolean; start: number; end: number };
 }
 
 export interface LintedScript {
@@ -76,7 +76,14 @@ export function lintScript(url: string): LintedScript {
         start: offsetOf(line, column),
         end: offsetOf(endLine, endColumn),
         code: codeOf(lines, line, text.slice(offsetOf(line, column), offsetOf(endLine, endColumn))),
-        ...(fix && { rewrite: { text: fix.text, isSafe: message.fix !== undefined } }),
+        ...(fix && {
+          rewrite: {
+            text: fix.text,
+            isSafe: message.fix !== undefined,
+            start: fix.range[0],
+            end: fix.range[1],
+          },
+        }),
       };
     }),
   };

@@ -40,5 +40,10 @@ export interface Advice {
   /** Time before divided by time after, of that piece of code alone. */
   gain: Interval & { node: string };
   code: string;
-  rewrite?: { text: string; isSafe: boolean };
+  rewrite?: {
+    text: string;
+    isSafe: boolean;
+    /** From the first character of the file, the end not included. Absent for code that was compiled. */
+    at?: { start: number; end: number };
+  };
 }

@@ -38,7 +38,10 @@ function ofApp(project: Project, logs: readonly string[]): Step[] {
   const [log] = logs;
   return [
     { command: `redline try -- ${command}`, text: 'what redline gains here, in a minute' },
-    { command: 'redline doctor', text: 'what costs time in the code, with the change' },
+    {
+      command: `redline doctor -- ${command}`,
+      text: 'what costs time in its code, with the change',
+    },
     { command: `redline top ${log ?? 'access.log'}`, text: 'which routes take the time' },
     { command: `redline stairs${ofNode}`, text: 'what each stage of a request costs' },
     { command: `redline flame${ofNode}`, text: 'where V8 spends it' },

@@ -1,35 +1,57 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { applyReplay } from '../access-log/apply-replay.ts';
 import type { CommandContext } from '../command/context.ts';
-import { splitAtDashes } from '../command/dashes.ts';
+import { parseSeconds, parseSecondsOrNone } from '../command/options.ts';
+import { addTarget } from '../command/target-options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { parseCommand } from '../config/command-line.ts';
 import { LabError } from '../errors.ts';
+import { SourceMaps } from '../profile/source-maps.ts';
+import { PhaseLine } from '../report/phase-line.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
+import { runToEnd } from '../system/run-to-end.ts';
+import { resolveTarget, type TargetOptions, type TryTarget } from '../try/target.ts';
+import type { App } from './app/app.ts';
 import { readApp } from './app/read-app.ts';
+import { adviceIn } from './cost/advice.ts';
+import { type MeasuredApp, measureApp } from './cost/measure-app.ts';
+import { withCosts } from './cost/with-costs.ts';
 import { examine } from './examine.ts';
 import { doctorMarkdown } from './report/doctor-markdown.ts';
 import { renderDoctorHtml } from './report/doctor-page.ts';
 import { renderDoctorTerminal } from './report/doctor-terminal.ts';
-import type { DoctorResult } from './result.ts';
-import { parseCommand } from '../config/command-line.ts';
+import type { DoctorResult, Finding } from './result.ts';
 
-interface DoctorOptions extends ReportOptions {
-  cwd?: string;
+interface DoctorOptions extends ReportOptions, TargetOptions {
+  before?: string;
+  seconds: number;
+  warmup: number;
 }
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
-  const command = program
-    .command('doctor')
-    .description('find what costs time in an app')
-    .argument('[command...]', 'after --: the command that starts the app')
-    .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)');
+  const command = addTarget(program.command('doctor'), 'URL or path of the app to ask')
+    .description('find what costs time in an app, and what each of it costs now')
+    .option('--variant <name>', 'variant of the config (default: the baseline)')
+    .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)')
+    .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"')
+    .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 5)
+    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3);
   addReports(command)
     .addHelpText('after', helpText)
-    .action((_words: string[], options: DoctorOptions, own: Command) =>
+    .action((_target: string, _words: string[], options: DoctorOptions, own: Command) =>
       run(own.args, options, context),
     );
+}
+
+interface Examination {
+  title: string;
+  app: App;
+  findings: Finding[];
+  measured?: DoctorResult['measured'];
+  warnings: string[];
 }
 
 async function run(
@@ -38,18 +60,13 @@ async function run(
   context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
-  const { after } = splitAtDashes(words);
-  const folder = resolve(options.cwd ?? '.');
-  if (!existsSync(folder)) {
-    throw new LabError('ERR_REDLINE_OPTION', `--cwd "${options.cwd}" does not exist.`);
-  }
-  const typed = after === undefined ? undefined : parseCommand(after);
-  const app = readApp(folder, typed);
-  const examined = examine(app);
+  // Without a word there is nothing to start: then the code alone is looked at.
+  const { app, measured, ...examined } =
+    words.length === 0 ? ofCode(options) : await ofRunningApp(words, options, context);
   const result: DoctorResult = withoutSecrets({
     schema: 1,
     command: 'doctor',
-    title: typed?.command.join(' ') ?? app.project?.name ?? folder,
+    title: examined.title,
     invocation: invocation(),
     runId: randomBytes(3).toString('hex'),
     redlineVersion: context.version,
@@ -60,8 +77,9 @@ async function run(
       files: app.sources.length,
       ...(app.entry === undefined ? {} : { entry: relative(app.folder, app.entry.path) }),
     },
-    findings: examined.map(({ finding }) => finding),
-    warnings: [],
+    ...(measured === undefined ? {} : { measured }),
+    findings: examined.findings,
+    warnings: examined.warnings,
   });
   await writeFiles(
     {
@@ -75,12 +93,77 @@ async function run(
   );
 }
 
+function ofCode({ cwd }: DoctorOptions): Examination {
+  const folder = resolve(cwd ?? '.');
+  if (!existsSync(folder)) {
+    throw new LabError('ERR_REDLINE_OPTION', `--cwd "${cwd}" does not exist.`);
+  }
+  const app = readApp(folder, undefined);
+  const findings = examine(app).map(({ finding }) => finding);
+  return { title: app.project?.name ?? folder, app, findings, warnings: [] };
+}
+
+async function ofRunningApp(
+  words: readonly string[],
+  options: DoctorOptions,
+  { signal }: CommandContext,
+): Promise<Examination> {
+  const target = await resolveTarget(words, options, 'doctor');
+  const notes = await applyReplay([target.plan], options, signal);
+  if ((options.replay ?? target.plan.replay?.file) !== undefined) target.hasRequests = true;
+  if (options.before !== undefined) {
+    await runToEnd(parseCommand(options.before), {
+      asked: '--before',
+      cwd: target.app.cwd,
+      signal,
+    });
+  }
+  const read = readApp(target.app.cwd, target.typed);
+  const taken = await measure(target, options, signal);
+  const { tree, measured, microsPerSample } = taken;
+  const maps = new SourceMaps();
+  const advice = await adviceIn(tree, {
+    node: measured.node,
+    maps,
+    folder: read.folder,
+    evidence: join(options.out, 'evidence'),
+  });
+  const { app, findings } = withCosts(read, { tree, microsPerSample, maps, advice: advice.found });
+  return {
+    title: `${target.typed.command.join(' ')}, ${measured.request}`,
+    app,
+    findings,
+    measured,
+    warnings: [...notes, ...taken.warnings, ...advice.warnings],
+  };
+}
+
+async function measure(
+  target: TryTarget,
+  { seconds, warmup }: DoctorOptions,
+  signal: AbortSignal,
+): Promise<MeasuredApp> {
+  using line = new PhaseLine('doctor');
+  const setup = (await target.plan.setup?.()) ?? {};
+  try {
+    return await measureApp(target, {
+      env: setup.env ?? {},
+      seconds,
+      warmupSeconds: warmup,
+      signal,
+      phase: (text) => line.show(text),
+    });
+  } finally {
+    await setup.stop?.();
+  }
+}
+
 const helpText = `
 Examples:
-  redline doctor                       the code that npm start runs
-  redline doctor -- node dist/main.js
-  redline doctor --md findings.md      for a pull request or an agent
+  redline doctor                             the code that npm start runs, without starting it
+  redline doctor -- node dist/main.js        and what each finding costs, under a short load
+  redline doctor /feed --md findings.md -- npm run start:prod
 
 It reads package.json, the code that the command runs, Dockerfile and .nvmrc; it changes nothing.
 
-Exit status: 0 looked, 2 wrong input.`;
+Exit status: 0 looked, 1 the app, a check or the load failed, 2 wrong input, 130 interrupted.`;

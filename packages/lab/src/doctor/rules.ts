@@ -5,6 +5,7 @@ import { cachedJsonParsed } from './rules/cached-json-parsed.ts';
 import { clientPerRequest } from './rules/client-per-request.ts';
 import { compressionTwice } from './rules/compression-twice.ts';
 import { consoleOnRequest } from './rules/console-on-request.ts';
+import { everyRequestLogged } from './rules/every-request-logged.ts';
 import { keyvPrefixTwice } from './rules/keyv-prefix-twice.ts';
 import { loggerAsMiddleware } from './rules/logger-as-middleware.ts';
 import { mapBeforeSlice } from './rules/map-before-slice.ts';
@@ -27,6 +28,7 @@ export const rules: readonly Rule[] = [
   nestOnExpress,
   loggerAsMiddleware,
   requestLogsMissing,
+  everyRequestLogged,
   cacheWithoutSingleFlight,
   cachedJsonParsed,
   redisWithoutPipelining,

@@ -88,7 +88,8 @@ export async function prepare(
   }
 }
 
-function mainOf(trial: Trial, { port }: TryTarget): Listening {
+/** @throws {LabError} ERR_REDLINE_TRY where it is not plain HTTP/1.1 */
+export function mainOf(trial: Trial, { port }: TryTarget): Listening {
   const main = trial.main(port)!;
   if (main.kind === 'http') return main;
   const reason = {
@@ -99,7 +100,8 @@ function mainOf(trial: Trial, { port }: TryTarget): Listening {
   throw new LabError('ERR_REDLINE_TRY', `Not for you: ${reason[main.kind]}`);
 }
 
-async function chooseAll(
+/** The requests of a target, or the route of an app that is found to take longest. */
+export async function chooseAll(
   trial: Trial,
   main: Listening,
   { plan, hasRequests }: TryTarget,

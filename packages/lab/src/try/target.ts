@@ -31,10 +31,12 @@ export interface TargetOptions extends RequestOptions {
 /**
  * `[URL or /path …] -- COMMAND`, a config, or nothing: then the config of the folder, or the start script of its package.json.
  * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE
+ * @param asked The command that was typed, for messages.
  */
 export async function resolveTarget(
   words: readonly string[],
   options: TargetOptions,
+  asked = 'try',
 ): Promise<TryTarget> {
   const { before, after } = splitAtDashes(words);
   const folder = resolve(options.cwd ?? '.');
@@ -42,21 +44,21 @@ export async function resolveTarget(
   const project = readProject(folder);
   const areRequests = before.every((word) => isUrl(word) || word.startsWith('/'));
   if (after === undefined && before.length > 0 && !before.every(isUrl)) {
-    return fromConfig(before, folder, options);
+    return fromConfig(before, folder, options, asked);
   }
   if (!areRequests) {
     const wrong = before.find((word) => !isUrl(word) && !word.startsWith('/'));
     throw wrongOption(
-      `"${wrong}" is neither a URL nor a path such as /feed; what starts the app comes after --: redline try -- ${[wrong, ...(after ?? [])].join(' ')}`,
+      `"${wrong}" is neither a URL nor a path such as /feed; what starts the app comes after --: redline ${asked} -- ${[wrong, ...(after ?? [])].join(' ')}`,
     );
   }
   if (after === undefined && before.length === 0 && project?.hasConfig === true) {
-    return fromConfig(['.'], folder, options);
+    return fromConfig(['.'], folder, options, asked);
   }
   const command = after ?? project?.start;
   if (command === undefined || command.length === 0) {
     throw wrongOption(
-      `${project === undefined ? `${folder} has no package.json` : `package.json in ${folder} has no start script`}: give the command that starts the app, redline try -- node server.js`,
+      `${project === undefined ? `${folder} has no package.json` : `package.json in ${folder} has no start script`}: give the command that starts the app, redline ${asked} -- node server.js`,
     );
   }
   return fromCommand(command, before, { folder, project }, options);
@@ -103,10 +105,13 @@ async function fromConfig(
   before: readonly string[],
   folder: string,
   options: TargetOptions,
+  asked: string,
 ): Promise<TryTarget> {
   const [target, ...rest] = before;
   if (rest.length > 0) {
-    throw wrongOption(`What starts the app comes after --: redline try -- ${before.join(' ')}`);
+    throw wrongOption(
+      `What starts the app comes after --: redline ${asked} -- ${before.join(' ')}`,
+    );
   }
   const chosen = await chooseVariant(
     { target: resolve(folder, target!), request: options },

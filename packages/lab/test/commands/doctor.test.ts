@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import { Workbench } from './run-cli.ts';
@@ -49,32 +49,6 @@ createServer(async (request, response) => {
       'out',
       'package.json',
       'pids',
-    ]);
-  });
-
-  test('reads what the command runs, through the map of what was compiled', async (t) => {
-    const bench = new Workbench(t);
-    bench.write('package.json', '{}');
-    for (const folder of ['dist', 'src']) mkdirSync(`${bench.folder}/${folder}`);
-    bench.write(
-      'src/main.ts',
-      "import http from 'node:http';\nhttp.createServer().listen(3000);\n",
-    );
-    bench.write('src/other.ts', "import http from 'node:http';\nnew http.Agent({});\n");
-    bench.write(
-      'dist/main.js',
-      "import http from 'node:http';\nhttp.createServer().listen(3000);\n",
-    );
-    const run = async (...words: string[]): Promise<string[]> => {
-      const { code, stderr } = await bench.run(['doctor', '--json', 'r.json', ...words]);
-      assert.equal(code, 0, stderr);
-      const { findings } = JSON.parse(bench.read('r.json')) as DoctorResult;
-      return findings.map(({ file, rule }) => `${file} ${rule}`);
-    };
-    assert.deepEqual(await run('--', 'node', 'dist/main.js'), ['src/main.ts node-http']);
-    assert.deepEqual(await run(), [
-      'src/other.ts agent-without-keep-alive',
-      'src/main.ts node-http',
     ]);
   });
 

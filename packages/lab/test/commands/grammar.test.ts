@@ -3,8 +3,19 @@ import { describe, test } from 'node:test';
 import { Workbench } from './run-cli.ts';
 
 /** What every command that sends requests of its own takes. */
-const sending = ['try', 'ci', 'bench', 'ladder', 'stairs', 'flame', 'deopts', 'advise', 'runtimes'];
-const reporting = [...sending, 'doctor', 'top', 'replay', 'prove'];
+const sending = [
+  'try',
+  'ci',
+  'bench',
+  'ladder',
+  'stairs',
+  'flame',
+  'deopts',
+  'advise',
+  'runtimes',
+  'doctor',
+];
+const reporting = [...sending, 'top', 'replay', 'prove'];
 
 async function optionsOf(bench: Workbench, command: string): Promise<Map<string, string>> {
   const { stdout } = await bench.run([command, '--help']);

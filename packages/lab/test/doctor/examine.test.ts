@@ -58,6 +58,22 @@ describe('redline doctor finds', () => {
   });
 });
 
+test('redline doctor reads what a command runs, where it was written', (t) => {
+  const server = "import http from 'node:http';\nhttp.createServer().listen(3000);\n";
+  const files = {
+    'package.json': '{}',
+    'src/main.ts': server,
+    'src/other.ts': "import http from 'node:http';\nnew http.Agent({});\n",
+    'dist/main.js': server,
+  };
+  const found = (start?: string[]): string[] =>
+    examined(t, { files, ...(start === undefined ? {} : { start }) }).map(
+      ({ finding: { file, rule } }) => `${file} ${rule}`,
+    );
+  assert.deepEqual(found(['node', 'dist/main.js']), ['src/main.ts node-http']);
+  assert.deepEqual(found(), ['src/other.ts agent-without-keep-alive', 'src/main.ts node-http']);
+});
+
 describe('redline doctor finds nothing above a hint in', () => {
   for (const [name, app] of Object.entries(clean)) {
     test(name, (t) => {

@@ -92,7 +92,18 @@ export const examined: DoctorResult = {
   title: 'npm start',
   durationSeconds: 1.2,
   app: { framework: 'Nest on Fastify', files: 120, entry: 'src/main.ts' },
-  warnings: ['src/<broken>.ts could not be parsed.'],
+  warnings: ['GET /<feed> sends 80 kB uncompressed.'],
+  measured: {
+    request: 'GET /feed',
+    requestFrom: 'Of 3 GET routes that answer, the one that takes longest.',
+    requests: 12_345,
+    seconds: 5,
+    microsPerRequest: 812.3,
+    blockedMs: { longest: 20, p99: 3.2 },
+    responseBytes: 80_000,
+    samples: 9_000,
+    node: '24.21.0',
+  },
   findings: (['certain', 'likely', 'hint'] as const).map((sure, index) => ({
     rule: 'sync-on-request',
     title: 'a synchronous call while a request is served',
@@ -103,6 +114,9 @@ export const examined: DoctorResult = {
     sure,
     why: 'readFileSync waits for the disk, and every other request waits with it.',
     how: 'Use the asynchronous form, readFile with await.',
+    ...(index === 1
+      ? { isOnMeasuredPath: false }
+      : { cost: { microsPerRequest: 12_345 / (index + 1) ** 6, share: 0.4 } }),
     diff:
       index === 0
         ? ''

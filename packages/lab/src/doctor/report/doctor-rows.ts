@@ -7,7 +7,8 @@ const longMicros = 1_000;
 /** `82 µs`, `14.2 ms`; why there is none otherwise. */
 export function costText({ cost, isOnMeasuredPath }: Finding): string {
   if (cost !== undefined) return timeText(cost);
-  return isOnMeasuredPath === false ? 'not on a measured path' : '';
+  if (isOnMeasuredPath === undefined) return '';
+  return isOnMeasuredPath ? 'not sampled' : 'not on a measured path';
 }
 
 function timeText({ microsPerRequest: micros }: Cost): string {
@@ -28,7 +29,9 @@ export function circumstances({ app, measured }: DoctorResult): string[] {
   const read = `${plural(app.files, 'file')} of code read${app.entry === undefined ? '' : `, from ${app.entry}`}`;
   const framework = app.framework === undefined ? '' : `${app.framework} · `;
   if (measured === undefined) {
-    return [`${framework}${read}.`];
+    return [
+      `${framework}${read}. The code alone: with -- COMMAND, what each finding costs is measured.`,
+    ];
   }
   const { request, requests, seconds, microsPerRequest, blockedMs, node, requestFrom } = measured;
   return [

@@ -1,4 +1,4 @@
-import { cut, ends, tableWidth, wrap } from '../../report/columns.ts';
+import { cut, ends, tableWidth, widthOf, wrap } from '../../report/columns.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import { seconds } from '../../report/format.ts';
 import { glyphsFor } from '../../report/glyphs.ts';
@@ -29,7 +29,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     [
       ...(isMeasured ? wrap(costNote, width) : []),
       ...fileLines(writtenFiles(options.files), width),
-      ...wrap('Next: redline try -- COMMAND, and redline bench before and after a change', width),
+      ...wrap(`Next: ${nextCommand(result)}`, width),
     ],
   ];
   return blocks
@@ -39,16 +39,11 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
 }
 
 function findingLines(finding: Finding, number: number, width: number): string[] {
-  const { title, rule, sure, why, how, excerpt, diff } = finding;
+  const { rule, why, how, excerpt, diff } = finding;
   const inner = width - indent.length;
   const indented = (text: string): string[] => wrap(text, inner).map((line) => indent + line);
-  const cost = [costText(finding), shareText(finding)].filter((text) => text !== '').join(', ');
   return [
-    ...ends(
-      `${String(number).padStart(2)}  ${title}`,
-      [cost, sure].filter((text) => text !== '').join(' · '),
-      width,
-    ),
+    ...headLines(finding, number, width),
     ...ends(`${indent}${placeOf(finding)}`, rule, width),
     ...(diff === '' ? indented(excerpt) : []),
     ...indented(why),
@@ -57,9 +52,26 @@ function findingLines(finding: Finding, number: number, width: number): string[]
   ];
 }
 
+/** What it is and what it costs: on one line where that fits. */
+function headLines(finding: Finding, number: number, width: number): string[] {
+  const title = `${String(number).padStart(2)}  ${finding.title}`;
+  const texts = [costText(finding), shareText(finding)].filter((text) => text !== '');
+  const state = [texts.join(', '), finding.sure].filter((text) => text !== '').join(' · ');
+  if (widthOf(title) + 2 + widthOf(state) <= width) return ends(title, state, width);
+  const lines = wrap(finding.title, width - indent.length).map((line) => indent + line);
+  const [first = '', ...rest] = lines;
+  return [title.slice(0, indent.length) + first.slice(indent.length), ...rest, indent + state];
+}
+
 /** What changes, without the lines around it: the page and the data have those. */
 function diffLines(diff: string): string[] {
   return diff
     .split('\n')
     .filter((line) => /^[-+]/.test(line) && !/^(---|\+\+\+) /.test(line) && line.trim().length > 1);
+}
+
+function nextCommand({ measured, title }: DoctorResult): string {
+  if (measured === undefined)
+    return 'redline doctor -- COMMAND, which measures what each of them costs';
+  return `redline try -- ${title.slice(0, title.lastIndexOf(`, ${measured.request}`))}`;
 }

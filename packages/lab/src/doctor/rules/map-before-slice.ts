@@ -37,7 +37,7 @@ export const mapBeforeSlice: Rule = {
           ...(isPure
             ? { edits: [{ file, start: map.object.end, end: call.end, text: sliced + mapped }] }
             : {}),
-          seen: { calls: ['map'] },
+          seen: { itself: bare(callback)! },
         };
       }
     }

@@ -1,6 +1,7 @@
 import type { Sure } from '../result.ts';
 import type { App } from '../app/app.ts';
 import type { Edit } from '../edits.ts';
+import type { Node } from '../syntax/node.ts';
 
 /** A place where a rule found what it looks for. */
 export interface Sighting {
@@ -20,8 +21,14 @@ export interface Sighting {
   seen?: Seen;
 }
 
-/** The calls of these names in the function around the place, or everything in these packages or modules of Node. */
-export type Seen = { calls: readonly string[] } | { packages: readonly string[] };
+/**
+ * The calls of these names in the function around the place, this function itself, or everything in these packages or modules
+ * of Node.
+ */
+export type Seen =
+  | { calls: readonly string[] }
+  | { itself: Node }
+  | { packages: readonly string[] };
 
 export interface Rule {
   id: string;

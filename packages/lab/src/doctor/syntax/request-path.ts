@@ -46,6 +46,12 @@ const nestRoutes = /^(Get|Post|Put|Patch|Delete|Head|Options|All|Sse|Query|Mutat
 const nestParts = /^(canActivate|intercept|transform|use|catch)$/;
 const nestRoles = /^(CanActivate|NestInterceptor|PipeTransform|NestMiddleware|ExceptionFilter)$/;
 
+const functionTypes = [
+  'FunctionDeclaration',
+  'FunctionExpression',
+  'ArrowFunctionExpression',
+] as const;
+
 /** The functions that requests run through. */
 export class RequestPath {
   readonly #modules: Modules;
@@ -53,10 +59,20 @@ export class RequestPath {
   /** Functions whose every mention inside them is on the path as well. */
   readonly #queue: { code: Code; reach: Reach }[] = [];
 
-  constructor(files: Iterable<SourceFile>, modules: Modules) {
+  /** @param observed Functions that were seen to run while requests were served. */
+  constructor(
+    files: Iterable<SourceFile>,
+    modules: Modules,
+    observed: ReadonlySet<Node> = new Set(),
+  ) {
     this.#modules = modules;
     const all = [...files];
-    for (const file of all) this.#entriesOf(file);
+    for (const file of all) {
+      this.#entriesOf(file);
+      for (const fn of file.all(...functionTypes)) {
+        if (observed.has(fn)) this.#add({ file, node: fn }, 'likely');
+      }
+    }
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       this.#follow(next.code, next.reach);
     }

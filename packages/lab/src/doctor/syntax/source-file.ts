@@ -78,6 +78,11 @@ export class SourceFile {
     return { line: low + 1, column: offset - this.#lineStarts[low]! + 1 };
   }
 
+  /** Of a line and a column, both from 1. */
+  offsetOf(line: number, column: number): number {
+    return (this.#lineStarts[line - 1] ?? this.text.length) + column - 1;
+  }
+
   lineText(line: number): string {
     const start = this.#lineStarts[line - 1] ?? 0;
     return this.text.slice(start, this.#lineStarts[line] ?? this.text.length).replace(/\r?\n$/, '');

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { findAdvice } from '../../advise/find-advice.ts';
+import { knownEvidence } from '../../advise/known-evidence.ts';
+import { findLinter } from '../../advise/lint-script.ts';
+import type { Advice } from '../../advise/result.ts';
+import type { CallTree } from '../../profile/call-tree.ts';
+import type { SourceMaps } from '../../profile/source-maps.ts';
+import { majorOfVersion } from '../../prove/runtime-version.ts';
+import { fixed } from '../../report/format.ts';
+import { diffOf } from '../edits.ts';
+import type { Finding } from '../result.ts';
+import type { SeenCall } from './blocked.ts';
+
+/** Hits of the rules of @redline/eslint-plugin in functions that the profile found hot; a warning where there is no ESLint. */
+export async function adviceIn(
+  tree: CallTree,
+  options: { node: string; maps: SourceMaps; folder: string; evidence: string },
+): Promise<{ found: SeenCall[]; warnings: string[] }> {
+  try {
+    findLinter();
+  } catch {
+    const text =
+      'The rules for hot functions need ESLint 9 or newer, which is not installed: npm install --save-dev eslint';
+    return { found: [], warnings: [text] };
+  }
+  const { advice } = findAdvice(tree, {
+    major: majorOfVersion(options.node),
+    evidence: await knownEvidence(options.evidence),
+    files: [],
+    maps: options.maps,
+    folder: options.folder,
+  });
+  // What is linked into node_modules lies elsewhere, and is not the app's.
+  const own = advice.filter(({ file }) => !file.startsWith('..') && !isAbsolute(file));
+  return {
+    warnings: [],
+    found: own.map((each) => ({
+      samples: each.share * tree.samples,
+      finding: findingOf(each, options.folder),
+    })),
+  };
+}
+
+function findingOf(advice: Advice, folder: string): Finding {
+  const { rule, text, file, line, column, function: name, code, gain, changesResult } = advice;
+  const diff = rewriteDiff(advice, folder);
+  return {
+    rule,
+    title: text,
+    file,
+    line,
+    column,
+    excerpt: code,
+    sure: 'likely',
+    why: `In ${name || 'a function'}, whose time is shown. The other form of this piece alone is ${fixed(gain.value, 1)} × as fast on Node ${gain.node}.`,
+    how:
+      changesResult === undefined
+        ? `redline prove ${rule} shows both forms and measures them here.`
+        : `It changes results: ${changesResult}. redline prove ${rule} shows both forms.`,
+    diff,
+    isOnMeasuredPath: true,
+  };
+}
+
+/** Types are blanked before the rules look, so that a rewrite of TypeScript would lose them. */
+function rewriteDiff({ file, rewrite }: Advice, folder: string): string {
+  if (rewrite?.at === undefined || !/\.[mc]?js$/.test(file)) return '';
+  const path = join(folder, file);
+  const text = readFileSync(path, 'utf8');
+  return diffOf([{ file: { path, name: file, text }, ...rewrite.at, text: rewrite.text }]);
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
+import type { SourceMaps } from '../../profile/source-maps.ts';
+import type { Finding } from '../result.ts';
+
+/** A call that a profile shows and the rules did not find. */
+export interface SeenCall {
+  finding: Finding;
+  samples: number;
+}
+
+interface Caller {
+  frame: Frame;
+  callee: string;
+  samples: number;
+}
+
+const leastShare = 0.005;
+const leastJsonShare = 0.05;
+const ownFolder = new URL('../../', import.meta.url).href;
+
+/** Synchronous functions of Node that ran under the load, by who called them: packages as well as the app. */
+export function blockedCalls(tree: CallTree, { maps, folder, isKnown }: SeenOptions): SeenCall[] {
+  const found = callersOf(
+    tree,
+    ({ frame }) => frame.owner === 'core' && frame.name.endsWith('Sync'),
+    leastShare,
+  );
+  return found.flatMap(({ frame, callee, samples }) => {
+    const place = placeOf(frame, maps, folder);
+    if (place === undefined || isKnown(frame, callee)) return [];
+    const by = packageOf(place.file);
+    return [
+      {
+        samples,
+        finding: {
+          rule: 'sync-under-load',
+          title: 'a synchronous call under the load',
+          ...place,
+          sure: 'certain' as const,
+          why: `${callee} was called in ${frame.name || 'this function'} while requests were served, and all of them wait for it.`,
+          how:
+            by === undefined
+              ? `Use the asynchronous form, or call it once as the app starts.`
+              : `The package ${by} does it: look for an option that caches or defers it.`,
+          diff: '',
+          isOnMeasuredPath: true,
+        },
+      },
+    ];
+  });
+}
+
+/** Where JSON is a large part of a request, by the function of the app that had it made or read. */
+export function jsonCalls(tree: CallTree, { maps, folder, isKnown }: SeenOptions): SeenCall[] {
+  const found = callersOf(
+    tree,
+    ({ frame }) =>
+      frame.url === '' && /^(stringify|parse|JSONSerialize|JSONParse)$/.test(frame.name),
+    leastJsonShare,
+    (frame) => frame.owner === 'app',
+  );
+  return found.flatMap(({ frame, callee, samples }) => {
+    const place = placeOf(frame, maps, folder);
+    if (place === undefined || isKnown(frame, callee)) return [];
+    return [
+      {
+        samples,
+        finding: {
+          rule: 'json-under-load',
+          title: 'JSON that is a large part of each request',
+          ...place,
+          sure: 'hint' as const,
+          why: `JSON.${callee} takes a large part of each request that runs through ${frame.name || 'this function'}.`,
+          how: 'Send fewer fields or fewer items, cache the text instead of the value, or give the framework a schema to serialise by.',
+          diff: '',
+          isOnMeasuredPath: true,
+        },
+      },
+    ];
+  });
+}
+
+export interface SeenOptions {
+  maps: SourceMaps;
+  folder: string;
+  /** Whether a rule has found it already. */
+  isKnown(frame: Frame, callee: string): boolean;
+}
+
+/** The nearest caller with a place of its own, for each outermost call that is looked for. */
+function callersOf(
+  tree: CallTree,
+  isSought: (node: CallNode) => boolean,
+  share: number,
+  mayCall: (frame: Frame) => boolean = ({ owner }) => owner === 'app' || owner === 'deps',
+): Caller[] {
+  const callers = new Map<string, Caller>();
+  const visit = (node: CallNode, caller: Frame | undefined): void => {
+    if (caller !== undefined && isSought(node)) {
+      const key = `${caller.url}:${caller.line}:${caller.column}:${node.frame.name}`;
+      const known = callers.get(key) ?? { frame: caller, callee: node.frame.name, samples: 0 };
+      known.samples += node.total;
+      callers.set(key, known);
+      return;
+    }
+    const { frame } = node;
+    const isCaller = frame.url !== '' && !frame.url.startsWith(ownFolder) && mayCall(frame);
+    for (const child of node.children) visit(child, isCaller ? frame : caller);
+  };
+  visit(tree.root, undefined);
+  return [...callers.values()].filter(({ samples }) => samples >= tree.samples * share);
+}
+
+/** Where a function begins, and that line. */
+function placeOf(
+  { url, line, column }: Frame,
+  maps: SourceMaps,
+  folder: string,
+): Pick<Finding, 'file' | 'line' | 'column' | 'excerpt'> | undefined {
+  const place = maps.original({ url, line, column });
+  const path = place.url.startsWith('file://') ? fileURLToPath(place.url) : place.url;
+  try {
+    const excerpt = readFileSync(path, 'utf8').split('\n')[place.line - 1]!.trim().slice(0, 160);
+    return { file: relative(folder, path), line: place.line, column: place.column, excerpt };
+  } catch {
+    return undefined;
+  }
+}
+
+function packageOf(file: string): string | undefined {
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+}

@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RequestConfig } from '../../config/types.ts';
+import { buildCallTree, type CallTree } from '../../profile/call-tree.ts';
+import { loadThatCounts, warmUp } from '../../profile/serve.ts';
+import { label, send } from '../../servers/contract.ts';
+import { pinSelf } from '../../system/pinning.ts';
+import { chooseAll, mainOf } from '../../try/prepare.ts';
+import type { TryTarget } from '../../try/target.ts';
+import { Trial, type TrialOptions } from '../../try/trial.ts';
+import { observerName } from '../preload/protocol.ts';
+import type { Measured } from '../result.ts';
+import { Observation } from './observation.ts';
+
+export interface MeasureOptions {
+  env: Record<string, string>;
+  seconds: number;
+  warmupSeconds: number;
+  signal: AbortSignal;
+  phase(text: string): void;
+}
+
+export interface MeasuredApp {
+  measured: Measured;
+  tree: CallTree;
+  /** Microseconds of the main thread that a sample stands for, by requests served. */
+  microsPerSample: number;
+  warnings: string[];
+}
+
+interface Looked {
+  requests: Required<RequestConfig>[];
+  why: string | undefined;
+  /** The port it insists on. */
+  ports: { main?: number };
+}
+
+const samplingMicros = 500;
+/** A response beyond it gains from being compressed on nearly every network. */
+const largeBytes = 50_000;
+
+/**
+ * Starts the app, chooses its request as `redline try` does, and profiles it under a short load.
+ * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_LOAD, ERR_REDLINE_PROFILE
+ */
+export async function measureApp(target: TryTarget, options: MeasureOptions): Promise<MeasuredApp> {
+  const { env, signal, phase } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'redline-doctor-'));
+  const trial: TrialOptions = {
+    app: target.app,
+    env,
+    pinning: pinSelf(target.plan.pin),
+    folder,
+    readyTimeoutMs: target.plan.readyTimeoutMs,
+    signal,
+  };
+  try {
+    const { requests, why, ports } = await lookAt(target, trial, phase);
+    await using observation = await Observation.listen(join(folder, 'observer'));
+    const observed = { ...trial, app: withObserver(target.app, observation.path) };
+    phase('starting it again');
+    await using again = await Trial.start(observed, { name: 'app', preloads: [], ...ports });
+    const plan = { ...target.plan, requests };
+    const { server } = again;
+    server.pin();
+    const { body } = await send(server, {
+      ...requests[0]!,
+      headers: { 'accept-encoding': 'gzip', ...requests[0]!.headers },
+    });
+    await warmUp(server, plan, {
+      warmupMs: options.warmupSeconds * 1_000,
+      durationMs: 0,
+      samplingMicros,
+      signal,
+      phase,
+    });
+    phase('profiling');
+    await observation.start(samplingMicros, signal);
+    const load = await loadThatCounts(server, plan, {
+      durationMs: options.seconds * 1_000,
+      signal,
+    });
+    const taken = await observation.stop(signal);
+    const tree = buildCallTree(taken.profile);
+    const served = load.requests * taken.share;
+    // What is compressed begins with no bracket.
+    const isLarge = body.length > largeBytes && /^[\s{[<]/.test(body.toString('latin1', 0, 1));
+    return {
+      tree,
+      microsPerSample: (tree.seconds * 1e6) / Math.max(1, tree.samples + tree.idleSamples) / served,
+      measured: {
+        request: plan.requestLabel ?? requests.map(label).join(', '),
+        requestFrom: why ?? '',
+        requests: load.requests,
+        seconds: load.seconds,
+        microsPerRequest: taken.cpuMicros / served,
+        blockedMs: taken.blockedMs,
+        responseBytes: body.length,
+        samples: tree.samples,
+        node: taken.node,
+      },
+      warnings: [
+        ...(isLarge
+          ? [
+              `${label(requests[0]!)} sends ${Math.round(body.length / 1_000)} kB uncompressed to a client that takes gzip: compress it in a proxy before the app, or in the app where there is none.`,
+            ]
+          : []),
+        ...(load.badStatus > 0
+          ? [`${load.badStatus} of ${load.requests} requests had a status outside 2xx and 3xx.`]
+          : []),
+      ],
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where the app listens, and what to ask it for. */
+async function lookAt(
+  target: TryTarget,
+  trial: TrialOptions,
+  phase: MeasureOptions['phase'],
+): Promise<Looked> {
+  phase('starting the app, to see where it listens');
+  await using first = await Trial.start(trial, { name: 'app', preloads: [] });
+  const main = mainOf(first, target);
+  phase('asking its routes');
+  const { requests, why } = await chooseAll(first, main, target, trial.signal);
+  return { requests, why, ports: main.port === first.server.port ? {} : { main: main.asked } };
+}
+
+function withObserver(app: TryTarget['app'], path: string): TryTarget['app'] {
+  const given = app.env['NODE_OPTIONS'] ?? process.env['NODE_OPTIONS'];
+  const observer = `--import=${new URL('../preload/observer.js', import.meta.url).href}`;
+  return {
+    ...app,
+    env: {
+      ...app.env,
+      NODE_OPTIONS: given ? `${given} ${observer}` : observer,
+      [observerName]: path,
+    },
+  };
+}

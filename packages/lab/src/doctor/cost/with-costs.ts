@@ -1,0 +1,120 @@
+import type { CallTree, Frame } from '../../profile/call-tree.ts';
+import type { SourceMaps } from '../../profile/source-maps.ts';
+import type { App } from '../app/app.ts';
+import { examine, type Examined } from '../examine.ts';
+import type { Cost, Finding } from '../result.ts';
+import { enclosingFunction, type Node } from '../syntax/node.ts';
+import { RequestPath } from '../syntax/request-path.ts';
+import type { SourceFile } from '../syntax/source-file.ts';
+import { blockedCalls, jsonCalls, type SeenCall } from './blocked.ts';
+import { samplesOf } from './cost-of.ts';
+import { ObservedFunctions } from './observed-functions.ts';
+
+export interface Profiled {
+  tree: CallTree;
+  microsPerSample: number;
+  maps: SourceMaps;
+  /** Hits of the rules for hot functions. */
+  advice: readonly SeenCall[];
+}
+
+const ofSure: Record<Finding['sure'], number> = { certain: 0, likely: 1, hint: 2 };
+
+/**
+ * What the rules find in an app that was profiled, with what each finding costs. What the load ran through counts as the path
+ * of a request, however it came there.
+ */
+export function withCosts(
+  read: App,
+  { tree, microsPerSample, maps, advice }: Profiled,
+): { app: App; findings: Finding[] } {
+  const functions = new ObservedFunctions(tree, read, maps);
+  const requests = new RequestPath(read.sources, read.modules, functions.nodes);
+  const app: App = { ...read, requests };
+  const files = new Map(app.sources.map((file) => [file.path, file]));
+  const costOf = (samples: number): Cost => ({
+    microsPerRequest: samples * microsPerSample,
+    share: samples / Math.max(1, tree.samples),
+  });
+  const examined = examine(app);
+  const found = examined.map((each): Finding => {
+    const fn = functionAround(files, each);
+    const samples = each.seen && samplesOf(tree, functions, each.seen, fn);
+    if (samples !== undefined && samples > 0) {
+      return { ...each.finding, cost: costOf(samples), isOnMeasuredPath: true };
+    }
+    const isOn = isOnPath(each, fn, functions);
+    return isOn === undefined ? each.finding : { ...each.finding, isOnMeasuredPath: isOn };
+  });
+  const known = new Set(
+    examined
+      .flatMap((each) =>
+        each.seen !== undefined && 'calls' in each.seen
+          ? each.seen.calls.map((name) => ({ fn: functionAround(files, each), name }))
+          : [],
+      )
+      .map(({ fn, name }) => (fn === undefined ? '' : keyOf(fn, name))),
+  );
+  const isKnown = (frame: Frame, callee: string): boolean => {
+    const node = functions.of(frame)?.node;
+    return node !== undefined && known.has(keyOf(node, callee));
+  };
+  const options = { maps, folder: app.folder, isKnown };
+  const seen = [...blockedCalls(tree, options), ...jsonCalls(tree, options), ...advice];
+  const measured = seen.map(({ finding, samples }) => ({ ...finding, cost: costOf(samples) }));
+  return { app, findings: [...found, ...measured].toSorted(byWeight) };
+}
+
+function functionAround(
+  files: ReadonlyMap<string, SourceFile>,
+  { path, start, end }: Examined,
+): Node | undefined {
+  const program = files.get(path)?.program;
+  let innermost: Node | undefined = program;
+  for (let next = program; next !== undefined;) {
+    innermost = next;
+    next = childAround(next, start, end);
+  }
+  return innermost && enclosingFunction(innermost);
+}
+
+function childAround(node: Node, start: number, end: number): Node | undefined {
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'parent') continue;
+    for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      const child = each as Partial<Node> | null;
+      if (typeof child?.type !== 'string' || child.start === undefined) continue;
+      if (child.start <= start && end <= child.end!) return child as Node;
+    }
+  }
+  return undefined;
+}
+
+/** Undefined where no profile can show it. */
+function isOnPath(
+  { seen }: Examined,
+  fn: Node | undefined,
+  functions: ObservedFunctions,
+): boolean | undefined {
+  if (seen === undefined) return undefined;
+  if ('packages' in seen) return false;
+  return fn === undefined ? undefined : functions.nodes.has(fn);
+}
+
+let ids = 0;
+const idOf = new WeakMap<Node, number>();
+
+function keyOf(fn: Node, name: string): string {
+  const id = idOf.get(fn) ?? ++ids;
+  idOf.set(fn, id);
+  return `${id}:${name}`;
+}
+
+/** The most expensive first; then what cannot be measured, the surest first; what the load did not touch last. */
+function byWeight(a: Finding, b: Finding): number {
+  return (
+    (b.cost?.microsPerRequest ?? 0) - (a.cost?.microsPerRequest ?? 0) ||
+    Number(a.isOnMeasuredPath === false) - Number(b.isOnMeasuredPath === false) ||
+    ofSure[a.sure] - ofSure[b.sure]
+  );
+}

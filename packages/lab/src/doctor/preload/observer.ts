@@ -1,0 +1,58 @@
+// Loaded into the app before its own code: NODE_OPTIONS=--import. It reaches npm and every other Node process on the way
+// too, and waits there to be asked.
+import { Session } from 'node:inspector';
+import { connect, type Socket } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
+import { isMainThread } from 'node:worker_threads';
+import { observerName, type Order, type Report } from './protocol.ts';
+
+/** A loop that is free is late by this much, as its timer is asked for. */
+const resolutionMs = 5;
+
+const path = process.env[observerName];
+if (path !== undefined && isMainThread) observe(connect(path));
+
+function observe(socket: Socket): void {
+  // Whoever started the app may be gone before it.
+  socket.on('error', () => {});
+  // The app ends when it would without an observer.
+  socket.unref();
+  const say = (report: Report): void => void socket.write(`${JSON.stringify(report)}\n`);
+  const session = new Session();
+  let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  let before = process.cpuUsage();
+  const start = (samplingMicros: number): void => {
+    session.connect();
+    session.post('Profiler.enable');
+    session.post('Profiler.setSamplingInterval', { interval: samplingMicros });
+    delay = monitorEventLoopDelay({ resolution: resolutionMs });
+    delay.enable();
+    before = process.cpuUsage();
+    session.post('Profiler.start', () => say({ type: 'started' }));
+  };
+  const stop = (): void => {
+    const { user, system } = process.cpuUsage(before);
+    delay?.disable();
+    session.post('Profiler.stop', (error, result) => {
+      session.disconnect();
+      say({
+        type: 'stopped',
+        profile: error === null ? result.profile : undefined,
+        cpuMicros: user + system,
+        blockedMs: { longest: milliseconds(delay?.max), p99: milliseconds(delay?.percentile(99)) },
+        node: process.versions.node,
+      });
+    });
+  };
+  createInterface({ input: socket }).on('line', (line) => {
+    const { type, samplingMicros = 1_000 } = JSON.parse(line) as Order;
+    if (type === 'start') start(samplingMicros);
+    else stop();
+  });
+  say({ type: 'here' });
+}
+
+function milliseconds(nanoseconds: number | undefined): number {
+  return Math.max(0, (nanoseconds ?? 0) / 1e6 - resolutionMs);
+}

@@ -1,0 +1,21 @@
+/** Environment variable with the path of the socket where the observer reports. */
+export const observerName = 'REDLINE_OBSERVER';
+
+/** What is asked of the process of the app, a line of JSON each. */
+export interface Order {
+  type: 'start' | 'stop';
+  samplingMicros?: number;
+}
+
+/** What it says. */
+export type Report =
+  | { type: 'here' | 'started' }
+  | {
+      type: 'stopped';
+      profile: unknown;
+      /** CPU of the process between start and stop, in microseconds. */
+      cpuMicros: number;
+      /** How long the event loop was not free, in milliseconds. */
+      blockedMs: { longest: number; p99: number };
+      node: string;
+    };

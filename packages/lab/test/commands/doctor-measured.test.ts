@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { DoctorResult } from '../../src/doctor/result.ts';
+import { Workbench } from './run-cli.ts';
+
+/** The least measuring there is. */
+const least = ['--seconds', '1', '--warmup', '0', '--connections', '2', '--json', 'r.json'];
+
+describe('redline doctor, with a command,', () => {
+  test('says what each finding costs, finds what only the load shows, and puts last what it does not touch', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('package.json', '{"scripts":{"start":"node app.cjs"}}');
+    mkdirSync(`${bench.folder}/node_modules/reads`, { recursive: true });
+    bench.write(
+      'node_modules/reads/index.js',
+      "exports.read = (name) => require('node:fs').readFileSync(name, 'utf8');\n",
+    );
+    bench.write(
+      'app.cjs',
+      `const crypto = require('node:crypto');
+const http = require('node:http');
+const { read } = require('reads');
+const items = Array.from({ length: 2000 }, (_, id) => ({ id, price: id / 3 }));
+const pages = [];
+pages.push({
+  path: '/items',
+  show() {
+    const shown = items.map((item) => ({ id: item.id, price: item.price.toFixed(2) })).slice(0, 10);
+    return { shown, text: read(__filename), hash: hash('x') };
+  },
+});
+function hash(text) {
+  return crypto.pbkdf2Sync(text, 'salt', 200, 32, 'sha1').toString('hex');
+}
+http.createServer((request, response) => {
+  if (request.url === '/other') return response.end(crypto.scryptSync('x', 'y', 32).toString('hex'));
+  if (request.method === 'POST') return store(request, response);
+  const page = pages.find(({ path }) => path === request.url);
+  response.statusCode = page ? 200 : 404;
+  response.end(JSON.stringify(page ? page.show() : {}));
+}).listen(process.env.PORT, process.env.HOST);
+function store(request, response) {
+  require('node:fs').writeFileSync('stored', 'x');
+  response.end();
+}
+`,
+    );
+    const args = ['doctor', '/items', ...least, '--md', 'r.md', '--', 'npm', 'start'];
+    const { code, stdout, stderr } = await bench.run(args);
+    assert.equal(code, 0, stderr);
+    const { findings, measured, title } = JSON.parse(bench.read('r.json')) as DoctorResult;
+    assert.equal(title, 'npm start, GET /items');
+    assert.ok(measured!.requests > 0 && measured!.microsPerRequest > 0 && measured!.samples > 0);
+    const find = (rule: string, line: number): DoctorResult['findings'][number] => {
+      const found = findings.find((each) => each.rule === rule && each.line === line);
+      assert.ok(found, `${rule}:${line} in ${stdout}`);
+      return found;
+    };
+    for (const found of [find('sync-on-request', 14), find('map-before-slice', 9)]) {
+      assert.ok(found.cost!.microsPerRequest > 0 && found.cost!.share <= 1);
+      assert.equal(found.isOnMeasuredPath, true);
+    }
+    const inPackage = find('sync-under-load', 1);
+    assert.equal(inPackage.file, 'node_modules/reads/index.js');
+    assert.match(inPackage.why, /readFileSync was called in exports\.read/);
+    const untouched = find('sync-on-request', 24);
+    assert.deepEqual([untouched.cost, untouched.isOnMeasuredPath], [undefined, false]);
+    assert.equal(findings.at(-1), untouched);
+    const costs = findings.map(({ cost }) => cost?.microsPerRequest ?? 0);
+    assert.deepEqual(
+      costs,
+      costs.toSorted((a, b) => b - a),
+    );
+    assert.match(stdout, /^GET \/items: [\d ]+ requests in [\d.]+ s/m);
+    assert.match(stdout, /not on a measured path · certain$/m);
+    assert.match(bench.read('r.md'), /\| not on a measured path \|/);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('says what is wrong with what was typed, or with the app', async (t) => {
+    const bench = new Workbench(t);
+    bench.write('ends.cjs', "console.error('no database')");
+    const cases: [args: string[], message: RegExp, code: number][] = [
+      [['app.cjs'], /No config at .*app\.cjs/, 2],
+      [
+        ['app', '--', 'node', 'a.js'],
+        /"app" is neither a URL nor a path .*redline doctor -- app/,
+        2,
+      ],
+      [['--', 'node', 'ends.cjs'], /did not start: it exited with exit code 0.*no database/s, 1],
+      [
+        ['--before', 'node -e "process.exit(3)"', '--', 'node', 'ends.cjs'],
+        /ended with exit code 3/,
+        1,
+      ],
+    ];
+    for (const [args, message, expected] of cases) {
+      const { code, stderr } = await bench.run(['doctor', ...args]);
+      assert.match(stderr, message);
+      assert.equal(code, expected, stderr);
+      assert.deepEqual(bench.survivors(), []);
+    }
+  });
+});

@@ -1,5 +1,5 @@
 //! The numbers that cross between the engine and its owner. This is the only place they are written: `scripts/wire.mjs` makes
-//! `packages/child-process/src/wire.ts` of this file, so it holds modules of plain numbers and nothing else.
+//! `packages/child-process/src/native/wire.ts` of this file, so it holds modules of plain numbers and nothing else.
 
 /// What an event is about. `a`, `b` and the bytes go with it.
 pub mod event {

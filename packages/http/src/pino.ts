@@ -92,10 +92,10 @@ export function engineLines(logger: Logger, options: EngineLinesOptions = {}): A
   const keys = {
     id: options.reqIdKey ?? 'reqId',
     time: options.responseTimeKey ?? 'responseTime',
+    header: requestIdHeader === false ? undefined : requestIdHeader.toLowerCase(),
   };
-  const header = requestIdHeader === false ? undefined : requestIdHeader.toLowerCase();
   const parts = logger as unknown as PinoParts;
-  const obstacle = obstacleOf(parts, keys, header);
+  const obstacle = obstacleOf(parts, keys);
   if (obstacle !== undefined && share > 0) return { obstacle, writing: undefined };
   const sink = options.sink ?? streamSink(parts[symbols.streamSym]);
   const writing =
@@ -103,7 +103,7 @@ export function engineLines(logger: Logger, options: EngineLinesOptions = {}): A
       ? { sink, template: () => WITHOUT_LINES, follow: () => () => {} }
       : {
           sink,
-          template: () => templateOf(logger, parts, keys, header, share),
+          template: () => templateOf(logger, keys, share),
           follow: (onChange: () => void) => follow(logger, onChange),
         };
   return { obstacle: undefined, writing };
@@ -125,6 +125,8 @@ const WITHOUT_LINES: LineTemplate = {
 interface Keys {
   readonly id: string;
   readonly time: string;
+  /** The header that supplies the id. */
+  readonly header: string | undefined;
 }
 
 function shareOf(requests: EngineLinesOptions['requests'] = 'all'): number | undefined {
@@ -138,7 +140,7 @@ function shareOf(requests: EngineLinesOptions['requests'] = 'all'): number | und
   );
 }
 
-function obstacleOf(parts: PinoParts, keys: Keys, header: string | undefined): string | undefined {
+function obstacleOf(parts: PinoParts, keys: Keys): string | undefined {
   if (parts[symbols.lsCacheSym] === undefined) return 'the logger is of another copy of pino';
   const hooks = parts[symbols.hooksSym];
   if (parts[symbols.mixinSym] !== undefined) return 'pino has a mixin';
@@ -152,6 +154,7 @@ function obstacleOf(parts: PinoParts, keys: Keys, header: string | undefined): s
   if (formatOf(parts) === undefined) return 'pino has a timestamp function of its own';
   const level = LEVELS.find((name) => !(name in parts.levels.values));
   if (level !== undefined) return `pino has no level "${level}"`;
+  const { header } = keys;
   if (header !== undefined && NOT_JOINED.has(header)) return `request ids come from "${header}"`;
   const names = [keys.id, 'method', 'url', 'statusCode', keys.time, parts[symbols.messageKeySym]];
   const shaped = names.find(
@@ -178,13 +181,8 @@ function formatOf(parts: PinoParts): TimeFormat | undefined {
   }
 }
 
-function templateOf(
-  logger: Logger,
-  parts: PinoParts,
-  keys: Keys,
-  header: string | undefined,
-  share: number,
-): LineTemplate {
+function templateOf(logger: Logger, keys: Keys, share: number): LineTemplate {
+  const parts = logger as unknown as PinoParts;
   const { clock, before, behind } = formatOf(parts)!;
   const messageHead = `,${JSON.stringify(parts[symbols.messageKeySym])}:`;
   const prefix = logger.msgPrefix ?? '';
@@ -204,7 +202,7 @@ function templateOf(
     beforeId: `${behind}${parts[symbols.chindingsSym]},${JSON.stringify(keys.id)}:`,
     beforeDuration: `,${JSON.stringify(keys.time)}:`,
     ends,
-    ...(header !== undefined && { idHeader: header }),
+    ...(keys.header !== undefined && { idHeader: keys.header }),
     // Ids of a template that another follows are not given again.
     idPrefix: `${randomBytes(6).toString('base64url')}-`,
     share,

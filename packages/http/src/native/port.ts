@@ -100,7 +100,8 @@ export class Port {
     const number = this.#addon.listen({ ...options, backlog }, settings);
     if (number < 0) return number;
     const log = new AnswerLog(this.#addon, this.#memory.commands, number);
-    const server = new NativeServer(this.#addon, this.#references, number, settings, events, log);
+    const port = { addon: this.#addon, references: this.#references };
+    const server = new NativeServer(port, number, settings, { events, log });
     this.#servers[number] = server;
     return server;
   }

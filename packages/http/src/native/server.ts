@@ -4,6 +4,18 @@ import type { AnswerLog } from './answer-log.ts';
 import type { ServerEvents } from './connection.ts';
 import type { Fill, ServerSettings, SocketAddress } from './types.ts';
 
+/** The port that a server listens through. */
+export interface ServingPort {
+  readonly addon: AddonPort;
+  readonly references: References;
+}
+
+/** Who hears of its connections, and of its lines. */
+export interface ServerOwner {
+  readonly events: ServerEvents;
+  readonly log: AnswerLog;
+}
+
 /** A server that listens. */
 export class NativeServer {
   readonly number: number;
@@ -16,21 +28,14 @@ export class NativeServer {
   #isListening = true;
   #isReferenced = true;
 
-  constructor(
-    addon: AddonPort,
-    references: References,
-    number: number,
-    settings: ServerSettings,
-    events: ServerEvents,
-    log: AnswerLog,
-  ) {
-    this.#addon = addon;
-    this.#references = references;
+  constructor(port: ServingPort, number: number, settings: ServerSettings, owner: ServerOwner) {
+    this.#addon = port.addon;
+    this.#references = port.references;
     this.number = number;
     this.#settings = settings;
-    this.events = events;
-    this.log = log;
-    references.add();
+    this.events = owner.events;
+    this.log = owner.log;
+    port.references.add();
   }
 
   address(): SocketAddress | string | null {

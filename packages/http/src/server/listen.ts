@@ -35,28 +35,31 @@ const createHandle = (net as unknown as { _createServerHandle: CreateHandle })._
 const UNSPECIFIED_IPV6 = '::';
 const UNSPECIFIED_IPV4 = '0.0.0.0';
 
+/** Where a server listens: an address, or a descriptor that is bound already. */
+interface Endpoint {
+  readonly address: string | null;
+  readonly port: number;
+  readonly addressType: number;
+  readonly fd: number | undefined;
+  readonly flags: number | undefined;
+}
+
 /** Binds as net.Server does. A handle that could not be bound reports it on listen. */
-export function bindHandle(
-  address: string | null,
-  port: number,
-  addressType: number,
-  fd: number | undefined,
-  flags: number | undefined,
-): Bound {
-  if (!address && typeof fd !== 'number') {
-    const handle = createHandle(UNSPECIFIED_IPV6, port, 6, fd, flags);
-    if (typeof handle !== 'number') {
-      return { handle, address: UNSPECIFIED_IPV6, addressType: 6 };
-    }
-    address = UNSPECIFIED_IPV4;
-    addressType = 4;
-  }
-  const handle = createHandle(address, port, addressType, fd, flags);
-  return {
-    handle: typeof handle === 'number' ? unbound(handle) : handle,
-    address,
-    addressType,
-  };
+export function bindHandle(endpoint: Endpoint): Bound {
+  if (endpoint.address || typeof endpoint.fd === 'number') return boundTo(endpoint, open(endpoint));
+  const ipv6 = { ...endpoint, address: UNSPECIFIED_IPV6, addressType: 6 };
+  const handle = open(ipv6);
+  if (typeof handle !== 'number') return boundTo(ipv6, handle);
+  const ipv4 = { ...endpoint, address: UNSPECIFIED_IPV4, addressType: 4 };
+  return boundTo(ipv4, open(ipv4));
+}
+
+function open({ address, port, addressType, fd, flags }: Endpoint): ListeningHandle | number {
+  return createHandle(address, port, addressType, fd, flags);
+}
+
+function boundTo({ address, addressType }: Endpoint, handle: ListeningHandle | number): Bound {
+  return { handle: typeof handle === 'number' ? unbound(handle) : handle, address, addressType };
 }
 
 /**

@@ -119,7 +119,7 @@ export class EngineServer extends ServerBase {
       return;
     }
     if (this._handle === null) {
-      const bound = bindHandle(address, port, addressType, fd, flags);
+      const bound = bindHandle({ address, port, addressType, fd, flags });
       ({ address, addressType } = bound);
       this._handle = bound.handle;
     }

@@ -94,31 +94,17 @@ async function run(
   if (outcome.answers.length === 0) {
     throw new LabError('ERR_REDLINE_LOAD', `${server} did not respond to any request.`);
   }
-  const runId = randomBytes(3).toString('hex');
-  const result: TopResult = withoutSecrets({
-    schema: 1,
-    command: 'replay',
+  const result = withoutSecrets<TopResult>({
+    ...resultOf(list, outcome, patterns),
     title: titleOf(file, server, options),
     files: [file],
-    invocation: invocation(),
-    runId,
     redlineVersion: version,
     startedAt,
-    counts: {
-      lines: atMs.length,
-      requests: outcome.answers.length,
-      other: 0,
-      unreadable: 0,
-      unreadableSamples: [],
-    },
-    ...costsOf(list, outcome, patterns).summarise(),
-    spanSeconds: outcome.seconds,
-    warnings: [...list.warnings, ...faultsOf(outcome)],
   });
   line[Symbol.dispose]();
   await writeFiles(
     {
-      stem: `replay-${runId}`,
+      stem: `replay-${result.runId}`,
       json: result,
       html: renderTopHtml(result),
       md: () => topMarkdown(result),
@@ -134,16 +120,31 @@ function titleOf(file: string, server: string, { rps, rate }: ReplayCommandOptio
   return `${log} against ${server}, ${how}`;
 }
 
-function costsOf(
-  { requests }: ReplayList,
-  { answers }: ReplayOutcome,
+function resultOf(
+  list: ReplayList,
+  outcome: ReplayOutcome,
   patterns: RoutePatterns,
-): RouteCosts {
+): Omit<TopResult, 'title' | 'files' | 'redlineVersion' | 'startedAt'> {
   const costs = new RouteCosts(patterns);
-  for (const [index, status, durationMs] of answers) {
-    costs.add({ ...requests[index]!, status, durationMs });
+  for (const [index, status, durationMs] of outcome.answers) {
+    costs.add({ ...list.requests[index]!, status, durationMs });
   }
-  return costs;
+  return {
+    schema: 1,
+    command: 'replay',
+    invocation: invocation(),
+    runId: randomBytes(3).toString('hex'),
+    counts: {
+      lines: list.requests.length,
+      requests: outcome.answers.length,
+      other: 0,
+      unreadable: 0,
+      unreadableSamples: [],
+    },
+    ...costs.summarise(),
+    spanSeconds: outcome.seconds,
+    warnings: [...list.warnings, ...faultsOf(outcome)],
+  };
 }
 
 /** A URL alone is a server that runs, on whatever machine; otherwise one is started. */

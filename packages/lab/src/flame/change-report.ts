@@ -4,7 +4,7 @@ import { commandHeader, type CommandFacts, factList } from '../report/command-he
 import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/columns.ts';
 import { paint } from '../report/colour.ts';
 import { fixed, percent, plural, signed } from '../report/format.ts';
-import { glyphsFor } from '../report/glyphs.ts';
+import { type Glyphs, glyphsFor } from '../report/glyphs.ts';
 import { markup, type Markup } from '../report/markup.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
@@ -139,6 +139,35 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);
   const { change, before, after } = diff;
+  const blocks = [
+    [
+      glyphs.rule.repeat(width),
+      ...ends(`FLAME --diff   ${before.variant} → ${after.variant}`, '', width),
+      wholeText(change),
+    ],
+    diff.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
+    changeTable(change, { width, glyphs, colour: options.colour }),
+    [
+      ...wrap(
+        `${glyphs.marks.better} less, ${glyphs.marks.worse} more: beyond the sampling error, of one run each. redline bench shows whether it pays.`,
+        width,
+      ),
+      ...fileLines(writtenFiles(options.files), width),
+    ],
+  ];
+  return blocksText(blocks, glyphs);
+}
+
+function wholeText({ unit, whole }: ProfileChange): string {
+  return unit === 'micros'
+    ? `main thread per request ${fixed(whole.before, 1)} → ${fixed(whole.after, 1)} µs, ${signed(whole.after - whole.before, 1)}`
+    : 'at least one profile was taken without a load: figures are shares';
+}
+
+function changeTable(
+  change: ProfileChange,
+  { width, glyphs, colour }: { width: number; glyphs: Glyphs; colour: boolean },
+): string[] {
   const rows = change.functions.slice(0, terminalRows);
   const unit = change.unit === 'micros' ? 'µs' : '%';
   const cells = rows.map((each) => [
@@ -156,36 +185,14 @@ export function renderChangeTerminal(diff: FlameDiff, options: TerminalOptions):
   const nameWidth = room < leastName ? Math.max(0, room) : room;
   const line = (mark: string, name: string, row: readonly string[]): string =>
     `${mark} ${left(cut(name, nameWidth), nameWidth)}${row.map((cell, index) => `  ${right(cell, widths[index]!)}`).join('')}`;
-  const whole =
-    change.unit === 'micros'
-      ? [
-          `main thread per request ${fixed(change.whole.before, 1)} → ${fixed(change.whole.after, 1)} µs, ${signed(change.whole.after - change.whole.before, 1)}`,
-        ]
-      : ['at least one profile was taken without a load: figures are shares'];
-  const blocks = [
-    [
-      glyphs.rule.repeat(width),
-      ...ends(`FLAME --diff   ${before.variant} → ${after.variant}`, '', width),
-      ...whole,
-    ],
-    diff.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
-    [
-      line(' ', room < leastName ? '' : 'own time', heads),
-      ...rows.flatMap((each, index) => {
-        const reading = words[kindOf(each)];
-        const mark = reading === 'unresolved' ? ' ' : glyphs.marks[reading];
-        const painted = paint(mark, reading, options.colour);
-        if (room >= leastName) return [line(painted, each.name, cells[index]!)];
-        return [`${painted} ${cut(each.name, width - 2)}`, line(' ', '', cells[index]!)];
-      }),
-    ],
-    [
-      ...wrap(
-        `${glyphs.marks.better} less, ${glyphs.marks.worse} more: beyond the sampling error, of one run each. redline bench shows whether it pays.`,
-        width,
-      ),
-      ...fileLines(writtenFiles(options.files), width),
-    ],
+  return [
+    line(' ', room < leastName ? '' : 'own time', heads),
+    ...rows.flatMap((each, index) => {
+      const reading = words[kindOf(each)];
+      const mark = reading === 'unresolved' ? ' ' : glyphs.marks[reading];
+      const painted = paint(mark, reading, colour);
+      if (room >= leastName) return [line(painted, each.name, cells[index]!)];
+      return [`${painted} ${cut(each.name, width - 2)}`, line(' ', '', cells[index]!)];
+    }),
   ];
-  return blocksText(blocks, glyphs);
 }

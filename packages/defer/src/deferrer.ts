@@ -158,7 +158,7 @@ export class Deferrer implements LaneHost {
    * Sends a job to its sink after the response of the current request, or at once outside a request.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _UNSERIALISABLE, _TOO_LARGE, _REFUSED, _LEVEL,
-   * _FULL, _JOURNAL, _CLOSED, _OPTION: if it throws, nothing was kept
+   * _TOO_LATE, _FULL, _JOURNAL, _CLOSED, _OPTION: if it throws, nothing was kept
    */
   defer<Data>(definition: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred {
     if (this.#state === 'closed') throw closedError();

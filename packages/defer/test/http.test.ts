@@ -160,6 +160,12 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
   },
   async express(deferrer) {
     const app = express();
+    app.use('/bad-end', (_, response, next) => {
+      response.end = () => {
+        throw new Error('of a middleware around end()');
+      };
+      next();
+    });
     app.use(expressDefer(deferrer));
     for (const [path, handler] of Object.entries(routes)) {
       app.get(path, async (_, response) => void response.json(await handler()));
@@ -185,9 +191,6 @@ const starts: Record<Framework, (deferrer: Deferrer) => Promise<Server>> = {
       throw new Error('behind the reply');
     });
     app.get('/bad-end', (_, response) => {
-      response.end = () => {
-        throw new Error('of a middleware around end()');
-      };
       defer(job, 'bad', { level: 'process' });
       response.json({});
     });

@@ -3,7 +3,13 @@ import type { Deferrer } from '../deferrer.ts';
 import { HeldResponse } from '../request/hold-response.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
-import { Scope, scopes, type RequestFacts, type ScopeHost } from '../request/scope.ts';
+import {
+  Scope,
+  scopes,
+  type Passage,
+  type RequestFacts,
+  type ScopeHost,
+} from '../request/scope.ts';
 import { passingAll } from './passing-all.ts';
 import { refuseUnknown } from '../validate.ts';
 
@@ -26,7 +32,7 @@ class ResponseHost implements ScopeHost {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #requestId: (request: IncomingMessage) => string | undefined;
-  #held: HeldResponse | undefined;
+  readonly #held: HeldResponse;
 
   constructor(
     request: IncomingMessage,
@@ -36,6 +42,11 @@ class ResponseHost implements ScopeHost {
     this.#request = request;
     this.#response = response;
     this.#requestId = requestId;
+    this.#held = new HeldResponse(response);
+  }
+
+  get passage(): Passage {
+    return this.#held.passage;
   }
 
   facts(): RequestFacts {
@@ -51,8 +62,7 @@ class ResponseHost implements ScopeHost {
   }
 
   guard(scope: Scope): void {
-    if (this.#held === undefined) this.#held = new HeldResponse(this.#response, scope);
-    else this.#held.again();
+    this.#held.guard(scope);
   }
 }
 
@@ -62,7 +72,7 @@ const optionNames = {
 
 /**
  * Gives every request a scope: jobs deferred in it leave after its response, and the response waits for the levels of
- * its jobs. Use it before everything that defers; close the deferrer when the server is closed.
+ * its jobs. Use it before everything that defers or wraps the response; close the deferrer when the server is closed.
  *
  * @example
  * ```ts

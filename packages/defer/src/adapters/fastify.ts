@@ -17,6 +17,7 @@ import {
   Scope,
   scopes,
   type HeldReply,
+  type Passage,
   type RequestFacts,
   type ScopeHost,
 } from '../request/scope.ts';
@@ -42,16 +43,19 @@ type Hosted = FastifyRequest & { [hostOf]?: FastifyHost };
 
 class FastifyHost implements ScopeHost {
   readonly scope: Scope;
-  /** `onSend` has been here. */
-  isSending = false;
+  readonly held: HeldResponse;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  #held: HeldResponse | undefined;
 
   constructor(deferrer: Deferrer, request: FastifyRequest, reply: FastifyReply) {
     this.#request = request;
     this.#reply = reply;
+    this.held = new HeldResponse(reply.raw);
     this.scope = new Scope(deferrer, this);
+  }
+
+  get passage(): Passage {
+    return this.held.passage;
   }
 
   facts(): RequestFacts {
@@ -67,24 +71,25 @@ class FastifyHost implements ScopeHost {
   }
 
   guard(scope: Scope): void {
-    // `onSend` looks for itself. Behind it, in a later hook or within a stream, only the response is left to hold.
-    if (!this.isSending && !this.#reply.raw.headersSent) return;
-    if (this.#held === undefined) this.#held = new HeldResponse(this.#reply.raw, scope);
-    else this.#held.again();
+    this.held.guard(scope);
   }
 }
 
 class HeldPayload implements HeldReply {
+  readonly #held: HeldResponse;
   readonly #next: DoneFuncWithErrOrRes;
   readonly #payload: unknown;
 
-  constructor(next: DoneFuncWithErrOrRes, payload: unknown) {
+  constructor(held: HeldResponse, next: DoneFuncWithErrOrRes, payload: unknown) {
+    this.#held = held;
     this.#next = next;
     this.#payload = payload;
   }
 
   released(error: unknown): void {
     const next = this.#next;
+    // What comes now was waited for. A later hook, or a stream, may have more to wait for.
+    this.#held.open();
     if (error === undefined) next(null, this.#payload);
     else next(error as Error);
   }
@@ -113,10 +118,9 @@ export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void 
   app.addHook('onSend', (request, reply, payload, next) => {
     const host = (request as Hosted)[hostOf];
     if (host === undefined) return next(null, payload);
-    host.isSending = true;
-    const { scope } = host;
+    const { scope, held } = host;
     if (!scope.isGuarded) return next(null, payload);
-    scope.hold(reply.statusCode, new HeldPayload(next, payload));
+    scope.hold(reply.statusCode, new HeldPayload(held, next, payload));
   });
 }
 

@@ -11,7 +11,7 @@ import type { Scope, ScopeDesk } from '../request/scope.ts';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
 import { Blocked } from './blocked.ts';
 import type { Journaling } from './journaling.ts';
-import { closedError, laneFull, notInTime, withdrawn } from './refusals.ts';
+import { closedError, laneFull, notInTime, tooLate, withdrawn } from './refusals.ts';
 
 export interface DeskHost {
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export class Desk implements ScopeDesk, LaneReports {
   /**
    * Takes a new job, for the request that deferred it.
    *
-   * @throws {DeferError} ERR_REDLINE_DEFER_FULL
+   * @throws {DeferError} ERR_REDLINE_DEFER_FULL, _TOO_LATE
    */
   accept(job: PendingJob, scope: Scope | undefined): PendingJob {
     const isDecided = scope === undefined || scope.hasEnded;
@@ -61,6 +61,7 @@ export class Desk implements ScopeDesk, LaneReports {
       this.settle(job, withdrawn());
       return job;
     }
+    if (scope?.isEnding && job.level !== 'memory' && job.when !== 'aborted') throw tooLate(job);
     const lane = this.#host.laneOf(job);
     // Jobs whose outcome is open are kept in memory until then; only the response's own status decides on them.
     const isCertain = isDecided || job.when === 'always';
@@ -166,15 +167,8 @@ export class Desk implements ScopeDesk, LaneReports {
   /** For the journal. */
   committed(jobs: readonly PendingJob[], error: unknown): void {
     for (const job of jobs) {
-      try {
-        if (error === undefined) this.settle(job, undefined);
-        else this.#journalFailed(job, error);
-      } catch (thrown) {
-        // The error is the app's own, from a response that continues here. The other listeners must still be called.
-        queueMicrotask(() => {
-          throw thrown;
-        });
-      }
+      if (error === undefined) this.settle(job, undefined);
+      else this.#journalFailed(job, error);
     }
   }
 

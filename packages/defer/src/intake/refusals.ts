@@ -65,3 +65,10 @@ export function notInTime({ id, job, level }: PendingJob, limitMs: number): Defe
     `The job ${id} (${job}) did not reach the level ${level} within ${limitMs} ms.`,
   );
 }
+
+export function tooLate({ job, level }: PendingJob): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_TOO_LATE',
+    `The job ${job} was deferred while the last bytes of its response leave, which cannot wait for the level ${level} any more. Install expressDefer (fastifyDefer, DeferModule) before what wraps response.end().`,
+  );
+}

@@ -1,10 +1,18 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { DeferError } from '../errors.ts';
-import { messageOf } from '../thrown.ts';
-import type { HeldReply, Scope } from './scope.ts';
+import { checkCall } from './check-call.ts';
+import { refuseResponse } from './refuse-response.ts';
+import {
+  install,
+  methodsThrough,
+  unwrappedOf,
+  wrappedOf,
+  type Gate,
+  type Methods,
+  type Name,
+} from './response-methods.ts';
+import type { HeldReply, Passage, Scope } from './scope.ts';
 import { cutOff } from './watch-end.ts';
-
-type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';
 
 /** A call that comes later. */
 interface Step {
@@ -15,73 +23,77 @@ interface Step {
 /**
  * Keeps the bytes of a response back until its scope lets them go: Express has no hook between the body and the
  * socket. What the handler writes meanwhile is written afterwards, in its order; a response whose jobs are not safe
- * becomes a 503, and one that has begun to leave by then is cut off. Only a response that has something to wait for is
- * touched.
+ * becomes a 503, and one that has begun to leave by then is cut off.
+ *
+ * It is there from the start of the request, below whoever wraps the methods later (compression, sessions, logs): one
+ * that defers in its wrapper is past any method that would be put in front of it then.
  */
-export class HeldResponse implements HeldReply {
+export class HeldResponse implements HeldReply, Gate {
   readonly #response: ServerResponse;
-  readonly #scope: Scope;
-  /** The response's own methods, or of whoever wrapped them before. */
-  readonly #own: Readonly<Record<Name, (...args: never[]) => unknown>>;
-  readonly #steps: Step[] = [];
-  #state: 'free' | 'held' | 'open' | 'refused' = 'free';
+  /** Of those who wrapped the methods earlier, and stay below. */
+  readonly #wrapped: Methods | undefined;
+  readonly #methods: Methods;
+  #scope: Scope | undefined = undefined;
+  #state: 'open' | 'guarded' | 'held' | 'refused' = 'open';
+  #passage: Passage = 'ahead';
+  #steps: Step[] = [];
   #owesDrain = false;
+  /** Calls below that have not returned. */
+  #depth = 0;
+  /** Something other than a header went below. Wrappers there may keep it for later. */
+  #hasGone = false;
+  #isMakingHead = false;
+  /** What the wrappers of `writeHead` made of the header, which Node asks for later. */
+  #head: unknown[] | undefined = undefined;
   /** What the whole reply was when the handler ended it. */
-  #ended: { statusCode: number; headers: OutgoingHttpHeaders } | undefined;
+  #ended: { statusCode: number; headers: OutgoingHttpHeaders } | undefined = undefined;
   #isDisturbed = false;
 
-  constructor(response: ServerResponse, scope: Scope) {
-    const { write, end, writeHead, flushHeaders } = response;
+  constructor(response: ServerResponse) {
     this.#response = response;
+    this.#wrapped = wrappedOf(response);
+    this.#methods = methodsThrough(this, this.#wrapped !== undefined);
+    install(response, this.#methods, this);
+  }
+
+  /** Where the response is. */
+  get passage(): Passage {
+    return this.#passage;
+  }
+
+  /** There is something to wait for: what has not left is held, until `scope` lets it go. */
+  guard(scope: Scope): void {
     this.#scope = scope;
-    this.#own = { write, end, writeHead, flushHeaders };
-    // They stay as they are from now on: whoever has wrapped them meanwhile must not lose that.
-    response.write = this.write.bind(this) as typeof response.write;
-    response.end = this.end.bind(this) as typeof response.end;
-    response.flushHeaders = this.flushHeaders.bind(this);
-    response.writeHead = this.writeHead.bind(this) as typeof response.writeHead;
+    if (this.#state === 'open' && this.#passage === 'ahead') this.#state = 'guarded';
   }
 
-  /** There is something more to wait for: what has not left is held again. */
-  again(): void {
-    if (this.#state === 'open') this.#state = 'free';
+  /** Somebody else has waited. */
+  open(): void {
+    if (this.#state === 'guarded') this.#state = 'open';
   }
 
-  write(...args: unknown[]): boolean {
-    if (this.#mayGo('write', args)) return this.#call('write', args) as boolean;
+  take(name: Name, args: unknown[]): unknown {
+    const response = this.#response;
+    if (this.#mayGo(name, args)) return this.#call(name, args);
+    if (name === 'flushHeaders') return undefined;
+    if (name !== 'write') return response;
+    // It was let go at once: there was nothing to wait for.
+    if (this.#state === 'open') return !response.writableNeedDrain;
     this.#owesDrain = true;
     return false;
-  }
-
-  end(...args: unknown[]): ServerResponse {
-    const response = this.#response;
-    if (this.#mayGo('end', args)) this.#call('end', args);
-    else this.#ended ??= { statusCode: response.statusCode, headers: response.getHeaders() };
-    return response;
-  }
-
-  flushHeaders(): void {
-    if (this.#mayGo('flushHeaders', [])) this.#call('flushHeaders', []);
-  }
-
-  /** Sends nothing by itself, but fixes the status that the outcome is judged by. */
-  writeHead(...args: unknown[]): ServerResponse {
-    if (this.#ended === undefined) this.#response.statusCode = args[0] as number;
-    if (this.#mayGo('writeHead', args)) this.#call('writeHead', args);
-    return this.#response;
   }
 
   released(error: unknown): void {
     const response = this.#response;
     this.#state = 'open';
-    if (error !== undefined) {
-      if (response.headersSent) cutOff(response);
-      else refuse(response, error, this.#own.end);
-      this.#state = 'refused';
-      return;
-    }
+    if (error !== undefined) return this.#refuse(error);
     if (this.#isDisturbed && !response.headersSent) restore(response, this.#ended!);
-    for (const { name, args } of this.#steps.splice(0)) this.#call(name, args);
+    while (this.#steps.length > 0) {
+      const { name, args } = this.#steps.shift()!;
+      this.#call(name, args);
+      // A wrapper below has deferred.
+      if (this.#state !== 'open') return this.#holdAgain();
+    }
     if (!this.#owesDrain) return;
     this.#owesDrain = false;
     if (!response.writableEnded) response.emit('drain');
@@ -89,26 +101,129 @@ export class HeldResponse implements HeldReply {
 
   /* True when the call is to be made now. */
   #mayGo(name: Name, args: unknown[]): boolean {
-    if (this.#state === 'open') return true;
-    if (this.#state === 'refused') return false;
-    if (this.#ended !== undefined) {
-      // An error behind the end, say, for which the framework makes a response: headers are too late for it as well.
-      this.#isDisturbed = true;
+    const response = this.#response;
+    const isHead = name === 'writeHead';
+    // Part of a call that goes: Node asks for the header of a body, and wrappers below may call anything.
+    if (this.#depth > 0) return true;
+    // A wrapper below may have kept what went, and Node asks for its header now.
+    if (isHead && this.#hasGone && !response.headersSent) return true;
+    if (isHead && this.#isMakingHead) {
+      this.#head = args;
+      response.statusCode = args[0] as number;
       return false;
     }
-    // While it is held there is no header yet, and wrappers (compression, sessions) make one again before each step.
-    if (name === 'writeHead' && this.#steps.length > 0) return false;
-    this.#steps.push({ name, args });
-    if (this.#state === 'free') {
-      this.#state = 'held';
-      this.#scope.hold(this.#response.statusCode, this);
+    if (this.#state === 'refused' || (this.#state !== 'open' && this.#ended !== undefined)) {
+      // An error behind the end, say, for which the framework makes a response: headers are too late for it as well.
+      this.#isDisturbed = true;
+      drop(args);
+      return false;
     }
+    if (!isHead) this.#makeHead();
+    if (this.#state === 'open') return true;
+    // While it is held there is no header yet, and wrappers (compression, sessions) make one again before each step.
+    if (isHead && (this.#steps.length > 0 || this.#head !== undefined)) return false;
+    if (this.#head !== undefined) checkCall(response, 'writeHead', this.#head);
+    checkCall(response, name, args);
+    this.#steps.push({ name, args });
+    // Sends nothing by itself, but fixes the status that the outcome is judged by.
+    if (isHead) response.statusCode = args[0] as number;
+    if (name === 'end') {
+      this.#ended = { statusCode: response.statusCode, headers: response.getHeaders() };
+    }
+    if (this.#state === 'guarded') this.#hold();
     return false;
   }
 
-  #call(name: Name, args: unknown[]): unknown {
-    return Reflect.apply(this.#own[name], this.#response, args);
+  /*
+   * Has the wrappers of `writeHead` make the header now, and keeps what they make of it. Node would call them within the
+   * call that needs it, when what they defer could not be waited for any more.
+   */
+  #makeHead(): void {
+    const response = this.#response;
+    if (response.writeHead === this.#methods.writeHead || this.#isMakingHead) return;
+    if (this.#head !== undefined || this.#hasGone || this.#steps.length > 0) return;
+    if (response.headersSent || response.destroyed) return;
+    if (!Object.hasOwn(response, 'writeHead')) {
+      // A wrapper has removed itself, and thereby ours.
+      response.writeHead = this.#methods.writeHead as ServerResponse['writeHead'];
+      return;
+    }
+    this.#isMakingHead = true;
+    try {
+      response.writeHead(response.statusCode);
+    } finally {
+      this.#isMakingHead = false;
+    }
   }
+
+  #hold(): void {
+    this.#state = 'held';
+    this.#scope!.hold(this.#response.statusCode, this);
+  }
+
+  #holdAgain(): void {
+    if (this.#state === 'guarded' && this.#steps.length > 0) this.#hold();
+  }
+
+  #call(name: Name, args: unknown[]): unknown {
+    const response = this.#response;
+    const { writeHead } = response;
+    const isHeadMade = this.#head !== undefined && writeHead !== this.#methods.writeHead;
+    // Its wrappers have been called.
+    if (isHeadMade) response.writeHead = this.#methods.writeHead as typeof writeHead;
+    if (name === 'end') this.#passage = 'ending';
+    this.#depth++;
+    try {
+      const method = (this.#wrapped ?? unwrappedOf(response))[name];
+      const result: unknown = Reflect.apply(
+        method,
+        response,
+        name === 'writeHead' ? (this.#head ?? args) : args,
+      );
+      if (name !== 'writeHead') this.#hasGone = true;
+      if (name === 'end') this.#passage = 'behind';
+      return result;
+    } catch (error) {
+      if (name === 'end') this.#passage = 'ahead';
+      if (name !== 'end' || !isTooLate(error)) throw error;
+      this.#refuse(error);
+      return response;
+    } finally {
+      this.#depth--;
+      if (isHeadMade && this.#state !== 'refused') response.writeHead = writeHead;
+    }
+  }
+
+  #refuse(error: unknown): void {
+    const response = this.#response;
+    this.#state = 'refused';
+    this.#passage = 'behind';
+    for (const { args } of this.#steps.splice(0)) drop(args);
+    if (response.headersSent || this.#hasGone) return cutOff(response);
+    // Over HTTP/2, `end` calls `write`.
+    install(response, this.#methods, this);
+    this.#depth++;
+    try {
+      refuseResponse(response, error);
+    } finally {
+      this.#depth--;
+    }
+  }
+}
+
+function isTooLate(error: unknown): boolean {
+  return error instanceof DeferError && error.code === 'ERR_REDLINE_DEFER_TOO_LATE';
+}
+
+/* Node calls back with an error, too, where a response is gone. */
+function drop(args: readonly unknown[]): void {
+  const callback = args.find((each) => typeof each === 'function');
+  if (callback === undefined) return;
+  const error = new DeferError(
+    'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+    'This part of the response was not sent.',
+  );
+  process.nextTick(callback as (error: Error) => void, error);
 }
 
 function restore(
@@ -118,21 +233,4 @@ function restore(
   response.statusCode = statusCode;
   for (const name of response.getHeaderNames()) if (!(name in headers)) response.removeHeader(name);
   for (const name in headers) response.setHeader(name, headers[name]!);
-}
-
-function refuse(
-  response: ServerResponse,
-  error: unknown,
-  end: (...args: never[]) => unknown,
-): void {
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
-  const { code, message, statusCode } =
-    error instanceof DeferError
-      ? error
-      : new DeferError('ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED', messageOf(error));
-  const body = JSON.stringify({ statusCode, code, error: 'Service Unavailable', message });
-  response.statusCode = statusCode;
-  response.setHeader('content-type', 'application/json; charset=utf-8');
-  response.setHeader('content-length', Buffer.byteLength(body));
-  Reflect.apply(end, response, [body]);
 }

@@ -35,6 +35,12 @@ export interface ScopeDeferrer {
   after(work: (delivery: RunDelivery) => unknown, options?: AfterOptions): void;
 }
 
+/**
+ * Where a response is: ahead of its last bytes, within the call that sends them, or behind it. That call is the response's
+ * own `end`; behind it wrappers may still be at work, out of reach.
+ */
+export type Passage = 'ahead' | 'ending' | 'behind';
+
 /** What a framework's adapter knows of its request, asked only when a job is deferred. */
 export interface ScopeHost {
   /** A new object with each call. */
@@ -43,6 +49,7 @@ export interface ScopeHost {
   watch(scope: Scope): void;
   /** The status of a response that has been written as a whole, on its way as it may be. */
   repliedWith(): number | undefined;
+  readonly passage: Passage;
   /** The response has something to wait for: `scope.hold` must be called before any more of it leaves. Once, until it is released. */
   guard(scope: Scope): void;
 }
@@ -93,9 +100,16 @@ export class Scope implements Acknowledgement, Linked<Scope> {
 
   /** True while the response can still be held, or the rest of it. */
   get canHold(): boolean {
-    return (
-      !this.#hasFailed && this.#outcome === undefined && this.#host.repliedWith() === undefined
-    );
+    return !this.#hasFailed && this.#isOpen && this.#host.passage === 'ahead';
+  }
+
+  /** True while the last bytes leave: too late to hold them, and too early to be behind them. */
+  get isEnding(): boolean {
+    return this.#host.passage === 'ending' && this.#isOpen;
+  }
+
+  get #isOpen(): boolean {
+    return this.#outcome === undefined && this.#host.repliedWith() === undefined;
   }
 
   /** True when the response has something to wait for, or jobs to journal once its status is known. */
@@ -151,7 +165,14 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     if (this.#waiting > 0 || this.#held === undefined) return;
     const { reply, context } = this.#held;
     this.#held = undefined;
-    context.runInAsyncScope(this.#answer, this, reply);
+    try {
+      context.runInAsyncScope(this.#answer, this, reply);
+    } catch (thrown) {
+      // The error is the app's own, from a response that continues here. Whoever settles the job has others to settle.
+      queueMicrotask(() => {
+        throw thrown;
+      });
+    }
   }
 
   /** The response is gone, as a whole or not: its jobs are free to go. */

@@ -16,11 +16,18 @@ export type Peeked = Kept | typeof due | undefined;
 /* Stands for a value that is no text at all. */
 const foreignValue = '';
 
+/** What is expected under a key, and the versions of its tags, which are on their way. */
 interface ReadAhead {
+  readonly key: string;
   readonly expected: Answer;
   readonly versions: Promise<Versions>;
-  readonly isCurrent: Promise<boolean>;
+  /** Whether they are those of `expected`; undefined until they are there. */
+  isCurrent: boolean | undefined;
+  /** What was found and is `expected`: the callers of one turn are given one text, and compare it once. */
+  found: string | undefined;
 }
+
+type Expected = Pick<ReadAhead, 'expected' | 'versions' | 'isCurrent'>;
 
 /** Looks into the store, and decides what becomes of what is found there. */
 export class Answers {
@@ -55,6 +62,8 @@ export class Answers {
     // Where it takes the place of an old one, that is what the others are given.
     if (running !== undefined && !renews) return this.#productions.join(running, produce, options);
     if (this.#health.isDown) return this.#bypass(key, produce, options);
+    // The versions first: where one command brings all, they are known when the value is.
+    const ahead = this.#readAhead(key);
     let found: Found | Promise<Found>;
     try {
       found = this.#store.get(key);
@@ -63,7 +72,7 @@ export class Answers {
       return this.#bypass(key, produce, options);
     }
     if (!(found instanceof Object)) return this.#take(found, key, produce, options);
-    return this.#await(found, key, produce, options, this.#readAhead(key));
+    return this.#await(found, key, produce, options, ahead);
   }
 
   /**
@@ -73,16 +82,16 @@ export class Answers {
   peek(key: string, options: AnswerOptions): Peeked | Promise<Peeked> {
     if (this.#health.isDown) return undefined;
     try {
+      const read = this.#readAhead(key);
       const found = this.#store.get(key);
-      if (found instanceof Object)
-        return this.#peekLater(found, key, options, this.#readAhead(key));
+      if (found instanceof Object) return this.#peekLater(found, key, options, read);
       const kept = typeof found === 'string' ? this.#unsealed.of(key, found) : undefined;
       if (!(kept instanceof Answer)) return this.#countPeeked(kept, key);
       const isCurrent = this.#compareVersions(kept);
       if (isCurrent === true) return this.#peekAt(kept, key, options);
       if (isCurrent === false) return undefined;
-      const compared = isCurrent.then((now) => areVersionsOf(kept, now));
-      return this.#peekLater(found, key, options, { expected: kept, isCurrent: compared });
+      const ahead = { expected: kept, versions: isCurrent, isCurrent: undefined };
+      return this.#peekLater(found, key, options, ahead);
     } catch (error) {
       this.#health.fail(key, error);
       return undefined;
@@ -93,7 +102,7 @@ export class Answers {
     found: Found | Promise<Found>,
     key: string,
     options: AnswerOptions,
-    ahead: Pick<ReadAhead, 'expected' | 'isCurrent'> | undefined,
+    ahead: Expected | undefined,
   ): Promise<Peeked> {
     try {
       const value = found instanceof Object ? await this.#health.withinDeadline(key, found) : found;
@@ -111,10 +120,10 @@ export class Answers {
   #isStillCurrent(
     kept: Answer,
     key: string,
-    ahead: Pick<ReadAhead, 'expected' | 'isCurrent'> | undefined,
+    ahead: Expected | undefined,
   ): boolean | Promise<boolean> {
-    if (ahead?.expected === kept) return this.#health.withinDeadline(key, ahead.isCurrent);
-    const known = this.#compareVersions(kept);
+    const known =
+      ahead?.expected === kept ? (ahead.isCurrent ?? ahead.versions) : this.#compareVersions(kept);
     if (typeof known === 'boolean') return known;
     return this.#health.withinDeadline(key, known).then((now) => areVersionsOf(kept, now));
   }
@@ -147,7 +156,11 @@ export class Answers {
       end === givenUp ? this.#bypass(key, produce, options) : end,
     );
     const take = (value: Found): void => {
-      if (this.#health.settle(lookup)) lookup.resolve(this.#take(value, key, produce, options));
+      if (ahead === undefined || !this.#isExpected(ahead, value)) return this.#end(lookup, value);
+      const { isCurrent, expected } = ahead;
+      const decide = (isIt: boolean): void => this.#end(lookup, isIt ? expected : value);
+      if (isCurrent !== undefined) return decide(isCurrent);
+      ahead.versions.then((now) => decide(areVersionsOf(expected, now)), fail);
     };
     const fail = (error: unknown): void => {
       if (lookup.isSettled) return;
@@ -158,23 +171,32 @@ export class Answers {
       this.#health.fail(key, error);
       lookup.resolve(this.#bypass(key, produce, options));
     };
-    if (ahead === undefined) {
-      found.then(take, fail);
-      return outcome;
-    }
-    const { expected, isCurrent } = ahead;
-    const decide = (value: Found, isIt: boolean): void => {
-      if (!isIt) take(value);
-      else if (this.#health.settle(lookup))
-        lookup.resolve(this.#use(expected, key, produce, options));
-    };
-    const compare = (value: Found): void => {
-      const isExpected = typeof value === 'string' && this.#unsealed.of(key, value) === expected;
-      if (isExpected) isCurrent.then((isIt) => decide(value, isIt), fail);
-      else take(value);
-    };
-    found.then(compare, fail);
+    found.then(take, fail);
     return outcome;
+  }
+
+  /** @param found an answer whose tags are known to hold, or what the store has */
+  #end(lookup: Lookup, found: Answer | Found): void {
+    if (!this.#health.settle(lookup)) return;
+    const { key, produce, options } = lookup;
+    lookup.resolve(
+      found instanceof Answer
+        ? this.#use(found, key, produce, options)
+        : this.#take(found, key, produce, options),
+    );
+  }
+
+  #isExpected(ahead: ReadAhead, value: Found): boolean {
+    if (typeof value === 'string') {
+      if (value === ahead.found) return true;
+      if (this.#unsealed.of(ahead.key, value) === ahead.expected) {
+        ahead.found = value;
+        return true;
+      }
+    }
+    // Later callers expect something else.
+    if (this.#ahead === ahead) this.#ahead = undefined;
+    return false;
   }
 
   #take(
@@ -258,20 +280,24 @@ export class Answers {
    * found, and one trip to the store then does for both. Undefined where the versions are known without one.
    */
   #readAhead(key: string): ReadAhead | undefined {
-    const expected = this.#unsealed.last(key);
     const { tags } = this.#store;
-    if (expected === undefined || expected.tags.length === 0) return undefined;
     if (tags === undefined || tags.epoch !== undefined) return undefined;
+    const last = this.#ahead;
+    // The text of a key is compared in less time than it is looked up.
+    const expected = last?.key === key ? last.expected : this.#unsealed.last(key);
+    if (expected === undefined || expected.tags.length === 0) return undefined;
     try {
       const versions = tags.read(expected.tags);
       if (!(versions instanceof Promise)) return undefined;
-      const last = this.#ahead;
       if (last?.versions === versions && last.expected === expected) return last;
-      const isCurrent = versions.then((now) => areVersionsOf(expected, now));
-      // Where something else is found, nobody waits for it.
-      isCurrent.catch(() => {});
-      this.#ahead = { expected, versions, isCurrent };
-      return this.#ahead;
+      const ahead: ReadAhead = { key, expected, versions, isCurrent: undefined, found: undefined };
+      versions.then(
+        (now) => (ahead.isCurrent = areVersionsOf(expected, now)),
+        // Where something else is found, nobody waits for them.
+        () => {},
+      );
+      this.#ahead = ahead;
+      return ahead;
     } catch {
       return undefined;
     }

@@ -59,17 +59,19 @@ export class RedisReads {
 
   /**
    * What `convert` makes of the versions of tags, which lie in one slot of a cluster. Callers of one turn that give the same
-   * list get the same promise: give it with the same `convert`.
+   * list get the same promise: give it with the same `keysOf` and `convert`.
    */
   getMany<Result>(
-    keys: readonly string[],
+    list: readonly string[],
+    keysOf: (list: readonly string[]) => readonly string[],
     convert: (values: readonly Value[]) => Result,
   ): Promise<Result> {
+    const known = this.#batch?.lists.get(list);
+    if (known !== undefined) return known as Promise<Result>;
+    const keys = keysOf(list);
     if (this.#together === 'none')
       return Promise.all(keys.map((key) => this.#commands.get(key))).then(convert);
     const batch = this.#open(keys.length);
-    const known = batch.lists.get(keys);
-    if (known !== undefined) return known as Promise<Result>;
     const places = keys.map((key) => batch.place(key));
     const result = new Promise<Result>((resolve, reject) => {
       batch.settles.push((values) => {
@@ -78,7 +80,7 @@ export class RedisReads {
       });
       batch.rejects.push(reject);
     });
-    batch.lists.set(keys, result);
+    batch.lists.set(list, result);
     return result;
   }
 

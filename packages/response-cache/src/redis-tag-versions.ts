@@ -53,7 +53,7 @@ export class RedisTagVersions implements TagVersions {
   }
 
   read(tags: readonly string[]): Promise<Versions> {
-    return this.#reads.getMany(this.#keysOf(tags), toVersions);
+    return this.#reads.getMany(tags, this.#keysOf, toVersions);
   }
 
   async open(tags: readonly string[]): Promise<readonly number[]> {
@@ -69,13 +69,13 @@ export class RedisTagVersions implements TagVersions {
     return this.#client.keyPrefix + this.#keyOf(tag);
   }
 
-  #keysOf(tags: readonly string[]): readonly string[] {
+  readonly #keysOf = (tags: readonly string[]): readonly string[] => {
     const known = this.#keys.get(tags);
     if (known !== undefined) return known;
     const keys = tags.map((tag) => this.#keyOf(tag));
     this.#keys.set(tags, keys);
     return keys;
-  }
+  };
 
   #keyOf(tag: string): string {
     return `${this.#prefix}:${redisName(tag)}`;

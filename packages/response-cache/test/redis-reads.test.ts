@@ -37,7 +37,7 @@ describe('RedisReads', () => {
     const later = Promise.resolve().then(() => reads.get('b'));
     const found = await Promise.all([
       reads.get('a'),
-      reads.getMany(['t', 'none', 'a'], asTheyAre),
+      reads.getMany(['t', 'none', 'a'], asTheyAre, asTheyAre),
       reads.get('a'),
       later,
     ]);
@@ -53,8 +53,8 @@ describe('RedisReads', () => {
     const reads = new RedisReads(commands);
     const found = await Promise.all([
       reads.get('a'),
-      reads.getMany(['t', 'u'], asTheyAre),
-      reads.getMany(['u'], asTheyAre),
+      reads.getMany(['t', 'u'], asTheyAre, asTheyAre),
+      reads.getMany(['u'], asTheyAre, asTheyAre),
     ]);
     assert.deepEqual(found, ['value of a', ['value of t', 'value of u'], ['value of u']]);
     assert.deepEqual(sent, [['a'], ['t', 'u']]);
@@ -73,7 +73,7 @@ describe('RedisReads', () => {
     const reads = new RedisReads(commands);
     for (let times = 0; times < 3; times++)
       assert.deepEqual(
-        await Promise.all([reads.get('a'), reads.getMany(['{p}t', '{p}u'], asTheyAre)]),
+        await Promise.all([reads.get('a'), reads.getMany(['{p}t', '{p}u'], asTheyAre, asTheyAre)]),
         ['value of a', ['value of {p}t', 'value of {p}u']],
       );
     assert.deepEqual(sent, [
@@ -105,7 +105,11 @@ describe('RedisReads', () => {
     const reads = new RedisReads(commands);
     for (let times = 0; times < 2; times++)
       assert.deepEqual(
-        await Promise.all([reads.get('a'), reads.get('none'), reads.getMany(['t'], asTheyAre)]),
+        await Promise.all([
+          reads.get('a'),
+          reads.get('none'),
+          reads.getMany(['t'], asTheyAre, asTheyAre),
+        ]),
         ['value of a', null, ['value of t']],
       );
     assert.deepEqual(new Set(sent.map(([key]) => key)), new Set(['a', 'none', 't']));
@@ -148,7 +152,7 @@ describe('RedisReads', () => {
       return values.length;
     };
     const ask = (): Promise<number[]> =>
-      Promise.all([reads.getMany(tags, count), reads.getMany(tags, count)]);
+      Promise.all([reads.getMany(tags, asTheyAre, count), reads.getMany(tags, asTheyAre, count)]);
     assert.deepEqual(await ask(), [2, 2]);
     assert.equal(conversions, 1);
     await ask();
@@ -158,7 +162,10 @@ describe('RedisReads', () => {
   it('rejects for all who asked where the client fails', async () => {
     const { commands } = makeClient({ mget: () => Promise.reject(new Error('closed')) });
     const reads = new RedisReads(commands);
-    const asked = await Promise.allSettled([reads.get('a'), reads.getMany(['b'], asTheyAre)]);
+    const asked = await Promise.allSettled([
+      reads.get('a'),
+      reads.getMany(['b'], asTheyAre, asTheyAre),
+    ]);
     assert.deepEqual(
       asked.map(({ status }) => status),
       ['rejected', 'rejected'],

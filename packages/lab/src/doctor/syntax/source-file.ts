@@ -1,5 +1,5 @@
-import { parseSync } from 'oxc-parser';
 import { childrenOf, type Node } from './node.ts';
+import { parse } from './parse.ts';
 import { Scopes } from './scopes.ts';
 
 export interface Place {
@@ -34,20 +34,14 @@ export class SourceFile {
 
   /** Undefined where a file cannot be parsed: what is wrong with it is for its compiler to say. */
   static parse(path: string, name: string, text: string): SourceFile | undefined {
-    for (const sourceType of ['module', 'commonjs', 'script'] as const) {
-      const { program, errors } = parseSync(path, text, { sourceType, preserveParens: false });
-      if (errors.every(({ severity }) => severity !== 'Error')) {
-        return new SourceFile(path, name, text, program as unknown as Node);
-      }
-    }
-    return undefined;
+    const program = parse(path, text);
+    return program && new SourceFile(path, name, text, program);
   }
 
   /** JSON is an expression: in brackets, the same parser reads it. */
   static parseJson(path: string, name: string, text: string): SourceFile | undefined {
-    const { program, errors } = parseSync('json.js', `(${text}\n)`, { preserveParens: false });
-    if (errors.length > 0) return undefined;
-    return new SourceFile(path, name, text, program as unknown as Node, 1);
+    const program = parse('json.js', `(${text}\n)`);
+    return program && new SourceFile(path, name, text, program, 1);
   }
 
   get scopes(): Scopes {

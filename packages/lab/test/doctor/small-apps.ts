@@ -439,6 +439,14 @@ app.get('/b', async () => {
   if (!template) template = fs.readFileSync('a.html', 'utf8');
   return template;
 });
+const logo = () => {
+  if (image !== undefined) return image;
+  const file = fs.readFileSync('logo.png');
+  image = file.toString('base64');
+  return image;
+};
+let image;
+app.get('/logo', async () => logo());
 app.get('/c/:name', async (request) => {
   const { name } = request.params;
   if (!pages.has(name)) pages.set(name, fs.readFileSync(name));

@@ -29,6 +29,7 @@ export function doneOnce(file: SourceFile, node: Node): 'once' | 'a key' | undef
     }
     if (above.type === 'IfStatement' && isAssigned(file, at(above, 'test')!, node)) return 'once';
   }
+  if (returnsKept(file, node)) return 'once';
   return keepsByKey(file, node) ? 'a key' : undefined;
 }
 
@@ -45,6 +46,19 @@ function isAssigned(file: SourceFile, test: Node, node: Node): boolean {
   for (const each of withinFunction(body)) {
     if (each.type === 'AssignmentExpression' && names.has(file.textOf(at(each, 'left')!)))
       return true;
+  }
+  return false;
+}
+
+/** `if (kept !== undefined) return kept;` before it, and an assignment to `kept` behind that. */
+function returnsKept(file: SourceFile, node: Node): boolean {
+  const body = at(enclosingFunction(node), 'body');
+  for (const each of body === undefined ? [] : withinFunction(body)) {
+    if (each.type !== 'IfStatement' || each.end > node.start) continue;
+    const returns = [...withinFunction(at(each, 'consequent')!)].some(
+      ({ type }) => type === 'ReturnStatement',
+    );
+    if (returns && isAssigned(file, at(each, 'test')!, node)) return true;
   }
   return false;
 }

@@ -45,6 +45,8 @@ const endings = [
 export class Modules {
   readonly #files: ReadonlyMap<string, SourceFile>;
   readonly #exports = new Map<SourceFile, Map<string, Node>>();
+  /** Empty for what has none. */
+  readonly #origins = new WeakMap<Node, string>();
 
   constructor(files: ReadonlyMap<string, SourceFile>) {
     this.#files = files;
@@ -54,7 +56,17 @@ export class Modules {
    * Where a value comes from, as a chain from a package: `fs.readFileSync`, `express()` for what it returns,
    * `bullmq.Queue()` for an instance. Undefined where the code does not say.
    */
-  originOf({ file, node }: Code, steps: number = mostSteps): string | undefined {
+  originOf(code: Code, steps: number = mostSteps): string | undefined {
+    // Twenty rules ask the same of every call.
+    if (steps < mostSteps) return this.#findOrigin(code, steps);
+    const known = this.#origins.get(code.node);
+    if (known !== undefined) return known === '' ? undefined : known;
+    const found = this.#findOrigin(code, steps);
+    this.#origins.set(code.node, found ?? '');
+    return found;
+  }
+
+  #findOrigin({ file, node }: Code, steps: number): string | undefined {
     const value = bare(node);
     if (value === undefined || steps === 0) return undefined;
     const next = (of: Node | undefined): string | undefined =>

@@ -20,6 +20,7 @@ export class SourceFile {
   readonly #byType = new Map<string, Node[]>();
   readonly #lineStarts: number[] = [0];
   #scopes: Scopes | undefined;
+  #calls: readonly Node[] | undefined;
 
   private constructor(path: string, name: string, text: string, program: Node, shift = 0) {
     this.path = path;
@@ -53,8 +54,10 @@ export class SourceFile {
   }
 
   /** Calls and `new`, in the order of the source. */
-  calls(): Node[] {
-    return this.all('CallExpression', 'NewExpression').toSorted((a, b) => a.start - b.start);
+  calls(): readonly Node[] {
+    return (this.#calls ??= this.all('CallExpression', 'NewExpression').toSorted(
+      (a, b) => a.start - b.start,
+    ));
   }
 
   textOf({ start, end }: { start: number; end: number }): string {

@@ -13,13 +13,15 @@ import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { runToEnd } from '../system/run-to-end.ts';
+import { requireCommitted } from '../trees/trees.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from '../try/target.ts';
 import type { App } from './app/app.ts';
 import { readApp } from './app/read-app.ts';
 import { adviceIn } from './cost/advice.ts';
 import { type MeasuredApp, measureApp } from './cost/measure-app.ts';
 import { withCosts } from './cost/with-costs.ts';
-import { examine } from './examine.ts';
+import { type Candidate, examine } from './examine.ts';
+import { fix, proveFindings } from './prove/prove-findings.ts';
 import { doctorMarkdown } from './report/doctor-markdown.ts';
 import { renderDoctorHtml } from './report/doctor-page.ts';
 import { renderDoctorTerminal } from './report/doctor-terminal.ts';
@@ -29,6 +31,11 @@ interface DoctorOptions extends ReportOptions, TargetOptions {
   before?: string;
   seconds: number;
   warmup: number;
+  prove?: true;
+  fix?: true;
+  test?: string;
+  build?: string;
+  each: number;
 }
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
@@ -38,7 +45,12 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)')
     .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"')
     .option('--seconds <n>', 'length of the profile, in seconds', parseSeconds, 5)
-    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3);
+    .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
+    .option('--prove', 'make each change in a worktree, and measure what it gains')
+    .option('--fix', 'the same, and keep the changes that gain')
+    .option('--test <command>', 'with --prove: tests that a change has to pass')
+    .option('--build <command>', 'with --prove: build a tree with this, or with nothing: none')
+    .option('--each <n>', 'with --prove: time for each change, in seconds', parseSeconds, 40);
   addReports(command)
     .addHelpText('after', helpText)
     .action((_target: string, _words: string[], options: DoctorOptions, own: Command) =>
@@ -51,6 +63,7 @@ interface Examination {
   app: App;
   findings: Finding[];
   measured?: DoctorResult['measured'];
+  together?: DoctorResult['together'];
   warnings: string[];
 }
 
@@ -61,7 +74,8 @@ async function run(
 ): Promise<void> {
   const startedAt = new Date();
   // Without a word there is nothing to start: then the code alone is looked at.
-  const { app, measured, ...examined } =
+  refuseIdleOptions(words, options);
+  const { app, measured, together, ...examined } =
     words.length === 0 ? ofCode(options) : await ofRunningApp(words, options, context);
   const result: DoctorResult = withoutSecrets({
     schema: 1,
@@ -79,6 +93,7 @@ async function run(
     },
     ...(measured === undefined ? {} : { measured }),
     findings: examined.findings,
+    ...(together === undefined ? {} : { together }),
     warnings: examined.warnings,
   });
   await writeFiles(
@@ -106,9 +121,13 @@ function ofCode({ cwd }: DoctorOptions): Examination {
 async function ofRunningApp(
   words: readonly string[],
   options: DoctorOptions,
-  { signal }: CommandContext,
+  context: CommandContext,
 ): Promise<Examination> {
+  const { signal } = context;
   const target = await resolveTarget(words, options, 'doctor');
+  const proves = options.prove === true || options.fix === true;
+  // Before half a minute of load.
+  if (proves) await requireCommitted(target.app.cwd);
   const notes = await applyReplay([target.plan], options, signal);
   if ((options.replay ?? target.plan.replay?.file) !== undefined) target.hasRequests = true;
   if (options.before !== undefined) {
@@ -128,14 +147,69 @@ async function ofRunningApp(
     folder: read.folder,
     evidence: join(options.out, 'evidence'),
   });
-  const { app, findings } = withCosts(read, { tree, microsPerSample, maps, advice: advice.found });
+  const { app, candidates } = withCosts(read, {
+    tree,
+    microsPerSample,
+    maps,
+    advice: advice.found,
+  });
+  const proved = proves ? await prove(candidates, target, taken, options, context) : undefined;
   return {
     title: `${target.typed.command.join(' ')}, ${measured.request}`,
     app,
-    findings,
+    findings: candidates.map(({ finding }) => proved?.findings.get(finding) ?? finding),
     measured,
+    ...(proved?.together === undefined ? {} : { together: proved.together }),
     warnings: [...notes, ...taken.warnings, ...advice.warnings],
   };
+}
+
+/** What a measurement on this Node, of this load, cannot show. */
+const notForSpeed = new Set(['old-node', 'request-logs-missing']);
+
+async function prove(
+  candidates: readonly Candidate[],
+  target: TryTarget,
+  { requests, redirecting }: MeasuredApp,
+  { build, test, each: secondsEach, fix: fixes }: DoctorOptions,
+  context: CommandContext,
+): Promise<{ findings: Map<Finding, Finding>; together: DoctorResult['together'] | undefined }> {
+  const changing = candidates.filter(
+    ({ finding: { rule, isOnMeasuredPath }, edits }) =>
+      edits.length > 0 && isOnMeasuredPath !== false && !notForSpeed.has(rule),
+  );
+  const { each, kept, together } = await proveFindings(changing, target, {
+    build: build === undefined || build === 'none' ? build : parseCommand(build),
+    test: test === undefined ? undefined : parseCommand(test),
+    secondsEach,
+    requests,
+    redirecting,
+    context,
+  });
+  const areFixed = fixes === true && together?.word === 'gains';
+  if (areFixed) fix(kept);
+  return {
+    findings: new Map(
+      each.map(({ candidate: { finding }, proof }) => [finding, { ...finding, proof }]),
+    ),
+    together: together && { ...together, changes: kept.length, areFixed },
+  };
+}
+
+/** An option that would do nothing is a mistake. */
+function refuseIdleOptions(words: readonly string[], options: DoctorOptions): void {
+  const proves = options.prove === true ? '--prove' : options.fix === true ? '--fix' : undefined;
+  if (proves !== undefined && words.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `${proves} measures changes: give the command that starts the app, redline doctor ${proves} -- node server.js`,
+    );
+  }
+  const idle =
+    options.test !== undefined ? '--test' : options.build !== undefined ? '--build' : undefined;
+  if (proves === undefined && idle !== undefined) {
+    throw new LabError('ERR_REDLINE_OPTION', `${idle} is for --prove, which is not given.`);
+  }
 }
 
 async function measure(
@@ -163,7 +237,8 @@ Examples:
   redline doctor                             the code that npm start runs, without starting it
   redline doctor -- node dist/main.js        and what each finding costs, under a short load
   redline doctor /feed --md findings.md -- npm run start:prod
+  redline doctor --prove --test "npm test" -- npm start
 
-It reads package.json, the code that the command runs, Dockerfile and .nvmrc; it changes nothing.
+It reads package.json, the code that the command runs, Dockerfile and .nvmrc. Without --fix it changes nothing.
 
 Exit status: 0 looked, 1 the app, a check or the load failed, 2 wrong input, 130 interrupted.`;

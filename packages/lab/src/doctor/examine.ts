@@ -4,15 +4,19 @@ import type { Finding, Sure } from './result.ts';
 import type { Seen, Sighting } from './rules/rule.ts';
 import { rules } from './rules.ts';
 
-/** A finding, with what is needed to look it up in a profile and to make its change. */
-export interface Examined {
+/** A finding and the change it proposes; no edits where that cannot be written down. */
+export interface Candidate {
   finding: Finding;
+  edits: readonly Edit[];
+}
+
+/** A finding, with what is needed to look it up in a profile and to make its change. */
+export interface Examined extends Candidate {
   path: string;
   /** From the first character of the file, the end not included. */
   start: number;
   end: number;
   seen: Seen | undefined;
-  edits: readonly Edit[];
 }
 
 const ofSure: Record<Sure, number> = { certain: 0, likely: 1, hint: 2 };

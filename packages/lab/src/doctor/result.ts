@@ -1,3 +1,6 @@
+import type { Interval } from '../figures.ts';
+import type { TryWord } from '../try/result.ts';
+
 /** How sure a finding is: the code says so, it most likely is so, or it is worth a look. */
 export type Sure = 'certain' | 'likely' | 'hint';
 
@@ -7,6 +10,17 @@ export interface Cost {
   microsPerRequest: number;
   /** Share of the samples in which the thread was busy. */
   share: number;
+}
+
+/** What a change gained, measured beside the app without it; `fails` where it could not be. */
+export interface Proof {
+  word: TryWord | 'fails';
+  /** CPU per request without it divided by with it: above 1 is better. */
+  cpu?: Interval;
+  /** Requests per second with it divided by without. */
+  rps?: Interval;
+  /** Why it fails. */
+  why?: string;
 }
 
 export interface Finding {
@@ -28,6 +42,8 @@ export interface Finding {
   cost?: Cost;
   /** Whether the requests of the measurement ran through it. Absent where nothing was measured, or no profile can show it. */
   isOnMeasuredPath?: boolean;
+  /** Only with `--prove`, for findings with a diff. */
+  proof?: Proof;
 }
 
 /** What a short load said of the app. */
@@ -71,5 +87,7 @@ export interface DoctorResult {
   measured?: Measured;
   /** The most expensive first; what was not seen under the load last. */
   findings: Finding[];
+  /** Only with `--prove`: the changes that gained, made together. */
+  together?: Proof & { changes: number; areFixed: boolean };
   warnings: string[];
 }

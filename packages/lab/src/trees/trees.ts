@@ -86,6 +86,15 @@ export class Trees implements AsyncDisposable {
     return below.startsWith('..') ? path : join(tree.path, below);
   }
 
+  /** Builds a tree again, after its files were changed. */
+  rebuild(
+    tree: Tree,
+    folder: string,
+    { build: asked, context }: { build: TreeOptions['build']; context: { signal: AbortSignal } },
+  ): Promise<void> {
+    return build(folder, tree.name, { build: asked, signal: context.signal, phase: () => {} });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#parent, { recursive: true, force: true });
     // Their folders are gone, so that git forgets them.
@@ -96,7 +105,7 @@ export class Trees implements AsyncDisposable {
 async function build(
   folder: string,
   name: string,
-  { build: asked, signal, phase }: TreeOptions,
+  { build: asked, signal, phase }: Pick<TreeOptions, 'build' | 'signal' | 'phase'>,
 ): Promise<void> {
   const command = asked ?? buildScript(folder);
   if (command === undefined || command === 'none') return;
@@ -121,6 +130,14 @@ async function revision(ref: string, root: string): Promise<string> {
       { cause },
     );
   }
+}
+
+/**
+ * For what will make trees of it later.
+ * @throws {LabError} ERR_REDLINE_GIT where a folder is in no repository, or something is not committed
+ */
+export async function requireCommitted(folder: string): Promise<void> {
+  await refuseChanges(await git(['rev-parse', '--show-toplevel'], { cwd: folder }));
 }
 
 /** What is not committed would be in neither tree. */

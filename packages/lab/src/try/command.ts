@@ -19,6 +19,7 @@ import { asItIs, variantOf, withRedline } from './app.ts';
 import { busiestRoute } from './busiest-route.ts';
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
+import { precisionWithin } from './precision.ts';
 import { formatTryJson } from './report/try-json.ts';
 import { tryMarkdown } from './report/try-markdown.ts';
 import { renderTryHtml } from './report/try-page.ts';
@@ -36,10 +37,6 @@ interface TryOptions extends TargetOptions, ReportOptions {
 }
 
 const defaultSeconds = 60;
-/** The time decides on the restarts: these are the most. */
-const precisionInTurns = { restarts: 12, blocks: 2, sliceMs: 100, warmupMs: 1_000, latencyMs: 200 };
-const precisionWithout = { restarts: 12, blocks: 6, sliceMs: 200, warmupMs: 1_000, latencyMs: 300 };
-
 export function addTryCommand(program: Command, context: CommandContext): void {
   const command = addTarget(program.command('try'), 'URLs or paths of the app to ask')
     .description('measure what redline gains for an app, without changing it')
@@ -145,7 +142,6 @@ function planOf(
   startedAt: Date,
 ): Plan {
   const until = startedAt.getTime() + seconds * 1_000;
-  const precision = plan.turns ? precisionInTurns : precisionWithout;
   // Side by side, each server has a port of its own. What asks for the one it is given needs no help, and gets none.
   const redirecting = isRedirected ? { main: main.asked } : undefined;
   const asked = plan.requestLabel ?? requests.map(label).join(', ');
@@ -160,7 +156,7 @@ function planOf(
       variantOf(app, withRedline, preloads, redirecting),
     ],
     baseline: asItIs,
-    precision: { ...precision, ...(restarts === undefined ? {} : { restarts }) },
+    precision: { ...precisionWithin(plan), ...(restarts === undefined ? {} : { restarts }) },
     ...(restarts === undefined ? { until } : {}),
   };
 }

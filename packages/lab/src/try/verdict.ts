@@ -14,14 +14,15 @@ export interface Tried {
 }
 
 /** Undefined where it failed under load. */
-export function triedOf(bench: BenchResult): Tried | undefined {
+export function triedOf(bench: BenchResult, variant: string = withRedline): Tried | undefined {
   const [before] = bench.variants;
-  const after = measuredRows(bench).find(({ name }) => name === withRedline);
+  const after = measuredRows(bench).find(({ name }) => name === variant);
   return before && isMeasured(before) && after ? { before, after } : undefined;
 }
 
-export function wordOf(bench: BenchResult): TryWord {
-  const tried = triedOf(bench);
+/** @param name What was compared with the app as it is. */
+export function wordOf(bench: BenchResult, name: string = withRedline): TryWord {
+  const tried = triedOf(bench, name);
   if (tried === undefined) return 'loses';
   const { cpu, rps, variant } = tried.after;
   if (cpu.reading === 'withheld') return 'withheld';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import { Workbench } from './run-cli.ts';
@@ -101,5 +102,37 @@ function store(request, response) {
       assert.equal(code, expected, stderr);
       assert.deepEqual(bench.survivors(), []);
     }
+  });
+
+  test('proves nothing in a tree with changes that are not committed, and says so before it starts anything', async (t) => {
+    const bench = new Workbench(t);
+    const git = (...args: string[]): void => {
+      const who = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+      execFileSync('git', [...who, ...args], { cwd: bench.folder, stdio: 'ignore' });
+    };
+    bench.write('package.json', '{}');
+    bench.write('app.cjs', "require('node:fs').writeFileSync('started', '')");
+    git('init');
+    git('add', '.');
+    git('commit', '-m', 'one');
+    bench.write('app.cjs', "require('node:fs').writeFileSync('started', ''); // changed");
+    const cases: [args: string[], message: RegExp][] = [
+      [
+        ['--prove', '--', 'node', 'app.cjs'],
+        /app\.cjs changed since the last commit.*\(ERR_REDLINE_GIT\)/,
+      ],
+      [['--prove'], /--prove measures changes: give the command/],
+      [['--fix'], /--fix measures changes: give the command/],
+      [
+        ['--test', 'npm test', '--', 'node', 'app.cjs'],
+        /--test is for --prove, which is not given/,
+      ],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stderr } = await bench.run(['doctor', ...args]);
+      assert.match(stderr, message);
+      assert.equal(code, 2, stderr);
+    }
+    assert.equal(existsSync(`${bench.folder}/started`), false);
   });
 });

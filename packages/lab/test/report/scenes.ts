@@ -93,6 +93,12 @@ export const examined: DoctorResult = {
   durationSeconds: 1.2,
   app: { framework: 'Nest on Fastify', files: 120, entry: 'src/main.ts' },
   warnings: ['GET /<feed> sends 80 kB uncompressed.'],
+  together: {
+    word: 'gains',
+    cpu: { value: 1.3, low: 1.2, high: 1.4 },
+    changes: 2,
+    areFixed: false,
+  },
   measured: {
     request: 'GET /feed',
     requestFrom: 'Of 3 GET routes that answer, the one that takes longest.',
@@ -116,7 +122,15 @@ export const examined: DoctorResult = {
     how: 'Use the asynchronous form, readFile with await.',
     ...(index === 1
       ? { isOnMeasuredPath: false }
-      : { cost: { microsPerRequest: 12_345 / (index + 1) ** 6, share: 0.4 } }),
+      : {
+          cost: { microsPerRequest: 12_345 / (index + 1) ** 6, share: 0.4 },
+          proof: {
+            word: (['gains', 'nothing', 'fails'] as const)[index]!,
+            cpu: { value: 1.3, low: 1.21, high: 1.42 },
+            rps: { value: 1.1, low: 1.02, high: 1.2 },
+            why: '--test "npm test" ended with exit code 1.',
+          },
+        }),
     diff:
       index === 0
         ? ''

@@ -8,7 +8,8 @@ import type { CallTree } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import { majorOfVersion } from '../../prove/runtime-version.ts';
 import { fixed } from '../../report/format.ts';
-import { diffOf } from '../edits.ts';
+import { diffOf, type Edit } from '../edits.ts';
+import type { Candidate } from '../examine.ts';
 import type { Finding } from '../result.ts';
 import type { SeenCall } from './blocked.ts';
 
@@ -37,15 +38,15 @@ export async function adviceIn(
     warnings: [],
     found: own.map((each) => ({
       samples: each.share * tree.samples,
-      finding: findingOf(each, options.folder),
+      ...candidateOf(each, options.folder),
     })),
   };
 }
 
-function findingOf(advice: Advice, folder: string): Finding {
+function candidateOf(advice: Advice, folder: string): Candidate {
   const { rule, text, file, line, column, function: name, code, gain, changesResult } = advice;
-  const diff = rewriteDiff(advice, folder);
-  return {
+  const edits = editsOf(advice, folder);
+  const finding: Finding = {
     rule,
     title: text,
     file,
@@ -58,15 +59,16 @@ function findingOf(advice: Advice, folder: string): Finding {
       changesResult === undefined
         ? `redline prove ${rule} shows both forms and measures them here.`
         : `It changes results: ${changesResult}. redline prove ${rule} shows both forms.`,
-    diff,
+    diff: diffOf(edits),
     isOnMeasuredPath: true,
   };
+  return { finding, edits };
 }
 
 /** Types are blanked before the rules look, so that a rewrite of TypeScript would lose them. */
-function rewriteDiff({ file, rewrite }: Advice, folder: string): string {
-  if (rewrite?.at === undefined || !/\.[mc]?js$/.test(file)) return '';
+function editsOf({ file, rewrite }: Advice, folder: string): Edit[] {
+  if (rewrite?.at === undefined || !/\.[mc]?js$/.test(file)) return [];
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');
-  return diffOf([{ file: { path, name: file, text }, ...rewrite.at, text: rewrite.text }]);
+  return [{ file: { path, name: file, text }, ...rewrite.at, text: rewrite.text }];
 }

@@ -3,11 +3,11 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
+import type { Candidate } from '../examine.ts';
 import type { Finding } from '../result.ts';
 
 /** A call that a profile shows and the rules did not find. */
-export interface SeenCall {
-  finding: Finding;
+export interface SeenCall extends Candidate {
   samples: number;
 }
 
@@ -35,6 +35,7 @@ export function blockedCalls(tree: CallTree, { maps, folder, isKnown }: SeenOpti
     return [
       {
         samples,
+        edits: [],
         finding: {
           rule: 'sync-under-load',
           title: 'a synchronous call under the load',
@@ -68,6 +69,7 @@ export function jsonCalls(tree: CallTree, { maps, folder, isKnown }: SeenOptions
     return [
       {
         samples,
+        edits: [],
         finding: {
           rule: 'json-under-load',
           title: 'JSON that is a large part of each request',

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { RequestConfig } from '../../config/types.ts';
 import { buildCallTree, type CallTree } from '../../profile/call-tree.ts';
 import { loadThatCounts, warmUp } from '../../profile/serve.ts';
+import type { Endpoint } from '../../load/endpoint.ts';
 import { label, send } from '../../servers/contract.ts';
 import { pinSelf } from '../../system/pinning.ts';
 import { chooseAll, mainOf } from '../../try/prepare.ts';
 import type { TryTarget } from '../../try/target.ts';
+import type { ScoutSettings } from '../../try/preload/protocol.ts';
 import { Trial, type TrialOptions } from '../../try/trial.ts';
 import { observerName } from '../preload/protocol.ts';
 import type { Measured } from '../result.ts';
@@ -22,6 +24,9 @@ export interface MeasureOptions {
 }
 
 export interface MeasuredApp {
+  requests: Required<RequestConfig>[];
+  /** For servers side by side, where they need other ports than they ask for. */
+  redirecting: ScoutSettings | undefined;
   measured: Measured;
   tree: CallTree;
   /** Microseconds of the main thread that a sample stands for, by requests served. */
@@ -34,6 +39,9 @@ interface Looked {
   why: string | undefined;
   /** The port it insists on. */
   ports: { main?: number };
+  hasOthers: boolean;
+  /** Of its first request. */
+  body: Buffer;
 }
 
 const samplingMicros = 500;
@@ -56,7 +64,7 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
     signal,
   };
   try {
-    const { requests, why, ports } = await lookAt(target, trial, phase);
+    const { requests, why, ports, hasOthers, body: before } = await lookAt(target, trial, phase);
     await using observation = await Observation.listen(join(folder, 'observer'));
     const observed = { ...trial, app: withObserver(target.app, observation.path) };
     phase('starting it again');
@@ -64,10 +72,7 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
     const plan = { ...target.plan, requests };
     const { server } = again;
     server.pin();
-    const { body } = await send(server, {
-      ...requests[0]!,
-      headers: { 'accept-encoding': 'gzip', ...requests[0]!.headers },
-    });
+    const { body } = await settledAnswer(server, requests[0]!);
     await warmUp(server, plan, {
       warmupMs: options.warmupSeconds * 1_000,
       durationMs: 0,
@@ -86,8 +91,13 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
     const served = load.requests * taken.share;
     // What is compressed begins with no bracket.
     const isLarge = body.length > largeBytes && /^[\s{[<]/.test(body.toString('latin1', 0, 1));
+    // Two copies of the app differ where a response holds a time or a random id.
+    const isStable = body.equals(before);
+    const isMain = ports.main === undefined && !hasOthers;
     return {
       tree,
+      requests: isStable ? requests : requests.map((each) => ({ ...each, compare: 'status' })),
+      redirecting: isMain ? undefined : ports,
       microsPerSample: (tree.seconds * 1e6) / Math.max(1, tree.samples + tree.idleSamples) / served,
       measured: {
         request: plan.requestLabel ?? requests.map(label).join(', '),
@@ -127,7 +137,24 @@ async function lookAt(
   const main = mainOf(first, target);
   phase('asking its routes');
   const { requests, why } = await chooseAll(first, main, target, trial.signal);
-  return { requests, why, ports: main.port === first.server.port ? {} : { main: main.asked } };
+  const { body } = await settledAnswer(await first.endpoint(main), requests[0]!);
+  return {
+    requests,
+    why,
+    ports: main.port === first.server.port ? {} : { main: main.asked },
+    hasOthers: first.listeners.length > 1,
+    body,
+  };
+}
+
+/** The first may fill a cache, and the second shows what is in it. */
+async function settledAnswer(
+  endpoint: Endpoint,
+  request: Required<RequestConfig>,
+): Promise<{ body: Buffer }> {
+  const asked = { ...request, headers: { 'accept-encoding': 'gzip', ...request.headers } };
+  await send(endpoint, asked);
+  return send(endpoint, asked);
 }
 
 function withObserver(app: TryTarget['app'], path: string): TryTarget['app'] {

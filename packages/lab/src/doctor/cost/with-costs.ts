@@ -1,7 +1,7 @@
 import type { CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { App } from '../app/app.ts';
-import { examine, type Examined } from '../examine.ts';
+import { type Candidate, examine, type Examined } from '../examine.ts';
 import type { Cost, Finding } from '../result.ts';
 import { enclosingFunction, type Node } from '../syntax/node.ts';
 import { RequestPath } from '../syntax/request-path.ts';
@@ -27,7 +27,7 @@ const ofSure: Record<Finding['sure'], number> = { certain: 0, likely: 1, hint: 2
 export function withCosts(
   read: App,
   { tree, microsPerSample, maps, advice }: Profiled,
-): { app: App; findings: Finding[] } {
+): { app: App; candidates: Candidate[] } {
   const functions = new ObservedFunctions(tree, read, maps);
   const requests = new RequestPath(read.sources, read.modules, functions.nodes);
   const app: App = { ...read, requests };
@@ -37,14 +37,18 @@ export function withCosts(
     share: samples / Math.max(1, tree.samples),
   });
   const examined = examine(app);
-  const found = examined.map((each): Finding => {
+  const found = examined.map((each): Candidate => {
+    const { finding, edits } = each;
     const fn = functionAround(files, each);
     const samples = each.seen && samplesOf(tree, functions, each.seen, fn);
     if (samples !== undefined && samples > 0) {
-      return { ...each.finding, cost: costOf(samples), isOnMeasuredPath: true };
+      return { finding: { ...finding, cost: costOf(samples), isOnMeasuredPath: true }, edits };
     }
     const isOn = isOnPath(each, fn, functions);
-    return isOn === undefined ? each.finding : { ...each.finding, isOnMeasuredPath: isOn };
+    return {
+      finding: isOn === undefined ? finding : { ...finding, isOnMeasuredPath: isOn },
+      edits,
+    };
   });
   const known = new Set(
     examined
@@ -61,8 +65,12 @@ export function withCosts(
   };
   const options = { maps, folder: app.folder, isKnown };
   const seen = [...blockedCalls(tree, options), ...jsonCalls(tree, options), ...advice];
-  const measured = seen.map(({ finding, samples }) => ({ ...finding, cost: costOf(samples) }));
-  return { app, findings: [...found, ...measured].toSorted(byWeight) };
+  const measured = seen.map(({ finding, edits, samples }) => ({
+    finding: { ...finding, cost: costOf(samples) },
+    edits,
+  }));
+  const candidates = [...found, ...measured].toSorted((a, b) => byWeight(a.finding, b.finding));
+  return { app, candidates };
 }
 
 function functionAround(

@@ -1,10 +1,19 @@
 import { code, escaped, heading, markdownOf, table, warningList } from '../../report/markdown.ts';
 import type { DoctorResult, Finding } from '../result.ts';
-import { circumstances, costNote, costText, countText, placeOf } from './doctor-rows.ts';
+import {
+  circumstances,
+  costNote,
+  costText,
+  countText,
+  placeOf,
+  proofText,
+  togetherText,
+} from './doctor-rows.ts';
 
 /** A table of all findings, then each with its change. */
 export function doctorMarkdown(result: DoctorResult): string {
   const { findings, measured, title, warnings } = result;
+  const together = togetherText(result);
   const rows = findings.map((finding) => [
     escaped(finding.title),
     code(placeOf(finding)),
@@ -23,12 +32,14 @@ export function doctorMarkdown(result: DoctorResult): string {
     escaped(circumstances(result).join(' ')),
     rows.length === 0 ? 'Nothing that these rules look for was found.' : table(columns, rows),
     measured === undefined || rows.length === 0 ? undefined : costNote,
+    together === undefined ? undefined : escaped(together),
     ...findings.map(details),
   );
 }
 
 function details(finding: Finding): string {
-  const { title, rule, why, how, diff } = finding;
+  const { title, rule, why, how, diff, proof } = finding;
+  const proved = proof === undefined ? '' : ` ${escaped(proofText(proof))}`;
   const change = diff === '' ? '' : `\n\n\`\`\`diff\n${diff.trimEnd()}\n\`\`\``;
-  return `**${escaped(title)}** (${code(rule)}), ${code(placeOf(finding))}: ${escaped(why)} ${escaped(how)}${change}`;
+  return `**${escaped(title)}** (${code(rule)}), ${code(placeOf(finding))}: ${escaped(why)} ${escaped(how)}${proved}${change}`;
 }

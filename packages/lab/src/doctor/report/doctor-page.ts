@@ -4,12 +4,23 @@ import { markup, type Markup } from '../../report/markup.ts';
 import { renderPage } from '../../report/page.ts';
 import type { Section } from '../../report/section.ts';
 import type { DoctorResult, Finding } from '../result.ts';
-import { circumstances, costNote, costText, countText, placeOf, shareText } from './doctor-rows.ts';
+import {
+  circumstances,
+  costNote,
+  costText,
+  countText,
+  placeOf,
+  shareText,
+  proofText,
+  togetherText,
+} from './doctor-rows.ts';
 
 /** The report of `redline doctor` as one self-contained file. */
 export function renderDoctorHtml(result: DoctorResult): string {
   const { measured } = result;
   const lead = circumstances(result).map((text) => ({ word: 'looked at', text }));
+  const together = togetherText(result);
+  const proved = together === undefined ? [] : [{ word: 'proved', text: together }];
   const facts: [string, string][] =
     measured === undefined
       ? []
@@ -19,7 +30,11 @@ export function renderDoctorHtml(result: DoctorResult): string {
         ];
   return renderPage({
     title: `Doctor: ${result.title}`,
-    header: commandHeader(result, [{ word: 'found', text: countText(result) }, ...lead], facts),
+    header: commandHeader(
+      result,
+      [{ word: 'found', text: countText(result) }, ...proved, ...lead],
+      facts,
+    ),
     sections: [findingsSection(result), methodSection(result)],
   });
 }
@@ -39,8 +54,10 @@ function findingsSection({ findings }: DoctorResult): Section {
 
 function item(finding: Finding): Markup {
   const cost = [costText(finding), shareText(finding)].filter((text) => text !== '').join(', ');
+  const proved =
+    finding.proof === undefined ? '' : markup`<p><b>${proofText(finding.proof)}</b></p>`;
   const shown = finding.diff === '' ? finding.excerpt : finding.diff.trimEnd();
-  return markup`<li><b>${finding.title}</b>${cost === '' ? '' : markup` · ${cost}`} · ${finding.sure}<br><small><code>${placeOf(finding)}</code> ${finding.rule}</small><p>${finding.why} ${finding.how}</p><pre><code>${shown}</code></pre></li>`;
+  return markup`<li><b>${finding.title}</b>${cost === '' ? '' : markup` · ${cost}`} · ${finding.sure}<br><small><code>${placeOf(finding)}</code> ${finding.rule}</small><p>${finding.why} ${finding.how}</p>${proved}<pre><code>${shown}</code></pre></li>`;
 }
 
 function methodSection({ measured }: DoctorResult): Section {

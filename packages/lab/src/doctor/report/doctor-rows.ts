@@ -1,5 +1,6 @@
-import { fixed, percent, plural } from '../../report/format.ts';
-import type { Cost, DoctorResult, Finding } from '../result.ts';
+import type { Interval } from '../../figures.ts';
+import { columnDecimals, fixed, percent, plural, range } from '../../report/format.ts';
+import type { Cost, DoctorResult, Finding, Proof } from '../result.ts';
 
 /** What blocks longer is written in milliseconds. */
 const longMicros = 1_000;
@@ -18,6 +19,46 @@ function timeText({ microsPerRequest: micros }: Cost): string {
 
 export function shareText({ cost }: Finding): string {
   return cost === undefined ? '' : `${percent(cost.share)} of the CPU`;
+}
+
+/** What a change was shown to gain, in one sentence. */
+export function proofText({ word, cpu, rps, why }: Proof): string {
+  const figures = [
+    ...(cpu === undefined ? [] : [`${times(cpu)} less CPU per request`]),
+    ...(rps === undefined ? [] : [`${times(rps)} the requests per second`]),
+  ].join(', ');
+  switch (word) {
+    case 'gains':
+      return `Proved: ${figures}.`;
+    case 'nothing':
+      return `Dropped, it gains nothing here: ${figures}.`;
+    case 'loses':
+      return `Dropped, it loses: ${figures}.`;
+    case 'unresolved':
+      return `Not shown to gain: ${figures}. More time with --each can tell.`;
+    case 'withheld':
+      return 'Not measured: the app differed from itself. Stop other work on the machine and try again.';
+    case 'fails':
+      return `Dropped, it fails: ${why}`;
+  }
+}
+
+export function togetherText({ together }: DoctorResult): string | undefined {
+  if (together === undefined) return undefined;
+  const { changes, areFixed, ...proof } = together;
+  const what = changes === 1 ? 'The change that gains' : `${changes} changes that gain, together`;
+  const [they, them] = changes === 1 ? ['It is', 'it'] : ['They are', 'them'];
+  const kept = areFixed
+    ? ` ${they} made in your tree; nothing is committed.`
+    : proof.word === 'gains'
+      ? ` --fix makes ${them} in your tree.`
+      : '';
+  return `${what}: ${proofText(proof)}${kept}`;
+}
+
+function times(interval: Interval): string {
+  const decimals = columnDecimals([interval], 2);
+  return `${fixed(interval.value, decimals)}\u00a0× ${range(interval, decimals)}`;
 }
 
 export function placeOf({ file, line, column }: Finding): string {
@@ -51,4 +92,4 @@ export function countText({ findings }: DoctorResult): string {
 
 /** What a table of microseconds is to be read as. */
 export const costNote =
-  'Cost: time of the main thread for each request now, with what is called, as sampled under this load; it is what a change can gain at most.';
+  'Cost: time of the main thread for each request now, as sampled under this load: of the call with what it calls, of the packages concerned, or of the function. What a change gains, only measuring it shows.';

@@ -4,7 +4,16 @@ import { seconds } from '../../report/format.ts';
 import { glyphsFor } from '../../report/glyphs.ts';
 import type { TerminalOptions } from '../../report/terminal-options.ts';
 import type { DoctorResult, Finding } from '../result.ts';
-import { circumstances, costNote, costText, countText, placeOf, shareText } from './doctor-rows.ts';
+import {
+  circumstances,
+  costNote,
+  costText,
+  countText,
+  placeOf,
+  proofText,
+  shareText,
+  togetherText,
+} from './doctor-rows.ts';
 
 const indent = '    ';
 
@@ -13,6 +22,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);
   const isMeasured = result.findings.some(({ cost }) => cost !== undefined);
+  const together = togetherText(result);
   const blocks = [
     [
       glyphs.rule.repeat(width),
@@ -27,6 +37,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     ...result.findings.map((finding, index) => findingLines(finding, index + 1, width)),
     result.findings.length === 0 ? wrap('Nothing that these rules look for was found.', width) : [],
     [
+      ...(together === undefined ? [] : wrap(together, width)),
       ...(isMeasured ? wrap(costNote, width) : []),
       ...fileLines(writtenFiles(options.files), width),
       ...wrap(`Next: ${nextCommand(result)}`, width),
@@ -39,12 +50,13 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
 }
 
 function findingLines(finding: Finding, number: number, width: number): string[] {
-  const { rule, why, how, excerpt, diff } = finding;
+  const { rule, why, how, excerpt, diff, proof } = finding;
   const inner = width - indent.length;
   const indented = (text: string): string[] => wrap(text, inner).map((line) => indent + line);
   return [
     ...headLines(finding, number, width),
     ...ends(`${indent}${placeOf(finding)}`, rule, width),
+    ...(proof === undefined ? [] : indented(proofText(proof))),
     ...(diff === '' ? indented(excerpt) : []),
     ...indented(why),
     ...indented(how),

@@ -33,7 +33,7 @@ export const loggerAsMiddleware: Rule = {
             start: call.start,
             end: call.end,
             sure: 'certain',
-            why: 'nestjs-pino is a middleware: it wraps each request, makes a child logger for it and writes synchronously.',
+            why: 'nestjs-pino is a middleware: it wraps each request and makes a child logger for it; pino writes synchronously unless told otherwise.',
             how: '@redline/nest/nestjs-pino has the same names and writes in batches; LoggerModule of @redline/nest is the slimmer second step.',
             ...(source === undefined || nest < 11
               ? {}

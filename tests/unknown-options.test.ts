@@ -38,6 +38,7 @@ import { cached } from '@redline/response-cache/express';
 
 const root = join(import.meta.dirname, '..');
 const client = { options: {}, status: 'wait', on: () => client, defineCommand: () => {} };
+const cache = new JsonCache();
 const sink: Sink = { kind: 'none', send: async () => undefined };
 const pool = { query: async () => ({ rows: [] }), connect: async () => client };
 
@@ -51,8 +52,8 @@ const entries: Record<string, (unknown: never) => unknown> = {
   compressed: (options) => compressed(memoryStore(), options),
   redisStore: (options) => redisStore(client as never, options),
   tieredStore: (options) => tieredStore(client as never, options),
-  'cached()': (options) => cached({} as never, {}, options),
-  'cached(), its policy': (options) => cached({} as never, options),
+  'cached()': (options) => cached(cache, {}, options),
+  'cached(), its policy': (options) => cached(cache, options),
 
   createDefer: (options) => createDefer({ sinks: { sink }, ...(options as object) }),
   'createDefer, a lane': (options) =>

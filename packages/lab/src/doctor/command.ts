@@ -142,6 +142,7 @@ async function ofRunningApp(
   const { tree, measured, microsPerSample } = taken;
   const maps = new SourceMaps();
   const advice = await adviceIn(tree, {
+    isCompiledOnLoad: read.start?.words.some((word) => compilers.test(word)) ?? false,
     node: measured.node,
     maps,
     folder: read.folder,
@@ -163,6 +164,9 @@ async function ofRunningApp(
     warnings: [...notes, ...taken.warnings, ...advice.warnings],
   };
 }
+
+/** What compiles code as it is loaded: the places in its profile are not those in the files. */
+const compilers = /(^|[/@-])(tsx|ts-node|swc-node|esbuild-register|jiti)($|\/)/;
 
 /** What a measurement on this Node, of this load, cannot show. */
 const notForSpeed = new Set(['old-node', 'request-logs-missing']);

@@ -50,7 +50,7 @@ function startedFile(words: readonly string[], folder: string): string | undefin
 }
 
 /** `dist/main.js` without a map is `src/main.ts` where that exists. */
-function writtenAs(file: string, folder: string): string | undefined {
+export function writtenAs(file: string, folder: string): string | undefined {
   const below = relative(folder, file);
   if (!built.test(below)) return undefined;
   const stem = below

@@ -16,8 +16,19 @@ import type { SeenCall } from './blocked.ts';
 /** Hits of the rules of @redline/eslint-plugin in functions that the profile found hot; a warning where there is no ESLint. */
 export async function adviceIn(
   tree: CallTree,
-  options: { node: string; maps: SourceMaps; folder: string; evidence: string },
+  options: {
+    isCompiledOnLoad: boolean;
+    node: string;
+    maps: SourceMaps;
+    folder: string;
+    evidence: string;
+  },
 ): Promise<{ found: SeenCall[]; warnings: string[] }> {
+  if (options.isCompiledOnLoad) {
+    const text =
+      'The rules for hot functions were left out: code that is compiled as it is loaded has other lines in a profile. Build it and start what was built.';
+    return { found: [], warnings: [text] };
+  }
   try {
     findLinter();
   } catch {

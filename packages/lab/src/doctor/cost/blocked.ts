@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { Candidate } from '../examine.ts';
 import type { Finding } from '../result.ts';
+import { beginsFunction, pathOf } from './observed-functions.ts';
 
 /** A call that a profile shows and the rules did not find. */
 export interface SeenCall extends Candidate {
@@ -17,6 +17,7 @@ interface Caller {
   samples: number;
 }
 
+const mostExcerpt = 160;
 const leastShare = 0.005;
 const leastJsonShare = 0.05;
 const ownFolder = new URL('../../', import.meta.url).href;
@@ -123,10 +124,18 @@ function placeOf(
   folder: string,
 ): Pick<Finding, 'file' | 'line' | 'column' | 'excerpt'> | undefined {
   const place = maps.original({ url, line, column });
-  const path = place.url.startsWith('file://') ? fileURLToPath(place.url) : place.url;
+  const path = pathOf(place.url);
   try {
-    const excerpt = readFileSync(path, 'utf8').split('\n')[place.line - 1]!.trim().slice(0, 160);
-    return { file: relative(folder, path), line: place.line, column: place.column, excerpt };
+    const lines = readFileSync(path, 'utf8').split('\n');
+    const text = lines[place.line - 1]!;
+    // What was compiled as it was loaded is somewhere else in the file.
+    if (place.url === url && !beginsFunction(text, place.column - 1)) return undefined;
+    return {
+      file: relative(folder, path),
+      line: place.line,
+      column: place.column,
+      excerpt: text.trim().slice(0, mostExcerpt),
+    };
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
 import { keyOf } from '../../profile/functions.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { App } from '../app/app.ts';
+import { writtenAs } from '../app/start-of.ts';
 import { at, type FunctionNode, isFunction, type Node } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 
@@ -17,10 +18,12 @@ export class ObservedFunctions {
   readonly #byKey = new Map<string, ObservedFunction | undefined>();
   readonly #files: ReadonlyMap<string, SourceFile>;
   readonly #maps: SourceMaps;
+  readonly #folder: string;
   /** All that were on a stack. */
   readonly nodes: ReadonlySet<Node>;
 
-  constructor(tree: CallTree, { sources }: App, maps: SourceMaps) {
+  constructor(tree: CallTree, { sources, folder }: App, maps: SourceMaps) {
+    this.#folder = folder;
     this.#files = new Map(sources.map((file) => [file.path, file]));
     this.#maps = maps;
     const nodes = new Set<Node>();
@@ -40,24 +43,45 @@ export class ObservedFunctions {
     return this.#byKey.get(key);
   }
 
-  #find({ url, line, column, name }: Frame): ObservedFunction | undefined {
+  #find(frame: Frame): ObservedFunction | undefined {
+    const { url, line, column, name } = frame;
     const place = this.#maps.original({ url, line, column });
-    const path = place.url.startsWith('file://') ? fileURLToPath(place.url) : place.url;
+    const path = pathOf(place.url);
+    const isMapped = place.url !== url;
     const file = this.#files.get(path);
-    if (file === undefined) return undefined;
+    if (file === undefined) {
+      // Compiled without a map: what it was written as keeps the names alone.
+      const written = this.#files.get(writtenAs(path, this.#folder) ?? '');
+      return written && named(written, name);
+    }
     const offset = file.offsetOf(place.line, place.column);
+    // What is compiled as it is loaded has the file's name, and other positions.
+    if (!isMapped && !beginsFunction(file.text, offset)) return named(file, name);
     let best: FunctionNode | undefined;
     for (const each of functionsOf(file)) {
       const body = at(each, 'body');
       const holds = headOf(each).start <= offset && offset <= (body?.start ?? each.end);
       if (holds && (best === undefined || each.start >= best.start)) best = each;
     }
-    // A compiler that keeps no map of columns still keeps names.
-    best ??= functionsOf(file).find(
-      (each) => nameOfFunction(each) === name.replace(/^.*\./, '') && name !== '',
-    );
-    return best && { file, node: best };
+    return best === undefined ? named(file, name) : { file, node: best };
   }
+}
+
+/** V8 gives a function the place of its parameters. */
+export function beginsFunction(text: string, offset: number): boolean {
+  return /^(\(|async\b|function\b|class\b|[\w$]+\s*=>)/.test(text.slice(offset, offset + 80));
+}
+
+export function pathOf(url: string): string {
+  return url.startsWith('file://') ? fileURLToPath(url) : url;
+}
+
+/** The function of that name, where a file has one only. */
+function named(file: SourceFile, name: string): ObservedFunction | undefined {
+  const short = name.replace(/^.*\./, '');
+  if (short === '') return undefined;
+  const [only, ...others] = functionsOf(file).filter((each) => nameOfFunction(each) === short);
+  return only === undefined || others.length > 0 ? undefined : { file, node: only };
 }
 
 function functionsOf(file: SourceFile): FunctionNode[] {

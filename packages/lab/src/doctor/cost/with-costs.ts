@@ -106,7 +106,9 @@ function isOnPath(
 ): boolean | undefined {
   if (seen === undefined) return undefined;
   if ('packages' in seen) return false;
-  return fn === undefined ? undefined : functions.nodes.has(fn);
+  // Where no function is known by its place, nothing can be said of one.
+  if (fn === undefined || functions.nodes.size === 0) return undefined;
+  return functions.nodes.has(fn);
 }
 
 let ids = 0;

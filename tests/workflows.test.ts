@@ -39,7 +39,11 @@ const hasActionlint = spawnSync('actionlint', ['-version']).status === 0;
 
 test(
   'actionlint has no complaint',
-  { skip: !hasActionlint && 'actionlint is not installed' },
+  {
+    skip:
+      !hasActionlint &&
+      'actionlint is not on PATH: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7',
+  },
   () => {
     const files = workflows.map((name) => join(folder, name));
     const { stdout, status } = spawnSync('actionlint', ['-no-color', ...files], {

@@ -6,7 +6,7 @@ export type { AfterOptions, DeferCallOptions, StandIn } from './job/call-options
 export type { Deferrer, DeferStats } from './deferrer.ts';
 export { DeferError, deferErrorDocs, type DeferErrorCode } from './errors.ts';
 export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job/job.ts';
-export type { DeadLetter } from './journal/dead-letters.ts';
+export type { DeadLetter, UnreadableLetter } from './journal/dead-letters.ts';
 export type { JobRecord } from './journal/job-record.ts';
 export { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 export type { LaneOptions } from './lane/lane-options.ts';

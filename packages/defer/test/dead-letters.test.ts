@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fastify from 'fastify';
@@ -139,3 +139,55 @@ test('inspect --requeue of jobs that die again loses none', async (t) => {
   await app.deferrer.drain();
   assert.equal(filesOf(app), count);
 });
+
+test('a letter that cannot be read is listed as such, stands in the way of no other, and can be removed', async (t) => {
+  const app = await start(t);
+  const { directory, deferrer, sink } = app;
+  const { deadLetters } = deferrer;
+  await app.ask(3);
+  await until('the letters', () => deadLetters.size === 3);
+  const [first, second] = await deadLetters.list();
+  const file = join(directory, 'dead', `${first!.record.id}.dead`);
+  writeFileSync(file, '{"diedAtMs":17');
+  assert.deepEqual(
+    (await deadLetters.list()).map(({ record }) => record.json),
+    ['1', '2'],
+  );
+  const unreadable = await deadLetters.unreadable();
+  assert.deepEqual(
+    unreadable.map(({ reason, ...rest }) => [rest, typeof reason]),
+    [[{ id: first!.record.id, file }, 'string']],
+  );
+  assert.equal(deadLetters.size, 3);
+  await assert.rejects(deadLetters.requeue(first!.record.id), {
+    code: 'ERR_REDLINE_DEFER_DAMAGED',
+    message: new RegExp(first!.record.id),
+  });
+  const listed = await inspect(directory);
+  assert.equal(listed.status, 1);
+  assert.match(
+    listed.stdout,
+    new RegExp(`unreadable: the dead letter ${first!.record.id}, ${file}: .*JSON`),
+  );
+  assert.match(listed.stdout, new RegExp(second!.record.id));
+  sink.answer = () => undefined;
+  assert.equal(await deadLetters.requeueAll(), 2);
+  await until('the others', () => sink.data.length === 5);
+  const removed = await inspect(directory, '--remove', '--id', first!.record.id);
+  assert.deepEqual([removed.status, removed.stdout], [0, '1 dead letter removed.\n']);
+  assert.deepEqual(await deadLetters.unreadable(), []);
+  assert.equal(deadLetters.size, 0);
+});
+
+async function inspect(
+  directory: string,
+  ...args: string[]
+): Promise<{ status: number; stdout: string }> {
+  const child = spawn(process.execPath, [command, 'inspect', directory, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  const [status] = (await once(child, 'close')) as [number];
+  return { status, stdout };
+}

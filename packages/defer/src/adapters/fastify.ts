@@ -95,22 +95,25 @@ class HeldPayload implements HeldReply {
   }
 }
 
-/** Adds the hooks to an instance at once, for code that cannot register a plugin: before any route is added. */
-export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void {
+/**
+ * Adds the hooks to an instance at once, for code that cannot register a plugin: before any route is added. Returns the
+ * first of them, for who can have it called even earlier.
+ */
+export function attachToFastify(
+  app: FastifyInstance,
+  deferrer: Deferrer,
+): (request: FastifyRequest, reply: FastifyReply, next: () => void) => void {
   app.decorateRequest(hostOf as never, undefined as never);
 
-  const open: onRequestHookHandler = (request, reply, next) => {
-    const host = new FastifyHost(deferrer, request, reply);
-    (request as Hosted)[hostOf] = host;
-    scopes.run(host.scope, next);
+  const open = (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
+    const host = ((request as Hosted)[hostOf] ??= new FastifyHost(deferrer, request, reply));
+    enter(host.scope, next);
   };
-  app.addHook('onRequest', passingAll(open));
+  app.addHook('onRequest', passingAll<onRequestHookHandler>(open));
 
   // A body is read, and a hook goes on, in a context that is not the request's.
   const reenter: preValidationHookHandler = (request, _reply, next) => {
-    const scope = (request as Hosted)[hostOf]?.scope;
-    if (scope === undefined || scopes.getStore() === scope) next();
-    else scopes.run(scope, next);
+    enter((request as Hosted)[hostOf]?.scope, next);
   };
   app.addHook('preValidation', passingAll(reenter));
 
@@ -122,6 +125,12 @@ export function attachToFastify(app: FastifyInstance, deferrer: Deferrer): void 
     if (!scope.isGuarded) return next(null, payload);
     scope.hold(reply.statusCode, new HeldPayload(held, next, payload));
   });
+  return passingAll(open);
+}
+
+function enter(scope: Scope | undefined, next: () => void): void {
+  if (scope === undefined || scopes.getStore() === scope) next();
+  else scopes.run(scope, next);
 }
 
 const plugin: FastifyPluginAsync<FastifyDeferOptions> = async (app, options) => {

@@ -1,6 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
+import {
+  FileDeadLetters,
+  type ReadLetters,
+  type UnreadableLetter,
+} from '../journal/dead-letters.ts';
 import { nodeFs } from '../journal/journal-fs.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import { freeOwner, isAlive, parseFolderName } from '../journal/owner.ts';
@@ -32,6 +36,7 @@ export interface ListedJournal {
 export interface Listing {
   readonly journals: readonly ListedJournal[];
   readonly jobs: readonly ListedJob[];
+  readonly unreadable: readonly UnreadableLetter[];
 }
 
 /**
@@ -88,17 +93,18 @@ async function look(directory: string): Promise<Listing> {
     }
     journals.push({ id, owner: ownerOf(owner), bytes: bytesOf(folder, names), damages });
   }
-  for (const { record, reason, diedAtMs } of await readDeadLetters(directory)) {
+  const { letters, unreadable } = await readDeadLetters(directory);
+  for (const { record, reason, diedAtMs } of letters) {
     jobs.push({ state: 'dead', record, journal: 'dead', reason, diedAtMs, failures: 0 });
   }
-  return { journals, jobs };
+  return { journals, jobs, unreadable };
 }
 
-async function readDeadLetters(directory: string): Promise<DeadLetter[]> {
+async function readDeadLetters(directory: string): Promise<ReadLetters> {
   try {
-    return await new FileDeadLetters(join(directory, 'dead'), 0).list();
+    return await new FileDeadLetters(join(directory, 'dead'), 0).read();
   } catch {
-    return []; // There were none yet.
+    return { letters: [], unreadable: [] }; // There were none yet.
   }
 }
 

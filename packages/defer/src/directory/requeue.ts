@@ -31,6 +31,7 @@ export async function requeue(
       trouble = error;
     },
     recovered: () => {},
+    removed: () => {},
     committed: () => {},
   });
   for (const record of records) {

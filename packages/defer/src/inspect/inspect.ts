@@ -60,10 +60,13 @@ export async function runInspect(
     default:
       if (options.json === true) write(`${JSON.stringify(asJson(listing, isMeant), null, 2)}\n`);
       else list(listing, isMeant, limit, write);
-      return listing.journals.some(({ damages }) => damages.some(({ kind }) => kind !== 'torn'))
-        ? 1
-        : 0;
+      return isDamaged(listing) ? 1 : 0;
   }
+}
+
+function isDamaged({ journals, unreadable }: Listing): boolean {
+  if (unreadable.length > 0) return true;
+  return journals.some(({ damages }) => damages.some(({ kind }) => kind !== 'torn'));
 }
 
 async function requeueJobs(
@@ -90,7 +93,7 @@ async function requeueJobs(
 
 async function removeLetters(
   directory: string,
-  { jobs }: Listing,
+  { jobs, unreadable }: Listing,
   options: InspectOptions,
   write: (text: string) => void,
 ): Promise<number> {
@@ -100,14 +103,20 @@ async function removeLetters(
   }
   const letters = new FileDeadLetters(join(directory, 'dead'), 0);
   const isMeant = chooser({ ...options, state: 'dead' });
+  // Of what job and sink an unreadable one is, nobody knows.
+  const damaged = unreadable.filter((letter) => id?.includes(letter.id));
+  const ids = [
+    ...jobs.filter(isMeant).map(({ record }) => record.id),
+    ...damaged.map((each) => each.id),
+  ];
   let removed = 0;
-  for (const { record } of jobs.filter(isMeant)) if (await letters.remove(record.id)) removed++;
+  for (const each of new Set(ids)) if (await letters.remove(each)) removed++;
   write(`${removed} dead ${removed === 1 ? 'letter' : 'letters'} removed.\n`);
   return removed === 0 && id !== undefined ? 1 : 0;
 }
 
 function list(
-  { journals, jobs }: Listing,
+  { journals, jobs, unreadable }: Listing,
   isMeant: (job: ListedJob) => boolean,
   limit: number,
   write: (text: string) => void,
@@ -125,6 +134,9 @@ function list(
         kind === 'missing' || kind === 'unreadable' ? '' : `${length} bytes at ${offset} of `;
       write(`  ${kind}: ${place}${file}\n`);
     }
+  }
+  for (const { id, file, reason } of unreadable) {
+    write(`unreadable: the dead letter ${id}, ${file}: ${shorten(reason, 90)}\n`);
   }
   const meant = jobs.filter(isMeant);
   for (const { sink, job, depth, oldestAtMs, dead, failures, lastFailure } of jobsByName(meant)) {
@@ -155,9 +167,12 @@ const describeOwner = {
   elsewhere: 'of another container or host',
 };
 
-function asJson({ journals, jobs }: Listing, isMeant: (job: ListedJob) => boolean): object {
+function asJson(
+  { journals, jobs, unreadable }: Listing,
+  isMeant: (job: ListedJob) => boolean,
+): object {
   const meant = jobs.filter(isMeant);
-  return { journals, names: jobsByName(meant), jobs: meant.map(exported) };
+  return { journals, names: jobsByName(meant), jobs: meant.map(exported), unreadable };
 }
 
 /* Flat, with the data as JSON and not as text. */
@@ -195,7 +210,7 @@ async function read(directory: string): Promise<Listing> {
   }
 }
 
-/* The app leaves out letters that it cannot read; to another user, there would be none. @throws */
+/* To another user, all letters would be unreadable. @throws */
 function checkLetters(folder: string): void {
   if (!existsSync(folder)) return; // No job has failed yet.
   for (const name of readdirSync(folder).filter(isLetter)) {

@@ -1,6 +1,12 @@
-import { MemoryDeadLetters, type DeadLetter, type DeadLetterBox } from '../journal/dead-letters.ts';
+import { DeferError } from '../errors.ts';
+import {
+  MemoryDeadLetters,
+  type DeadLetter,
+  type DeadLetterBox,
+  type UnreadableLetter,
+} from '../journal/dead-letters.ts';
 import type { JobRecord } from '../journal/job-record.ts';
-import { reasonOf } from '../thrown.ts';
+import { messageOf, reasonOf } from '../thrown.ts';
 
 export interface DeadLetterHost {
   readonly maxLetters: number;
@@ -23,19 +29,37 @@ export class DeadLetters {
     this.#host = host;
   }
 
-  /** Number of letters, as far as this process knows. */
+  /** Number of letters, as far as this process knows, unreadable ones included. */
   get size(): number {
     return this.#box.size;
   }
 
-  /** Oldest first. */
-  list(): Promise<DeadLetter[]> {
-    return this.#box.list();
+  /** Oldest first, without those that `unreadable` lists. */
+  async list(): Promise<DeadLetter[]> {
+    return (await this.#box.read()).letters;
   }
 
-  /** Gives the job another `attempts`. False if the letter does not exist. */
+  /** Letters that cannot be read, and why. They stay until they can be, or are removed by their `id`. */
+  async unreadable(): Promise<UnreadableLetter[]> {
+    return (await this.#box.read()).unreadable;
+  }
+
+  /**
+   * Gives the job another `attempts`. False if the letter does not exist.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_DAMAGED: it cannot be read
+   */
   async requeue(id: string): Promise<boolean> {
-    const letter = await this.#box.get(id);
+    let letter: DeadLetter | undefined;
+    try {
+      letter = await this.#box.get(id);
+    } catch (cause) {
+      throw new DeferError(
+        'ERR_REDLINE_DEFER_DAMAGED',
+        `The dead letter ${id} cannot be read: ${messageOf(cause)}. deadLetters.remove(id) deletes it.`,
+        { cause },
+      );
+    }
     if (letter === undefined) return false;
     await this.#requeue(letter);
     return true;
@@ -44,7 +68,7 @@ export class DeadLetters {
   /** Requeues all of them, or those of one job or sink. Returns how many. */
   async requeueAll({ job, sink }: { job?: string; sink?: string } = {}): Promise<number> {
     let requeued = 0;
-    for (const letter of await this.#box.list()) {
+    for (const letter of await this.list()) {
       const { record } = letter;
       if (job !== undefined && record.job !== job) continue;
       if (sink !== undefined && record.sink !== sink) continue;

@@ -25,6 +25,8 @@ export interface AppendingHost<Waiter> {
   pathOf(segment: Segment): string;
   /** @throws where the journal may be another process's by now */
   confirm(): void;
+  /** Somebody has removed its files. */
+  removed(cause: unknown): void;
 }
 
 /** Reports on a buffer, which has all frames added since the previous one. */
@@ -38,6 +40,12 @@ export interface AppendingEvents<Waiter> {
 
 interface OpenSegment extends CommitTarget {
   readonly segment: Segment;
+}
+
+class RemovedError extends Error {
+  constructor() {
+    super('its file was removed');
+  }
 }
 
 const distrustEveryMs = 1_000;
@@ -73,7 +81,7 @@ export class Appending<Waiter = unknown> {
       now: () => clock.now(),
       target: () => this.#target(),
       beforeWrite: () => events.beforeWrite(this.#commit),
-      confirm: () => journal.confirm(),
+      confirm: (target) => this.#confirm(target),
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
       worked: () => this.#worked(),
@@ -194,10 +202,12 @@ export class Appending<Waiter = unknown> {
       throw this.trouble(`The segment ${path} cannot be opened`, error);
     }
     const before = this.#open;
+    const isCounted = !fs.isRemoved(fd);
     segment.bytes = segmentHeaderBytes;
     segments.push(segment);
     this.#open = {
       fd,
+      isCounted,
       salt: segment.salt,
       segment,
       get bytes() {
@@ -219,10 +229,18 @@ export class Appending<Waiter = unknown> {
     return this.#open;
   }
 
+  #confirm({ fd, isCounted }: CommitTarget): void {
+    this.#journal.confirm();
+    if (isCounted && this.#journal.settings.fs.isRemoved(fd)) throw new RemovedError();
+  }
+
   #writeFailed(error: unknown, segmentIsBroken: boolean): DeferError {
-    this.#openIsBroken ||= segmentIsBroken;
+    const isRemoved = error instanceof RemovedError;
+    this.#openIsBroken ||= segmentIsBroken || isRemoved;
     this.#events.lost();
-    return this.trouble(`The journal ${this.#journal.folder} cannot be written`, error);
+    const failure = this.trouble(`The journal ${this.#journal.folder} cannot be written`, error);
+    if (isRemoved) this.#journal.removed(error);
+    return failure;
   }
 
   /*

@@ -1,6 +1,8 @@
 /** An open segment, as far as writing goes. */
 export interface CommitTarget {
   readonly fd: number;
+  /** The file system counts the names of a file, so that one can be seen to have none. */
+  readonly isCounted: boolean;
   readonly salt: number;
   /** What `write` has taken so far. */
   bytes: number;

@@ -1,5 +1,6 @@
 import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { messageOf } from '../thrown.ts';
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from './job-record.ts';
 
 /** A job that failed for good, and why. */
@@ -10,14 +11,29 @@ export interface DeadLetter {
   readonly diedAtMs: number;
 }
 
+/** A dead letter that cannot be read: its file is damaged, or belongs to another user. */
+export interface UnreadableLetter {
+  /** For `remove`. */
+  readonly id: string;
+  readonly file: string;
+  /** Why it cannot be read. */
+  readonly reason: string;
+}
+
+export interface ReadLetters {
+  /** Oldest first. */
+  readonly letters: DeadLetter[];
+  readonly unreadable: UnreadableLetter[];
+}
+
 /** A store of dead letters. */
 export interface DeadLetterBox {
   /** Resolves when the letter is safe. */
   put(letter: DeadLetter): Promise<void>;
-  /** Oldest first. */
-  list(): Promise<DeadLetter[]>;
+  read(): Promise<ReadLetters>;
   /** The first of these. */
   oldest(count: number): Promise<DeadLetter[]>;
+  /** @throws if it cannot be read */
   get(id: string): Promise<DeadLetter | undefined>;
   /** False when it does not exist (any more). */
   remove(id: string): Promise<boolean>;
@@ -41,8 +57,8 @@ export class MemoryDeadLetters implements DeadLetterBox {
     this.#letters.set(letter.record.id, letter);
   }
 
-  async list(): Promise<DeadLetter[]> {
-    return [...this.#letters.values()];
+  async read(): Promise<ReadLetters> {
+    return { letters: [...this.#letters.values()], unreadable: [] };
   }
 
   async oldest(count: number): Promise<DeadLetter[]> {
@@ -119,14 +135,23 @@ export class FileDeadLetters implements DeadLetterBox {
     }
   }
 
-  async list(): Promise<DeadLetter[]> {
+  async read(): Promise<ReadLetters> {
     const letters = new Map<string, DeadLetter>();
+    const unreadable: UnreadableLetter[] = [];
     // Behind a letter that is being requeued comes the one its job may have got since.
     for (const name of (await this.#names()).sort((a, b) => (a < b ? 1 : -1))) {
-      const letter = await readLetter(join(this.#folder, name));
-      if (letter !== undefined) letters.set(letter.record.id, letter);
+      const file = join(this.#folder, name);
+      try {
+        const letter = await readLetter(file);
+        if (letter !== undefined) letters.set(letter.record.id, letter);
+      } catch (error) {
+        unreadable.push({ id: idOf(name), file, reason: messageOf(error) });
+      }
     }
-    return [...letters.values()].sort((a, b) => a.diedAtMs - b.diedAtMs);
+    return {
+      letters: [...letters.values()].sort((a, b) => a.diedAtMs - b.diedAtMs),
+      unreadable,
+    };
   }
 
   async oldest(count: number): Promise<DeadLetter[]> {
@@ -140,7 +165,7 @@ export class FileDeadLetters implements DeadLetterBox {
     files.sort((a, b) => a.atMs - b.atMs);
     const letters: DeadLetter[] = [];
     for (const { path } of files.slice(0, count)) {
-      const letter = await readLetter(path);
+      const letter = await readLetter(path).catch(() => undefined);
       if (letter !== undefined) letters.push(letter);
     }
     return letters;
@@ -193,13 +218,20 @@ export class FileDeadLetters implements DeadLetterBox {
   }
 }
 
-/* Undefined if another process has removed it, or if it is not one of our letters. */
+function idOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('.'));
+}
+
+/* Undefined if another process has removed it. @throws if it cannot be read */
 async function readLetter(path: string): Promise<DeadLetter | undefined> {
+  let text: string;
   try {
-    return decodeLetter(await readFile(path, 'utf8'));
-  } catch {
-    return undefined;
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
+  return decodeLetter(text);
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {

@@ -11,8 +11,8 @@ export interface GroupCommitHost<Waiter> {
   target(): CommitTarget;
   /** Called before a buffer is written: the last chance to add to it. */
   beforeWrite(): void;
-  /** Called after a write. @throws if the file may belong to another process by now: then the write does not count */
-  confirm(): void;
+  /** Called after a write. @throws if the file was removed, or may be another process's: then the write does not count */
+  confirm(target: CommitTarget): void;
   /** A buffer could not be written, and none of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): DeferError;
   syncFailed(error: unknown): DeferError;
@@ -187,7 +187,7 @@ export class GroupCommit<Waiter = unknown> {
         at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at, target.bytes + at);
       }
       // Behind the write: before it, the process could stand still in between.
-      this.#host.confirm();
+      this.#host.confirm(target);
       target.bytes += length;
       if (isSynced) reserveAhead(this.#fs, target);
     } catch (error) {

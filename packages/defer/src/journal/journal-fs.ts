@@ -20,6 +20,8 @@ export interface JournalFs {
   rmdirSync(path: string): void;
   fdatasync(fd: number, callback: (error: Error | null) => void): void;
   fdatasyncSync(fd: number): void;
+  /** True when no folder has the file any more: what is written to it is lost when the process ends. */
+  isRemoved(fd: number): boolean;
   readFile(path: string): Promise<Buffer>;
   read(
     fd: number,
@@ -43,6 +45,7 @@ export const nodeFs: JournalFs = {
   rmdirSync: (path) => fs.rmdirSync(path),
   fdatasync: (fd, callback) => fs.fdatasync(fd, callback),
   fdatasyncSync: (fd) => fs.fdatasyncSync(fd),
+  isRemoved: (fd) => fs.fstatSync(fd).nlink === 0,
   readFile: (path) => fs.promises.readFile(path),
   read: (fd, bytes, offset, length, position) =>
     new Promise((resolve, reject) => {

@@ -31,7 +31,10 @@ export interface JournalRootHost {
   warn(error: DeferError): void;
 }
 
-export interface JournalRootSettings<Waiter = unknown> extends JournalSettings<Waiter> {
+export interface JournalRootSettings<Waiter = unknown> extends Omit<
+  JournalSettings<Waiter>,
+  'removed'
+> {
   readonly directory: string;
   /** How often to check the folders of other processes, in milliseconds. */
   readonly adoptEveryMs: number;
@@ -50,6 +53,7 @@ export class JournalRoot<Waiter = unknown> {
   readonly own: Journal<Waiter>;
   readonly deadLetters: FileDeadLetters;
   readonly #settings: JournalRootSettings<Waiter>;
+  readonly #journalSettings: JournalSettings<Waiter>;
   readonly #host: JournalRootHost;
   readonly #adopted: Journal<Waiter>[] = [];
   readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
@@ -93,7 +97,11 @@ export class JournalRoot<Waiter = unknown> {
         { cause },
       );
     }
-    this.own = new Journal(id, folder, settings);
+    this.#journalSettings = {
+      ...settings,
+      removed: (journal, cause) => this.#lookAfter(journal, cause),
+    };
+    this.own = new Journal(id, folder, this.#journalSettings);
     this.#every(settleEveryMs, () => this.#settle());
     this.#every(lifeSignEveryMs, () => this.#giveLifeSigns());
     this.#every(settings.adoptEveryMs, () => void this.adoptOrphans());
@@ -226,7 +234,7 @@ export class JournalRoot<Waiter = unknown> {
         fs.renameSync(damage.file, join(directory, damagedName(damage.file, id)));
       }
     }
-    return new Journal(id, folder, this.#settings, {
+    return new Journal(id, folder, this.#journalSettings, {
       ...found,
       kinds: kinds.waiting(found.segments),
     });
@@ -284,6 +292,11 @@ export class JournalRoot<Waiter = unknown> {
     }
   }
 
+  /* A file of it is gone: alone, or with all of the folder. */
+  #lookAfter(journal: Journal<Waiter>, cause: unknown): void {
+    if (lifeSign(journal.folder) === undefined) this.#lose(journal, cause);
+  }
+
   /*
    * Somebody has removed it, or this process stood still for so long that another considered it dead. Its contents
    * belong to that one now.
@@ -292,8 +305,18 @@ export class JournalRoot<Waiter = unknown> {
     const { fs, directory } = this.#settings;
     journal.abandon();
     if (journal === this.own) {
-      fs.mkdirSync(journal.folder);
-      syncFolder(fs, directory);
+      try {
+        fs.mkdirSync(journal.folder);
+        fs.mkdirSync(join(directory, 'dead'));
+        syncFolder(fs, directory);
+        syncFolder(fs, dirname(directory));
+      } catch (error) {
+        // It is tried again with the next sign of life; until then nothing is acknowledged.
+        return this.#warn(
+          `The journal ${journal.folder} was removed, and cannot be made again`,
+          error,
+        );
+      }
     } else {
       this.#adopted.splice(this.#adopted.indexOf(journal), 1);
       this.#host.finished(journal);

@@ -21,6 +21,8 @@ export interface JournalSettings<Waiter = unknown> {
   trouble(error: DeferError): void;
   /** It works again. */
   recovered(afterMs: number): void;
+  /** Somebody has removed files of the journal. Must not throw. */
+  removed(journal: Journal<Waiter>, cause: unknown): void;
   /** The waiters' jobs have reached their level or, with an error, have not. Must not throw. */
   committed(waiters: readonly Waiter[], error: unknown): void;
 }
@@ -170,6 +172,11 @@ export class Journal<Waiter = unknown> {
    */
   confirm(): void {
     if (this.settings.clock.now() - this.#signedAtMs >= 2 * lifeSignEveryMs) this.giveLifeSign();
+  }
+
+  /** For `Appending`. */
+  removed(cause: unknown): void {
+    this.settings.removed(this, cause);
   }
 
   /** Calls `settings.committed` for `waiter` when the last append has reached `level`. */

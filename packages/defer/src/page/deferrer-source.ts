@@ -15,6 +15,7 @@ export function deferrerSource(deferrer: Deferrer, title: string): PageSource {
         jobs: sinks.flatMap(({ name, jobs }) => jobs.map((job) => ({ ...job, sink: name }))),
         journals: options.journal === undefined ? [] : await journalsIn(options.journal.directory),
         letters: await deadLetters.list(),
+        unreadable: await deadLetters.unreadable(),
       };
     },
     async requeue(which) {

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { jobsByName } from '../directory/jobs-by-name.ts';
 import { readDirectory, type ListedState, type Listing } from '../directory/read-directory.ts';
 import { requeue } from '../directory/requeue.ts';
-import { FileDeadLetters, type DeadLetter } from '../journal/dead-letters.ts';
+import { FileDeadLetters, type DeadLetter, type ReadLetters } from '../journal/dead-letters.ts';
 import { isMeant, type JournalRow, type PageSource, type Which } from './snapshot.ts';
 
 /** A journal directory, seen from outside: `redline-defer inspect --serve`. */
 export function directorySource(directory: string): PageSource {
   const box = new FileDeadLetters(join(directory, 'dead'), 0);
   const chosen = async (which: Which): Promise<DeadLetter[]> =>
-    (await lettersIn(directory)).filter((letter) => isMeant(letter, which));
+    (await lettersIn(directory)).letters.filter((letter) => isMeant(letter, which));
   return {
     title: directory,
     async read() {
@@ -18,7 +18,7 @@ export function directorySource(directory: string): PageSource {
         sinks: undefined,
         jobs: jobsByName(listing.jobs),
         journals: journalRows(listing),
-        letters: await lettersIn(directory),
+        ...(await lettersIn(directory)),
       };
     },
     async requeue(which) {
@@ -70,12 +70,12 @@ function countOf(jobs: Listing['jobs'], id: string, state: ListedState): number 
   return jobs.filter((job) => job.journal === id && job.state === state).length;
 }
 
-async function lettersIn(directory: string): Promise<DeadLetter[]> {
+async function lettersIn(directory: string): Promise<ReadLetters> {
   try {
-    return await new FileDeadLetters(join(directory, 'dead'), 0).list();
+    return await new FileDeadLetters(join(directory, 'dead'), 0).read();
   } catch (error) {
     // No job has failed yet.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { letters: [], unreadable: [] };
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../journal/dead-letters.ts';
+import type { DeadLetter, UnreadableLetter } from '../journal/dead-letters.ts';
 import { Html, html } from './html.ts';
 import type { JobRow, JournalRow, SinkRow, Snapshot } from './snapshot.ts';
 import { style } from './style.ts';
@@ -18,7 +18,7 @@ export interface PageFacts {
 
 /** The whole page: findings first, then the tables they come from. */
 export function renderPage(
-  { sinks, jobs: names, journals, letters }: Snapshot,
+  { sinks, jobs: names, journals, letters, unreadable }: Snapshot,
   facts: PageFacts,
 ): string {
   const { title, nowMs, done } = facts;
@@ -38,7 +38,7 @@ export function renderPage(
           <h1>${title}</h1>
           <p class="lead">As of ${timeOf(nowMs)}. <a href="">Reload</a></p>
           ${done !== undefined && html`<p class="done" role="status">${done}</p>`}
-          ${findings(sinks, journals, letters, nowMs)}
+          ${findings(sinks, journals, letters, unreadable, nowMs)}
         </header>
         <main>
           ${sinks !== undefined && sinkTable(sinks, nowMs)} ${jobTable(names, nowMs)}
@@ -52,6 +52,7 @@ function findings(
   sinks: readonly SinkRow[] | undefined,
   journals: readonly JournalRow[],
   letters: readonly DeadLetter[],
+  unreadable: readonly UnreadableLetter[],
   nowMs: number,
 ): Html {
   const found = [
@@ -71,6 +72,10 @@ function findings(
         ({ id, damages }) =>
           html`<b class="worse">Journal ${id}</b> has ${damages} damaged places.`,
       ),
+    ...unreadable.map(
+      ({ file, reason }) =>
+        html`<b class="worse">A dead letter</b> cannot be read: ${file} (${reason}).`,
+    ),
   ];
   if (letters.length > 0) {
     found.push(

@@ -1,7 +1,7 @@
 import type { JobStats } from '../lane/job-stats.ts';
 import type { SinkStats } from '../lane/sink-stats.ts';
 import type { ListedJournal } from '../directory/read-directory.ts';
-import type { DeadLetter } from '../journal/dead-letters.ts';
+import type { DeadLetter, UnreadableLetter } from '../journal/dead-letters.ts';
 
 /** What a page shows, and can do. */
 export interface PageSource {
@@ -25,6 +25,7 @@ export interface Snapshot {
   readonly journals: readonly JournalRow[];
   /** Oldest first. */
   readonly letters: readonly DeadLetter[];
+  readonly unreadable: readonly UnreadableLetter[];
 }
 
 export interface SinkRow extends Pick<

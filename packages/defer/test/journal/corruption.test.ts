@@ -25,6 +25,7 @@ async function writeJournal(
     replayWindowMs: 0,
     trouble: assert.ifError,
     recovered: () => {},
+    removed: () => {},
     committed: () => {},
   });
   for (const [at, text] of jobs.entries()) {

@@ -1,12 +1,49 @@
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { Deferrer } from '@redline/defer';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { expressDefer } from '@redline/defer/express';
 import { attachToFastify } from '@redline/defer/fastify';
 
+type RequestHook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => unknown;
+
+/** The part of Nest's `FastifyAdapter` that is used. */
+interface FastifyAdapterLike {
+  /** What `setOnRequestHook` was given last. */
+  onRequestHook?: RequestHook | undefined;
+  getInstance(): FastifyInstance;
+  setOnRequestHook(hook: RequestHook | undefined): void;
+}
+
 /** Below Nest, so that guards, pipes, filters and 404s are in the request's scope as well. */
 export function attachToAdapter(adapter: AbstractHttpAdapter, deferrer: Deferrer): void {
-  if (adapter.getType() === 'fastify') attachToFastify(adapter.getInstance(), deferrer);
-  else adapter.use(expressDefer(deferrer));
+  if (adapter.getType() !== 'fastify') return void adapter.use(expressDefer(deferrer));
+  const fastify = adapter as unknown as FastifyAdapterLike;
+  openAhead(fastify, attachToFastify(fastify.getInstance(), deferrer));
+}
+
+/*
+ * Nest's middleware runs ahead of the hooks of modules. The adapter has one place for a hook ahead of it, which others
+ * use as well, the logger among them: theirs is called within ours.
+ */
+function openAhead(adapter: FastifyAdapterLike, open: RequestHook): void {
+  const set = adapter.setOnRequestHook.bind(adapter);
+  adapter.setOnRequestHook = (hook) => set(hook === undefined ? open : within(open, hook));
+  adapter.setOnRequestHook(adapter.onRequestHook);
+}
+
+function within(open: RequestHook, hook: RequestHook): RequestHook {
+  const both: RequestHook = function (this: unknown, request, reply, next) {
+    let result: unknown;
+    open(request, reply, () => {
+      result = hook.call(this, request, reply, next);
+    });
+    return result;
+  };
+  // What it says of itself is said of both.
+  for (const mark of Object.getOwnPropertySymbols(hook)) {
+    Object.defineProperty(both, mark, Object.getOwnPropertyDescriptor(hook, mark)!);
+  }
+  return both;
 }
 
 /**

@@ -8,7 +8,7 @@ use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
 use crate::head::Bounds;
 use crate::kept_answer::KeptAnswer;
-use crate::line_log::{Answered, LineLog};
+use crate::line_log::{Admission, Answered, LineLog};
 use crate::method;
 use crate::own_answers::OwnAnswers;
 use crate::request::{flags, framing};
@@ -188,8 +188,15 @@ fn find(
         return None;
     }
     let is_logged = entry.answer.line() != 0;
-    if is_logged && !log?.admits(sent_status(&entry.answer, is_not_modified), url) {
-        return None;
+    if is_logged {
+        match log?.admission(sent_status(&entry.answer, is_not_modified), url) {
+            Admission::Given => {}
+            Admission::Owner => return None,
+            Admission::Full => {
+                store.counts.add(answer_count::LOG_FULL, 1);
+                return None;
+            }
+        }
     }
     let is_stale = match entry.freshness(now_ms, may_renew) {
         Freshness::Fresh => false,

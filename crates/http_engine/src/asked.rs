@@ -2,6 +2,7 @@
 
 use crate::credentials::is_analytics;
 use crate::head::{self, Facts};
+use crate::name_filter::NameFilter;
 
 /// Where a value is in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,26 @@ pub(crate) struct Asked {
     pub noted: Option<Place>,
 }
 
+/// The headers that decide.
+const DECIDING: NameFilter = NameFilter::of(&[
+    "range",
+    "cookie",
+    "api-key",
+    "if-range",
+    "if-match",
+    "x-api-key",
+    "x-user-id",
+    "x-tenant-id",
+    "x-auth-token",
+    "cache-control",
+    "authorization",
+    "if-none-match",
+    "x-access-token",
+    "if-modified-since",
+    "if-unmodified-since",
+    "proxy-authorization",
+]);
+
 /// Reads a block. `None` if it is not valid.
 pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
     let mut asked = Asked::default();
@@ -42,7 +63,9 @@ pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
             start: value_at as u32,
             length: value.len() as u32,
         });
-        asked.add(name, value, place);
+        if DECIDING.lets_through(name) {
+            asked.add(name, value, place);
+        }
         if noted.is_some_and(|noted| name.eq_ignore_ascii_case(noted)) {
             is_noted_twice |= asked.noted.is_some();
             asked.noted = place;
@@ -56,7 +79,6 @@ pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
 }
 
 impl Asked {
-    /// The length alone rules out most names.
     fn add(&mut self, name: &[u8], value: &[u8], place: Option<Place>) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {
@@ -117,6 +139,8 @@ mod tests {
             Some(&b"\"e\""[..])
         );
         assert!(asked("If-None-Match: a\r\nIf-None-Match: b\r\n").is_special);
+        assert!(asked("Cache-Control: no-cache\r\n").has_cache_control);
+        assert!(asked("If-Modified-Since: now\r\n").if_modified_since);
     }
 
     #[test]

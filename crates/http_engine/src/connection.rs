@@ -183,6 +183,18 @@ impl Connection {
         self.idle_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
     }
 
+    /// Whether it is between two requests, and its timer entry comes soon enough: that of the last time does.
+    pub fn is_armed_for_rest(&self, settings: &ServerSettings) -> bool {
+        let is_soon =
+            |since: u64, timeout: u32| timeout == 0 || self.armed <= since + u64::from(timeout);
+        self.armed != 0
+            && self.idle_since != 0
+            && self.head_since == 0
+            && self.body.is_none()
+            && is_soon(self.idle_since, settings.keep_alive_timeout)
+            && is_soon(self.last_active, self.socket_timeout)
+    }
+
     /// The next deadline and its kind.
     pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
         let request = if self.has_failed() || self.is_closing() {

@@ -53,10 +53,24 @@ pub const ANALYTICS_COOKIES: [&str; 30] = [
 pub(crate) fn is_analytics(cookies: &[u8]) -> bool {
     cookies.split(|byte| *byte == b';').all(|pair| {
         let pair = trim(pair);
-        let mut names = ANALYTICS_COOKIES.iter();
-        names.any(|name| pair.starts_with(name.as_bytes()))
+        // Its first character rules out most cookies.
+        pair.first().is_some_and(|first| MAY_BEGIN[*first as usize]) && {
+            let mut names = ANALYTICS_COOKIES.iter();
+            names.any(|name| pair.starts_with(name.as_bytes()))
+        }
     })
 }
+
+/// The characters that names of `ANALYTICS_COOKIES` begin with.
+const MAY_BEGIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < ANALYTICS_COOKIES.len() {
+        table[ANALYTICS_COOKIES[at].as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
@@ -67,6 +81,9 @@ mod tests {
         assert!(is_analytics(b"_ga=1; _ga_ABC=2;_fbp=3"));
         assert!(!is_analytics(b"_ga=1; sid=2"));
         assert!(!is_analytics(b"sid_ga=1"));
+        for name in ANALYTICS_COOKIES {
+            assert!(is_analytics(format!("{name}=1").as_bytes()), "{name}");
+        }
         assert!(!is_analytics(b"_ga=1;"));
         assert!(!is_analytics(b""));
     }

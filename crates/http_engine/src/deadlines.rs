@@ -13,6 +13,9 @@ impl Engine {
     /// Makes sure that a timer entry is there for the connection's next deadline.
     pub(crate) fn arm(&mut self, connection: &mut Connection) {
         let settings = self.settings(connection.whom.server);
+        if connection.is_armed_for_rest(settings) {
+            return;
+        }
         let Some((at_ms, _)) = connection.deadline(settings) else {
             return;
         };

@@ -2,10 +2,11 @@
 //!
 //! A valid head is read fast, and an invalid one is only refused: [`crate::diagnose`] finds out what is wrong.
 
-use httparse::{EMPTY_HEADER, Header};
 use memchr::memmem::Finder;
 
+use crate::header_lines::{self, Place};
 use crate::method;
+use crate::name_filter::NameFilter;
 use crate::problem::{Problem, What};
 
 /// How long a head, or the block behind a chunked body, may be.
@@ -174,61 +175,26 @@ fn read_with(
     block: &[u8],
     mut each: impl FnMut(&[u8], usize, &[u8], usize),
 ) -> Result<Facts, Option<Problem>> {
-    const USUAL: usize = 64;
-    let mut few = [EMPTY_HEADER; USUAL];
-    let mut many = Vec::new();
-    let parsed = match httparse::parse_headers(block, &mut few) {
-        Err(httparse::Error::TooManyHeaders) => {
-            many.resize(memchr::memchr_iter(b'\n', block).count(), EMPTY_HEADER);
-            httparse::parse_headers(block, &mut many)
-        }
-        parsed => parsed,
-    };
-    let Ok(httparse::Status::Complete((length, headers))) = parsed else {
-        return Err(None);
-    };
-    if length != block.len() {
-        return Err(None);
-    }
-    for header in headers {
-        let place = place(block, header).ok_or(None)?;
-        reader.read(block, header, &place).map_err(Some)?;
-        each(
-            header.name.as_bytes(),
-            place.name,
-            header.value,
-            place.value,
-        );
-    }
+    let read = header_lines::read(block, |place| {
+        reader.read(block, &place)?;
+        let (name, value) = (place.name_of(block), place.value_of(block));
+        each(name, place.name as usize, value, place.value as usize);
+        Ok(())
+    });
+    read.ok_or(None)?.map_err(Some)?;
     reader.finish(block.len()).map_err(Some)
 }
 
-struct Place {
-    name: usize,
-    value: usize,
-    /// Behind the value and its trailing white space.
-    end: usize,
-}
-
-/// Where a header lies in its block; `None` when its line does not end in CRLF, which httparse lets through.
-fn place(block: &[u8], header: &Header<'_>) -> Option<Place> {
-    let start = block.as_ptr().addr();
-    let name = header.name.as_ptr().addr() - start;
-    let colon = name + header.name.len();
-    let value = if header.value.is_empty() {
-        let blanks = block[colon + 1..]
-            .iter()
-            .take_while(|byte| matches!(byte, b' ' | b'\t'));
-        colon + 1 + blanks.count()
-    } else {
-        header.value.as_ptr().addr() - start
-    };
-    let mut end = value + header.value.len();
-    while matches!(block.get(end), Some(b' ' | b'\t')) {
-        end += 1;
-    }
-    (block.get(end..end + 2) == Some(b"\r\n")).then_some(Place { name, value, end })
-}
+/// The headers that framing and the connection depend on.
+const FRAMING: NameFilter = NameFilter::of(&[
+    "host",
+    "expect",
+    "upgrade",
+    "connection",
+    "proxy-connection",
+    "content-length",
+    "transfer-encoding",
+]);
 
 #[derive(Default)]
 struct FactReader {
@@ -239,12 +205,19 @@ struct FactReader {
 }
 
 impl FactReader {
-    fn read(&mut self, block: &[u8], header: &Header<'_>, place: &Place) -> Result<(), Problem> {
-        let name = header.name.as_bytes();
-        let value = header.value;
+    fn read(&mut self, block: &[u8], place: &Place) -> Result<(), Problem> {
+        let name = place.name_of(block);
         self.facts.headers += 1;
-        self.facts.counted += name.len() + place.end - place.value;
-        // Framing depends on few names: their length tells most others apart.
+        self.facts.counted += name.len() + (place.end - place.value) as usize;
+        if FRAMING.lets_through(name) {
+            self.read_framing(block, name, place)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn read_framing(&mut self, block: &[u8], name: &[u8], place: &Place) -> Result<(), Problem> {
+        let value = place.value_of(block);
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => self.facts.host = true,
             6 if name.eq_ignore_ascii_case(b"expect") => {
@@ -258,7 +231,7 @@ impl FactReader {
                 self.read_length(value, place)?;
             }
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
-                self.read_encoding(&block[place.value..place.end], place)?;
+                self.read_encoding(&block[place.value as usize..place.end as usize], place)?;
             }
             _ => {}
         }
@@ -275,25 +248,28 @@ impl FactReader {
     }
 
     fn read_length(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
-        let colon = place.name + "content-length".len();
+        let colon = place.colon as usize;
         if self.encoding {
             return Err(Problem::new(What::LengthWithEncoding, colon));
         }
         if value.is_empty() {
-            return Err(Problem::new(What::LengthEmpty, place.end + 2));
+            return Err(Problem::new(What::LengthEmpty, place.end as usize + 2));
         }
         if self.facts.content_length.is_some() {
-            return Err(Problem::new(What::LengthTwice, place.value));
+            return Err(Problem::new(What::LengthTwice, place.value as usize));
         }
         let mut length = 0_u64;
         for (index, byte) in value.iter().enumerate() {
             if !byte.is_ascii_digit() {
-                return Err(Problem::new(What::LengthChar, place.value + index));
+                return Err(Problem::new(What::LengthChar, place.value as usize + index));
             }
             length = length
                 .checked_mul(10)
                 .and_then(|length| length.checked_add(u64::from(byte - b'0')))
-                .ok_or(Problem::new(What::LengthOverflow, place.value + index))?;
+                .ok_or(Problem::new(
+                    What::LengthOverflow,
+                    place.value as usize + index,
+                ))?;
         }
         self.facts.content_length = Some(length);
         Ok(())
@@ -301,14 +277,14 @@ impl FactReader {
 
     fn read_encoding(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
         if self.facts.content_length.is_some() {
-            let colon = place.name + "transfer-encoding".len();
+            let colon = place.colon as usize;
             return Err(Problem::new(What::EncodingWithLength, colon));
         }
         if value.is_empty() {
-            return Err(Problem::new(What::EncodingEmpty, place.end + 2));
+            return Err(Problem::new(What::EncodingEmpty, place.end as usize + 2));
         }
         self.encoding = true;
-        let mut at = place.value;
+        let mut at = place.value as usize;
         for token in value.split(|byte| *byte == b',') {
             if self.facts.chunked {
                 return Err(Problem::new(What::EncodingValue, at));

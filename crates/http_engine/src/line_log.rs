@@ -17,8 +17,8 @@ use ids::Ids;
 const MOST_WAITING: usize = 1024 * 1024;
 /// Bytes of the longest line: the owner takes whole ones, and has room for that.
 const LONGEST: usize = 64 * 1024;
-const GET: &[u8] = b",\"method\":\"GET\",\"url\":\"";
-const HEAD: &[u8] = b",\"method\":\"HEAD\",\"url\":\"";
+const GET: &[u8] = b"\",\"method\":\"GET\",\"url\":\"";
+const HEAD: &[u8] = b"\",\"method\":\"HEAD\",\"url\":\"";
 const STATUS: &[u8] = b"\",\"statusCode\":";
 /// A status, and the longest duration.
 const DIGITS: usize = 3 + 24;
@@ -79,12 +79,27 @@ pub(crate) enum News {
     Due,
 }
 
+/// Who answers a request of which a line is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// The engine: its line finds room, or needs none.
+    Given,
+    /// The owner, who alone can write the line.
+    Owner,
+    /// The owner, as too many lines wait.
+    Full,
+}
+
 struct Writer {
     plan: LinePlan,
     stamp: Stamp,
     ids: Ids,
     /// Of a line with an empty URL, at most.
     longest: usize,
+    /// What lines begin with, up to the id, at this level and in this millisecond.
+    opening: (usize, Vec<u8>),
+    /// What is between the URL and the response time, for this status.
+    middle: (u16, Vec<u8>),
 }
 
 /// The lines of one server.
@@ -105,16 +120,19 @@ impl LineLog {
         self.writer = plan.map(Writer::new);
     }
 
-    /// Whether an answer with that status may be given: its line finds room, or needs none.
-    pub fn admits(&self, status: u16, url: &[u8]) -> bool {
+    /// Whether an answer with that status may be given.
+    pub fn admission(&self, status: u16, url: &[u8]) -> Admission {
         let Some(writer) = &self.writer else {
-            return false;
+            return Admission::Owner;
         };
         let room = writer.longest + 2 * url.len();
-        !self.is_held
-            && *writer.begin(status) != Begin::Owner
-            && room <= LONGEST
-            && self.lines.len() + room <= MOST_WAITING
+        if self.is_held || *writer.begin(status) == Begin::Owner || room > LONGEST {
+            Admission::Owner
+        } else if self.lines.len() + room > MOST_WAITING {
+            Admission::Full
+        } else {
+            Admission::Given
+        }
     }
 
     /// No more answers: what the owner takes next are the last lines.
@@ -186,43 +204,73 @@ impl Writer {
             ids: Ids::new(&plan.id_prefix),
             plan,
             longest,
+            opening: (0, Vec::new()),
+            middle: (0, Vec::new()),
         }
     }
 
     fn begin(&self, status: u16) -> &Begin {
-        &self.plan.begins[usize::from(status >= 400) + usize::from(status >= 500)]
+        &self.plan.begins[level_of(status)]
     }
 
     fn write(&mut self, answered: &Answered<'_>, into: &mut Vec<u8>) -> bool {
         let status = answered.status;
-        let Begin::Bytes(begin) = self.begin(status) else {
+        let level = level_of(status);
+        let now = Instant::now();
+        if self.opening.0 != level || !self.stamp.is_of(now) {
+            self.open(level, now);
+        }
+        if self.opening.1.is_empty() {
             return false;
-        };
+        }
+        if self.middle.0 != status {
+            self.set_middle(status);
+        }
         into.reserve(self.longest + 2 * answered.url.len());
-        into.extend_from_slice(begin);
-        let plan = &self.plan;
-        into.extend_from_slice(&plan.before_time);
-        into.extend_from_slice(self.stamp.now());
-        into.extend_from_slice(&plan.before_id);
-        into.push(b'"');
+        into.extend_from_slice(&self.opening.1);
         match answered.id.filter(|id| ids::is_safe(id)) {
             Some(id) => into.extend_from_slice(id),
             None => self.ids.push_next(into),
         }
-        into.push(b'"');
         into.extend_from_slice(if answered.is_head { HEAD } else { GET });
         push_quoted(into, answered.url);
-        into.extend_from_slice(STATUS);
-        push_decimal(into, status.into());
-        into.extend_from_slice(&plan.before_duration);
-        let nanos = answered.since.elapsed().as_nanos();
+        into.extend_from_slice(&self.middle.1);
+        let nanos = now.saturating_duration_since(answered.since).as_nanos();
         let micros = u64::try_from((nanos + 500) / 1000).unwrap_or(u64::MAX);
         push_decimal(into, micros / 1000);
         into.push(b'.');
         push_thousandths(into, micros % 1000);
-        into.extend_from_slice(&plan.ends[usize::from(status >= 500)]);
+        into.extend_from_slice(&self.plan.ends[usize::from(status >= 500)]);
         true
     }
+
+    /// Writes the opening; it is empty where no line is written.
+    fn open(&mut self, level: usize, now: Instant) {
+        let plan = &self.plan;
+        let time = self.stamp.look(now);
+        let (of, opening) = &mut self.opening;
+        *of = level;
+        opening.clear();
+        if let Begin::Bytes(begin) = &plan.begins[level] {
+            for piece in [begin, &plan.before_time[..], time, &plan.before_id, b"\""] {
+                opening.extend_from_slice(piece);
+            }
+        }
+    }
+
+    fn set_middle(&mut self, status: u16) {
+        let (of, middle) = &mut self.middle;
+        *of = status;
+        middle.clear();
+        middle.extend_from_slice(STATUS);
+        push_decimal(middle, status.into());
+        middle.extend_from_slice(&self.plan.before_duration);
+    }
+}
+
+/// The index of the level that answers of a status have.
+fn level_of(status: u16) -> usize {
+    usize::from(status >= 400) + usize::from(status >= 500)
 }
 
 /// The characters of a JSON string; a URL is printable.

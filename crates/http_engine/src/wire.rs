@@ -297,10 +297,12 @@ pub mod answer_count {
     pub const BYTES: usize = 6;
     /// What they may take up.
     pub const MAX_BYTES: usize = 7;
+    /// Requests that the owner got because there was no room for their lines.
+    pub const LOG_FULL: usize = 8;
     /// Where the counts of the outcomes begin.
-    pub const OUTCOMES: usize = 8;
+    pub const OUTCOMES: usize = 9;
     /// Where they end.
-    pub const WORDS: usize = 22;
+    pub const WORDS: usize = 23;
     /// What they may take up unless the owner says otherwise.
     pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
 }

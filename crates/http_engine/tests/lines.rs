@@ -6,7 +6,7 @@ mod owner;
 
 use std::net::TcpStream;
 
-use http_engine::wire::request;
+use http_engine::wire::{answer_count, request};
 use http_engine::{Begin, Clock, Fill, KeptAnswer, LinePlan, Parts, ServerSettings};
 use owner::{Event, Owner, fill, read_exactly, send};
 
@@ -98,6 +98,8 @@ fn the_owner_gets_the_request_when_there_is_no_room_for_its_line_and_only_then()
     send(&mut client, GET);
     let request = owner.next_request();
     assert_eq!(request.url, "/kept");
+    let counts = owner.engine.answer_counts(owner.server);
+    assert_eq!(counts[answer_count::LOG_FULL], 1);
     assert_eq!(take(&mut owner).len(), MEBIBYTE / 61_000);
     let mut client = owner.connect();
     hit(&mut owner, &mut client);

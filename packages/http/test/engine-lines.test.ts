@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -206,6 +207,7 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
           assert.equal(await served.ask('/'), 200);
         }
         assert.ok(requests > 0, 'the engine has answered all of them');
+        assert.equal(served.answers.stats().logFull, requests);
         assert.equal(sink.take().length + requests, 160);
         const before = requests;
         await served.ask('/');
@@ -293,6 +295,66 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
       await sleep(10);
     }
     assert.equal(chunks.join('').split('\n').length, 51);
+  });
+
+  describe('for a destination of pino that gathers them', () => {
+    const gathering = async (minLength: number) => {
+      const folder = await mkdtemp(join(tmpdir(), 'redline-lines-'));
+      const dest = join(folder, 'log');
+      const stream = pino.destination({ dest, sync: false, minLength });
+      await once(stream, 'ready');
+      const writes: number[] = [];
+      stream.on('write', (bytes: number) => void writes.push(bytes));
+      const written = async (): Promise<string[]> =>
+        (await readFile(dest, 'utf8')).split('\n').slice(0, -1);
+      const remove = async (): Promise<void> => {
+        stream.destroy();
+        await rm(folder, { recursive: true });
+      };
+      return { stream, writes, written, [Symbol.asyncDispose]: remove };
+    };
+
+    test('are as many as it gathers', async () => {
+      await using served = await serve(none);
+      await using log = await gathering(8_000);
+      served.log(engineLines(pino({ base: { filler: 'x'.repeat(800) } }, log.stream)));
+      served.keep('/');
+      for (let count = 0; count < 40; count += 1) await served.ask('/');
+      log.stream.flushSync();
+      assert.equal((await log.written()).length, 40);
+      assert.ok(log.writes.length <= 5, `${log.writes}`);
+    });
+
+    test('come before a line of JavaScript that is written after them', async () => {
+      await using served = await serve(none);
+      await using log = await gathering(8_000);
+      const logger = pino({ base: null }, log.stream);
+      served.log(engineLines(logger));
+      served.keep('/first');
+      served.keep('/second');
+      await served.ask('/first');
+      logger.info('between');
+      await served.ask('/second');
+      logger.flush();
+      for (let waited = 0; log.writes.length === 0 && waited < 5000; waited += 5) await sleep(5);
+      const lines = (await log.written()).map((line) => JSON.parse(line));
+      assert.deepEqual(
+        lines.map(({ url, msg }) => url ?? msg),
+        ['/first', 'between', '/second'],
+      );
+    });
+
+    test('wait no longer than a moment for others', async () => {
+      await using served = await serve(none);
+      const chunks: string[] = [];
+      const write = (text: string): void => void chunks.push(text);
+      const stream = { fd: 1, sync: false, minLength: 8_000, write };
+      served.log(engineLines(pino({}, stream)));
+      served.keep('/');
+      await served.ask('/');
+      for (let waited = 0; chunks.length === 0 && waited < 5000; waited += 5) await sleep(5);
+      assert.equal(chunks.join('').split('\n').length, 2);
+    });
   });
 });
 

@@ -1,10 +1,12 @@
 //! The time of a line, made once a millisecond.
 
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{push_decimal, push_thousandths};
 use crate::date::civil;
+
+const NANOS_A_MILLI: u32 = 1_000_000;
 
 /// How a line has its time: those of `pino.stdTimeFunctions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub(super) struct Stamp {
     clock: Clock,
     millis: u64,
     text: Vec<u8>,
+    /// When its millisecond is over.
+    until: Option<Instant>,
 }
 
 impl Stamp {
@@ -35,14 +39,22 @@ impl Stamp {
             clock,
             millis: u64::MAX,
             text: Vec::with_capacity(Self::LONGEST),
+            until: None,
         }
     }
 
-    pub fn now(&mut self) -> &[u8] {
-        if self.clock != Clock::None {
-            self.at(now_ms());
-        }
-        &self.text
+    /// Whether the text is still that of `now`: the clock of the system need not be asked.
+    pub fn is_of(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now < until)
+    }
+
+    /// The time now, which is `now` by the other clock.
+    pub fn look(&mut self, now: Instant) -> &[u8] {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        let time = time.unwrap_or_default();
+        let passed = time.subsec_nanos() % NANOS_A_MILLI;
+        self.until = Some(now + Duration::from_nanos(u64::from(NANOS_A_MILLI - passed)));
+        self.at(time.as_millis() as u64)
     }
 
     pub(super) fn at(&mut self, millis: u64) -> &[u8] {
@@ -73,11 +85,6 @@ fn push_iso(into: &mut Vec<u8>, millis: u64) {
     );
     push_thousandths(into, millis % 1000);
     into.push(b'Z');
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_millis() as u64)
 }
 
 /// Something that differs, and is never 0.

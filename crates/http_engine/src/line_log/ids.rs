@@ -7,9 +7,24 @@ pub(super) const MOST_CHARACTERS: usize = 128;
 
 /// Whether an id of a client may be used: no spaces, quotes, commas or control characters, as `@redline/nest` has it.
 pub(super) fn is_safe(id: &[u8]) -> bool {
-    let is_good = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.:/+=@~-".contains(byte);
-    (1..=MOST_CHARACTERS).contains(&id.len()) && id.iter().all(is_good)
+    (1..=MOST_CHARACTERS).contains(&id.len()) && id.iter().all(|byte| IS_SAFE[*byte as usize])
 }
+
+const IS_SAFE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let others = b"_.:/+=@~-";
+    let mut at = 0;
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// Ids of a prefix and a counter. The counter's upper part is made a text once in a thousand ids.
 pub(super) struct Ids {

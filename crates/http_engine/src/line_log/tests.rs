@@ -143,10 +143,10 @@ fn a_level_that_is_off_has_no_line_and_one_that_only_the_owner_can_write_no_answ
         ],
         ..plan()
     });
-    assert!(log.admits(304, b"/"));
+    assert_eq!(log.admission(304, b"/"), Admission::Given);
     assert_eq!(log.write(&answered("/", 304, None)), News::Nothing);
-    assert!(!log.admits(400, b"/"));
-    assert!(log.admits(500, b"/"));
+    assert_eq!(log.admission(400, b"/"), Admission::Owner);
+    assert_eq!(log.admission(500, b"/"), Admission::Given);
     assert!(log.is_empty());
 }
 
@@ -187,7 +187,7 @@ fn a_full_log_admits_nothing_until_lines_are_taken_and_they_are_taken_whole() {
     let mut log = log(plan());
     let mut written = 0;
     let url = format!("/{}", "\"".repeat(400));
-    while log.admits(200, url.as_bytes()) {
+    while log.admission(200, url.as_bytes()) == Admission::Given {
         log.write(&answered(&url, 200, None));
         written += 1;
         assert!(log.lines.len() <= MOST_WAITING);
@@ -196,14 +196,12 @@ fn a_full_log_admits_nothing_until_lines_are_taken_and_they_are_taken_whole() {
     let mut into = vec![0; 10_000];
     let length = log.take(&mut into);
     assert_eq!(into[length - 1], b'\n');
-    assert!(log.admits(200, url.as_bytes()));
+    assert_eq!(log.admission(200, url.as_bytes()), Admission::Given);
     let first = memchr::memchr_iter(b'\n', &into[..length]).count();
     assert_eq!(first + taken(&mut log).lines().count(), written);
-    assert!(log.admits(200, &[b'a'; 30 * 1024]));
-    assert!(
-        !log.admits(200, &[b'a'; 33 * 1024]),
-        "a line longer than the owner has room for"
-    );
+    assert_eq!(log.admission(200, &[b'a'; 30 * 1024]), Admission::Given);
+    // Longer than the owner has room for.
+    assert_eq!(log.admission(200, &[b'a'; 33 * 1024]), Admission::Owner);
     // A line that does not fit is not cut.
     log.write(&answered(&url, 200, None));
     assert_eq!(log.take(&mut [0; 100]), 0);
@@ -215,7 +213,7 @@ fn a_held_log_admits_nothing_and_keeps_its_lines() {
     let mut log = log(plan());
     log.write(&answered("/", 200, None));
     log.hold();
-    assert!(!log.admits(200, b"/"));
+    assert_eq!(log.admission(200, b"/"), Admission::Owner);
     assert_eq!(taken(&mut log).lines().count(), 1);
 }
 

@@ -43,6 +43,8 @@ export interface AnswerStats {
   readonly staleHits: number;
   /** Of those: with 304. */
   readonly notModified: number;
+  /** Requests that went to JavaScript because a mebibyte of log lines waited: the reader of the log is slow or stuck. */
+  readonly logFull: number;
   readonly kept: number;
   /** Offered for the first time. */
   readonly first: number;
@@ -205,6 +207,7 @@ export class ServerAnswers implements Answers {
       hits: count(ANSWER_COUNT.HITS),
       staleHits: count(ANSWER_COUNT.STALE_HITS),
       notModified: count(ANSWER_COUNT.NOT_MODIFIED),
+      logFull: count(ANSWER_COUNT.LOG_FULL),
       kept: count(ANSWER_COUNT.OUTCOMES + OUTCOME.KEPT),
       first: count(ANSWER_COUNT.OUTCOMES + OUTCOME.FIRST),
       refused,

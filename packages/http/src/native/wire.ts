@@ -296,10 +296,12 @@ export const ANSWER_COUNT = {
   BYTES: 6,
   /** What they may take up. */
   MAX_BYTES: 7,
+  /** Requests that the owner got because there was no room for their lines. */
+  LOG_FULL: 8,
   /** Where the counts of the outcomes begin. */
-  OUTCOMES: 8,
+  OUTCOMES: 9,
   /** Where they end. */
-  WORDS: 22,
+  WORDS: 23,
   /** What they may take up unless the owner says otherwise. */
   DEFAULT_MAX_BYTES: 67108864,
 } as const;

@@ -1,0 +1,276 @@
+//! The lines of a header block.
+//!
+//! Nearly all blocks have few lines and no tabs: these are read in one pass that looks at sixteen bytes at a time. Everything
+//! else is httparse's.
+
+use httparse::{EMPTY_HEADER, Header};
+
+/// Lines of a block that is read in one pass. Browsers send fewer.
+const FEW: usize = 32;
+/// Headers that httparse gets room for at first.
+const USUAL: usize = 64;
+
+/// Where a header lies in its block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where the name begins.
+    pub name: u32,
+    pub colon: u32,
+    /// Where the value begins; of an empty one, where its line ends.
+    pub value: u32,
+    pub value_end: u32,
+    /// Behind the value and its trailing white space.
+    pub end: u32,
+}
+
+impl Place {
+    pub fn name_of(self, block: &[u8]) -> &[u8] {
+        &block[self.name as usize..self.colon as usize]
+    }
+
+    pub fn value_of(self, block: &[u8]) -> &[u8] {
+        &block[self.value as usize..self.value_end as usize]
+    }
+}
+
+/// Gives the headers of a block that ends in its empty line to `each`. `None` if there is anything wrong with it as text: then
+/// `each` has had none of them.
+pub(crate) fn read<E>(
+    block: &[u8],
+    mut each: impl FnMut(Place) -> Result<(), E>,
+) -> Option<Result<(), E>> {
+    let mut places = [Place::default(); FEW];
+    if let Some(count) = read_plain(block, &mut places) {
+        return Some(places[..count].iter().try_for_each(|place| each(*place)));
+    }
+    let mut few = [EMPTY_HEADER; USUAL];
+    let mut many = Vec::new();
+    let parsed = match httparse::parse_headers(block, &mut few) {
+        Err(httparse::Error::TooManyHeaders) => {
+            many.resize(memchr::memchr_iter(b'\n', block).count(), EMPTY_HEADER);
+            httparse::parse_headers(block, &mut many)
+        }
+        parsed => parsed,
+    };
+    let Ok(httparse::Status::Complete((length, headers))) = parsed else {
+        return None;
+    };
+    if length != block.len() || headers.iter().any(|header| place(block, header).is_none()) {
+        return None;
+    }
+    let mut places = headers.iter().filter_map(|header| place(block, header));
+    Some(places.try_for_each(each))
+}
+
+/// How many headers there are, if the block is good and plain: no tab, no white space around a name, not too many lines.
+fn read_plain(block: &[u8], into: &mut [Place; FEW]) -> Option<usize> {
+    let mut count = 0;
+    let mut start = 0;
+    loop {
+        let end = start + memchr::memchr(b'\n', &block[start..])?.checked_sub(1)?;
+        if block[end] != b'\r' {
+            return None;
+        }
+        if end == start {
+            break;
+        }
+        *into.get_mut(count)? = line(block, start, end)?;
+        count += 1;
+        start = end + 2;
+    }
+    let is_whole = start + 2 == block.len();
+    // Each line has two, and no other byte of the block may be one.
+    (is_whole && controls(block) == 2 * (count + 1)).then_some(count)
+}
+
+fn line(block: &[u8], start: usize, end: usize) -> Option<Place> {
+    let text = &block[start..end];
+    let length = find_colon(text)?;
+    let name = &text[..length];
+    // All of them, without a branch for each.
+    let is_name = name
+        .iter()
+        .fold(true, |so_far, byte| so_far & IS_TOKEN[*byte as usize]);
+    if length == 0 || !is_name {
+        return None;
+    }
+    let colon = start + length;
+    let mut value = colon + 1;
+    while value < end && block[value] == b' ' {
+        value += 1;
+    }
+    let mut value_end = end;
+    while value_end > value && block[value_end - 1] == b' ' {
+        value_end -= 1;
+    }
+    Some(Place {
+        name: start as u32,
+        colon: colon as u32,
+        value: value as u32,
+        value_end: value_end as u32,
+        end: end as u32,
+    })
+}
+
+/// Where the first colon is. Names are short: a search that is made for long texts takes longer to begin.
+fn find_colon(text: &[u8]) -> Option<usize> {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    let (words, rest) = text.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        // Bytes that are zero where there was a colon; the lowest that is found is right (Hacker's Delight, section 6-1).
+        let word = u64::from_le_bytes(*word) ^ (EACH * b':' as u64);
+        let found = word.wrapping_sub(EACH) & !word & (EACH << 7);
+        if found != 0 {
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = rest.iter().position(|byte| *byte == b':')?;
+    Some(words.len() * 8 + at)
+}
+
+/// How many control characters there are.
+fn controls(bytes: &[u8]) -> usize {
+    // Summed in a byte, so that a compiler adds sixteen at a time; so many fit.
+    const PART: usize = 128;
+    let count = |part: &[u8]| {
+        let is_control = |byte: &u8| u8::from(*byte < 0x20 || *byte == 0x7f);
+        usize::from(part.iter().map(is_control).sum::<u8>())
+    };
+    let (parts, rest) = bytes.as_chunks::<PART>();
+    parts.iter().map(|part| count(part)).sum::<usize>() + count(rest)
+}
+
+/// Where httparse has found a header; `None` when its line does not end in CRLF, which it lets through.
+fn place(block: &[u8], header: &Header<'_>) -> Option<Place> {
+    let start = block.as_ptr().addr();
+    let name = header.name.as_ptr().addr() - start;
+    let colon = name + header.name.len();
+    let value = if header.value.is_empty() {
+        let blanks = block[colon + 1..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'));
+        colon + 1 + blanks.count()
+    } else {
+        header.value.as_ptr().addr() - start
+    };
+    let value_end = value + header.value.len();
+    let mut end = value_end;
+    while matches!(block.get(end), Some(b' ' | b'\t')) {
+        end += 1;
+    }
+    (block.get(end..end + 2) == Some(b"\r\n")).then_some(Place {
+        name: name as u32,
+        colon: colon as u32,
+        value: value as u32,
+        value_end: value_end as u32,
+        end: end as u32,
+    })
+}
+
+/// The characters of a name (RFC 9110, section 5.6.2).
+const IS_TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let others = b"!#$%&'*+-.^_`|~";
+    let mut at = 0;
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(block: &[u8]) -> Option<Vec<Place>> {
+        let mut places = [Place::default(); FEW];
+        read_plain(block, &mut places).map(|count| places[..count].to_vec())
+    }
+
+    /// As httparse finds them.
+    fn parsed(block: &[u8]) -> Option<Vec<Place>> {
+        let mut headers = [EMPTY_HEADER; USUAL];
+        let Ok(httparse::Status::Complete((length, headers))) =
+            httparse::parse_headers(block, &mut headers)
+        else {
+            return None;
+        };
+        let places = headers.iter().map(|header| place(block, header));
+        places
+            .collect::<Option<_>>()
+            .filter(|_| length == block.len())
+    }
+
+    const BLOCK: &[u8] = b"Host: a\r\nX-Empty:\r\nX-Blank:   \r\nX-Wide:   b c  \r\nA:d\r\n\r\n";
+
+    #[test]
+    fn plain_blocks_are_read_as_httparse_reads_them() {
+        assert_eq!(plain(BLOCK), parsed(BLOCK));
+        assert_eq!(plain(BLOCK).map(|places| places.len()), Some(5));
+        assert_eq!(plain(b"\r\n"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn whatever_byte_stands_anywhere_nothing_is_taken_that_httparse_refuses() {
+        for at in 0..BLOCK.len() {
+            for byte in 0..=255 {
+                let mut block = BLOCK.to_vec();
+                block[at] = byte;
+                let found = plain(&block);
+                if found.is_some() {
+                    assert_eq!(found, parsed(&block), "byte {byte} at {at}");
+                } else if byte > b' ' && byte != 0x7f && parsed(&block).is_some() {
+                    panic!("byte {byte} at {at} is not plain");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_without_its_end_is_not_plain() {
+        for length in 0..BLOCK.len() {
+            assert_eq!(plain(&BLOCK[..length]), None, "{length} bytes");
+        }
+        assert_eq!(plain(b"A: b\r\n\r\nC: d\r\n\r\n"), None);
+    }
+
+    #[test]
+    fn the_first_colon_is_found_wherever_it_is() {
+        for length in 0..40 {
+            let mut text = vec![b';'; length];
+            assert_eq!(find_colon(&text), None);
+            for at in (0..length).rev() {
+                text[at] = b':';
+                assert_eq!(find_colon(&text), Some(at));
+            }
+        }
+    }
+
+    #[test]
+    fn controls_are_counted_in_blocks_of_any_length() {
+        for length in 0..600 {
+            let text = vec![b'\n'; length];
+            assert_eq!(controls(&text), length);
+            assert_eq!(controls(&vec![b'~'; length]), 0);
+        }
+    }
+
+    #[test]
+    fn many_lines_are_read_too() {
+        let block = format!("{}\r\n", "A: b\r\n".repeat(100));
+        assert_eq!(plain(block.as_bytes()), None);
+        let mut count = 0;
+        let read = read(block.as_bytes(), |place| {
+            assert_eq!(place.value_of(block.as_bytes()), b"b");
+            count += 1;
+            Ok::<(), ()>(())
+        });
+        assert_eq!((read, count), (Some(Ok(())), 100));
+    }
+}

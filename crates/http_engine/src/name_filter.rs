@@ -1,0 +1,47 @@
+//! Rules names out.
+
+/// Knows the length and the first letter of some header names: that rules out most others without a look at the rest.
+pub(crate) struct NameFilter([u32; 32]);
+
+impl NameFilter {
+    pub const fn of(names: &[&str]) -> Self {
+        let mut letters = [0; 32];
+        let mut at = 0;
+        while at < names.len() {
+            let name = names[at].as_bytes();
+            letters[name.len()] |= 1 << letter(name[0]);
+            at += 1;
+        }
+        Self(letters)
+    }
+
+    /// Whether it could be one of them, in whatever case. Never empty.
+    pub fn lets_through(&self, name: &[u8]) -> bool {
+        match self.0.get(name.len()) {
+            Some(letters) => letters >> letter(name[0]) & 1 == 1,
+            None => false,
+        }
+    }
+}
+
+/// The same for a letter in either case.
+const fn letter(byte: u8) -> u32 {
+    byte as u32 & 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NameFilter;
+
+    #[test]
+    fn the_names_get_through_and_few_others() {
+        let filter = NameFilter::of(&["host", "expect", "upgrade"]);
+        for name in ["Host", "HOST", "expect", "Upgrade"] {
+            assert!(filter.lets_through(name.as_bytes()), "{name}");
+        }
+        let long = "h".repeat(32);
+        for name in ["accept", "cookie", "range", "h", &long] {
+            assert!(!filter.lets_through(name.as_bytes()), "{name}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { byHandTable } from './by-hand-table.ts';
 import { cacheHitTable } from './cache-hit-table.ts';
+import { cachedPeersTables } from './cached-peers-table.ts';
 import { httpTables } from './http-tables.ts';
 import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
 import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
@@ -64,6 +65,10 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
 if (existsSync(join(root, 'benchmarks/results/http.json'))) {
   const http: BenchResult = readJson('benchmarks/results/http.json');
   replaceBlock('packages/http/README.md', 'http', httpTables(http));
+}
+const cachedPeers = readResult('cached-peers');
+if (cachedPeers !== undefined) {
+  replaceBlock('packages/response-cache/README.md', 'cached-peers', cachedPeersTables(cachedPeers));
 }
 const frameworks = readResult('frameworks');
 if (frameworks !== undefined) {

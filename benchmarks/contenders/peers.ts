@@ -12,6 +12,10 @@ export const peers: Record<string, { note: string; needs: Need[] }> = {
     note: '`answersOf(server)`, lines of the engine',
     needs: ['addon', 'redis-server'],
   },
+  'redline-threads': {
+    note: '`runThreads(2)`, one store',
+    needs: ['addon', 'redis-server'],
+  },
   'redline-memory': {
     note: 'Fastify on the engine, `tieredStore`',
     needs: ['addon', 'redis-server'],

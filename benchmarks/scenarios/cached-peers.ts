@@ -1,5 +1,5 @@
 // A thousand cached products, each response with its line in a log: proxies that cache, other runtimes in front of Redis, and
-// ours. Variants are named CONTENDER/LOAD; what is charged to one is the CPU of all its processes, its own Redis included.
+// ours. Variants are named CONTENDER/GROUP; what is charged to one is the CPU of all its processes, its own Redis included.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineConfig, type RequestConfig } from '@redline/lab';
+import { defineConfig, type LoadConfig, type RequestConfig } from '@redline/lab';
 import { obtainPeers, peers } from '../contenders/peers.ts';
 import { browserHeaders, product } from '../requests.ts';
 import { zipf } from '../zipf.ts';
@@ -18,15 +18,46 @@ const count = 1_000;
 const mostTries = 400;
 const pathOf = (id: number): string => `/products/${id}`;
 
-const loads: Record<
-  string,
-  { title: string; headersOf: (draw: number) => Record<string, string> }
-> = {
-  varied: {
-    title: 'a thousand products by the law of Zipf, headers of browsers that differ each time',
+/** Headers of a request, for the number of its draw. */
+type HeadersOf = (draw: number) => Record<string, string>;
+
+interface Group {
+  title: string;
+  headersOf: HeadersOf;
+  contenders: string[];
+  load?: LoadConfig;
+}
+
+const VARIED = 'headers of browsers that differ each time';
+
+/** What is compared with what. Few at a time: those of a group are interleaved, and a restart of it takes half a minute. */
+const groups: Record<string, Group> = {
+  proxies: {
+    title: `proxies that cache; ${VARIED}`,
     headersOf: variedHeaders,
+    contenders: ['redline-engine', 'nginx', 'haproxy', 'varnish'],
   },
-  minimal: { title: 'the same with nothing but Host', headersOf: () => ({}) },
+  runtimes: {
+    title: `other runtimes in front of Redis; ${VARIED}`,
+    headersOf: variedHeaders,
+    contenders: ['redline-engine', 'axum-default', 'axum-tuned', 'go-redis', 'rueidis', 'bun'],
+  },
+  javascript: {
+    title: `hits in JavaScript beside axum; ${VARIED}`,
+    headersOf: variedHeaders,
+    contenders: ['axum-default', 'redline-memory', 'redline-redis', 'fastify-ioredis'],
+  },
+  minimal: {
+    title: 'no header but Host',
+    headersOf: () => ({}),
+    contenders: ['redline-engine', 'nginx', 'haproxy', 'varnish', 'axum-default', 'axum-tuned'],
+  },
+  threads: {
+    title: `one thread and two, on cores that they share with the load; ${VARIED}`,
+    headersOf: variedHeaders,
+    contenders: ['redline-engine', 'redline-threads'],
+    load: { pin: false },
+  },
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-bench-peers-'));
@@ -38,29 +69,30 @@ export default defineConfig({
   // The sender of the open loop is Node: beyond this it would measure itself.
   load: { connections: 64, openLoopRps: 1_000 },
   precision: { restarts: 5, blocks: 2, sliceMs: 200, warmupMs: 3_000, latencyMs: 200 },
-  quick: { restarts: 1, blocks: 2, sliceMs: 150, warmupMs: 1_500, latencyMs: 100 },
+  quick: { restarts: 1, blocks: 4, sliceMs: 150, warmupMs: 1_500, latencyMs: 100 },
   groups: Object.fromEntries(
-    Object.entries(loads).map(([load, { title, headersOf }]) => {
+    Object.entries(groups).map(([group, { title, headersOf, load }]) => {
       const requests = zipf(count, 4_096).map((id, draw): RequestConfig => ({
         path: pathOf(id),
         headers: headersOf(draw),
       }));
-      return [load, { title, requests }];
+      const whole = `A thousand products by the law of Zipf, ${title}`;
+      return [group, { title: whole, requests, ...(load && { load }) }];
     }),
   ),
-  variants: Object.keys(loads).flatMap((load) =>
-    Object.entries(peers).map(([name, { note }]) => ({
-      name: `${name}/${load}`,
-      note,
-      group: load,
+  variants: Object.entries(groups).flatMap(([group, { contenders }]) =>
+    contenders.map((name) => ({
+      name: `${name}/${group}`,
+      note: peers[name]!.note,
+      group,
       command: ['node', program, name],
     })),
   ),
 
   async setup() {
     const { programs, env, missing } = await obtainPeers();
-    const skip = Object.keys(loads).flatMap((load) =>
-      Object.entries(missing).map(([name, reason]) => [`${name}/${load}`, reason]),
+    const skip = Object.keys(groups).flatMap((group) =>
+      Object.entries(missing).map(([name, reason]) => [`${name}/${group}`, reason]),
     );
     const origin = await startOrigin();
     const emptying = setInterval(removeLongLogs, 5_000);

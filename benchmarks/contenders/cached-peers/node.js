@@ -1,4 +1,4 @@
-// The cached route on Node: `node.js CONTENDER`, with the Redis in REDIS_URL and lines in LOG.
+// The cached route on Node: `node.js CONTENDER`, or one thread of CONTENDER in the environment, with the Redis in REDIS_URL and lines in LOG.
 import { once } from 'node:events';
 import process from 'node:process';
 import { answersOf, createServer, serverFactory } from '@redline/http';
@@ -9,12 +9,12 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { json, productOf } from './products.js';
 
-const { HOST, PORT, REDIS_URL, LOG } = process.env;
+const { HOST, PORT, REDIS_URL, LOG, CONTENDER = process.argv[2] } = process.env;
 const freshMs = 3_600_000;
 // As nginx has it: 64 KiB, or what is there after a second. Where each line is a string, pino measures all that it has gathered
 // for each: there more than a page takes longer.
 const gathered =
-  process.argv[2] === 'redline-engine'
+  CONTENDER === 'redline-engine'
     ? { minLength: 64 * 1_024, maxWrite: 128 * 1_024 }
     : { minLength: 4_096 };
 const destination = { dest: LOG, sync: false, periodicFlush: 1_000, ...gathered };
@@ -29,7 +29,7 @@ const servers = {
   'redline-memory': () => onFastify({ serverFactory }, cached(tieredStore(redis))),
   'redline-engine': inTheEngine,
 };
-await servers[process.argv[2]]();
+await servers[CONTENDER]();
 
 function cached(store) {
   const cache = new JsonCache({ store, ttl: freshMs });

@@ -33,6 +33,7 @@ const contenders = {
   'go-redis': () => withRedis(programs['go-cached'], 'go-redis'),
   rueidis: () => withRedis(programs['go-cached'], 'rueidis'),
   bun: () => withRedis(programs.bun, beside('bun.js')),
+  'redline-threads': () => withRedis(process.execPath, beside('threads.js')),
 };
 const node = () => withRedis(process.execPath, beside('node.js'), name);
 

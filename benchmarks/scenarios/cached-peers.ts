@@ -69,7 +69,7 @@ export default defineConfig({
   // The sender of the open loop is Node: beyond this it would measure itself.
   load: { connections: 64, openLoopRps: 1_000 },
   precision: { restarts: 5, blocks: 2, sliceMs: 200, warmupMs: 3_000, latencyMs: 200 },
-  quick: { restarts: 1, blocks: 4, sliceMs: 150, warmupMs: 1_500, latencyMs: 100 },
+  quick: { restarts: 1, blocks: 2, sliceMs: 150, warmupMs: 1_500, latencyMs: 100 },
   groups: Object.fromEntries(
     Object.entries(groups).map(([group, { title, headersOf, load }]) => {
       const requests = zipf(count, 4_096).map((id, draw): RequestConfig => ({

@@ -4,7 +4,7 @@ const BYTES = 64 * 1024;
 /** Between looks at a stream that takes no more. */
 const RETRY_MS = 25;
 /** How long lines wait for others where a stream gathers them. */
-const GATHER_MS = 100;
+const GATHER_MS = 25;
 
 /** What is used of pino's destinations, its transports and Node's own streams; each has some of it. */
 export interface LineStream {

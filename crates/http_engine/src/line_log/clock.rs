@@ -6,8 +6,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::{push_decimal, push_thousandths};
 use crate::date::civil;
 
-const NANOS_A_MILLI: u32 = 1_000_000;
-
 /// How a line has its time: those of `pino.stdTimeFunctions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
@@ -52,9 +50,9 @@ impl Stamp {
     pub fn look(&mut self, now: Instant) -> &[u8] {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.unwrap_or_default();
-        let passed = time.subsec_nanos() % NANOS_A_MILLI;
-        self.until = Some(now + Duration::from_nanos(u64::from(NANOS_A_MILLI - passed)));
-        self.at(time.as_millis() as u64)
+        let millis = time.as_millis() as u64;
+        self.until = Some(now + (Duration::from_millis(millis + 1) - time));
+        self.at(millis)
     }
 
     pub(super) fn at(&mut self, millis: u64) -> &[u8] {

@@ -28,8 +28,16 @@ const names: Record<string, string> = {
   'fastify-ioredis': 'Fastify on `node:http`, ioredis',
 };
 
-/** Cached responses beside what others have for that: of packages/response-cache/README.md. */
-export function cachedPeersTables(result: BenchResult): string {
+/**
+ * Cached responses beside what others have for that: of packages/response-cache/README.md.
+ * @param parts One run, or several of some groups each.
+ */
+export function cachedPeersTables(parts: readonly BenchResult[]): string {
+  const result = {
+    ...parts[0]!,
+    variants: parts.flatMap(({ variants }) => variants),
+    groups: parts.flatMap(({ groups = [] }) => groups),
+  };
   return [
     `**A hit of the engine**, ${microsOf(result, 'redline-engine/proxies')} of CPU with the headers of browsers, beside what others take for the same response and its log line:`,
     engineTable(result),
@@ -110,6 +118,7 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
     'file, with an id that is new in each request. CPU is that of all processes of a contender, its own Redis included; less is better.',
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator},`,
     `${machine.pinning}; ${ofRun(restarts, blocks)}, A/A noise ± ${(Math.max(...bands) * 100).toFixed(0)} % in the worst group.`,
-    '`npm run bench -- cached-peers`; raw data: [cached-peers.json](../../benchmarks/results/cached-peers.json).',
+    '`npm run bench -- cached-peers`; raw data: [cached-peers.json](../../benchmarks/results/cached-peers.json),',
+    '[cached-peers-runtimes.json](../../benchmarks/results/cached-peers-runtimes.json).',
   ].join('\n');
 }

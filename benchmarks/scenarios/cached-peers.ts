@@ -50,7 +50,7 @@ const groups: Record<string, Group> = {
   minimal: {
     title: 'no header but Host',
     headersOf: () => ({}),
-    contenders: ['redline-engine', 'nginx', 'haproxy', 'varnish', 'axum-default', 'axum-tuned'],
+    contenders: ['redline-engine', 'nginx', 'haproxy', 'axum-default'],
   },
   threads: {
     title: `one thread and two, on cores that they share with the load; ${VARIED}`,
@@ -121,18 +121,22 @@ export default defineConfig({
       const response = await fetch(url + pathOf(id), { headers: { 'X-Request-Id': as } });
       return response.text();
     };
-    // A program that writes the lines beside its server may not be there yet.
-    for (let tries = 1; linesOf('hello').size === 0; tries++) {
-      assert.ok(tries <= mostTries, `${name} writes no line`);
-      await ask(1, `hello-${tries}`);
-      await sleep(50);
-    }
     await Promise.all(
       Array.from({ length: count }, async (_, index) => {
         const id = index + 1;
         assert.equal(await ask(id, `fill-${id}`), productOf(id), `${name}, product ${id}`);
       }),
     );
+    // Each contender is looked at once in a run: most of them keep their lines back for a second.
+    const contender = name.split('/', 1)[0]!;
+    if (verified.has(contender)) return;
+    verified.add(contender);
+    // A program that writes the lines beside its server may not be there yet.
+    for (let tries = 1; linesOf('hello').size === 0; tries++) {
+      assert.ok(tries <= mostTries, `${name} writes no line`);
+      await ask(1, `hello-${tries}`);
+      await sleep(50);
+    }
     const askedBefore = askedOfOrigin;
     const checked = 200;
     for (let id = 1; id <= checked; id++) await ask(id, `check-${id}`);
@@ -155,6 +159,7 @@ function removeLongLogs(): void {
 }
 
 let askedOfOrigin = 0;
+const verified = new Set<string>();
 
 /** What is behind the proxies. */
 async function startOrigin(): Promise<{ address: string; stop: () => void }> {

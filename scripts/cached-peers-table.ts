@@ -28,6 +28,10 @@ const names: Record<string, string> = {
   'fastify-ioredis': 'Fastify on `node:http`, ioredis',
 };
 
+const files = ['cached-peers', 'cached-peers-runtimes'].map(
+  (name) => `[${name}.json](../../benchmarks/results/${name}.json)`,
+);
+
 /**
  * Cached responses beside what others have for that: of packages/response-cache/README.md.
  * @param parts One run, or several of some groups each.
@@ -41,18 +45,15 @@ export function cachedPeersTables(parts: readonly BenchResult[]): string {
   return [
     `**A hit of the engine**, ${microsOf(result, 'redline-engine/proxies')} of CPU with the headers of browsers, beside what others take for the same response and its log line:`,
     engineTable(result),
-    `**A hit in JavaScript**, beside axum in front of Redis (${microsOf(result, 'axum-default/javascript')}):`,
-    javascriptTable(result),
-    threadsText(result),
-    describeRun(result),
-  ]
-    .filter(Boolean)
-    .join('\n\n');
+    ...javascriptTexts(result),
+    ...threadsTexts(result),
+    describeRun(result, parts.length),
+  ].join('\n\n');
 }
 
 function engineTable(result: BenchResult): string {
   const others = Object.keys(names).filter((name) =>
-    ['proxies', 'runtimes'].some((group) => find(result, `${name}/${group}`)),
+    ['proxies', 'runtimes', 'minimal'].some((group) => find(result, `${name}/${group}`)),
   );
   const rows = others.map((name) => {
     const varied = find(result, `${name}/proxies`) ?? find(result, `${name}/runtimes`);
@@ -69,27 +70,29 @@ function engineTable(result: BenchResult): string {
   return table(head, rows);
 }
 
-function javascriptTable(result: BenchResult): string {
-  const rows = Object.keys(names).flatMap((name) => {
+function javascriptTexts(result: BenchResult): string[] {
+  const axum = find(result, 'axum-default/javascript');
+  if (axum === undefined) return [];
+  const rows = Object.entries(names).flatMap(([name, title]) => {
     const variant = find(result, `${name}/javascript`);
     if (variant === undefined || variant.cpuVerdict === 'base') return [];
     const share = shareOf(variant.cpuRatio);
     return [
-      [
-        names[name]!,
-        micros(variant),
-        ratioText(share),
-        aimText(aimsInJavaScript[name], share?.value),
-      ],
+      [title, micros(variant), ratioText(share), aimText(aimsInJavaScript[name], share?.value)],
     ];
   });
-  return table(['', 'CPU', 'of that of axum', 'aim'], rows);
+  return [
+    `**A hit in JavaScript**, beside axum in front of Redis (${micros(axum)}):`,
+    table(['', 'CPU', 'of that of axum', 'aim'], rows),
+  ];
 }
 
-function threadsText(result: BenchResult): string {
+function threadsTexts(result: BenchResult): string[] {
   const two = find(result, 'redline-threads/threads');
-  if (two === undefined) return '';
-  return `**Two threads with one store** (\`runThreads(2)\`, on the cores of the load) take ${ratioText(shareOf(two.cpuRatio))} of the CPU of one for a hit, and answer ${ratioText(two.rpsRatio)} as many.`;
+  if (two === undefined) return [];
+  return [
+    `**Two threads with one store** (\`runThreads(2)\`, on the cores of the load) take ${ratioText(shareOf(two.cpuRatio))} of the CPU of one for a hit, and answer ${ratioText(two.rpsRatio)} as many.`,
+  ];
 }
 
 function aimText(aim: number | undefined, value: number | undefined): string {
@@ -110,7 +113,7 @@ function micros(variant: MeasuredVariant | undefined): string {
   return variant === undefined ? '–' : `${variant.cpuMicrosPerRequest.toFixed(1)} µs`;
 }
 
-function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): string {
+function describeRun({ machine, load, startedAt, groups = [] }: BenchResult, runs: number): string {
   const { restarts, blocks } = groups[0]!.precision;
   const bands = groups.map(({ precision }) => precision.cpuBand);
   return [
@@ -118,7 +121,6 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
     'file, with an id that is new in each request. CPU is that of all processes of a contender, its own Redis included; less is better.',
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator},`,
     `${machine.pinning}; ${ofRun(restarts, blocks)}, A/A noise ± ${(Math.max(...bands) * 100).toFixed(0)} % in the worst group.`,
-    '`npm run bench -- cached-peers`; raw data: [cached-peers.json](../../benchmarks/results/cached-peers.json),',
-    '[cached-peers-runtimes.json](../../benchmarks/results/cached-peers-runtimes.json).',
+    `\`npm run bench -- cached-peers\`; raw data: ${files.slice(0, runs).join(' and ')}.`,
   ].join('\n');
 }

@@ -66,7 +66,7 @@ function engineTable(result: BenchResult): string {
       ratioText(find(result, `${name}/minimal`)?.cpuRatio),
     ];
   });
-  const head = ['', 'CPU', 'the engine takes of it', 'aim', 'without headers'];
+  const head = ['', 'CPU', 'the engine takes of it', 'aim', 'with `Host` alone'];
   return table(head, rows);
 }
 
@@ -116,11 +116,20 @@ function micros(variant: MeasuredVariant | undefined): string {
 function describeRun({ machine, load, startedAt, groups = [] }: BenchResult, runs: number): string {
   const { restarts, blocks } = groups[0]!.precision;
   const bands = groups.map(({ precision }) => precision.cpuBand);
+  const unsteady = groups.flatMap(({ name, control }) => {
+    if (!isMeasured(control)) return [];
+    const { low, high } = control.cpuRatio;
+    if (low <= 1 && high >= 1) return [];
+    return [
+      `In the group ${name} the base takes ${ratioText(shareOf(control.cpuRatio))} of its own CPU: differences of that size do not count.`,
+    ];
+  });
   return [
     `A thousand products of 600 bytes, asked for by the law of Zipf over ${load.connections} connections; each response has a line in a log that is a`,
     'file, with an id that is new in each request. CPU is that of all processes of a contender, its own Redis included; less is better.',
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator},`,
     `${machine.pinning}; ${ofRun(restarts, blocks)}, A/A noise ± ${(Math.max(...bands) * 100).toFixed(0)} % in the worst group.`,
+    ...unsteady,
     `\`npm run bench -- cached-peers\`; raw data: ${files.slice(0, runs).join(' and ')}.`,
   ].join('\n');
 }

@@ -133,6 +133,7 @@ function perform(plan: Child, name: string, log: Log): Performance {
   const finish = () => {
     const { exitCode, signalCode, killed, connected } = child;
     events.push(['state', exitCode, signalCode, killed, connected, typeof child.pid]);
+    if (events.some(saidTooMuch)) forgetHowItEnded(events);
     for (const [index, stream] of (child.stdio ?? []).entries()) {
       // An output that ended unseen while the child runs is under "What differs": to look at it is to open it.
       if (exitCode === null && signalCode === null && !(`${name} fd ${index}` in log)) continue;
@@ -140,6 +141,21 @@ function perform(plan: Child, name: string, log: Log): Performance {
     }
   };
   return { pid: () => child.pid, closed, pending, finish };
+}
+
+function saidTooMuch(event: unknown): boolean {
+  const [what, error] = event as [string, { code?: string } | null];
+  return what === 'called back' && error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}
+
+/** It is killed when it may be about to end by itself: which comes first is chance. */
+function forgetHowItEnded(events: unknown[]): void {
+  for (const [at, event] of events.entries()) {
+    const [what, code, signal, ...rest] = event as [string, ...unknown[]];
+    const isEnd = what === 'exit' || what === 'close' || what === 'state';
+    if (isEnd && (code !== null || signal !== null))
+      events[at] = [what, 'ended or killed', ...rest];
+  }
 }
 
 function start(plan: Child, { signal }: AbortController, events: unknown[]): ChildProcess {

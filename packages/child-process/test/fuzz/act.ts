@@ -133,7 +133,8 @@ export function act({ cp, child, name, log, acts, pending }: Scene, deed: Deed, 
       if (child.connected) child.disconnect();
       return;
     case 'pipe on':
-      if (stdout) {
+      // Node never closes the output of one that could not start, once it is another's: it is under "What differs".
+      if (stdout && child.pid !== undefined) {
         const next = cp.spawn('cat', { stdio: [stdout, 'pipe', 'ignore'] });
         pending.add(next);
         next.on('close', () => pending.delete(next));

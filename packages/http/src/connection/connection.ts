@@ -167,7 +167,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     if (this.first !== response) return;
     // As Node's server does: the socket says at "finish" that it ends.
     if (response._last && this.#socket !== null) this.#socket.end();
-    this.uncorkEnded(response);
+    if (response[kDirect]) this.uncorkEnded(response);
     publishFinish(response, this);
     releaseRequest(response.req, this);
     if (this.incoming === response.req && response.req.complete) this.incoming = null;

@@ -287,7 +287,8 @@ function takeCallbacks(response: EngineResponse): Callback | undefined {
 export function finishNode(response: EngineResponse): void {
   const connection = response[kConnection];
   const flags = response._last ? END | CLOSE : END;
-  connection.uncorkEnded(response);
+  // As Node's server does: the setter uncorks it of what was corked behind the end, and later corks do not reach it.
+  (response as { socket: Socket | null }).socket = null;
   connection.native.write(response[kSequence], '', 'latin1', flags);
   nextTick(emitClose, response);
   connection.finished(response);

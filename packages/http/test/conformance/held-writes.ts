@@ -79,6 +79,25 @@ export const heldWrites: Behaviours = {
     });
     return await serving.talk(get, moment, 'FIN');
   },
+  'a response that is over has no socket to cork': async (http) => {
+    const log: unknown[] = [];
+    const left: ((response: ServerResponse) => void)[] = [
+      (response) => response.end(),
+      (response) => {
+        response.write('A');
+        response.end('B');
+        response.on('close', () => {
+          log.push(response.socket);
+          response.cork();
+        });
+      },
+      (response) => void setTimeout(() => response.end('C'), 20),
+    ];
+    await using serving = await serve(http, {}, (_, response) => left.shift()!(response));
+    const head = get.replace('GET', 'HEAD');
+    const last = get.replace('Host: a', 'Host: a\r\nConnection: close');
+    return [await serving.talk(get + head + last), log];
+  },
   'a socket that is corked in the tick of a write keeps it': (http) =>
     held(http, async (response, note, socket) => {
       response.write('A', note('write'));

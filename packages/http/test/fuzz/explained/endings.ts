@@ -106,6 +106,17 @@ export const endings: Explanation[] = [
     remedies: ({ case: of }) => [withoutBehindEnd(of, 'destroyError')],
   },
   {
+    reason:
+      'what a client sends to a socket that a handler pauses may be with the engine when the socket is destroyed; Node leaves it unread, and the kernel resets',
+    covers: ({ node, redline, case: of }) =>
+      node.end === 'reset' &&
+      redline.end === 'FIN' &&
+      node.bytes === redline.bytes &&
+      sameRequests(node, redline) &&
+      ran(of, redline).some(pauses) &&
+      ran(of, redline).some(destroys),
+  },
+  {
     reason: 'an end that throws leaves the socket as it was; Node leaves it corked',
     covers: ({ node, redline, case: of }) =>
       threwAtEnd(of, node) &&

@@ -101,8 +101,10 @@ function callersOf(
   mayCall: (frame: Frame) => boolean = ({ owner }) => owner === 'app' || owner === 'deps',
 ): Caller[] {
   const callers = new Map<string, Caller>();
-  const visit = (node: CallNode, caller: Frame | undefined): void => {
+  const visit = (node: CallNode, caller: Frame | undefined, isOurs: boolean): void => {
     if (caller !== undefined && isSought(node)) {
+      // What watches the app writes down the processes it starts.
+      if (isOurs && node.frame.name === 'appendFileSync') return;
       const key = `${caller.url}:${caller.line}:${caller.column}:${node.frame.name}`;
       const known = callers.get(key) ?? { frame: caller, callee: node.frame.name, samples: 0 };
       known.samples += node.total;
@@ -110,10 +112,13 @@ function callersOf(
       return;
     }
     const { frame } = node;
-    const isCaller = frame.url !== '' && !frame.url.startsWith(ownFolder) && mayCall(frame);
-    for (const child of node.children) visit(child, isCaller ? frame : caller);
+    const isOwn = frame.url.startsWith(ownFolder);
+    const isCaller = frame.url !== '' && !isOwn && mayCall(frame);
+    for (const child of node.children) {
+      visit(child, isCaller ? frame : caller, isOwn || (isOurs && !isCaller));
+    }
   };
-  visit(tree.root, undefined);
+  visit(tree.root, undefined, false);
   return [...callers.values()].filter(({ samples }) => samples >= tree.samples * share);
 }
 

@@ -10,7 +10,7 @@ import { ratioText } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 
 /** Of the whole grid. */
-const cells = Object.keys(sinks).length * counts.length;
+const gridCells = Object.keys(sinks).length * counts.length;
 
 const ways = ['blocking', 'interceptor', 'memory', 'process', 'disk'];
 
@@ -220,9 +220,9 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
     `Latency is that of the closed loop, connections ÷ requests per second. A/A noise up to ± ${(noise * 100).toFixed(0)} % of the requests per second`,
     'in the worst group. Redis shares the two cores with the server and the load, so the work of Redis itself for a job',
     'counts here as well; on a machine with more cores the gaps differ.',
-    ...(grid.length < cells
+    ...(grid.length < gridCells
       ? [
-          `These are ${grid.length} of the ${cells} cells of the grid (${Object.keys(sinks).length} sinks × ${counts.join(', ')} connections): what \`npm run bench -- defer --quick\``,
+          `These are ${grid.length} of the ${gridCells} cells of the grid (${Object.keys(sinks).length} sinks × ${counts.join(', ')} connections): what \`npm run bench -- defer --quick\``,
           'measures, in 20 minutes. At 10 connections it measures the interceptor and level disk only. Without `--quick` all cells are',
           'measured, in about two hours.',
         ]

@@ -146,13 +146,10 @@ test('a letter that cannot be read is listed as such, stands in the way of no ot
   const { deadLetters } = deferrer;
   await app.ask(3);
   await until('the letters', () => deadLetters.size === 3);
-  const [first, second] = await deadLetters.list();
+  const [first, ...others] = await deadLetters.list();
   const file = join(directory, 'dead', `${first!.record.id}.dead`);
   writeFileSync(file, '{"diedAtMs":17');
-  assert.deepEqual(
-    (await deadLetters.list()).map(({ record }) => record.json),
-    ['1', '2'],
-  );
+  assert.deepEqual(await deadLetters.list(), others);
   const unreadable = await deadLetters.unreadable();
   assert.deepEqual(
     unreadable.map(({ reason, ...rest }) => [rest, typeof reason]),
@@ -169,7 +166,7 @@ test('a letter that cannot be read is listed as such, stands in the way of no ot
     listed.stdout,
     new RegExp(`unreadable: the dead letter ${first!.record.id}, ${file}: .*JSON`),
   );
-  assert.match(listed.stdout, new RegExp(second!.record.id));
+  assert.match(listed.stdout, new RegExp(others[0]!.record.id));
   sink.answer = () => undefined;
   assert.equal(await deadLetters.requeueAll(), 2);
   await until('the others', () => sink.data.length === 5);

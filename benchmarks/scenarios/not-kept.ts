@@ -11,7 +11,7 @@ export default defineConfig({
   title: 'A GET whose answer is not kept, beside answers that are',
   requests: [{ path: '/', headers: browserHeaders }],
   precision: { restarts: 14, blocks: 4, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
-  quick: { restarts: 6, blocks: 3, sliceMs: 50, warmupMs: 800, latencyMs: 100 },
+  quick: { restarts: 6, blocks: 3, sliceMs: 100, warmupMs: 800, latencyMs: 100 },
   variants: [0, 1, 10_000].map((count) => ({
     name: `${count} kept`,
     command: ['node', server, String(count)],

@@ -46,7 +46,7 @@ for (const suite of suitesOfHandlers) {
       for (const [name, behave] of Object.entries(suites[suite]!)) {
         if (takenAway.has(name) || name in exceptions) continue;
         const skip = reasonOnThisNode(name) ?? false;
-        test(`${name}, under ${framework}`, { timeout: 30_000, skip }, async () => {
+        test(`${name}, under ${framework}`, { timeout: 180_000, skip }, async () => {
           const expected = await behave(under(handler, node));
           const actual = await behave(under(handler, ours));
           assert.deepEqual(actual, expected);

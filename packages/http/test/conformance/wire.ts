@@ -11,7 +11,7 @@ export interface Conversation {
 }
 
 /** Long enough for a loaded machine: a behaviour that works never waits for it. */
-const patienceMs = 10_000;
+const patienceMs = 40_000;
 
 /** A client that speaks bytes. After the last step it waits for the server to close, unless that step is `leave`. */
 export async function talk(to: number | NetConnectOpts, ...steps: Step[]): Promise<Conversation> {

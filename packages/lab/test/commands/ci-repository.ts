@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -48,7 +48,14 @@ export function repository(context: TestContext): Workbench & { git(...args: str
   return Object.assign(bench, { git });
 }
 
-/** Worktrees of this command in the temporary folder. */
-export function treesLeft(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith('redline-trees-'));
+/** Worktrees of the repository in the temporary folder, which tests of other repositories use at the same time. */
+export function treesLeft({ folder }: Workbench): string[] {
+  return globSync(join(tmpdir(), 'redline-trees-*/*/.git')).filter((file) => {
+    try {
+      return readFileSync(file, 'utf8').includes(folder);
+    } catch {
+      // Another test has removed it since.
+      return false;
+    }
+  });
 }

@@ -18,7 +18,6 @@ describe('redline ci', () => {
 
   test('ends before anything is measured where it cannot compare, and says why', async (t) => {
     const bench = repository(t);
-    const before = treesLeft();
     const cases: [args: string[], code: number, message: RegExp, change?: () => void][] = [
       [['ci'], 2, /"origin\/main" is not a revision .*git fetch origin main \(ERR_REDLINE_GIT\)/],
       [['bench', '--build', 'x'], 2, /--build "x" builds trees: name a --base/],
@@ -40,7 +39,7 @@ describe('redline ci', () => {
       assert.equal(code, status, stderr);
       assert.match(stderr, message);
     }
-    assert.deepEqual(treesLeft(), before);
+    assert.deepEqual(treesLeft(bench), []);
     const outside = await new Workbench(t).run(['ci', 'http://127.0.0.1:1/', '--', 'node', 'a.js']);
     assert.match(outside.stderr, /not a git repository.*\(ERR_REDLINE_GIT\)/);
   });

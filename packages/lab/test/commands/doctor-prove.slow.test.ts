@@ -53,7 +53,6 @@ const args = [
 describe('redline doctor --prove', () => {
   test('keeps what gains, drops what fails its tests, and with --fix writes what is kept', async (t) => {
     const bench = repository(t);
-    const before = treesLeft();
     const proving = [...args, '--each', '15', '--test', 'node check.cjs', '--md', 'r.md'];
     const { code, stdout, stderr } = await bench.run([
       ...proving,
@@ -70,7 +69,7 @@ describe('redline doctor --prove', () => {
     // On a busy machine the app may differ from itself, and then nothing is kept.
     const isKept = gained.word === 'gains';
     assert.ok(isKept || gained.word === 'withheld', stdout);
-    assert.ok(gained.cpu!.low > 1, stdout);
+    if (isKept) assert.ok(gained.cpu!.low > 1, stdout);
     const failed = proofOf('agent-without-keep-alive');
     assert.deepEqual([failed.word, failed.cpu], ['fails', undefined]);
     assert.match(failed.why!, /--test "node check\.cjs" ended with exit code 1/);
@@ -79,7 +78,7 @@ describe('redline doctor --prove', () => {
     assert.match(bench.read('r.md'), /Dropped, it fails/);
     const fixed = app.replace(/(\.map\(.*\))(\.slice\(0, 10\))/, '$2$1');
     assert.equal(bench.read('app.cjs'), isKept ? fixed : app);
-    assert.deepEqual(treesLeft(), before);
+    assert.deepEqual(treesLeft(bench), []);
     assert.equal(readdirSync(join(bench.folder, '.git')).includes('worktrees'), false);
     assert.deepEqual(bench.survivors(), []);
   });

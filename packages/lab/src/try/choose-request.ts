@@ -112,6 +112,6 @@ function nothingAnswers(refused: readonly string[]): LabError {
   const more = refused.length > 4 ? `, and ${refused.length - 4} more` : '';
   return new LabError(
     'ERR_REDLINE_TRY',
-    `No route was found that answers with 2xx or 3xx (${some}${more}). Name one: redline try /path -- COMMAND, with -H for a header.`,
+    `No route was found that answers with 2xx or 3xx (${some}${more}). Name one before the command: /path -- COMMAND, with -H for a header.`,
   );
 }

@@ -15,7 +15,7 @@ export const entries: readonly Entry[] = readdirSync(folder)
   .toSorted()
   .map((name) => ({ name, folder: join(folder, name) }));
 
-/** @throws {Error} if there is no entry of that name */
+/** @throws {Error} if no entry has that name */
 export function entriesNamed(names: readonly string[]): readonly Entry[] {
   if (names.length === 0) return entries;
   return names.map((name) => {

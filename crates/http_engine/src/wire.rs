@@ -297,7 +297,7 @@ pub mod answer_count {
     pub const BYTES: usize = 6;
     /// What they may take up.
     pub const MAX_BYTES: usize = 7;
-    /// Requests that the owner got because there was no room for their lines.
+    /// Requests passed to the owner because the log had no room for their lines.
     pub const LOG_FULL: usize = 8;
     /// Where the counts of the outcomes begin.
     pub const OUTCOMES: usize = 9;

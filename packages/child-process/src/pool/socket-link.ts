@@ -51,7 +51,7 @@ export class SocketLink implements WorkerLink {
     });
     this.process.on('error', (error) => this.#down(error));
     this.process.on('exit', () => {
-      // Before it has dialled, there is no socket whose end would report this.
+      // Before the child connects, no socket exists whose end would report this.
       if (this.#socket === undefined) this.#down();
     });
   }

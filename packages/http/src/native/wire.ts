@@ -296,7 +296,7 @@ export const ANSWER_COUNT = {
   BYTES: 6,
   /** What they may take up. */
   MAX_BYTES: 7,
-  /** Requests that the owner got because there was no room for their lines. */
+  /** Requests passed to the owner because the log had no room for their lines. */
   LOG_FULL: 8,
   /** Where the counts of the outcomes begin. */
   OUTCOMES: 9,

@@ -41,7 +41,7 @@ export class Server implements ServerUnderTest, Endpoint {
   readonly #errFile: string;
   readonly #outDescriptor: number;
   readonly #letGo: () => void;
-  /** The loopback address it is told to use; it may listen on the other. */
+  /** The loopback address passed to the server, which may listen on the other one. */
   #host: Loopback;
   #spawnError: Error | undefined;
 

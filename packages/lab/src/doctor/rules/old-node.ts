@@ -8,7 +8,7 @@ const current = 24;
 
 export const oldNode: Rule = {
   id: 'old-node',
-  title: 'a version of Node that is no longer maintained',
+  title: 'an end-of-life version of Node',
   *look({ texts, packageJson }) {
     for (const file of texts) {
       const found =

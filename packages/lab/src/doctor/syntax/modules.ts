@@ -1,5 +1,3 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import {
   argumentsOf,
   at,
@@ -16,40 +14,20 @@ import {
   stringOf,
   withinFunction,
 } from './node.ts';
+import { type Code, Files, importOf, packageOf } from './files.ts';
 import type { Binding } from './scopes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** A piece of code, and the file it is in. */
-export interface Code {
-  file: SourceFile;
-  node: Node;
-}
-
 /** Chains of names are short; a circle of them ends here. */
 const mostSteps = 12;
-const endings = [
-  '',
-  '.ts',
-  '.js',
-  '.mts',
-  '.mjs',
-  '.cts',
-  '.cjs',
-  '.tsx',
-  '.jsx',
-  '/index.ts',
-  '/index.js',
-];
-
 /** What the names of an app stand for, across its files, as far as the code alone tells. */
 export class Modules {
-  readonly #files: ReadonlyMap<string, SourceFile>;
-  readonly #exports = new Map<SourceFile, Map<string, Node>>();
+  readonly #files: Files;
   /** Empty for what has none. */
   readonly #origins = new WeakMap<Node, string>();
 
   constructor(files: ReadonlyMap<string, SourceFile>) {
-    this.#files = files;
+    this.#files = new Files(files);
   }
 
   /**
@@ -161,44 +139,6 @@ export class Modules {
     );
   }
 
-  /** The file of the app that a relative specifier names. */
-  fileOf(from: SourceFile, specifier: string | undefined): SourceFile | undefined {
-    if (specifier === undefined || !/^\.{0,2}\//.test(specifier)) return undefined;
-    const path = join(dirname(from.path), specifier);
-    // TypeScript writes the name of the file that will be.
-    const stem = path.replace(/\.([mc]?)js$/, '.$1ts');
-    for (const each of [stem, ...endings.map((ending) => path + ending)]) {
-      const found = this.#files.get(each);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
-  /** What a module of the app exports under a name. */
-  exportOf(file: SourceFile, name: string, steps: number = mostSteps): Code | undefined {
-    if (steps === 0) return undefined;
-    let known = this.#exports.get(file);
-    if (known === undefined) {
-      known = exportsOf(file);
-      this.#exports.set(file, known);
-    }
-    const node = known.get(name);
-    if (node?.type === 'ExportSpecifier') {
-      const declaration = node.parent;
-      const source = stringOf(at(declaration, 'source'));
-      if (source === undefined) return { file, node: at(node, 'local')! };
-      const other = this.fileOf(file, source);
-      return other && this.exportOf(other, nameOf(at(node, 'local')) ?? name, steps - 1);
-    }
-    if (node !== undefined) return { file, node };
-    for (const each of file.all('ExportAllDeclaration')) {
-      const other = this.fileOf(file, stringOf(at(each, 'source')));
-      const found = other && this.exportOf(other, name, steps - 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
   #originOfBinding(
     { file, binding }: { file: SourceFile; binding: Binding },
     steps: number,
@@ -207,8 +147,9 @@ export class Modules {
       const { specifier, name } = importOf(binding);
       const own = packageOf(specifier);
       if (own !== undefined) return joined(own, name);
-      const other = this.fileOf(file, specifier);
-      const exported = other && name !== undefined ? this.exportOf(other, name, steps) : undefined;
+      const other = this.#files.fileOf(file, specifier);
+      const exported =
+        other && name !== undefined ? this.#files.exportOf(other, name, steps) : undefined;
       return exported && this.originOf(exported, steps);
     }
     const type = typeOf(binding.identifier);
@@ -223,9 +164,9 @@ export class Modules {
     const path = pathIn(at(binding.node, 'id'), binding.identifier);
     if (from !== undefined) return path?.reduce((chain, name) => joined(chain, name)!, from);
     const [only, ...others] = path ?? [];
-    const other = this.#requiredFile({ file, node: init });
+    const other = this.#files.requiredFile({ file, node: init });
     if (other === undefined || only === undefined || others.length > 0) return undefined;
-    const exported = this.exportOf(other, only, steps);
+    const exported = this.#files.exportOf(other, only, steps);
     return exported && this.originOf(exported, steps);
   }
 
@@ -332,16 +273,17 @@ export class Modules {
         return { file, node: binding.node };
       if (binding.kind === 'import') {
         const { specifier, name } = importOf(binding);
-        const other = this.fileOf(file, specifier);
-        const found = other && name !== undefined ? this.exportOf(other, name, steps) : undefined;
+        const other = this.#files.fileOf(file, specifier);
+        const found =
+          other && name !== undefined ? this.#files.exportOf(other, name, steps) : undefined;
         return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
       }
       const init = bare(at(binding.node, 'init'));
       if (binding.kind !== 'variable' || init === undefined) return undefined;
       const path = pathIn(at(binding.node, 'id'), binding.identifier);
-      const other = this.#requiredFile({ file, node: init });
+      const other = this.#files.requiredFile({ file, node: init });
       if (other !== undefined) {
-        const found = this.exportOf(other, path?.[0] ?? 'default', steps);
+        const found = this.#files.exportOf(other, path?.[0] ?? 'default', steps);
         return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
       }
       return path?.length === 0 ? { file, node: init } : undefined;
@@ -367,23 +309,14 @@ export class Modules {
     if (binding === undefined) return undefined;
     const other =
       binding.kind === 'import'
-        ? this.fileOf(file, importOf(binding).specifier)
-        : this.#requiredFile({ file, node: at(binding.node, 'init') ?? binding.node });
+        ? this.#files.fileOf(file, importOf(binding).specifier)
+        : this.#files.requiredFile({ file, node: at(binding.node, 'init') ?? binding.node });
     if (other !== undefined) {
-      const found = this.exportOf(other, name, steps);
+      const found = this.#files.exportOf(other, name, steps);
       return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
     }
     const value = propertyOf(bare(at(binding.node, 'init')), name);
     return value && { file, node: value };
-  }
-
-  /** The file of the app that `require('./x')` or `await import('./x')` brings. */
-  #requiredFile({ file, node }: Code): SourceFile | undefined {
-    const value = node.type === 'AwaitExpression' ? at(node, 'argument') : node;
-    if (value?.type === 'ImportExpression') return this.fileOf(file, stringOf(at(value, 'source')));
-    if (value?.type !== 'CallExpression' || nameOf(at(value, 'callee')) !== 'require')
-      return undefined;
-    return this.fileOf(file, stringOf(argumentsOf(value)[0]));
   }
 }
 
@@ -400,30 +333,8 @@ export function returnedBy(fn: Node): Node[] {
   return found;
 }
 
-/** Whether a file of the app lies there; TypeScript's names for it included. */
-export function resolveOnDisk(from: string, specifier: string): string | undefined {
-  if (!/^\.{0,2}\//.test(specifier)) return undefined;
-  const path = join(dirname(from), specifier);
-  const stem = path.replace(/\.([mc]?)js$/, '.$1ts');
-  return [stem, ...endings.map((ending) => path + ending)].find(
-    (each) => existsSync(each) && statSync(each).isFile(),
-  );
-}
-
-/** A package or a module of Node by the name it is imported under; undefined for a file of the app. */
-function packageOf(specifier: string | undefined): string | undefined {
-  if (specifier === undefined || /^[./#]/.test(specifier)) return undefined;
-  return specifier.replace(/^node:/, '');
-}
-
 function joined(chain: string, name: string | undefined): string {
   return name === undefined || name === 'default' ? chain : `${chain}.${name}`;
-}
-
-function importOf({ node }: Binding): { specifier: string | undefined; name: string | undefined } {
-  const specifier = stringOf(at(node.parent, 'source'));
-  if (node.type === 'ImportSpecifier') return { specifier, name: nameOf(at(node, 'imported')) };
-  return { specifier, name: node.type === 'ImportDefaultSpecifier' ? 'default' : undefined };
 }
 
 /** The names that lead from a value to a part of it that a pattern takes out; undefined where a list is on the way. */
@@ -442,40 +353,4 @@ function pathIn(pattern: Node | undefined, identifier: Node): string[] | undefin
 /** The type that is written at a name or a property. */
 function typeOf(node: Node | undefined): Node | undefined {
   return at(at(node, 'typeAnnotation'), 'typeAnnotation');
-}
-
-function exportsOf(file: SourceFile): Map<string, Node> {
-  const found = new Map<string, Node>();
-  for (const each of file.all('ExportNamedDeclaration')) {
-    for (const specifier of listAt(each, 'specifiers')) {
-      found.set(nameOf(at(specifier, 'exported')) ?? '', specifier);
-    }
-    const declaration = at(each, 'declaration');
-    const own = nameOf(at(declaration, 'id'));
-    if (own !== undefined && declaration !== undefined) found.set(own, declaration);
-    for (const declarator of listAt(declaration, 'declarations')) {
-      const id = at(declarator, 'id');
-      if (id?.type === 'Identifier') found.set(nameOf(id)!, id);
-    }
-  }
-  for (const each of file.all('ExportDefaultDeclaration')) {
-    const declaration = bare(at(each, 'declaration'));
-    if (declaration !== undefined) found.set('default', declaration);
-  }
-  for (const each of file.all('AssignmentExpression')) {
-    const left = bare(at(each, 'left'));
-    const right = bare(at(each, 'right'));
-    if (left?.type !== 'MemberExpression' || right === undefined) continue;
-    const target = file.textOf(left);
-    if (target === 'module.exports') {
-      found.set('default', right);
-      for (const property of right.type === 'ObjectExpression' ? listAt(right, 'properties') : []) {
-        const value = bare(at(property, 'value'));
-        if (value !== undefined) found.set(nameOf(at(property, 'key')) ?? '', value);
-      }
-    }
-    const name = /^(?:module\.)?exports\.(\w+)$/.exec(target)?.[1];
-    if (name !== undefined) found.set(name, right);
-  }
-  return found;
 }

@@ -15,7 +15,8 @@ import {
   stringOf,
   within,
 } from './node.ts';
-import { type Code, type Modules, returnedBy } from './modules.ts';
+import type { Code } from './files.ts';
+import { type Modules, returnedBy } from './modules.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** How surely requests reach a function: a framework is given it by name, or it looks like one that is. */

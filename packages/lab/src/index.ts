@@ -18,6 +18,7 @@ export type {
   SkippedVariant,
   Slice,
 } from './bench/result.ts';
+export type { RunFacts } from './report/run-facts.ts';
 export type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from './figures.ts';
 export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
 export type { TryResult, TryWord } from './try/result.ts';

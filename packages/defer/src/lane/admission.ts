@@ -1,20 +1,9 @@
 import type { PendingJob } from './pending-job.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
-import type { Gathering } from './gathering.ts';
-import type { LaneHost } from './lane-host.ts';
-import type { ResolvedLane } from './lane-options.ts';
-import type { LaneStats } from './lane-stats.ts';
-import type { Room } from './room.ts';
+import type { LaneCore } from './lane-core.ts';
 
-export interface AdmissionParts {
-  readonly options: ResolvedLane;
-  readonly host: LaneHost;
-  readonly stats: LaneStats;
-  readonly gathering: Gathering;
-  readonly room: Room;
-  readonly backlogs: Backlogs;
+export interface AdmissionParts extends LaneCore {
   readonly delayed: Delayed;
 }
 

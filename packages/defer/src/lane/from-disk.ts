@@ -4,26 +4,15 @@ import type { ReadBackJob } from '../journal/read-back.ts';
 import type { Alarm } from './alarm.ts';
 import type { BacklogChunk } from './backlog.ts';
 import { BacklogReader } from './backlog-reader.ts';
-import type { Backlogs } from './backlogs.ts';
 import { Delayed } from './delayed.ts';
-import type { Gathering } from './gathering.ts';
-import type { ResolvedLane } from './lane-options.ts';
-import type { LaneHost } from './lane-host.ts';
-import type { LaneStats } from './lane-stats.ts';
 import type { Parking } from './parking.ts';
-import type { Room } from './room.ts';
 import type { Suspects } from './suspects.ts';
+import type { LaneCore } from './lane-core.ts';
 
 const readAgainMs = 1_000;
 
 /** The part of a lane used by jobs that were only on disk. */
-export interface LaneParts {
-  readonly options: ResolvedLane;
-  readonly host: LaneHost;
-  readonly stats: LaneStats;
-  readonly gathering: Gathering;
-  readonly room: Room;
-  readonly backlogs: Backlogs;
+export interface LaneParts extends LaneCore {
   readonly parking: Parking;
   readonly suspects: Suspects;
   readonly alarm: Alarm;

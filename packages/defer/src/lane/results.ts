@@ -8,18 +8,13 @@ import type { ResolvedLane } from './lane-options.ts';
 import type { LaneStats } from './lane-stats.ts';
 import type { Parking } from './parking.ts';
 import type { Room } from './room.ts';
+import type { LaneCore } from './lane-core.ts';
 
 /** Jobs behind others with their keys that are only on disk: about 40 MB. */
 const mostBehind = 100_000;
 
 /** The part of a lane that a job's end touches. */
-export interface ResultsParts {
-  readonly options: ResolvedLane;
-  readonly host: LaneHost;
-  readonly stats: LaneStats;
-  readonly gathering: Gathering;
-  readonly room: Room;
-  readonly backlogs: Backlogs;
+export interface ResultsParts extends LaneCore {
   readonly parking: Parking;
   /** A job has become a dead letter, or could not. */
   buried(): void;

@@ -2,18 +2,14 @@ import { quantileOfSorted } from '../stats/quantile.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import type { LogCounts } from './read-access-log.ts';
 import type { RoutePatterns } from './route-pattern.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline top` and `redline replay` leave behind. */
-export interface TopResult {
+export interface TopResult extends RunFacts {
   schema: 1;
   command: 'top' | 'replay';
   title: string;
   files: string[];
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   counts: LogCounts;
   /** False when the log says nothing of durations: then the order is by requests. */
   hasDurations: boolean;

@@ -1,16 +1,11 @@
 import type { Interval } from '../figures.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline advise` leaves behind: its JSON, and the only thing its reports are drawn from. */
-export interface AdviseResult {
+export interface AdviseResult extends RunFacts {
   schema: 1;
   command: 'advise';
   title: string;
-  /** Command line as typed. */
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   /** Version of Node the gains are for, e.g. `24.21.0`. */
   node: string;
   profile: { from: string; samples: number; seconds: number };

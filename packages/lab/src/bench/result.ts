@@ -1,4 +1,5 @@
 import type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from '../figures.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /**
  * What `--fail-if-slower` says of a variant. `slower`: its whole interval lies beyond the limit, and beyond the farthest that the
@@ -19,19 +20,13 @@ export interface Limit {
  * The result of a run: the JSON file, and the only source of a report. Every ratio is "better above 1" against the
  * baseline: rps divided by the baseline's, the baseline's CPU divided by the variant's.
  */
-export interface BenchResult {
+export interface BenchResult extends RunFacts {
   schema: 1;
   command: 'ladder' | 'bench';
   /** The config's `name`, e.g. `cached-api`. */
   scenario: string;
   /** One line for people, e.g. `Cached Nest API, GET /cached`. */
   title: string;
-  /** Command line as typed, e.g. `redline ladder redline.config.ts --quick`. */
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   durationSeconds: number;
   /** Name of the variant all others are compared with. It is `variants[0]`. */
   baseline: string;

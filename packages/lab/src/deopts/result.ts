@@ -2,19 +2,15 @@ import type { FlameLoad } from '../flame/result.ts';
 import type { Owner } from '../profile/owner.ts';
 import type { Tier } from '../profile/tiers.ts';
 import type { MachineFacts } from '../figures.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline deopts` leaves behind. Seconds are since the process began; undefined where V8 gives no times (Node 8). */
-export interface DeoptsResult {
+export interface DeoptsResult extends RunFacts {
   schema: 1;
   command: 'deopts';
   scenario: string;
   title: string;
   variant: string;
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   /** These three are absent for a log that was read from a file. */
   machine?: MachineFacts;
   node?: string;

@@ -1,5 +1,6 @@
 import type { Interval } from '../figures.ts';
 import type { TryWord } from '../try/result.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** How sure a finding is: the code says so, it most likely is so, or it is worth a look. */
 export type Sure = 'certain' | 'likely' | 'hint';
@@ -64,16 +65,10 @@ export interface Measured {
 }
 
 /** The result of `redline doctor`: the JSON file, and the only source of a report. */
-export interface DoctorResult {
+export interface DoctorResult extends RunFacts {
   schema: 1;
   command: 'doctor';
   title: string;
-  /** Command line as typed. */
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   durationSeconds: number;
   app: {
     /** As package.json has it, e.g. `Nest on Express`. */

@@ -1,20 +1,16 @@
 import type { Owner } from '../profile/owner.ts';
 import type { Tier } from '../profile/tiers.ts';
 import type { MachineFacts } from '../figures.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline flame` leaves behind beside the `.cpuprofile`. Counts are samples. */
-export interface FlameResult {
+export interface FlameResult extends RunFacts {
   schema: 1;
   command: 'flame';
   scenario: string;
   /** For people, e.g. `Cached Nest API, GET /cached`. */
   title: string;
   variant: string;
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   /** Absent for a profile that was read from a file. */
   machine?: MachineFacts;
   /** Version of the Node that was profiled. Absent for a profile that was read from a file. */

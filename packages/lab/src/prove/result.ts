@@ -1,17 +1,12 @@
 import type { Measurement } from '@redline/eslint-plugin';
 import type { MachineFacts } from '../figures.ts';
 import type { ProvePrecision, TimedBlock } from './measure.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline prove` leaves behind: its JSON, and the only thing its reports are drawn from. */
-export interface ProveResult {
+export interface ProveResult extends RunFacts {
   schema: 1;
   command: 'prove';
-  /** Command line as typed. */
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   durationSeconds: number;
   machine: MachineFacts;
   /** `leastGain`: half-width of the band of no difference, as a fraction. */

@@ -1,12 +1,9 @@
 import { markup, type Markup } from './markup.ts';
+import type { RunFacts } from './run-facts.ts';
 import { dateOf } from './words.ts';
 
-export interface CommandFacts {
-  redlineVersion: string;
-  startedAt: string;
-  runId: string;
+export interface CommandFacts extends RunFacts {
   title: string;
-  invocation: string;
   warnings: readonly string[];
 }
 

@@ -1,18 +1,14 @@
 import type { Interval, MachineFacts, Verdict } from '../figures.ts';
 import type { CutSlice, StageKind } from './preload/protocol.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline stairs` leaves behind: the JSON file, and the only thing its report is drawn from. Times are µs of CPU. */
-export interface StairsResult {
+export interface StairsResult extends RunFacts {
   schema: 1;
   command: 'stairs';
   scenario: string;
   /** One line for people, e.g. `catalog-api, GET /feed`. */
   title: string;
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   durationSeconds: number;
   machine: MachineFacts;
   app: {

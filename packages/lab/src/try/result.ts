@@ -1,4 +1,5 @@
 import type { BenchResult } from '../bench/result.ts';
+import type { RunFacts } from '../report/run-facts.ts';
 
 /**
  * What the app gains: `gains`, `nothing` (at most a few percent), `loses`, `unresolved` (this run cannot tell), `withheld`
@@ -7,17 +8,11 @@ import type { BenchResult } from '../bench/result.ts';
 export type TryWord = 'gains' | 'nothing' | 'loses' | 'unresolved' | 'withheld';
 
 /** The result of `redline try`: the JSON file, and the only source of a report. */
-export interface TryResult {
+export interface TryResult extends RunFacts {
   schema: 1;
   command: 'try';
   /** e.g. `npm start, GET /feed` */
   title: string;
-  /** Command line as typed. */
-  invocation: string;
-  runId: string;
-  redlineVersion: string;
-  /** ISO 8601, UTC. */
-  startedAt: string;
   durationSeconds: number;
   app: {
     /** As typed. */

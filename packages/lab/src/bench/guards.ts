@@ -41,7 +41,7 @@ function generatorWarning({ slices, variants }: BenchResult): string[] {
     });
   if (names.length === 0) return [];
   return [
-    `The load generator used more than ${percent(generatorTooBusy)} of its core for ${list(names)}: their rps is a lower bound. CPU per request is not affected.`,
+    `The load generator used more than ${percent(generatorTooBusy)} of its core for ${list(names)}: ${names.length === 1 ? 'its' : 'their'} rps is a lower bound. CPU per request is not affected.`,
   ];
 }
 

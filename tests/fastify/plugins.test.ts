@@ -7,9 +7,9 @@ import { traffic } from './plugins/traffic.ts';
 
 const plugins = { ...bodies, ...sessions, ...traffic };
 
-describe('plugins of Fastify answer as on node:http', { timeout: 120_000 }, () => {
+describe('plugins of Fastify answer as on node:http', { timeout: 600_000 }, () => {
   for (const [name, build] of Object.entries(plugins)) {
-    test(name, { timeout: 30_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       const expected = await run(build, 'node');
       const actual = await run(build, 'redline');
       assert.deepEqual(actual, expected);

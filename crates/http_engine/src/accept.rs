@@ -106,7 +106,7 @@ impl Engine {
         self.set_pending(slot, 0);
         self.arm(&mut connection);
         if settings.flags.announce {
-            connection.told = true;
+            connection.tell();
             self.batch.note(whom, Note::Open);
         }
         self.slots[slot as usize].connection = Some(connection);

@@ -11,9 +11,57 @@ use crate::server::ServerSettings;
 
 /// What the epoll instance waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interest {
-    pub read: bool,
-    pub write: bool,
+pub(crate) enum Interest {
+    Nothing,
+    Reads,
+    Writes,
+    Both,
+}
+
+impl Interest {
+    pub fn of(reads: bool, writes: bool) -> Self {
+        match (reads, writes) {
+            (false, false) => Self::Nothing,
+            (true, false) => Self::Reads,
+            (false, true) => Self::Writes,
+            (true, true) => Self::Both,
+        }
+    }
+
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Reads | Self::Both)
+    }
+
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Writes | Self::Both)
+    }
+}
+
+/// What its owner knows and wants of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// It was not reported, so its end is not either.
+    Unaware,
+    Reading,
+    /// The owner wants no more: neither of the body nor requests that the kernel holds.
+    Paused,
+}
+
+/// What the owner hears when the client ends its side while responses are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClientEnd {
+    /// What its server is set to.
+    AsServer,
+    /// It is reported before the connection is closed.
+    Reported,
+}
+
+/// What leaves of a response that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packets {
+    All,
+    /// The kernel holds back the end of what was sent for what follows.
+    Full,
 }
 
 /// Why a connection cannot be parsed any further. llhttp reports it for every further piece, and so does `clientError`.
@@ -29,6 +77,8 @@ pub(crate) struct Refusal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Input {
     Understood,
+    /// The client announced with a request that it sends no more of them: its body is read, and nothing behind it.
+    LastRequest,
     /// The fault was reported; each further piece is refused for the same reason.
     Refused(Refusal),
     /// As above, but what still comes is discarded.
@@ -70,16 +120,9 @@ pub(crate) struct Connection {
     pub input: Input,
     pub wait: Wait,
     pub stage: Stage,
-    /// It was reported to the owner, so its end must be too.
-    pub told: bool,
-    /// The owner wants no more: neither of the body nor requests that the kernel holds.
-    pub paused: bool,
-    /// The client announced that it sends no more requests.
-    pub last_request: bool,
-    /// The client's end is reported to the owner before the connection is closed.
-    pub announces_end: bool,
-    /// The kernel holds back the end of what was sent for what follows.
-    pub corked: bool,
+    pub owner: Owner,
+    pub client_end: ClientEnd,
+    pub packets: Packets,
     /// Since when a head is awaited or coming in, 0 when none is.
     pub head_since: u64,
     /// When the request began whose body is coming in.
@@ -117,18 +160,13 @@ impl Connection {
             head: None,
             body: None,
             answers: Answers::default(),
-            interest: Interest {
-                read: true,
-                write: false,
-            },
+            interest: Interest::Reads,
             input: Input::Understood,
             wait: Wait::Nothing,
             stage: Stage::Open,
-            told: false,
-            paused: false,
-            last_request: false,
-            announces_end: false,
-            corked: false,
+            owner: Owner::Unaware,
+            client_end: ClientEnd::AsServer,
+            packets: Packets::All,
             // A client that connects and sends nothing is timed as one that has begun.
             head_since: now_ms,
             request_since: 0,
@@ -143,12 +181,19 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        self.stage == Stage::Open && self.wait == Wait::Nothing && !self.paused
+        self.stage == Stage::Open && self.wait == Wait::Nothing && self.owner != Owner::Paused
+    }
+
+    /// Its owner hears of it, with the record that is written now.
+    pub fn tell(&mut self) {
+        if self.owner == Owner::Unaware {
+            self.owner = Owner::Reading;
+        }
     }
 
     /// Something was wrong.
     pub fn has_failed(&self) -> bool {
-        !matches!(self.input, Input::Understood)
+        matches!(self.input, Input::Refused(_) | Input::Dropped)
     }
 
     /// It closes once everything is sent.
@@ -197,6 +242,10 @@ impl Connection {
 
     /// The next deadline and its kind.
     pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
+        // What the client sent in time waits for its owner: none of its limits runs.
+        if self.wait == Wait::Batch {
+            return None;
+        }
         let request = if self.has_failed() || self.is_closing() {
             None
         } else if self.head_since != 0 && !self.is_blocked() {

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use crate::address::{self, Address};
-use crate::connection::{Connection, Input, Interest, Stage};
+use crate::connection::{ClientEnd, Connection, Input, Owner, Stage};
 use crate::engine::Engine;
 use crate::listener::{Bind, ListenOptions, Listener};
 use crate::own_answers::OwnAnswers;
@@ -187,7 +187,7 @@ impl Engine {
     /// Closes all connections of a server. What was written is offered to the kernel first.
     pub fn close_all(&mut self, server: u32) {
         self.flush();
-        self.each_of(server, |engine, connection| engine.release(connection, 0));
+        self.each_of(server, Self::close_now);
     }
 
     fn each_of(&mut self, server: u32, mut act: impl FnMut(&mut Self, &mut Box<Connection>)) {
@@ -209,24 +209,28 @@ impl Engine {
     pub fn close(&mut self, slot: u32, generation: u32, reset: bool) -> usize {
         self.flush();
         self.with(slot, generation, |engine, connection| {
+            let unsent = connection.answers.unsent();
             if reset {
                 sys::reset_on_close(&connection.fd);
+                engine.release(connection, 0);
+            } else {
+                engine.close_now(connection);
             }
-            let unsent = connection.answers.unsent();
-            engine.release(connection, 0);
             unsent
         })
     }
 
     /// Stops reading and stops reporting the body. Requests already read are still reported.
     pub fn pause(&mut self, slot: u32, generation: u32) {
-        self.with(slot, generation, |_, connection| connection.paused = true);
+        self.with(slot, generation, |_, connection| {
+            connection.owner = Owner::Paused;
+        });
     }
 
     /// Goes on with both.
     pub fn resume(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
-            connection.paused = false;
+            connection.owner = Owner::Reading;
             engine.wake(connection);
         });
     }
@@ -234,7 +238,7 @@ impl Engine {
     /// Reads the rest of the body, or of what is refused, without reporting it.
     pub fn discard_body(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
-            connection.paused = false;
+            connection.owner = Owner::Reading;
             if connection.has_failed() {
                 connection.input = Input::Dropped;
             }
@@ -248,7 +252,7 @@ impl Engine {
     /// Reports the client's end while responses are due, as with half-open connections: the owner holds bytes that leave then.
     pub fn announce_end(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |_, connection| {
-            connection.announces_end = true;
+            connection.client_end = ClientEnd::Reported;
         });
     }
 
@@ -257,9 +261,8 @@ impl Engine {
             self.stall(connection);
             self.ring();
         }
-        if connection.wants_read() && !connection.interest.read {
-            let write = connection.interest.write;
-            self.show_interest(connection, Interest { read: true, write });
+        if connection.wants_read() {
+            self.watch_reads(connection, true);
         }
     }
 
@@ -272,7 +275,7 @@ impl Engine {
             return None;
         }
         let mut connection = entry.connection.take()?;
-        connection.told = false;
+        connection.owner = Owner::Unaware;
         self.release(&mut connection, 0);
         let Connection { fd, unread, .. } = *connection;
         Some(Detached { fd, unread })

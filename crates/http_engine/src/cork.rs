@@ -5,17 +5,17 @@
 //! one does, copying aside. The kernel keeps that end back for the piece that follows (TCP_CORK). Nobody waits for it: whoever has
 //! written more takes it along, and otherwise it leaves with the owner's next flush, or with that of a thread beside it.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Packets};
 use crate::engine::Engine;
 use crate::sys;
 
 impl Engine {
     /// From here on only full packets leave.
     pub(crate) fn cork(&mut self, connection: &mut Connection) {
-        if connection.corked {
+        if connection.packets == Packets::Full {
             return;
         }
-        connection.corked = true;
+        connection.packets = Packets::Full;
         set(connection);
         self.corked.push(connection.whom);
         self.outstanding.set_corked(true);
@@ -39,8 +39,8 @@ impl Engine {
 
 /// Nothing follows: the rest of this connection leaves at once.
 pub(crate) fn uncork(connection: &mut Connection) {
-    if connection.corked {
-        connection.corked = false;
+    if connection.packets == Packets::Full {
+        connection.packets = Packets::All;
         set(connection);
     }
 }
@@ -51,6 +51,6 @@ fn set(connection: &Connection) {
         &connection.fd,
         libc::IPPROTO_TCP,
         libc::TCP_CORK,
-        connection.corked.into(),
+        (connection.packets == Packets::Full).into(),
     );
 }

@@ -72,7 +72,7 @@ impl Engine {
                     self.arm(connection);
                 }
                 Deadline::KeepAlive | Deadline::Inactive => {
-                    connection.told = true;
+                    connection.tell();
                     connection.last_active = self.now_ms;
                     if connection.idle_since != 0 {
                         connection.idle_since = self.now_ms;

@@ -1,7 +1,7 @@
 //! Connections that end, and how their owner is told.
 
 use crate::batch::{Note, Whom};
-use crate::connection::{Connection, Input, Refusal, Stage};
+use crate::connection::{ClientEnd, Connection, Input, Owner, Refusal, Stage};
 use crate::engine::Engine;
 use crate::problem::What;
 use crate::read::Pause;
@@ -45,7 +45,7 @@ impl Engine {
         at: usize,
         packet: &[u8],
     ) {
-        connection.told = true;
+        connection.tell();
         connection.body = None;
         connection.head_since = 0;
         connection.unread = Vec::new();
@@ -97,7 +97,7 @@ impl Engine {
     /// The client has ended its side and the responses written so far are on their way.
     pub(crate) fn settle_end(&mut self, connection: &mut Box<Connection>) {
         let half_open = self.settings(connection.whom.server).flags.allow_half_open;
-        if (half_open || connection.announces_end)
+        if (half_open || connection.client_end == ClientEnd::Reported)
             && !connection.has_failed()
             && connection.answers.in_flight() > 0
         {
@@ -116,6 +116,15 @@ impl Engine {
         }
     }
 
+    /// Closes in order, whatever is unsent. What the client has sent and nobody has read would make the kernel reset the
+    /// connection, and the client lose what was written. While its owner does not read, it is reset as with Node.
+    pub(crate) fn close_now(&mut self, connection: &mut Box<Connection>) {
+        if connection.owner != Owner::Paused {
+            sys::finish(&connection.fd, &mut self.scratch);
+        }
+        self.release(connection, 0);
+    }
+
     /// The end of a connection: its slot is free, its descriptor is closed when the caller lets it go.
     pub(crate) fn release(&mut self, connection: &mut Box<Connection>, errno: Errno) {
         let whom = connection.whom;
@@ -129,7 +138,7 @@ impl Engine {
         self.epoll.remove(&connection.fd);
         self.connections -= 1;
         self.set_pending(whom.slot, 0);
-        if connection.told {
+        if connection.owner != Owner::Unaware {
             self.batch.note(
                 whom,
                 Note::Close {

@@ -226,19 +226,28 @@ impl Engine {
         word.store(bytes, Ordering::Relaxed);
     }
 
+    pub(crate) fn watch_reads(&self, connection: &mut Connection, wanted: bool) {
+        let interest = Interest::of(wanted, connection.interest.writes());
+        self.show_interest(connection, interest);
+    }
+
+    pub(crate) fn watch_writes(&self, connection: &mut Connection, wanted: bool) {
+        let interest = Interest::of(connection.interest.reads(), wanted);
+        self.show_interest(connection, interest);
+    }
+
     /// Asks the kernel for what the connection waits for.
-    pub(crate) fn show_interest(&self, connection: &mut Connection, interest: Interest) {
+    fn show_interest(&self, connection: &mut Connection, interest: Interest) {
         if connection.interest == interest {
             return;
         }
         connection.interest = interest;
-        let mut events = 0;
-        if interest.read {
-            events |= libc::EPOLLIN;
-        }
-        if interest.write {
-            events |= libc::EPOLLOUT;
-        }
+        let events = match interest {
+            Interest::Nothing => 0,
+            Interest::Reads => libc::EPOLLIN,
+            Interest::Writes => libc::EPOLLOUT,
+            Interest::Both => libc::EPOLLIN | libc::EPOLLOUT,
+        };
         let whom = connection.whom;
         let token = u64::from(whom.slot) | u64::from(whom.generation) << 32;
         self.epoll.change(&connection.fd, events, token);

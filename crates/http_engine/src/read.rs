@@ -1,6 +1,6 @@
 //! From bytes to records.
 
-use crate::connection::{Connection, Input, Interest, Stage, Wait};
+use crate::connection::{Connection, Input, Stage, Wait};
 use crate::diagnose::Progress;
 use crate::engine::Engine;
 use crate::head;
@@ -28,15 +28,13 @@ impl Engine {
     pub(crate) fn on_readable(&mut self, connection: &mut Box<Connection>) {
         if !connection.wants_read() {
             // Level-triggered: the kernel reports it again when it is asked again.
-            let write = connection.interest.write;
-            self.show_interest(connection, Interest { read: false, write });
+            self.watch_reads(connection, false);
             return;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         match sys::receive(&connection.fd, &mut scratch) {
             Ok(0) if connection.answers.in_flight() > 0 && connection.read_in == self.turn => {
-                let write = connection.interest.write;
-                self.show_interest(connection, Interest { read: false, write });
+                self.watch_reads(connection, false);
                 self.early_ends.push(connection.whom);
             }
             Ok(0) => self.on_end(connection),
@@ -65,13 +63,22 @@ impl Engine {
 
     /// Goes on with what was read before.
     pub(crate) fn read_on(&mut self, connection: &mut Box<Connection>) {
+        if connection.wait == Wait::Batch {
+            // No limit runs for what the owner keeps waiting, that of the whole request included.
+            let waited = self.now_ms.saturating_sub(connection.last_active);
+            connection.request_since += waited;
+            if connection.head_since != 0 {
+                connection.head_since += waited;
+            }
+            connection.last_active = self.now_ms;
+        }
         connection.look_again();
         if connection.has_more() {
             self.understand_unread(connection);
         }
-        if connection.wants_read() && !connection.interest.read {
-            let write = connection.interest.write;
-            self.show_interest(connection, Interest { read: true, write });
+        self.arm(connection);
+        if connection.wants_read() {
+            self.watch_reads(connection, true);
         }
     }
 
@@ -111,7 +118,7 @@ impl Engine {
                 connection.wait = Wait::Batch;
                 self.stall(connection);
             }
-            // Of a body the owner wants no more: that is `paused`.
+            // Of a body the owner wants no more: that is `Owner::Paused`.
             Pause::Owner if connection.body.is_none() && connection.wait == Wait::Nothing => {
                 connection.wait = Wait::Answers;
             }
@@ -128,6 +135,10 @@ impl Engine {
         bytes: &[u8],
         at: &mut usize,
     ) -> Result<(), Pause> {
+        // What follows belongs to whoever takes the connection over.
+        if connection.wait == Wait::Upgrade {
+            return Err(Pause::Owner);
+        }
         // Empty lines before a request are ignored (RFC 9112, section 2.2).
         while matches!(bytes.get(*at), Some(b'\r' | b'\n')) {
             *at += 1;
@@ -136,13 +147,10 @@ impl Engine {
         if rest.is_empty() {
             return Err(Pause::Bytes);
         }
-        if connection.last_request {
+        if matches!(connection.input, Input::LastRequest) {
             // A request that nobody will answer is no reason to cut the response off, as a listener for errors would.
             *at = bytes.len();
             return Err(Pause::Bytes);
-        }
-        if connection.wait == Wait::Upgrade {
-            return Err(Pause::Owner);
         }
         let answers = &connection.answers;
         if answers.in_flight() >= PIPELINE || answers.unsent() > UNSENT {
@@ -230,8 +238,7 @@ impl Engine {
             }
         }
         if connection.has_failed() && !had_failed {
-            let write = connection.interest.write;
-            self.show_interest(connection, Interest { read: false, write });
+            self.watch_reads(connection, false);
             return;
         }
         let nothing_is_due =
@@ -240,8 +247,7 @@ impl Engine {
             self.release(connection, 0);
             return;
         }
-        let write = connection.interest.write;
-        self.show_interest(connection, Interest { read: false, write });
+        self.watch_reads(connection, false);
         self.ended.push(connection.whom);
         self.ring();
     }

@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Framing};
 use crate::chunked::Found;
-use crate::connection::{Connection, Wait};
+use crate::connection::{Connection, Owner, Wait};
 use crate::engine::Engine;
 use crate::head;
 use crate::problem::{Problem, What};
@@ -23,7 +23,9 @@ impl Engine {
         let Some(mut body) = connection.body.take() else {
             return Ok(());
         };
-        if (connection.paused || connection.wait == Wait::Upgrade) && !body.discarded {
+        if (connection.owner == Owner::Paused || connection.wait == Wait::Upgrade)
+            && !body.discarded
+        {
             connection.body = Some(body);
             return Err(Pause::Owner);
         }

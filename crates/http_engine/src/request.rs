@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Framing};
 use crate::chunked::Chunked;
-use crate::connection::{Connection, Wait};
+use crate::connection::{Connection, Input, Wait};
 use crate::diagnose;
 use crate::engine::Engine;
 use crate::head::{self, Bounds, Facts, Limits};
@@ -99,7 +99,7 @@ impl Engine {
         };
 
         let sequence = connection.answers.add_request();
-        connection.told = true;
+        connection.tell();
         connection.idle_since = 0;
         connection.request_since = if connection.head_since == 0 {
             self.now_ms
@@ -108,8 +108,8 @@ impl Engine {
         };
         connection.head_since = 0;
         connection.head = None;
-        if flags & request_flags::KEEP_ALIVE == 0 && !takes_over {
-            connection.last_request = true;
+        if flags & request_flags::KEEP_ALIVE == 0 {
+            connection.input = Input::LastRequest;
         }
         *at += bounds.end;
         let body_offset = self.batch.bytes;

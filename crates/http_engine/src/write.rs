@@ -2,7 +2,7 @@
 
 use crate::answers::{Turn, Wrap, wrapping};
 use crate::batch::Note;
-use crate::connection::{Connection, Interest, Stage};
+use crate::connection::{Connection, Owner, Stage};
 use crate::cork::uncork;
 use crate::engine::Engine;
 use crate::sys;
@@ -77,7 +77,7 @@ impl Engine {
         };
         self.with(slot, generation, |engine, connection| {
             let now = order.has(flags::RAW) || connection.answers.turn(sequence) == Turn::Now;
-            if now && bytes.len() >= LARGE && !connection.interest.write {
+            if now && bytes.len() >= LARGE && !connection.interest.writes() {
                 engine.write_large(connection, order, bytes);
             } else {
                 engine.carry_out(connection, order, bytes, None);
@@ -292,7 +292,7 @@ impl Engine {
     /// Sends what is unsent. False when the connection is gone.
     pub(crate) fn send(&mut self, connection: &mut Box<Connection>) -> bool {
         let slot = connection.whom.slot;
-        let had_to_wait = connection.interest.write;
+        let had_to_wait = connection.interest.writes();
         if had_to_wait && connection.answers.shared.is_some() {
             connection.answers.own();
         }
@@ -330,10 +330,7 @@ impl Engine {
         }
         let unsent = connection.answers.unsent();
         let waits = unsent > 0;
-        if waits != connection.interest.write {
-            let read = connection.interest.read;
-            self.show_interest(connection, Interest { read, write: waits });
-        }
+        self.watch_writes(connection, waits);
         self.set_pending(slot, unsent);
         if waits {
             return true;
@@ -348,7 +345,7 @@ impl Engine {
             if connection.idle_since != 0 {
                 connection.idle_since = self.now_ms;
             }
-            if connection.told {
+            if connection.owner != Owner::Unaware {
                 self.batch.note(connection.whom, Note::Drain);
             }
         }

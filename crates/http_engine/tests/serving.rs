@@ -63,6 +63,31 @@ fn a_head_may_come_byte_by_byte() {
     assert_eq!(owner.next_request().url, "/x");
 }
 
+/// The kernel ends what it hands out at such a byte, and leaves it out of the stream, as for Node.
+#[test]
+fn an_urgent_byte_holds_back_nothing() {
+    use std::os::fd::AsRawFd;
+    let mut owner = owner();
+    let mut client = owner.connect();
+    for sequence in 0..3 {
+        let (before, behind) = GET.split_at(sequence * 10);
+        if !before.is_empty() {
+            send(&mut client, before);
+            owner.turn();
+        }
+        // SAFETY: one byte that outlives the call.
+        let sent =
+            unsafe { libc::send(client.as_raw_fd(), b"!".as_ptr().cast(), 1, libc::MSG_OOB) };
+        assert_eq!(sent, 1);
+        send(&mut client, behind);
+        let request = owner.next_request();
+        assert_eq!(request.url, "/x");
+        owner.write(request.id, sequence as u32, END, b"ok");
+        owner.turn();
+        assert_eq!(read_exactly(&mut client, 2), b"ok");
+    }
+}
+
 #[test]
 fn a_small_body_comes_with_its_request() {
     let mut owner = owner();

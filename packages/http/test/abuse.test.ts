@@ -19,7 +19,7 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 for (const [name, http] of Object.entries(engines)) {
-  describe(`${name} under abuse`, { timeout: 120_000 }, () => {
+  describe(`${name} under abuse`, { timeout: 600_000 }, () => {
     let serving: Serving;
     before(async () => {
       const options = { ...limits, connectionsCheckingInterval: 50 };
@@ -144,7 +144,7 @@ async function served(serving: Serving): Promise<void> {
 }
 
 /** Descriptors of this process and of the clients' are limited: Node raises the soft limit to the hard one by itself. */
-describe('ten thousand idle connections', { timeout: 240_000 }, () => {
+describe('ten thousand idle connections', { timeout: 600_000 }, () => {
   test('are held, served again, and let go', async (t) => {
     const { sent, kept, again, left } =
       await inChild<Record<string, number>>('idle-connections.ts');

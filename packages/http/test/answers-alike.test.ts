@@ -18,7 +18,7 @@ interface Made {
 for (const threaded of [false, true]) {
   describe(
     `a hit is as the response was, threaded: ${threaded}:`,
-    { skip, timeout: 60_000 },
+    { skip, timeout: 600_000 },
     () => {
       for (const seed of [1, 2, 3])
         test(`responses of seed ${seed}`, () => compare(threaded, seed));

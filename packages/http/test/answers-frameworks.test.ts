@@ -24,7 +24,7 @@ type ExpressApp = RequestListener & {
 const freshMs = 60_000;
 const value = { hello: 'wörld', list: Array.from({ length: 100 }, (_, index) => index) };
 
-describe('a hit is as the response of a framework was:', { skip, timeout: 30_000 }, () => {
+describe('a hit is as the response of a framework was:', { skip, timeout: 600_000 }, () => {
   test('Fastify', async (t) => {
     const app = Fastify({ serverFactory });
     t.after(() => app.close());

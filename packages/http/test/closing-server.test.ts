@@ -8,7 +8,7 @@ import { createServer, engine } from '../src/index.ts';
 const skip = engine().name === 'node';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-test('close() ends although a client never pauses', { skip, timeout: 60_000 }, async () => {
+test('close() ends although a client never pauses', { skip, timeout: 600_000 }, async () => {
   const server = createServer({ keepAliveTimeout: 50 }, (_, response) => {
     setTimeout(() => response.end('answered'), 5);
   });
@@ -37,7 +37,7 @@ test(
   'close() ends although a connection goes while an upgraded one does',
   {
     skip,
-    timeout: 60_000,
+    timeout: 600_000,
   },
   async () => {
     const server = createServer({ threaded: true }, (_, response) => response.end('plain'));

@@ -31,7 +31,7 @@ for (const [suite, behaviours] of Object.entries(suites)) {
       const expectation = once(() => behave(node));
       for (const [mode, engine] of Object.entries(engines)) {
         const skip = isNative && reasonOnThisNode(name);
-        test(`${name}${mode}`, { timeout: 180_000, skip }, async () => {
+        test(`${name}${mode}`, { timeout: 600_000, skip }, async () => {
           const expected = await expectation();
           const actual = await behave(engine);
           assert.notEqual(expected, undefined);

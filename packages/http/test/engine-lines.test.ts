@@ -58,7 +58,7 @@ const REQUESTS: readonly [target: string, status: number, method: string, header
   ['/error', 503, 'GET', ['X-Request-Id: one', 'x-request-id: one', 'X-Trace-Id:']],
 ];
 
-describe('lines of the engine', { skip, timeout: 120_000 }, () => {
+describe('lines of the engine', { skip, timeout: 600_000 }, () => {
   test('are those of pino, character for character, whatever its options', async () => {
     await using served = await serve(none);
     const draw = drawing(20_261_123);
@@ -241,7 +241,7 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
           await served.ask('/');
         }
         const [source] = sink.sources;
-        for (let waited = 0; !source!.isOver && waited < 5000; waited += 5) await sleep(5);
+        for (let waited = 0; !source!.isOver && waited < 60_000; waited += 5) await sleep(5);
         assert.equal(source!.isOver, true);
         assert.equal(sink.take().length, 1);
         assert.equal(source!.waits, false);
@@ -258,7 +258,7 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
     for (let count = 0; count < 3; count += 1) await served.ask('/');
     assert.deepEqual(written, []);
     stream.writableNeedDrain = false;
-    for (let waited = 0; written.length < 3 && waited < 5000; waited += 10) await sleep(10);
+    for (let waited = 0; written.length < 3 && waited < 60_000; waited += 10) await sleep(10);
     assert.equal(written.length, 3);
   });
 
@@ -291,7 +291,7 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
     served.log(engineLines(pino({}, stream)));
     served.keep('/');
     await Promise.all(Array.from({ length: 50 }, () => served.ask('/')));
-    for (let waited = 0; chunks.join('').split('\n').length < 51 && waited < 5000; waited += 10) {
+    for (let waited = 0; chunks.join('').split('\n').length < 51 && waited < 60_000; waited += 10) {
       await sleep(10);
     }
     assert.equal(chunks.join('').split('\n').length, 51);
@@ -336,7 +336,7 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
       logger.info('between');
       await served.ask('/second');
       logger.flush();
-      for (let waited = 0; log.writes.length === 0 && waited < 5000; waited += 5) await sleep(5);
+      for (let waited = 0; log.writes.length === 0 && waited < 60_000; waited += 5) await sleep(5);
       const lines = (await log.written()).map((line) => JSON.parse(line));
       assert.deepEqual(
         lines.map(({ url, msg }) => url ?? msg),
@@ -352,13 +352,13 @@ describe('lines of the engine', { skip, timeout: 120_000 }, () => {
       served.log(engineLines(pino({}, stream)));
       served.keep('/');
       await served.ask('/');
-      for (let waited = 0; chunks.length === 0 && waited < 5000; waited += 5) await sleep(5);
+      for (let waited = 0; chunks.length === 0 && waited < 60_000; waited += 5) await sleep(5);
       assert.equal(chunks.join('').split('\n').length, 2);
     });
   });
 });
 
-describe('a line the engine cannot write', { skip, timeout: 60_000 }, () => {
+describe('a line the engine cannot write', { skip, timeout: 600_000 }, () => {
   const cases: [why: RegExp, options: LoggerOptions, how?: EngineLinesOptions][] = [
     [/mixin/, { mixin: () => ({}) }],
     [/nestedKey/, { nestedKey: 'payload' }],

@@ -22,6 +22,7 @@ const suitesOfHandlers = [
   'aborts',
   'greed',
   'streams',
+  'large pieces',
   'signals',
   'surroundings',
   'thrown',
@@ -46,7 +47,7 @@ for (const suite of suitesOfHandlers) {
       for (const [name, behave] of Object.entries(suites[suite]!)) {
         if (takenAway.has(name) || name in exceptions) continue;
         const skip = reasonOnThisNode(name) ?? false;
-        test(`${name}, under ${framework}`, { timeout: 180_000, skip }, async () => {
+        test(`${name}, under ${framework}`, { timeout: 600_000, skip }, async () => {
           const expected = await behave(under(handler, node));
           const actual = await behave(under(handler, ours));
           assert.deepEqual(actual, expected);

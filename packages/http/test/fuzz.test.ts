@@ -29,6 +29,15 @@ describe('a client sees the same of node:http and of the engine:', () => {
     of: { cuts: [], ending: 'wait', ...rest } as Case,
   }));
 
+  test('a case leaves no connection behind, whatever its handler has paused', async () => {
+    const bytes = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const programs: Case['programs'] = [[{ do: 'end', bytes: 0 }, { do: 'socketPause' }]];
+    for (const contestant of await started) {
+      await contestant.run({ bytes, programs, cuts: [], ending: 'wait' });
+      while ((await contestant.connections()) > 0) await new Promise(setImmediate);
+    }
+  });
+
   for (const { name, options, of } of known) {
     test(name, options, async () => {
       const [theirs, ours] = await started;

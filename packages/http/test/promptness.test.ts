@@ -16,7 +16,7 @@ if (engine().name === 'native') {
 const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 for (const { name, isNative, isThreaded } of servers) {
-  describe(`${name}, with handlers that keep it busy`, { timeout: 20_000 }, () => {
+  describe(`${name}, with handlers that keep it busy`, { timeout: 600_000 }, () => {
     const signal = new Int32Array(new SharedArrayBuffer(4));
     const held = new Int32Array(new SharedArrayBuffer(4));
     let worker: Worker;
@@ -75,7 +75,7 @@ for (const { name, isNative, isThreaded } of servers) {
     /** Resolves once `text` has come so many times on so many lines. */
     async function arrived(all: Line[], text: string, times: number, count: number) {
       const has = ({ received }: Line) => received.split(text).length > times;
-      const deadline = Date.now() + 10_000;
+      const deadline = Date.now() + 60_000;
       while (all.filter(has).length < count) {
         assert.ok(Date.now() < deadline, `${all.filter(has).length} of ${count} have it`);
         await new Promise((resolve) => setTimeout(resolve, 2));

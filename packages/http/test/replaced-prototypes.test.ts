@@ -76,7 +76,7 @@ async function asked(
 const nodeServer = http.createServer;
 const engineServer = createServer as typeof http.createServer;
 
-describe('replaced prototypes:', { skip, timeout: 30_000 }, () => {
+describe('replaced prototypes:', { skip, timeout: 600_000 }, () => {
   for (const name of ['express', 'express-4']) {
     test(`an app of ${name} is on the fast path from its first request on`, async () => {
       const app = jsonApp(freshExpress(name));

@@ -15,7 +15,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 
-describe('a response of the engine:', { skip, timeout: 30_000 }, () => {
+describe('a response of the engine:', { skip, timeout: 600_000 }, () => {
   test('it finds its prototype when Express has replaced it', async () => {
     const requests = Object.create(http.IncomingMessage.prototype) as object;
     const responses = Object.create(http.ServerResponse.prototype) as object;

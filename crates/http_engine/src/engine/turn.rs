@@ -181,6 +181,12 @@ impl Engine {
         std::mem::take(&mut self.untaken)
     }
 
+    /// Whether the owner is still to hear of something: it waits for a batch, or lies in one that was offered and not taken.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.untaken > 0 || self.has_late_news()
+    }
+
     /// The owner has read the batch and its commands have been flushed: decisions it left open are taken.
     pub fn unlock_batch(&mut self) {
         self.batch.locked = false;

@@ -3,8 +3,11 @@
 
 use crate::wire::outcome;
 
-/// Slots of the table; a power of two.
-const PLACES: usize = 8192;
+/// Keys that are remembered for each remainder of their hash, the last one first. With one, two targets that are asked for in turn
+/// would each make the engine forget the other, and JavaScript would answer both for as long as that goes on.
+const WAYS: usize = 8;
+/// A power of two.
+const SETS: usize = 1024;
 
 #[derive(Clone, Copy, Default)]
 struct Candidate {
@@ -16,11 +19,11 @@ struct Candidate {
 /// changed, and the route need not be one whose answers always differ.
 const WAS_KEPT: u64 = 1;
 
-pub(crate) struct Candidates(Box<[Candidate]>);
+pub(crate) struct Candidates(Box<[[Candidate; WAYS]]>);
 
 impl Default for Candidates {
     fn default() -> Self {
-        Self(vec![Candidate::default(); PLACES].into())
+        Self(vec![[Candidate::default(); WAYS]; SETS].into())
     }
 }
 
@@ -28,7 +31,10 @@ impl Candidates {
     /// Returns `KEPT` if the previous answer under this key was the same, otherwise `FIRST` or `CHANGES`.
     pub fn appear(&mut self, key: u64, digest: u64) -> u32 {
         let digest = digest & !WAS_KEPT;
-        let place = &mut self.0[key as usize & (PLACES - 1)];
+        let set = &mut self.0[key as usize & (SETS - 1)];
+        let way = set.iter().position(|candidate| candidate.key == key);
+        set[..=way.unwrap_or(WAYS - 1)].rotate_right(1);
+        let place = &mut set[0];
         let before = std::mem::replace(place, Candidate { key, digest });
         if before.key != key {
             return outcome::FIRST;
@@ -64,10 +70,25 @@ mod tests {
     }
 
     #[test]
-    fn another_key_in_the_same_place_begins_again() {
+    fn keys_of_one_set_have_their_second_appearance_however_they_alternate() {
         let mut candidates = Candidates::default();
-        assert_eq!(candidates.appear(7, 2), outcome::FIRST);
-        assert_eq!(candidates.appear(7 + PLACES as u64, 2), outcome::FIRST);
-        assert_eq!(candidates.appear(7, 2), outcome::FIRST);
+        let key = |number: usize| (7 + number * SETS) as u64;
+        for number in 0..WAYS {
+            assert_eq!(candidates.appear(key(number), 2), outcome::FIRST);
+        }
+        for number in 0..WAYS {
+            assert_eq!(candidates.appear(key(number), 2), outcome::KEPT);
+        }
+    }
+
+    #[test]
+    fn one_key_too_many_begins_again() {
+        let mut candidates = Candidates::default();
+        let key = |number: usize| (7 + number * SETS) as u64;
+        for number in 0..=WAYS {
+            assert_eq!(candidates.appear(key(number), 2), outcome::FIRST);
+        }
+        assert_eq!(candidates.appear(key(WAYS), 2), outcome::KEPT);
+        assert_eq!(candidates.appear(key(0), 2), outcome::FIRST);
     }
 }

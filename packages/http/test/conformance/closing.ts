@@ -133,4 +133,23 @@ export const closing: Behaviours = {
     const refused = await heard(http, undefined, [head + block(1_001)]);
     return { handled, refused };
   },
+  'nothing follows an upgrade that nobody takes and that says Connection: close': async (http) => {
+    const up = (...lines: string[]) => get('/up', ...lines, 'Upgrade: x');
+    const body = ['Connection: close', 'Connection: Upgrade', 'Content-Length: 2', 'Upgrade: x'];
+    return {
+      one: await heard(http, undefined, [up('Connection: close, Upgrade') + get('/next')]),
+      two: await heard(http, undefined, [
+        up('Connection: Upgrade', 'Connection: close') + get('/next'),
+      ]),
+      body: await heard(http, undefined, [
+        `${get('/up', ...body).replace('GET', 'POST')}ab${get('/next')}`,
+      ]),
+      old: await heard(http, undefined, [
+        up('Connection: Upgrade').replace('1.1', '1.0') + get('/next'),
+      ]),
+      slow: await heard(http, undefined, [
+        up('Connection: close, Upgrade').replace('/up', '/slow') + get('/next'),
+      ]),
+    };
+  },
 };

@@ -113,6 +113,12 @@ const changed: Record<string, { reason: string; behaviours: string[] }[]> = {
 
 const [major] = process.versions.node.split('.');
 
+/** The behaviours that differ from those of a line of Node: on purpose, or because it has changed. */
+export function differOn(line: string): string[] {
+  const newer = (changed[line] ?? []).flatMap(({ behaviours }) => behaviours);
+  return [...Object.keys(exceptions), ...newer];
+}
+
 /** @returns why the Node that runs this does otherwise, if it does */
 export function reasonOnThisNode(behaviour: string): string | undefined {
   return changed[major!]?.find(({ behaviours }) => behaviours.includes(behaviour))?.reason;

@@ -11,6 +11,7 @@ import { framing } from './framing.ts';
 import { greed } from './greed.ts';
 import { headers } from './headers.ts';
 import { heldWrites } from './held-writes.ts';
+import { largePieces } from './large-pieces.ts';
 import { limits } from './limits.ts';
 import { listening } from './listening.ts';
 import { pipelines } from './pipelines.ts';
@@ -38,6 +39,7 @@ const together = new Set([
   'framing',
   'listening',
   'greed',
+  'large pieces',
 ]);
 
 /** How many behaviours of a suite may run at once. */
@@ -67,6 +69,7 @@ export const suites: Record<string, Behaviours> = {
   listening,
   greed,
   streams,
+  'large pieces': largePieces,
   'sockets that are sent': sentSockets,
   signals,
   surroundings,

@@ -28,6 +28,8 @@ export interface Heard {
 
 interface Running {
   case: Case;
+  /** What its handlers were given: one they have paused would never hear that its client is gone. */
+  sockets: Set<Socket>;
   transcript: Transcript;
   /** Handlers that go on. */
   open: number;
@@ -57,7 +59,9 @@ export class Contestant {
       this.#server.on('connection', ({ remotePort }: Socket) => accepted.add(remotePort!));
     }
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      this.#running.get(socket.remotePort!)?.transcript.errors.push(`clientError ${error.code}`);
+      const running = this.#running.get(socket.remotePort!);
+      running?.transcript.errors.push(`clientError ${error.code}`);
+      running?.sockets.add(socket);
       if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
     });
   }
@@ -67,6 +71,10 @@ export class Contestant {
     contestant.#server.listen(0, '127.0.0.1');
     await once(contestant.#server, 'listening');
     return contestant;
+  }
+
+  connections(): Promise<number> {
+    return new Promise((resolve) => this.#server.getConnections((_, count) => resolve(count)));
   }
 
   stop(): void {
@@ -88,7 +96,7 @@ export class Contestant {
       errors: [],
       isCutOff: false,
     };
-    const running: Running = { case: of, transcript, open: 0, quietTurns: 0 };
+    const running: Running = { case: of, sockets: new Set(), transcript, open: 0, quietTurns: 0 };
     this.#running.set(port, running);
     let received = '';
     socket.setEncoding('latin1');
@@ -116,13 +124,16 @@ export class Contestant {
     for (let turns = 0; turns < restTurns; turns++) await turn();
     this.#running.delete(port);
     transcript.bytes = received.replaceAll(/(?<=\r\nDate: )[^\r]*GMT/g, 'now');
-    return structuredClone(transcript);
+    const seen = structuredClone(transcript);
+    for (const each of running.sockets) each.destroy();
+    return seen;
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const running = this.#running.get(request.socket.remotePort!);
     if (running === undefined) return;
     running.quietTurns = 0;
+    running.sockets.add(request.socket);
     const heard: Heard = { request: [], response: [], steps: [] };
     const note = (to: string[], what: string, error?: NodeJS.ErrnoException): void => {
       running.quietTurns = 0;

@@ -8,7 +8,7 @@ import { engine, runThreads, type AnswerStats } from '../../src/index.ts';
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 const entry = new URL('answering-entry.ts', import.meta.url);
 
-describe('threads of one port:', { skip, timeout: 60_000 }, () => {
+describe('threads of one port:', { skip, timeout: 600_000 }, () => {
   test('what one has kept all give, until any of them drops it', async () => {
     const port = await freePort();
     await using threads = runThreads(2, entry, { workerData: { port } });

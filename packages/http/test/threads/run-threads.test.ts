@@ -9,7 +9,7 @@ import { engine, runThreads } from '../../src/index.ts';
 const entry = new URL('entry.ts', import.meta.url);
 const restartDelayMs = 1;
 
-describe('runThreads:', { timeout: 60_000 }, () => {
+describe('runThreads:', { timeout: 600_000 }, () => {
   test('several threads serve one port', async () => {
     const port = await freePort();
     await using threads = runThreads(2, entry, { workerData: { port } });

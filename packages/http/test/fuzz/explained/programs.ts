@@ -48,6 +48,12 @@ export function threwAtEnd({ programs }: Case, { requests }: Transcript): boolea
   );
 }
 
+/** What a handler does before it waits for anything. Handlers of requests that came in one piece do it one behind the other. */
+export function atOnce(steps: readonly Step[]): readonly Step[] {
+  const waitsAt = steps.findIndex((step) => waits.has(step.do));
+  return waitsAt === -1 ? steps : steps.slice(0, waitsAt);
+}
+
 /** Without a tick in between. */
 export function resumesAndPauses(steps: readonly Step[]): boolean {
   return steps.some((step, at) => {

@@ -45,6 +45,19 @@ export function asFarAsHeard({ case: of, redline }: Difference): Case {
   return { ...of, bytes: `${bytes}\r\n`, cuts: [...cuts, ...wait] };
 }
 
+/** The client sends no more than the first pieces of the last body that the engine's handlers have heard of. */
+export function beforeEndOfBody({ case: of, redline }: Difference): Case[] {
+  const start = startOf(of, redline.requests.length - 1);
+  return of.cuts
+    .filter((cut) => cut > start)
+    .map((last) => ({
+      ...of,
+      bytes: of.bytes.slice(0, last),
+      cuts: of.cuts.filter((cut) => cut < last),
+      ending: 'wait',
+    }));
+}
+
 /** Nothing is due when what is refused comes. */
 export function dueLeft({ case: of, redline }: Difference): Case {
   if (of.programs.length === 0) return lineByLine(of);

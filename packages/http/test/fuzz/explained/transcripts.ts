@@ -72,6 +72,17 @@ export function hearsLess(node: Transcript, redline: Transcript): boolean {
   return startsAlike(redline, node);
 }
 
+/** The engine, which is still connected, has not heard the end of the last body. */
+export function hearsLessOfBody(node: Transcript, redline: Transcript): boolean {
+  return (
+    redline.end === 'open' &&
+    node.bytes.startsWith(redline.bytes) &&
+    sameRequests(node, redline) &&
+    node.requests.at(-1)?.request.includes('end') === true &&
+    redline.requests.at(-1)?.request.includes('end') === false
+  );
+}
+
 /** Node, which is still connected, reads no further; the engine has heard of more requests. */
 export function hearsMore(node: Transcript, redline: Transcript): boolean {
   return (

@@ -7,6 +7,7 @@ import {
 } from '@redline/lab';
 import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
+import { closeRuns, describeCloseRuns } from './spawn-close-runs.ts';
 
 /** What the blocking servers measure of themselves. */
 interface BlockingVariant extends MeasuredVariant {
@@ -26,14 +27,26 @@ export interface SpawnArticle {
   requestsPerSecond: Record<string, number>;
 }
 
+/** Runs of their own, minutes long. */
+export interface SpawnRuns {
+  readonly sync: BenchResult;
+  /** Each of one workload, beside node and posix-spawn alone. */
+  readonly close: readonly BenchResult[];
+}
+
 /** The tables of packages/child-process/README.md. */
-export function spawnTables(result: BenchResult, sync: BenchResult, article: SpawnArticle): string {
+export function spawnTables(
+  result: BenchResult,
+  { sync, close }: SpawnRuns,
+  article: SpawnArticle,
+): string {
   return [
     ratioTable(result, article),
     `The article: ${article.source}; ${article.machine}.`,
     '**redline against each of them**, requests per second, block by block:',
     againstTable(result),
     '`posix-spawn` starts children as the main branch of libuv does, on the main thread; Node will do so once it ships that version.',
+    ...closeRuns(close),
     '**With 1.5 GiB resident in the server**, `echo hi`:',
     residentTable(result),
     '**Seen from the main thread**, eight spawns for each request:',
@@ -42,6 +55,7 @@ export function spawnTables(result: BenchResult, sync: BenchResult, article: Spa
     '**Balancing** of `createPool` with four workers; uneven: every eighth request prints 1.3 MB:',
     balanceTable(result),
     describeRun(result),
+    ...describeCloseRuns(close),
     ...(sync === result ? [] : [describeSync(sync)]),
   ].join('\n\n');
 }

@@ -32,7 +32,7 @@ const leftOut = new Set([
   // It leaves a connection unanswered now and then.
   'Deno cluster.js',
 ]);
-const longestStartMs = 20_000;
+const longestStartMs = 120_000;
 
 for (const { name, command } of runtimes) {
   describe(`examples/process-per-request on ${name}`, { skip: command === undefined }, () => {

@@ -54,6 +54,8 @@ declare class Port {
   take(id: number, stream: number): Taken;
   /** Whether a stream ended without a byte, and nobody has read from it. */
   isAtEnd(id: number, stream: number): boolean;
+  /** Whether nobody holds the child's end of a stream any more, whatever is left to be read. */
+  hasHungUp(id: number, stream: number): boolean;
   /** Closes a stream. */
   closeStream(id: number, stream: number): void;
   /** After the exit: closes stdin, empties what nobody touched, and says which of those have not ended. */

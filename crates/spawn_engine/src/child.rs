@@ -285,6 +285,71 @@ mod tests {
     }
 
     #[test]
+    fn an_end_without_a_byte_comes_before_an_exit_that_came_before_the_reader() {
+        let (near, far) = sys::socket_pair().unwrap();
+        let mut stream = Stream::new(false, true, Mode::Idle);
+        stream.fd = Some(near);
+        let (child, inbox) = child(vec![stream]);
+        drop(far);
+        lock(&child.state).phase = Phase::Exited(42);
+        inbox.push(Event::Exited {
+            id: 7,
+            pid: 42,
+            code: 0,
+            signal: 0,
+        });
+        child.flow(0, &Epoll::new().unwrap());
+        assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
+        assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
+    }
+
+    #[test]
+    fn what_was_readable_together_with_too_much_of_another_stream_is_not_collected() {
+        let (ends, streams): (Vec<_>, Vec<_>) = (0..2)
+            .map(|_| {
+                let (near, far) = sys::socket_pair().unwrap();
+                let bytes = Vec::new();
+                let mut stream = Stream::new(false, true, Mode::Collect { bytes, limit: 4 });
+                stream.fd = Some(near);
+                (far, stream)
+            })
+            .unzip();
+        sys::send(&ends[0], b"too much").unwrap();
+        sys::send(&ends[1], b"more").unwrap();
+        let (child, inbox) = child(streams);
+        let epoll = Epoll::new().unwrap();
+        let mut scratch = Vec::with_capacity(64);
+        assert!(child.on_readable(0, &epoll, &mut scratch));
+        assert!(!child.on_readable(1, &epoll, &mut scratch));
+        assert_eq!(child.uncollect(1, false, &epoll), (Vec::new(), false));
+        assert!(matches!(
+            inbox.next(),
+            Some(Event::Overflowed { bytes, .. }) if bytes == b"too much"
+        ));
+        assert!(inbox.next().is_none());
+    }
+
+    #[test]
+    fn an_exit_that_somebody_else_has_waited_for_is_an_error_and_no_exit_code() {
+        let (child, inbox) = child(Vec::new());
+        let mut state = lock(&child.state);
+        state.phase = Phase::Running(42);
+        // Not a child of this process: nobody can wait for it.
+        state.pidfd = Some(sys::own_pidfd().unwrap());
+        drop(state);
+        assert!(child.on_exit(&Epoll::new().unwrap(), &mut Vec::new()));
+        assert!(matches!(
+            inbox.next(),
+            Some(Event::Lost {
+                id: 7,
+                pid: 42,
+                error: libc::ECHILD
+            })
+        ));
+        assert!(inbox.next().is_none());
+    }
+
+    #[test]
     fn a_stream_that_cannot_be_watched_ends_with_an_error() {
         let mut stream = Stream::new(false, true, Mode::Flow { credit: 1 });
         stream.fd = Some(regular_file());

@@ -38,7 +38,7 @@ impl Inbox {
         let mut events = lock(&self.events);
         let exit = events
             .iter()
-            .position(|other| matches!(other, Event::Exited { id, .. } if *id == child));
+            .position(|other| matches!(other, Event::Exited { id, .. } | Event::Lost { id, .. } if *id == child));
         let Some(exit) = exit else {
             return Some(event);
         };

@@ -206,6 +206,15 @@ impl Port {
             .is_some_and(|child| child.is_at_end(stream))
     }
 
+    /// Whether nobody holds the child's end of a stream any more, whatever is left to be read.
+    #[must_use]
+    pub fn has_hung_up(&self, id: u64, stream: u16) -> bool {
+        self.engine
+            .children
+            .find(id)
+            .is_none_or(|child| child.has_hung_up(stream))
+    }
+
     /// Closes a stream.
     pub fn close_stream(&self, id: u64, stream: u16) {
         self.with(id, |child| child.close(stream, &self.engine.children.epoll));

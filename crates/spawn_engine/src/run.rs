@@ -232,6 +232,8 @@ impl Running<'_> {
 
     fn reap(&mut self) {
         match sys::reap(&self.pidfd, false) {
+            // It runs on.
+            Ok(None) => return,
             Ok(status) => self.status = status,
             Err(error) => self.fail_pipe(error),
         }

@@ -85,6 +85,11 @@ impl Stream {
         matches!(self.mode, Mode::Idle) && self.fd.as_ref().is_some_and(sys::is_at_end)
     }
 
+    /// Whether nobody can write to it any more.
+    pub fn has_hung_up(&self) -> bool {
+        self.fd.as_ref().is_none_or(sys::has_hung_up)
+    }
+
     /// Whether it was never made; it never will be then.
     pub fn cancel(&mut self) -> bool {
         std::mem::take(&mut self.is_due)

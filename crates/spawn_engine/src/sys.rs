@@ -80,6 +80,17 @@ pub(crate) fn is_at_end(fd: &OwnedFd) -> bool {
     unsafe { libc::recv(fd.as_raw_fd(), (&raw mut next).cast(), 1, flags) == 0 }
 }
 
+/// Whether the other end of a socket is closed, whatever is left to be read.
+pub(crate) fn has_hung_up(fd: &OwnedFd) -> bool {
+    let mut entry = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one entry, which outlives the call.
+    unsafe { libc::poll(&mut entry, 1, 0) > 0 && entry.revents & libc::POLLHUP != 0 }
+}
+
 /// Writes as much as goes without blocking. A reader that is gone is EPIPE, not a signal.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     loop {
@@ -198,14 +209,17 @@ pub fn is_readable(fd: RawFd) -> bool {
 
 /// Whether a pidfd can be signalled and waited for (5.4; gVisor cannot, seccomp may forbid it).
 pub(crate) fn can_use_pidfds() -> bool {
+    // We are not our own child: ECHILD means that the kernel supports the call.
+    own_pidfd().is_some_and(|pidfd| {
+        send_signal(&pidfd, 0).is_ok() && reap(&pidfd, false) == Err(libc::ECHILD)
+    })
+}
+
+/// A pidfd of this process.
+pub(crate) fn own_pidfd() -> Option<OwnedFd> {
     // SAFETY: no memory is passed.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) };
-    if fd < 0 {
-        return false;
-    }
-    let pidfd = own(fd as RawFd);
-    // We are not our own child: ECHILD means that the kernel supports the call.
-    send_signal(&pidfd, 0).is_ok() && reap(&pidfd, false) == Err(libc::ECHILD)
+    (fd >= 0).then(|| own(fd as RawFd))
 }
 
 /// The calling thread's id.

@@ -229,6 +229,13 @@ impl Port {
             .is_some_and(|port| port.is_at_end(id as u64, stream))
     }
 
+    /// Whether nobody holds the child's end of a stream any more, whatever is left to be read.
+    #[napi]
+    pub fn has_hung_up(&self, id: f64, stream: u16) -> bool {
+        self.port()
+            .is_none_or(|port| port.has_hung_up(id as u64, stream))
+    }
+
     /// Closes a stream.
     #[napi]
     pub fn close_stream(&self, id: f64, stream: u16) {

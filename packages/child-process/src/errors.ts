@@ -1,18 +1,20 @@
+import { constants } from 'node:os';
 import { addAbortSignal, Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
 
 /** Node's shape of a failed system call: `errno` is negative. */
 export function systemError(errno: number, syscall: string): NodeJS.ErrnoException {
-  const code = getSystemErrorName(errno);
+  // libuv, which never reports it, has no name for it.
+  const code = errno === -constants.errno.ECHILD ? 'ECHILD' : getSystemErrorName(errno);
   return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall });
 }
 
-/** The error of a child that could not be started, or of a call that waited for one. */
+/** The error of a child that could not be started or waited for, or of a call that waited for one. */
 export function spawnError(
   errno: number,
   file: string,
   args: string[],
-  call: 'spawn' | 'spawnSync' = 'spawn',
+  call: 'spawn' | 'spawnSync' | 'waitid' = 'spawn',
 ): NodeJS.ErrnoException {
   return Object.assign(systemError(errno, `${call} ${file}`), {
     path: file,

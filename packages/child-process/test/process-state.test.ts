@@ -19,7 +19,7 @@ const storm = `
   });
   for (let count = 0; count < ${IN_FLIGHT}; count++) one();`;
 
-describe('while other threads start children without end', { skip, timeout: 60_000 }, () => {
+describe('while other threads start children without end', { skip, timeout: 600_000 }, () => {
   for (const [name, change] of Object.entries({
     'process.umask()': () => process.umask(0o22),
     'process.chdir()': () => process.chdir(process.cwd()),

@@ -76,13 +76,13 @@ const files: Record<string, string> = {
 
 const addons = (home: string) => readdirSync(home).filter((name) => name.endsWith('.node'));
 
-describe('@redline/child-process/register', { skip, timeout: 120_000 }, () => {
+describe('@redline/child-process/register', { skip, timeout: 600_000 }, () => {
   let folder = '';
   const run = async (args: string[], env: NodeJS.ProcessEnv = {}) => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', ...args], {
       cwd: folder,
       env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env },
-      timeout: 60_000,
+      timeout: 600_000,
     });
     return stdout.trim().split('\n').sort();
   };

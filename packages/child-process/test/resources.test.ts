@@ -13,7 +13,7 @@ const SPAWNS = Number(process.env['REDLINE_SPAWNS'] ?? 5_000);
 const churn = join(import.meta.dirname, 'churn.ts');
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 
-describe('the native engine', { skip, timeout: 300_000 }, () => {
+describe('the native engine', { skip, timeout: 600_000 }, () => {
   test('leaves no descriptor, no zombie and no memory behind', async () => {
     // V8's young generation would grow for as long as it may, and hide what the engine keeps.
     const flags = ['--no-warnings', '--expose-gc', '--max-semi-space-size=1'];

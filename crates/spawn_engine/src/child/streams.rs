@@ -58,19 +58,17 @@ impl Child {
         }
     }
 
-    /// Requested after the process has ended, on the thread that learns of it: what was printed comes before the exit, as
-    /// from a loop that looks at signals last, however busy the machine is.
+    /// Requested after the process has ended, on the thread that learns of it: what was printed, or that nothing was, comes
+    /// before the exit, as from a loop that looks at signals last, however busy the machine is.
     fn look_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let mut scratch = block::take();
         let found = state.streams[usize::from(index)].look(epoll, &mut scratch);
         block::recycle(scratch);
-        match found {
-            Found::Data(bytes) => {
-                self.push_data(index, bytes);
-                true
-            }
-            found => self.report(index, found),
-        }
+        let Some(event) = self.event_of(index, found) else {
+            return false;
+        };
+        self.push_output(event);
+        true
     }
 
     fn push_data(&self, stream: u16, bytes: Vec<u8>) {
@@ -191,6 +189,13 @@ impl Child {
         stream.is_some_and(Stream::is_at_end)
     }
 
+    /// Whether nobody holds the child's end of a stream any more, whatever is left to be read.
+    pub fn has_hung_up(&self, index: u16) -> bool {
+        let state = lock(&self.state);
+        let stream = state.streams.get(usize::from(index));
+        stream.is_none_or(Stream::has_hung_up)
+    }
+
     /// After the exit: closes stdin and empties the streams nobody touched. Those that have not ended are returned, and
     /// report their end.
     pub fn drain(&self, epoll: &Epoll) -> Vec<u32> {
@@ -225,6 +230,10 @@ impl Child {
             return false;
         };
         let collected = matches!(stream.mode, Mode::Collect { .. });
+        // Both were readable: the first had more than its limit, and as with Node that closed the other.
+        if collected && state.is_overflowed {
+            return false;
+        }
         let found = state.look(usize::from(index), epoll, scratch);
         // What was collected is not needed before the exit, which is about to come.
         let silent = collected && running && matches!(found, Found::End { .. });

@@ -45,6 +45,8 @@ export class ChildHandle extends AsyncResource implements Listener {
   /** Whether the exit, and what it closes by itself, is over. */
   #isExitDone = false;
   #hasFailed = false;
+  /** Whether it has ended, nobody knows how. */
+  #isLost = false;
 
   constructor(child: HandledChild) {
     super('PROCESSWRAP', { requireManualDestroy: true });
@@ -213,6 +215,7 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   onLost(pid: number, errno: number): void {
     this.#settle(pid);
+    this.#isLost = true;
     this.onexit(-errno);
   }
 
@@ -253,7 +256,7 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#pipes!.onOverflowed(stream, bytes);
   }
 
-  /** Node's own, in Node's order. A negative code is the error that kept the child from starting. */
+  /** Node's own, in Node's order. A negative code is the error that kept the child from starting, or hides how it ended. */
   onexit(code: number, signal?: NodeJS.Signals): void {
     const child = this.#child;
     this.#isOver = true;
@@ -262,10 +265,12 @@ export class ChildHandle extends AsyncResource implements Listener {
     if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
+    if (this.#channel && code >= 0) this.#pipes?.noteExit();
     this.#pipes?.closeInput(code >= 0);
     this.#letGo();
     child._handle = null;
-    if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs));
+    const call = this.#isLost ? 'waitid' : 'spawn';
+    if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs, call));
     else child.emit('exit', child.exitCode, child.signalCode);
     process.nextTick(resume, this);
     child.countClose();

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { native } from '../native/engine.ts';
 import { OutputStream } from '../native/output-stream.ts';
-import { closedSocket, openPipe } from '../native/pipe.ts';
+import { closeInTurn, closedSocket, openPipe } from '../native/pipe.ts';
 import { hold, port, release } from '../native/port.ts';
 import { STDIO } from '../native/wire.ts';
 
@@ -38,6 +38,8 @@ export class ChildPipes {
   /** Of those, after the flush: each keeps the loop alive. */
   #draining = new Set<number>();
   readonly #resumed: boolean[] = [];
+  /** Outputs that another process held when the exit was heard, of a child with a channel. */
+  readonly #outliving = new Set<number>();
 
   constructor(
     id: number,
@@ -131,6 +133,14 @@ export class ChildPipes {
     this.#collection?.onOverflowed(index, bytes);
   }
 
+  /** The exit of a child with a channel is about to be heard, and may end what others hold. */
+  noteExit(): void {
+    for (let index = 1; index < this.#codes.length; index++) {
+      if (!this.#isPipe(index) || this.#isSettled(index)) continue;
+      if (!port().hasHungUp(this.#id, index)) this.#outliving.add(index);
+    }
+  }
+
   /** The process is gone, if it ever was: nobody reads stdin. */
   closeInput(hasExited: boolean): void {
     this.#isInputClosed = true;
@@ -152,7 +162,7 @@ export class ChildPipes {
   /**
    * The same for what nobody has looked at, a moment later: `await once(child, 'exit')` may be about to look. libuv reads
    * once in a turn of the loop: where the channel's last words came with the exit, an output's last bytes did too, and
-   * both ends come in the next turn.
+   * both ends come in the next turn. So does the end of what the exit itself has ended, and that of the channel with it.
    */
   flush(hadLastWords: boolean): void {
     this.resume();
@@ -166,7 +176,8 @@ export class ChildPipes {
       if (!this.#isPipe(index) || this.#isSettled(index)) continue;
       if (this.#codes[index] === PIPE && !open.includes(index)) {
         this.#untouched--;
-        if (hadLastWords && !empty[index]) setImmediate(this.#onClosed);
+        if (this.#outliving.has(index)) setImmediate(closeInTurn, native!.Pipe, this.#onClosed);
+        else if (hadLastWords && !empty[index]) setImmediate(this.#onClosed);
         else ended++;
         continue;
       }
@@ -177,8 +188,8 @@ export class ChildPipes {
   }
 
   /**
-   * Ends the collecting with what has come, and closes the outputs. The child is killed in between: an output that ends because of
-   * that has not ended by itself, and a child that still writes must not die of an output that is closed.
+   * Ends the collecting with what has come, and closes the outputs. The child is killed behind that, as Node does it: one that
+   * still writes ends with SIGPIPE.
    */
   discard(kill?: () => void): void {
     const hasLooked = this.#hasLooked;
@@ -195,11 +206,11 @@ export class ChildPipes {
       process.nextTick(this.#onClosed);
       if (!ended) open.push(index);
     }
-    kill?.();
     // After the last look: a child that notices a closed output complains about it in the next one.
     for (const index of open) port().closeStream(this.#id, index);
     this.#sockets[1]?.destroy();
     this.#sockets[2]?.destroy();
+    kill?.();
     // Last, since it may throw: there is more of it than fits into a string.
     for (const [index, bytes] of last) this.#collection?.onCollected(index, bytes);
   }
@@ -264,8 +275,11 @@ export class ChildPipes {
   #endUntouched(index: number, hadBytes: boolean): void {
     if (this.#isSettled(index)) return;
     this.#ended.set(index, hadBytes);
+    const hasOutlived = this.#draining.has(index);
     this.#touch(index);
-    this.#onClosed();
+    // libuv closes what has ended behind its look at the descriptors: what the channel says in this turn comes first.
+    if (hasOutlived) closeInTurn(native!.Pipe, this.#onClosed);
+    else this.#onClosed();
   }
 
   /**

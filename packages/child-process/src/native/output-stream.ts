@@ -23,6 +23,8 @@ export class OutputStream extends Socket {
   #credit = 0;
   #received = 0;
   #isReading = false;
+  /** Whether the engine has been asked to read. */
+  #isStarted = false;
   #hasEnded = false;
   #isAdopted = false;
   /** Whether the engine read something before the handle of Node's that is still to come out. */
@@ -35,11 +37,10 @@ export class OutputStream extends Socket {
   }
 
   /**
-   * Starts the reading, as a socket over a handle does when it is made; not before the next tick, so that a child
-   * that is given this stream for its stdio gets all of it.
+   * Starts the reading, as a socket over a handle does when it is made: what a stream does next depends on whether it reads.
    */
   start(): this {
-    process.nextTick(readOn, this);
+    this.read(0);
     return this;
   }
 
@@ -142,10 +143,24 @@ export class OutputStream extends Socket {
       this.#isReading = true;
       hold();
     }
-    if (this.#credit <= LOW) {
-      this.#credit = CREDIT;
-      port().flow(this.#id, this.#index);
-    }
+    if (this.#isStarted) this.#ask();
+    else process.nextTick(startReading, this);
+  }
+
+  /**
+   * The engine reads from here on. Not before the next tick, so that a child that is given this stream for its stdio gets
+   * all of it.
+   */
+  startReading(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    if (this.#isReading) this.#ask();
+  }
+
+  #ask(): void {
+    if (this.#credit > LOW) return;
+    this.#credit = CREDIT;
+    port().flow(this.#id, this.#index);
   }
 
   override _write(
@@ -209,7 +224,6 @@ Object.defineProperty(OutputStream.prototype, 'pending', {
   },
 });
 
-function readOn(stream: OutputStream): void {
-  // An adopted stream already reads, unless it is another child's by now.
-  if (!stream.destroyed && !stream.isAdopted) stream.read(0);
+function startReading(stream: OutputStream): void {
+  stream.startReading();
 }

@@ -1,6 +1,9 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { moment, settled, type Behaviours } from './trace.ts';
+import { block, moment, settled, type Behaviours } from './trace.ts';
 
 /** Pipes that outlive the child, because a process of its own holds them, and streams that are looked at late. */
 export const afterTheExit: Behaviours = {
@@ -30,6 +33,14 @@ export const afterTheExit: Behaviours = {
     await once(child, 'close');
     await moment(50);
     return events;
+  },
+  'outputs whose child has ended before the loop runs, in the listener of the exit': async (cp) => {
+    const seen: unknown[] = [];
+    for (const code of ['exit 0', 'echo out', 'echo err >&2', 'echo three >&3']) {
+      const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe'];
+      seen.push(await endedBeforeTheLoop(cp.spawn('sh', ['-c', code], { stdio })));
+    }
+    return seen;
   },
   'a listener in the listener of the exit, of collected output': async (cp) => {
     const child = cp.execFile('sh', ['-c', 'sleep 0.1; echo out']);
@@ -145,3 +156,31 @@ export const afterTheExit: Behaviours = {
     return result;
   },
 };
+
+/** All of its streams are looked at, and then the thread is busy until the child has ended. */
+async function endedBeforeTheLoop(child: ChildProcess): Promise<unknown> {
+  const ends: number[] = [];
+  for (const [index, stream] of child.stdio.slice(1).entries()) {
+    const output = stream as Readable;
+    output.on('end', () => ends.push(index + 1)).resume();
+  }
+  let atExit: unknown;
+  child.on('exit', () => {
+    atExit = { ends: ends.toSorted(), destroyed: child.stdio.map((stream) => stream!.destroyed) };
+  });
+  const closed = once(child, 'close');
+  const { pid } = child;
+  while (stateOf(pid!) === 'running') block(1);
+  // The engine waits for it by itself, on a thread that may be late; Node does so in its loop.
+  for (let waitedMs = 0; waitedMs < 200 && stateOf(pid!) === 'zombie'; waitedMs++) block(1);
+  await closed;
+  return [atExit, ends.toSorted()];
+}
+
+function stateOf(pid: number): 'running' | 'zombie' | 'gone' {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')) ? 'zombie' : 'running';
+  } catch {
+    return 'gone';
+  }
+}

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   block,
@@ -33,6 +36,29 @@ function shape(output: unknown): unknown {
 }
 
 const both = 'echo out; echo err >&2';
+/** Says something at once when it is to end. */
+const complaining = 'trap "echo caught; exit 7" TERM; echo ready; read line; exit 8';
+
+/** What ten do at once, of those that had got ready: what one does seldom, another does. */
+async function often(run: () => Promise<unknown>): Promise<unknown> {
+  const outcomes = await Promise.all(Array.from({ length: 10 }, run));
+  const texts = outcomes.map((outcome) => JSON.stringify(outcome));
+  return [...new Set(texts.filter((text) => text.includes('read')))];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'redline-collected-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+/** With a file of its own, which does not exist yet. */
+function apart(run: (file: string) => Promise<Answer>): Promise<Answer> {
+  return run(join(folder, `${files++}`));
+}
+
+/** Keeps the thread until a child has made the file. */
+function blockUntil(file: string): void {
+  while (!existsSync(file)) block(5);
+}
 
 export const collected: Behaviours = {
   exec: (cp) => exec(cp, both),
@@ -198,19 +224,44 @@ export const collected: Behaviours = {
     return [order, child.listenerCount('close'), child.listenerCount('error')];
   },
   'output that comes behind too much of the other': (cp) =>
-    exec(cp, 'sleep 0.1; head -c 25000 /dev/zero >&2; echo out; exec sleep 20', {
-      maxBuffer: 1000,
+    apart(async (file) => {
+      const wait = 'while [ ! -e $FILE-go ]; do sleep 0.01; done';
+      const command = `${wait}; head -c 25000 /dev/zero >&2; echo out; : > $FILE; exec sleep 20`;
+      const env = { ...process.env, FILE: file };
+      const answer = exec(cp, command, { maxBuffer: 1000, env });
+      // The loop looks for output by now: what came first is seen first.
+      await moment();
+      writeFileSync(`${file}-go`, '');
+      blockUntil(file);
+      return answer;
     }),
   'too much of both outputs at once': async (cp) => {
     const answers: unknown[] = [];
     for (const limit of [3, 7]) {
-      const command = 'printf 12345; printf 123456789 >&2; exec sleep 20';
-      const answer = exec(cp, command, { maxBuffer: limit });
-      block(200);
-      answers.push(await answer);
+      const ofBoth = apart((file) => {
+        const command = 'printf 12345; printf 123456789 >&2; : > $FILE; exec sleep 20';
+        const env = { ...process.env, FILE: file };
+        const answer = exec(cp, command, { maxBuffer: limit, env });
+        blockUntil(file);
+        return answer;
+      });
+      answers.push(await ofBoth);
     }
     return answers;
   },
+  'a child that writes when a timeout kills it': (cp) =>
+    often(() => exec(cp, complaining, { timeout: 2000 })),
+  'a child that writes when too much output kills it': (cp) =>
+    often(() => exec(cp, complaining, { maxBuffer: 5 })),
+  'a child that writes when too much of its errors kills it': (cp) =>
+    often(() => exec(cp, `exec 3>&1 >&2; ${complaining}`, { maxBuffer: 5 })),
+  'a child that writes when too much of a stream kills it': (cp) =>
+    often(async () => {
+      const child = cp.exec(complaining, { maxBuffer: 5 });
+      child.stdout!.on('data', () => {});
+      await settled(child);
+      return ['ready', child.exitCode, child.signalCode];
+    }),
   'an error nobody calls back for': async (cp) => {
     const child = cp.execFile('redline-no-such-program');
     await settled(child);

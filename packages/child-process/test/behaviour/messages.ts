@@ -188,6 +188,10 @@ export const messages: Behaviours = {
     await ordersOfKill(cp, (child) => child.stdout!),
     await ordersOfKill(cp, (child) => child.stdout!.resume()),
   ],
+  'a channel and outputs that outlive the child by what the exit does': async (cp) => [
+    await ordersOfOrphan(cp, ''),
+    await ordersOfOrphan(cp, 'echo out'),
+  ],
   'a channel that ends with the child': async (cp) => [
     await ordersOfExit(cp, () => {}),
     await ordersOfExit(cp, (child) => child.stdout!),
@@ -215,6 +219,23 @@ function ordersOfKill(cp: ChildProcessModule, look: (child: ChildProcess) => unk
     });
     child.once('message', () => child.kill());
     look(child);
+    return child;
+  });
+}
+
+/** Here it holds the outputs, too, that nobody looks at, and ends while the exit is being heard. */
+function ordersOfOrphan(cp: ChildProcessModule, first: string) {
+  const inner = `${first}\necho '"runs"' >&3; read line`;
+  return orders(() => {
+    const child = cp.spawn('sh', ['-c', 'sh -c "$INNER"; exit 3'], {
+      stdio: withChannel,
+      env: { ...process.env, INNER: inner },
+    });
+    child.once('message', () => child.kill());
+    child.once('exit', () => {
+      void child.stdin!.destroyed;
+      block(50);
+    });
     return child;
   });
 }

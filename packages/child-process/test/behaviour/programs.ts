@@ -302,7 +302,7 @@ export async function runProgram(code: string, engine: string): Promise<unknown>
     'sh',
     ['-c', 'ulimit -n 400; exec "$0" --no-warnings -e "$1"', process.execPath, source],
     {
-      timeout: 15_000,
+      timeout: 240_000,
       killSignal: 'SIGKILL',
     },
   );
@@ -320,7 +320,7 @@ export async function runProgram(code: string, engine: string): Promise<unknown>
 
 /** What a child that outlives the program leaves behind, as soon as it has. */
 async function readLeft(file: string): Promise<string> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await setTimeout(20)) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await setTimeout(20)) {
     if (existsSync(file) && statSync(file).size > 0) return readFileSync(file, 'utf8');
   }
   return '';

@@ -139,7 +139,10 @@ export function act({ cp, child, name, log, acts, pending }: Scene, deed: Deed, 
         pending.add(next);
         next.on('close', () => pending.delete(next));
         if (next.stdout) share(stdout, next.stdout);
-        read(next.stdout, 9, { name, log });
+        // Two others that read the same pipe race with each other: each has a list of its own.
+        let index = 9;
+        while (`${name} fd ${index}` in log) index++;
+        read(next.stdout, index, { name, log });
       }
       return;
     case 'pipe stdin':

@@ -45,7 +45,7 @@ describe('two sets of recordings', () => {
   });
 });
 
-describe('a program', { timeout: 300_000 }, () => {
+describe('a program', { timeout: 600_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'redline-fuzz-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
   const node = 'node:child_process';
@@ -70,6 +70,14 @@ describe('a program', { timeout: 300_000 }, () => {
   test('does not differ between Node and Node', async () => {
     const engines = { node, redline: node };
     assert.equal(await confirm(program, engines, folder, nothing, patience), 'same');
+  });
+
+  test('does not differ between Node and Node where two others read one output', async () => {
+    const engines = { node, redline: node };
+    const [child] = program.children;
+    const twice = { at: 'now', do: 'pipe on' } as const;
+    const shared = { ...program, children: [{ ...child!, actions: [twice, twice] }] };
+    assert.equal(await confirm(shared, engines, folder, nothing, patience), 'same');
   });
 
   test('differs on an engine whose output never ends', async () => {

@@ -4,7 +4,7 @@ import { fuzz } from './fuzz.ts';
 import { generate, smaller } from './program.ts';
 import { seeds } from './seeds.ts';
 
-describe('random programs', { timeout: 300_000 }, () => {
+describe('random programs', { timeout: 600_000 }, () => {
   test('are the same for the same seed', () => {
     assert.deepEqual(generate(4711), generate(4711));
     assert.notDeepEqual(generate(4711).children, generate(4712).children);

@@ -7,13 +7,14 @@ const bytes = new WeakMap<Readable, Buffer[]>();
 /** Streams whose every chunk a 'data' listener sees. */
 const watched = new WeakSet<Readable>();
 
-/** Two that read the same pipe, by each other. */
-const halves = new WeakMap<Readable, Readable>();
+/** All that read the same pipe, by each of them. */
+const sharers = new WeakMap<Readable, Set<Readable>>();
 
 /** Another child reads the same pipe: which of them gets what is chance. */
 export function share(one: Readable, other: Readable): void {
-  halves.set(one, other);
-  halves.set(other, one);
+  const all = sharers.get(one) ?? new Set([one]);
+  all.add(other);
+  for (const each of all) sharers.set(each, all);
 }
 
 export function streamLog(log: Log, name: string, index: number): unknown[] {
@@ -89,9 +90,11 @@ function bytesOf(stream: Readable, events: unknown[]): Buffer[] {
 
 /** How much has come by the time that somebody destroys a stream, or of what another reads too, is chance, if it is much. */
 function isCutShort(stream: Readable, chunks: readonly Buffer[]): boolean {
-  const other = halves.get(stream);
-  const isShared = other !== undefined && bytes.has(other);
-  const all = isShared ? [...chunks, ...bytes.get(other)!] : chunks;
+  const others = [...(sharers.get(stream) ?? [])].filter(
+    (other) => other !== stream && bytes.has(other),
+  );
+  const isShared = others.length > 0;
+  const all = [...chunks, ...others.flatMap((other) => bytes.get(other)!)];
   return (
     (isShared || !stream.readableEnded) && all.reduce((sum, { length }) => sum + length, 0) > 1000
   );

@@ -1,0 +1,3 @@
+import { compareBehaviours } from './behaviour/compare.ts';
+
+compareBehaviours('exhaustive');

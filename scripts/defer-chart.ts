@@ -1,12 +1,6 @@
 // The article's grid as pictures: requests per minute and latency of each way to do the job, on Express and Fastify. Drawn
 // with the kit of the lab's reports, for a wide screen and for a phone.
-import {
-  type BenchResult,
-  type Interval,
-  isMeasured,
-  type MeasuredVariant,
-  ratioBetween,
-} from '@redline/lab';
+import type { Interval } from '@redline/lab';
 import {
   type Axis,
   coloursOf,
@@ -20,8 +14,9 @@ import {
   SANS,
   textWidth,
 } from '@redline/lab/drawing';
+import type { GridResult, GridVariant } from '../benchmarks/defer-grid/grid-result.ts';
+import { against, leastRestarts, restartRps } from './defer-restarts.ts';
 import { platforms, sinks } from './defer-words.ts';
-import { ratioText } from './ratio-text.ts';
 
 /** One group of the scenario. */
 export interface Panel {
@@ -33,8 +28,12 @@ interface Row {
   readonly name: string;
   readonly rpm: number;
   readonly latencyMs: number;
-  /** Against the interceptor on the same platform. */
+  /** Against the interceptor on the same platform, unless the restarts are too few for one. */
   readonly ratio: Interval | undefined;
+  /** The ratio in words, or those of too few restarts. */
+  readonly against: string;
+  /** Requests per minute of each of too few restarts. */
+  readonly restarts: readonly number[];
   readonly reading: 'base' | 'better' | 'worse' | 'same' | 'unresolved';
   /** Up to this ratio nothing differs, by the A/A control. */
   readonly band: number;
@@ -99,12 +98,10 @@ const marks: Readonly<Record<Row['reading'], string>> = {
   unresolved: '○ ',
 };
 const panelHeadHeight = 46;
-/** Fewer restarts than this settle nothing. */
-const leastRestarts = 3;
 
 /** A picture of these groups on common scales. */
 export function deferChart(
-  result: BenchResult,
+  result: GridResult,
   title: string,
   panels: readonly Panel[],
   size: 'wide' | 'narrow',
@@ -112,8 +109,15 @@ export function deferChart(
   const layout = layouts[size];
   const drawn = panels.map((panel) => ({ panel, rows: rowsOf(result, panel) }));
   const all = drawn.flatMap(({ rows }) => rows);
-  const rpmAxis = linearAxis(all.map(({ rpm }) => rpm / 1_000));
-  const latencyAxis = logAxis(all.map(({ latencyMs }) => latencyMs));
+  const rpmAxis = linearAxis(
+    all.flatMap(({ rpm, restarts }) => [rpm, ...restarts].map((each) => each / 1_000)),
+  );
+  const latencyAxis = logAxis(
+    all.flatMap(({ latencyMs, rpm, restarts }) => [
+      latencyMs,
+      ...restarts.map((each) => (latencyMs * rpm) / each),
+    ]),
+  );
   const lines = fitText(title, (layout.width - 2 * edge) / 16, 2, true);
   const headY = 36 + lines.length * 20;
   const ratioY = size === 'wide' ? headY : headY + 16;
@@ -137,7 +141,7 @@ ${foot.map((line, index) => markup`<text class="s" x="${edge}" y="${y + 22 + ind
 }
 
 /** What was measured of a group, in the order of the tables. */
-export function rowsOf(result: BenchResult, { sink, connections }: Panel): Row[] {
+export function rowsOf(result: GridResult, { sink, connections }: Panel): Row[] {
   const group = `${sink}-c${connections}`;
   const precision = result.groups?.find(({ name }) => name === group)?.precision;
   return Object.entries(platforms).flatMap(([platform, platformName]) => {
@@ -145,32 +149,28 @@ export function rowsOf(result: BenchResult, { sink, connections }: Panel): Row[]
       const nameOf = (each: string): string => `${platform}-${each}/${sink}/c${connections}`;
       const variant = find(result, nameOf(way));
       if (variant === undefined || precision === undefined) return [];
-      const ratio =
-        way === 'interceptor'
-          ? undefined
-          : ratioBetween(result.slices, {
-              variant: nameOf(way),
-              other: nameOf('interceptor'),
-              metric: 'rps',
-            });
+      const base = nameOf('interceptor');
+      const { interval, text } = against(result.slices, { variant: variant.name, other: base });
+      const isFew = precision.restarts < leastRestarts;
       return {
         name: `${platformName}, ${wayName}`,
         rpm: variant.rps * 60,
         latencyMs: (connections / variant.rps) * 1_000,
-        ratio,
+        ratio: interval,
+        against: text,
+        restarts: isFew ? restartRps(result.slices, variant.name).map((rps) => rps * 60) : [],
         band: 1 + precision.rpsBand,
-        reading: readingOf(ratio, precision.rpsBand, precision.restarts),
-      };
+        reading: way === 'interceptor' ? 'base' : readingOf(interval, precision.rpsBand),
+      } as const;
     });
     return rows.map((row, index) => ({ ...row, isFirst: index === 0 }));
   });
 }
 
 /* The eye can check the word: wholly beyond the band of the A/A control, wholly within it, or neither. */
-function readingOf(ratio: Interval | undefined, band: number, restarts: number): Row['reading'] {
-  if (ratio === undefined) return 'base';
+function readingOf(ratio: Interval | undefined, band: number): Row['reading'] {
+  if (ratio === undefined) return 'unresolved';
   const [low, high] = [1 / (1 + band), 1 + band];
-  if (restarts < leastRestarts) return 'unresolved';
   if (ratio.low > high) return 'better';
   if (ratio.high < low) return 'worse';
   return ratio.low >= low && ratio.high <= high ? 'same' : 'unresolved';
@@ -212,7 +212,8 @@ function bands(
   latencyAxis: Axis,
 ): Markup[] {
   return rows.flatMap((base, index) => {
-    if (base.reading !== 'base') return [];
+    // Of too few restarts the control is as unknown as all else.
+    if (base.reading !== 'base' || base.restarts.length > 0) return [];
     const start = rows.findLastIndex(({ isFirst }, other) => isFirst && other <= index);
     const next = rows.findIndex(({ isFirst }, other) => isFirst && other > index);
     const top = first + start * layout.rowHeight;
@@ -234,9 +235,20 @@ function drawRow(row: Row, top: number, layout: Layout, rpmAxis: Axis, latencyAx
   const nameY = layout.plotY > 20 ? top + 15 : y + 4;
   const start = at(rpmAxis, rpm, 0);
   const [scale, inverse] = whiskerOf(row);
-  const ratio = row.ratio === undefined ? '1' : ratioText(row.ratio);
-  return markup`<g>${row.isFirst && top > 0 && markup`<path class="ref" d="M${edge} ${top}H${layout.width - edge}"/>`}<text class="r" x="${edge}" y="${nameY}">${row.name}</text><rect class="b ${row.reading}" x="${start}" y="${y - 5}" width="${tidy(at(rpmAxis, rpm, row.rpm / 1_000) - start)}" height="10"/>${whisker(rpmAxis, rpm, scale, y)}<text class="r e" x="${layout.rpmTextX}" y="${y + 4}">${fixed(row.rpm / 1_000)}</text>${whisker(latencyAxis, latency, inverse, y)}<circle class="${row.reading}" cx="${at(latencyAxis, latency, row.latencyMs)}" cy="${y}" r="3.4"/><text class="r e" x="${layout.latencyTextX}" y="${y + 4}">${fixed(row.latencyMs, 1)}</text><text class="v e ${row.reading}" x="${layout.ratioX}" y="${nameY}">${marks[row.reading]}${ratio}</text></g>
+  return markup`<g>${row.isFirst && top > 0 && markup`<path class="ref" d="M${edge} ${top}H${layout.width - edge}"/>`}<text class="r" x="${edge}" y="${nameY}">${row.name}</text><rect class="b ${row.reading}" x="${start}" y="${y - 5}" width="${tidy(at(rpmAxis, rpm, row.rpm / 1_000) - start)}" height="10"/>${whisker(rpmAxis, rpm, scale, y)}${ticksOf(
+    row.restarts.map((each) => at(rpmAxis, rpm, each / 1_000)),
+    y,
+  )}<text class="r e" x="${layout.rpmTextX}" y="${y + 4}">${fixed(row.rpm / 1_000)}</text>${whisker(latencyAxis, latency, inverse, y)}${ticksOf(
+    row.restarts.map((each) => at(latencyAxis, latency, (row.latencyMs * row.rpm) / each)),
+    y,
+  )}<circle class="${row.reading}" cx="${at(latencyAxis, latency, row.latencyMs)}" cy="${y}" r="3.4"/><text class="r e" x="${layout.latencyTextX}" y="${y + 4}">${fixed(row.latencyMs, 1)}</text><text class="v e ${row.reading}" x="${layout.ratioX}" y="${nameY}">${marks[row.reading]}${row.against}</text></g>
 `;
+}
+
+/* Each of too few restarts: where they lie is all that is known. */
+function ticksOf(places: readonly number[], y: number): Markup | undefined {
+  if (places.length === 0) return undefined;
+  return markup`<path class="w" d="${places.map((x) => `M${x} ${y - 6}V${y + 6}`).join('')}"/>`;
 }
 
 /* Of the ratio to the interceptor, which was measured in the same blocks: put around the row's own figures. */
@@ -263,16 +275,16 @@ function whisker(
   return markup`<path class="w" d="M${low} ${y}H${high}${end(low, interval.low, 1)}${end(high, interval.high, -1)}"/>`;
 }
 
-function footLines(result: BenchResult, panels: readonly Panel[], width: number): string[] {
+function footLines(result: GridResult, panels: readonly Panel[], width: number): string[] {
   const { machine, load, startedAt, groups = [] } = result;
   const restarts = panels.map(
     ({ sink, connections }) =>
       groups.find(({ name }) => name === `${sink}-c${connections}`)?.precision.restarts ?? 0,
   );
-  const quick =
-    Math.min(...restarts) < leastRestarts ? ' A quick look: too few restarts for a verdict.' : '';
+  const isFew = Math.min(...restarts) < leastRestarts;
+  const few = ` Where a row was started once or twice, strokes and the last column show each start, and no verdict is drawn.`;
   return [
-    `▲ ▼ against the interceptor on the same platform, beyond the noise of its A/A control, which is shaded; = within it; ○ unresolved. Whiskers and brackets: 95 % intervals of that ratio. Latency: connections ÷ requests per second.${quick}`,
+    `▲ ▼ against the interceptor on the same platform, beyond the noise of its A/A control, which is shaded; = within it; ○ unresolved. Whiskers and brackets: 95 % intervals of that ratio. Latency: connections ÷ requests per second.${isFew ? few : ''}`,
     `${startedAt.slice(0, 10)} · ${machine.cpuModel}, ${machine.cores} cores · Node.js ${machine.node.replace(/^v/, '')} · ${load.generator}`,
   ].flatMap((text) => fitText(text, width / 11, 9));
 }
@@ -280,9 +292,9 @@ function footLines(result: BenchResult, panels: readonly Panel[], width: number)
 function describe(drawn: readonly { panel: Panel; rows: readonly Row[] }[]): string {
   return drawn
     .map(({ panel, rows }) => {
-      const each = rows.map(({ name, rpm, latencyMs, ratio }) => {
-        const against = ratio === undefined ? '' : `, ${ratioText(ratio)} the interceptor`;
-        return `${name}: ${fixed(rpm / 1_000)} thousand requests per minute, ${fixed(latencyMs, 1)} ms${against}`;
+      const each = rows.map((row) => {
+        const ratio = row.reading === 'base' ? '' : `, ${row.against} the interceptor`;
+        return `${row.name}: ${fixed(row.rpm / 1_000)} thousand requests per minute, ${fixed(row.latencyMs, 1)} ms${ratio}`;
       });
       return `${titleOf(panel.sink)}, ${panel.connections} connections. ${each.join('; ')}.`;
     })
@@ -293,9 +305,9 @@ function titleOf(sink: string): string {
   return sinks[sink]!.replace(/^./, (first) => first.toUpperCase());
 }
 
-function find(result: BenchResult, name: string): MeasuredVariant | undefined {
+function find(result: GridResult, name: string): GridVariant | undefined {
   const variant = result.variants.find((each) => each.name === name);
-  return variant !== undefined && isMeasured(variant) ? variant : undefined;
+  return variant !== undefined && 'rps' in variant ? variant : undefined;
 }
 
 function at(axis: Axis, place: Place, value: number): number {

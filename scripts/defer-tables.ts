@@ -1,41 +1,8 @@
-import {
-  type BenchResult,
-  isMeasured,
-  type MeasuredVariant,
-  ratioBetween,
-  type SkippedVariant,
-} from '@redline/lab';
-import { counts, platforms, sinks } from './defer-words.ts';
-import { ratioText } from './ratio-text.ts';
+import { type BenchResult, isMeasured, type MeasuredVariant, ratioBetween } from '@redline/lab';
+import { isThere, latencyMs, picture, rpm } from './defer-rows.ts';
+import { platforms, sinks, ways } from './defer-words.ts';
 import { table } from './markdown-table.ts';
-
-/** Of the whole grid. */
-const gridCells = Object.keys(sinks).length * counts.length;
-
-const ways = ['blocking', 'interceptor', 'memory', 'process', 'disk'];
-
-/** The pictures and tables of examples/deferred-work/README.md, with requests per minute and latency as the article prints them. */
-export function deferGrid(result: BenchResult): string {
-  const parts = measuredSinks(result).flatMap((sink) => [
-    picture(`../../docs/charts/defer-${sink}`, `${sinks[sink]}: requests per minute and latency`),
-    `<details><summary>${sinks[sink]!.replace(/^./, (first) => first.toUpperCase())}, as figures</summary>`,
-    gridTable(result, sink),
-    '</details>',
-  ]);
-  return [...parts, describeRun(result)].join('\n\n');
-}
-
-/** The sinks of the grid that were measured. */
-export function measuredSinks(result: BenchResult): string[] {
-  return Object.keys(sinks).filter((sink) =>
-    counts.some((count) => isThere(result, `express-disk/${sink}/c${count}`)),
-  );
-}
-
-/** Drawn twice: text in a picture shrinks with it. */
-function picture(path: string, alt: string): string {
-  return `<picture><source media="(max-width: 600px)" srcset="${path}-narrow.svg"><img src="${path}.svg" alt="${alt}"></picture>`;
-}
+import { ratioText } from './ratio-text.ts';
 
 /** The tables of packages/defer/README.md. */
 export function deferSummary(result: BenchResult): string {
@@ -136,23 +103,6 @@ function added(result: BenchResult): string[] {
   ];
 }
 
-function gridTable(result: BenchResult, sink: string): string {
-  const measured = counts.filter((count) => isThere(result, `express-disk/${sink}/c${count}`));
-  const head = ['', ...measured.flatMap((count) => [`c=${count}, RPM`, 'ms', '× interceptor'])];
-  const rows = Object.entries(platforms).flatMap(([platform, name]) =>
-    ways.map((way) => [
-      `${name}, ${way}`,
-      ...measured.flatMap((count) => {
-        const variant = find(result, `${platform}-${way}/${sink}/c${count}`);
-        if (variant === undefined) return ['–', '–', '–'];
-        const base = `${platform}-interceptor/${sink}/c${count}`;
-        return [rpm(variant), latencyMs(variant, count), against(result, variant.name, base)];
-      }),
-    ]),
-  );
-  return table(head, rows);
-}
-
 function summaryTable(result: BenchResult): string {
   const head = [
     '',
@@ -220,34 +170,14 @@ function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): st
     `Latency is that of the closed loop, connections ÷ requests per second. A/A noise up to ± ${(noise * 100).toFixed(0)} % of the requests per second`,
     'in the worst group. Redis shares the two cores with the server and the load, so the work of Redis itself for a job',
     'counts here as well; on a machine with more cores the gaps differ.',
-    ...(grid.length < gridCells
-      ? [
-          `These are ${grid.length} of the ${gridCells} cells of the grid (${Object.keys(sinks).length} sinks × ${counts.join(', ')} connections): what \`npm run bench -- defer --quick\``,
-          'measures, in 20 minutes. At 10 connections it measures the interceptor and level disk only. Without `--quick` all cells are',
-          'measured, in about two hours.',
-        ]
-      : []),
+    'The whole grid, for six sinks: [examples/deferred-work](../../examples/deferred-work/README.md#the-grid).',
     'Raw data: [benchmarks/results/defer.json](../../benchmarks/results/defer.json).',
   ].join('\n');
 }
 
-type Variant = MeasuredVariant | SkippedVariant;
-
-function isThere(result: BenchResult, name: string): boolean {
-  return result.variants.some((variant) => variant.name === name);
-}
-
 function find(result: BenchResult, name: string): MeasuredVariant | undefined {
-  const variant: Variant | undefined = result.variants.find((each) => each.name === name);
+  const variant = result.variants.find((each) => each.name === name);
   return variant !== undefined && isMeasured(variant) ? variant : undefined;
-}
-
-function rpm({ rps }: MeasuredVariant): string {
-  return (rps * 60).toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, ' ');
-}
-
-function latencyMs({ rps }: MeasuredVariant, connections: number): string {
-  return ((connections / rps) * 1_000).toFixed(1);
 }
 
 function against(result: BenchResult, name: string, other: string): string {

@@ -12,3 +12,6 @@ export const sinks: Readonly<Record<string, string>> = {
   'redis-25ms': 'BullMQ, Redis 25 ms away',
 };
 export const counts: readonly number[] = [10, 50, 100];
+
+/** In the order of the tables; `plain` has no job. */
+export const ways: readonly string[] = ['blocking', 'interceptor', 'memory', 'process', 'disk'];

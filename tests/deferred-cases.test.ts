@@ -338,7 +338,12 @@ for (const [framework, start] of Object.entries(apps)) {
         claimed.filter((each) => !sink.got.includes(each)),
         [],
       );
-      assert.deepEqual(await ask('process', 'good', ['1000']), ['1000']);
+      // On a busy machine the limit passes for one of them as well.
+      let tries = 1_000;
+      await until(
+        'a new one to be taken',
+        async () => (await ask('process', 'good', [`${tries++}`])).length > 0,
+      );
     });
 
     test('two kinds of job with one key, and a key with half an emoji, are all in the queue', async (t) => {

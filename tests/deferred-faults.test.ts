@@ -1,5 +1,7 @@
 // What a reply below 400 promises, through HTTP, whatever goes wrong: the level of each of its jobs was reached.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import {
   createDefer,
@@ -175,5 +177,52 @@ for (const [framework, start] of Object.entries(apps)) {
         );
       });
     }
+
+    test('and a handler that waits for the level itself tells its client of no path', async (t) => {
+      const directory = temporaryFolder(t);
+      let broken: 'openSync' | 'writeSync' | 'fdatasync' | undefined;
+      const folders = (): string => join(directory, readdirSync(directory)[0] ?? '');
+      const fail = (call: string): Error =>
+        Object.assign(new Error(`EIO: i/o error, ${call} '${folders()}'`), { code: 'EIO' });
+      const app = await start(
+        {
+          sinks: { test: { kind: 'test', send: async () => {} } },
+          journal: {
+            directory,
+            segmentBytes: 100,
+            fs: {
+              ...nodeFs,
+              openSync(path, flags) {
+                if (broken === 'openSync' && flags === 'wx') throw fail('open');
+                return nodeFs.openSync(path, flags);
+              },
+              writeSync(...args) {
+                if (broken === 'writeSync') throw fail('write');
+                return nodeFs.writeSync(...args);
+              },
+              fdatasync(fd, done) {
+                if (broken === 'fdatasync') setImmediate(done, fail('fdatasync'));
+                else nodeFs.fdatasync(fd, done);
+              },
+            },
+          },
+          handleSignals: false,
+          logger: false,
+        },
+        (level, when, data) =>
+          defer(note, data, { level: level as JobLevel, when: when as When }).acknowledged(),
+      );
+      t.after(() => app.stop());
+      const ask = (): Promise<Response> => fetch(`${app.url}/disk/always/job`);
+      for (const call of ['openSync', 'writeSync', 'fdatasync'] as const) {
+        assert.equal((await ask()).status, 200);
+        broken = call;
+        const response = await ask();
+        const body = await response.text();
+        broken = undefined;
+        assert.ok(response.status >= 500, `${call}: ${response.status}`);
+        assert.ok(!body.includes(directory), `${call}: the client is told of a path: ${body}`);
+      }
+    });
   });
 }

@@ -243,10 +243,14 @@ test('a connection to Redis that died and does not say so is replaced: until the
       const client = new Redis(proxy.port, { lazyConnect: true });
       const { ask, lane } = await beginOn(start)(t, {
         sinks: {
-          test: { sink: redisStreams({ client, stream: framework }), ...quick, sendTimeoutMs: 500 },
+          test: {
+            sink: redisStreams({ client, stream: framework }),
+            ...quick,
+            sendTimeoutMs: 1_500,
+          },
         },
         journal: { directory: temporaryFolder(t) },
-        acknowledgeTimeoutMs: 1_000,
+        acknowledgeTimeoutMs: 3_000,
       });
       assert.deepEqual(await ask('sink', 'good', ['before']), ['before'], framework);
       proxy.silence();

@@ -2,38 +2,24 @@
 // what each level adds to the latency at a fixed rate; what a job costs the server; producers; an outage. The servers are
 // those of examples/deferred-work. All of it takes about two hours alone. With --quick it takes 20 minutes, and measures what
 // is promised.
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineConfig, type RedlineConfig } from '@redline/lab';
-import { freePort, startRedis } from '@redline/services';
+import { defineConfig } from '@redline/lab';
+import {
+  type Cell,
+  connections,
+  groupOf,
+  isOnRedis,
+  nameOf,
+  platforms,
+  sinks,
+  startServices,
+  titleOf,
+  toVariant,
+  urlName,
+  ways,
+} from '../defer-servers.ts';
 
-type Variant = RedlineConfig['variants'][number];
-
-const example = join(import.meta.dirname, '../../examples/deferred-work');
 const producer = join(import.meta.dirname, '../contenders/defer-producer.ts');
-const proxy = join(import.meta.dirname, '../delay-proxy.ts');
-
-const sinks: Record<string, { title: string; roundTripMs?: number }> = {
-  delay5: { title: 'a sink that takes 5 ms' },
-  delay25: { title: 'a sink that takes 25 ms' },
-  'redis-local': { title: 'BullMQ, local Redis', roundTripMs: 0 },
-  'redis-2ms': { title: 'BullMQ, Redis 2 ms away', roundTripMs: 2 },
-  'redis-10ms': { title: 'BullMQ, Redis 10 ms away', roundTripMs: 10 },
-  'redis-25ms': { title: 'BullMQ, Redis 25 ms away', roundTripMs: 25 },
-};
-const platforms = ['express', 'fastify'] as const;
-const ways: Record<string, string> = {
-  blocking: 'awaited in the controller',
-  interceptor: "the article's",
-  memory: 'deferred, level memory',
-  process: 'deferred, level process',
-  disk: 'deferred, level disk',
-};
-const connections = [10, 50, 100];
-const lack = 'needs a redis-server';
 const producers: Record<string, string> = {
   add: "BullMQ's add, 500 at a time",
   addBulk: "BullMQ's addBulk of 500",
@@ -43,11 +29,6 @@ const producers: Record<string, string> = {
 };
 /** The scenario is a config of `redline bench`, and read by it. */
 const isQuick = process.argv.includes('--quick');
-
-interface Cell {
-  sink: string;
-  count: number;
-}
 
 /** In a quick run what is promised, and beside it the few connections at which a batch has the least to gather. */
 const quickGrid: Cell[] = [
@@ -190,33 +171,10 @@ export default defineConfig({
     ),
   ],
 
-  async setup() {
-    const redis = await startRedis();
-    const journals = await mkdtemp(join(tmpdir(), 'redline-defer-'));
-    const proxies: ChildProcess[] = [];
-    // Servers make a folder of their own in it.
-    const env: Record<string, string> = { TMPDIR: journals };
-    for (const [sink, { roundTripMs }] of Object.entries(sinks)) {
-      if (redis === undefined || roundTripMs === undefined) continue;
-      const port =
-        roundTripMs === 0 ? redis.port : await startProxy(proxies, redis.port, roundTripMs);
-      env[urlName(sink)] = `redis://127.0.0.1:${port}`;
-    }
-    env[urlName('outage')] = `redis://127.0.0.1:${await freePort()}`;
-    return {
-      env,
-      skip: redis === undefined ? Object.fromEntries(needRedis().map((name) => [name, lack])) : {},
-      async stop() {
-        for (const each of proxies) each.kill();
-        await redis?.stop();
-        await rm(journals, { recursive: true, force: true });
-      },
-    };
-  },
+  setup: () => startServices(needRedis()),
 });
 
 function needRedis(): string[] {
-  const isOnRedis = (sink: string): boolean => sinks[sink]?.roundTripMs !== undefined;
   return [
     ...grid
       .filter(({ sink }) => isOnRedis(sink))
@@ -233,30 +191,6 @@ function needRedis(): string[] {
   ];
 }
 
-function toVariant(
-  platform: (typeof platforms)[number],
-  way: string,
-  { sink, count }: Cell,
-): Variant {
-  return {
-    name: nameOf(platform, way, { sink, count }),
-    group: groupOf(sink, count),
-    note: ways[way] ?? 'no job',
-    command: ['node', 'dist/main.js'],
-    cwd: example,
-    env: { VARIANT: way, PLATFORM: platform, SINK: sink, REDIS_URL_FROM: urlName(sink) },
-    probe: '/probe',
-  };
-}
-
-function nameOf(platform: string, way: string, { sink, count }: Cell): string {
-  return `${platform}-${way}/${sink}/c${count}`;
-}
-
-function groupOf(sink: string, count: number): string {
-  return `${sink}-c${count}`;
-}
-
 function rateNameOf(platform: string, way: string, sink: string): string {
   return `${platform}-${way}/${sink}/rate`;
 }
@@ -271,26 +205,4 @@ function costNameOf(platform: string, way: string, sink: string): string {
 
 function costGroupOf(platform: string): string {
   return `${platform}-cpu`;
-}
-
-function titleOf(platform: string): string {
-  return platform === 'express' ? 'Express' : 'Fastify';
-}
-
-/** Ports are known only after the set-up, and are the same for all variants: each server reads its own. */
-function urlName(sink: string): string {
-  return `${sink.toUpperCase().replaceAll('-', '_')}_URL`;
-}
-
-async function startProxy(
-  proxies: ChildProcess[],
-  port: number,
-  roundTripMs: number,
-): Promise<number> {
-  const child = spawn(process.execPath, [proxy, String(port), String(roundTripMs)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  proxies.push(child);
-  const [line] = await once(child.stdout, 'data');
-  return Number(String(line));
 }

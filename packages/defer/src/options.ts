@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { DeferLogger } from './logger.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { DeferError } from './errors.ts';
@@ -245,7 +246,8 @@ function resolveJournal(options: JournalOptions): Required<JournalOptions> {
   const maxBytes = positive('journal.maxBytes', options.maxBytes ?? 1 << 30);
   const segmentBytes = positive('journal.segmentBytes', options.segmentBytes ?? 16 << 20);
   return {
-    directory: options.directory,
+    // The app may change its working directory later, and the journal stays where it is.
+    directory: resolve(options.directory),
     maxBytes,
     // Room is made by whole segments: a quota of one or two would never have any.
     segmentBytes: Math.min(segmentBytes, Math.ceil(maxBytes / 8)),

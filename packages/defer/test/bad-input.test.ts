@@ -61,6 +61,14 @@ describe('a coded error at the call, for', () => {
       throwsCode(code, /BigInt/, () => deferrer.defer(job, 1n));
       throwsCode(code, /a function/, () => deferrer.defer(job, () => {}));
       throwsCode(code, /a symbol/, () => deferrer.defer(job, Symbol('s')));
+      const throwing = {
+        toJSON() {
+          // oxlint-disable-next-line no-throw-literal -- an app may
+          throw null;
+        },
+      };
+      throwsCode(code, /job job .*null/, () => deferrer.defer(job, throwing));
+      throwsCode(code, /options .*null/, () => deferrer.defer(job, 1, { options: throwing }));
       throwsCode(code, /options/, () => deferrer.defer(job, 1, { options: { big: 1n } }));
       assert.equal(deferrer.lanes.get('test')!.depth, 0);
       assert.equal(sink.batches.length, 0);
@@ -128,6 +136,14 @@ describe('a coded error at the call, for', () => {
         deferrer.defer(job, 1, { when: 'never' as 'always' }),
       );
       throwsCode(code, /key .* 7/, () => deferrer.defer(job, 1, { key: 7 as never }));
+      throwsCode(code, /key .* prototype/, () =>
+        deferrer.defer(job, 1, { key: Object.create(null) as never }),
+      );
+      for (const options of [() => 1, { toJSON: () => undefined }, 'text', [1], null]) {
+        throwsCode(code, /options must be an object that JSON/, () =>
+          deferrer.defer(job, 1, { options: options as never }),
+        );
+      }
       throwsCode(code, /when .* 'never'/, () => {
         deferrer.after(() => {}, { when: 'never' as 'always' });
       });

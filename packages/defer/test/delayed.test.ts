@@ -341,7 +341,7 @@ test('a process that has nothing else to do does not wait for it', async (t) => 
     deferrer.defer(defineJob('late'), undefined, { level: 'disk', delayMs: ${hourMs} });`;
   const args = ['--input-type=module', '--eval', program, directory];
   await new Promise<void>((resolve, reject) => {
-    execFile(process.execPath, args, { timeout: 60_000 }, (error) =>
+    execFile(process.execPath, args, { timeout: 300_000 }, (error) =>
       error ? reject(error) : resolve(),
     );
   });

@@ -144,8 +144,12 @@ export class Desk implements ScopeDesk, LaneReports {
     const { journaling } = this.#host;
     if (job.place !== undefined) return true;
     if (job.level !== 'memory' || journaling === undefined || !journaling.hasRoom()) return false;
-    this.#append(job);
-    return job.place !== undefined;
+    try {
+      journaling.shelve(job);
+    } catch {
+      return false; // It was reported, and memory still has the job.
+    }
+    return true;
   }
 
   async died(job: PendingJob, error: unknown): Promise<void> {
@@ -228,9 +232,7 @@ export class Desk implements ScopeDesk, LaneReports {
       // The journal cannot take it, and memory must not.
     }
     if (overflow === 'drop-oldest') {
-      const oldest = lane.takeOldest();
-      this.#drop(oldest ?? job, lane, 'overflow');
-      if (oldest === undefined) return false;
+      if (!this.#replaceOldest(job, lane)) return false;
       if (job.level === 'memory') this.settle(job, undefined);
       return true;
     }
@@ -242,6 +244,19 @@ export class Desk implements ScopeDesk, LaneReports {
     }
     lane.stats.rejected++;
     throw laneFull(lane);
+  }
+
+  /* An acknowledged job is not dropped for one of memory: the journal has it. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
+  #replaceOldest(job: PendingJob, lane: Lane): boolean {
+    const { oldest } = lane;
+    if (oldest?.isJournaled && (oldest.place !== undefined || oldest.isReached)) {
+      if (lane.spillOldest()) return true;
+      lane.stats.rejected++;
+      throw laneFull(lane);
+    }
+    const dropped = lane.takeOldest();
+    this.#drop(dropped ?? job, lane, 'overflow');
+    return dropped !== undefined;
   }
 
   /* Gives the job to the journal, which confirms it later. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
@@ -293,6 +308,8 @@ export class Desk implements ScopeDesk, LaneReports {
     const isWritten =
       place !== undefined && place.segment.stateOf(place.number) !== jobStates.absent;
     if (!isWritten) job.place = undefined;
+    // Its level, memory, was acknowledged: a delayed job that was to wait on disk waits there.
+    if (!isWritten && job.level === 'memory' && job.isSpilled) this.#host.laneOf(job).takeBack(job);
     const isInMemory = !job.isSpilled && (job.isUnderway || !this.#host.laneOf(job).isFull);
     const isEnough = this.#host.journaling!.degrades && (isInMemory || isWritten);
     this.settle(job, isEnough ? undefined : error);

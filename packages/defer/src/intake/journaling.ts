@@ -53,4 +53,10 @@ export class Journaling {
     job.place = own.append(record.sink, encodeJobRecord(record));
     if (job.isJournaled) own.wait(job.level === 'disk' ? 'disk' : 'process', job);
   }
+
+  /** The same for a job of memory, which the journal reports on as well: it has the only copy from then on. */
+  shelve(job: PendingJob): void {
+    this.append(job);
+    this.#root.own.wait('process', job);
+  }
 }

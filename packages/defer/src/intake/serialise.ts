@@ -1,5 +1,6 @@
 import { DeferError } from '../errors.ts';
 import type { ResolvedLane } from '../lane/lane-options.ts';
+import { messageOf } from '../thrown.ts';
 
 /**
  * The data as JSON.
@@ -18,7 +19,7 @@ export function serialise(
   } catch (cause) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The data of the job ${name} cannot be serialised to JSON: ${(cause as Error).message}`,
+      `The data of the job ${name} cannot be serialised to JSON: ${messageOf(cause)}`,
       { cause },
     );
   }

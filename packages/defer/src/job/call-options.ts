@@ -1,7 +1,9 @@
+import { inspect } from 'node:util';
 import { DeferError } from '../errors.ts';
 import type { JobDefinition } from './job.ts';
 import { levels, whens, type Level, type When } from './level.ts';
 import { checkTime } from './run-at.ts';
+import { messageOf } from '../thrown.ts';
 import { oneOf, refuseUnknown } from '../validate.ts';
 
 export interface DeferCallOptions {
@@ -26,7 +28,7 @@ export interface DeferCallOptions {
   delayMs?: number;
   /** The job runs at this time: a Date, or milliseconds since 1970. A time in the past means now. */
   runAt?: Date | number;
-  /** For the sink: delay, priority, headers… Must be JSON. */
+  /** For the sink: delay, priority, headers… An object that JSON can carry. */
   options?: Readonly<Record<string, unknown>>;
   /** Level `outbox`: the client of the caller's transaction. */
   transaction?: unknown;
@@ -75,22 +77,36 @@ export function checkCall(call: DeferCallOptions): void {
   if (key !== undefined && typeof key !== 'string') {
     throw new DeferError(
       'ERR_REDLINE_DEFER_OPTION',
-      `The option key must be a string; got ${String(key)}.`,
+      `The option key must be a string; got ${shown(key)}.`,
     );
   }
   if (level !== undefined) oneOf('level', level, levels);
   if (when !== undefined) oneOf('when', when, whens);
   checkTime(call);
-  if (options === undefined) return;
+  if (options !== undefined) checkSinkOptions(options);
+}
+
+/* What JSON leaves out, or makes something else of, would not be an object again when the journal is read. */
+function checkSinkOptions(options: unknown): void {
+  let json: string | undefined;
   try {
-    JSON.stringify(options);
+    json = JSON.stringify(options);
   } catch (cause) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNSERIALISABLE',
-      `The sink's options cannot be serialised to JSON: ${(cause as Error).message}`,
+      `The sink's options cannot be serialised to JSON: ${messageOf(cause)}`,
       { cause },
     );
   }
+  if (json?.startsWith('{')) return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option options must be an object that JSON can carry; got ${shown(options)}.`,
+  );
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: 0 });
 }
 
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */

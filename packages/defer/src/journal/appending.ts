@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { DeferError } from '../errors.ts';
+import type { DeferError } from '../errors.ts';
 import type { CommitTarget } from './commit-target.ts';
 import { encodeSegmentHeader, segmentHeaderBytes, segmentSalt, type FrameKind } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
+import { journalError } from './journal-error.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
 import { dropReserve } from './reserve.ts';
 import { Segment } from './segment.ts';
@@ -154,8 +155,7 @@ export class Appending<Waiter = unknown> {
 
   /** Reports the first of consecutive failures. Returns it as an error. */
   trouble(sentence: string, cause: unknown): DeferError {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const error = new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause });
+    const error = journalError(sentence, cause);
     if (this.#troubledSinceMs !== undefined) return error;
     const { settings } = this.#journal;
     this.#troubledSinceMs = settings.clock.now();

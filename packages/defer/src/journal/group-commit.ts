@@ -1,7 +1,7 @@
 import type { DeferError } from '../errors.ts';
 import type { CommitTarget } from './commit-target.ts';
 import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
-import { close, type JournalFs } from './journal-fs.ts';
+import { close, isShortage, type JournalFs } from './journal-fs.ts';
 import { reserveAhead } from './reserve.ts';
 
 export interface GroupCommitHost<Waiter> {
@@ -45,6 +45,7 @@ export class GroupCommit<Waiter = unknown> {
   #unsynced: Waiter[] = [];
   #currentFd: number | undefined;
   readonly #retired: number[] = [];
+  #folder: string | undefined;
   #folderFd: number | undefined;
   #folderIsDirty = false;
   #syncing = false;
@@ -119,11 +120,9 @@ export class GroupCommit<Waiter = unknown> {
   /** A file was made in the folder, which is as lost as its content until the folder itself is synced. */
   folderChanged(path: string): void {
     this.#folderIsDirty = true;
-    try {
-      this.#folderFd ??= this.#fs.openSync(path, 'r');
-    } catch {
-      // Windows opens no folders; its file system journals them itself.
-    }
+    this.#folder = path;
+    // Together with the file, for which there was a descriptor just now: later there may be none. If it fails, the sync tries again.
+    this.#openFolder();
   }
 
   /** The folder was renamed or removed. */
@@ -217,12 +216,12 @@ export class GroupCommit<Waiter = unknown> {
     const fds = new Set(retired);
     const current = this.#currentFd;
     if (current !== undefined && this.#inSync.length > 0) fds.add(current);
+    let failure: unknown = this.#folderIsDirty ? this.#openFolder() : undefined;
     if (this.#folderIsDirty && this.#folderFd !== undefined) fds.add(this.#folderFd);
     this.#folderIsDirty = false;
     this.#syncing = true;
     this.#syncBeganAtMs = this.#host.now();
     let left = fds.size;
-    let failure: unknown;
     const ended = (): void => {
       for (const fd of retired) close(this.#fs, fd);
       this.#synced(failure, fds.size > 0);
@@ -233,6 +232,16 @@ export class GroupCommit<Waiter = unknown> {
         failure ??= error ?? undefined;
         if (--left === 0) ended();
       });
+    }
+  }
+
+  /* Returns why it could not be opened. Windows opens no folders; its file system journals them itself. */
+  #openFolder(): unknown {
+    try {
+      this.#folderFd ??= this.#fs.openSync(this.#folder!, 'r');
+      return undefined;
+    } catch (error) {
+      return isShortage(error) ? error : undefined;
     }
   }
 

@@ -33,8 +33,13 @@ export function encodeJobRecord(record: JobRecord): string {
   const extra =
     context === undefined && options === undefined && runAtMs === undefined
       ? ''
-      : `,${context === undefined ? 'null' : JSON.stringify(context)},${options === undefined ? 'null' : JSON.stringify(options)}${runAtMs === undefined ? '' : `,${runAtMs}`}`;
+      : `,${toJson(context)},${toJson(options)}${runAtMs === undefined ? '' : `,${runAtMs}`}`;
   return `["${id}",${quoted(sink)},${quoted(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
+}
+
+/* Where `toJSON` has nothing to say, neither has the record: it must be read again, whatever an app puts into it. */
+function toJson(value: object | undefined): string {
+  return (value === undefined ? undefined : JSON.stringify(value)) ?? 'null';
 }
 
 /** @throws {SyntaxError} when the text is not a record, which the checksum rules out for what this package wrote. */

@@ -65,12 +65,19 @@ export function close(files: JournalFs, fd: number): void {
   }
 }
 
+/** The process or the machine has too many open files: it would be opened otherwise. */
+export function isShortage(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM';
+}
+
 /** Makes what was created in a folder, or renamed, as safe as a sync makes content. */
 export function syncFolder(files: JournalFs, path: string): void {
   let fd: number;
   try {
     fd = files.openSync(path, 'r');
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return; // Windows opens no folders; its file system journals them itself.
   }
   try {

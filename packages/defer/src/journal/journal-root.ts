@@ -5,6 +5,7 @@ import type { Timer } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import { FileDeadLetters, isLetter } from './dead-letters.ts';
 import { segmentHeaderBytes } from './frame.ts';
+import { journalError } from './journal-error.ts';
 import { close, syncFolder } from './journal-fs.ts';
 import { Journal, type JournalSettings } from './journal.ts';
 import {
@@ -47,6 +48,8 @@ export interface JournalRootSettings<Waiter = unknown> extends Omit<
 }
 
 const settleEveryMs = 500;
+/** Among the ids that could not be adopted: none of them could be seen. */
+const wholeDirectory = '';
 
 /** The directory of journals: this process's own, those it has adopted, and the dead letters of all. */
 export class JournalRoot<Waiter = unknown> {
@@ -174,14 +177,17 @@ export class JournalRoot<Waiter = unknown> {
     let names: string[];
     try {
       names = this.#folders();
+      this.#refused.delete(wholeDirectory);
     } catch (cause) {
+      if (this.#refused.has(wholeDirectory)) return;
+      this.#refused.add(wholeDirectory);
       return this.#warn(`The journal's directory cannot be read`, cause);
     }
     for (const name of names) {
       if (this.#isClosed) return;
-      if (!this.#isOrphan(name)) continue;
       const { id } = parseFolderName(name)!;
       try {
+        if (!this.#isOrphan(name)) continue;
         await this.#adopt(name, id);
         this.#refused.delete(id);
       } catch (error) {
@@ -377,10 +383,7 @@ export class JournalRoot<Waiter = unknown> {
   }
 
   #warn(sentence: string, cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#host.warn(
-      new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${sentence}: ${reason}.`, { cause }),
-    );
+    this.#host.warn(journalError(sentence, cause));
   }
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import { Appending } from './appending.ts';
 import { frameKinds } from './frame.ts';
+import { journalError } from './journal-error.ts';
 import { remove, type JournalFs } from './journal-fs.ts';
 import type { KindCount } from './kinds.ts';
 import { Marks } from './marks.ts';
@@ -98,7 +99,7 @@ export class Journal<Waiter = unknown> {
       lost: () => this.#forgetUnwritten(),
     });
     this.#removal = new Removal(this, (error) => {
-      this.#appending.trouble(`The journal ${this.folder} has no new checkpoint`, error);
+      settings.trouble(journalError(`The journal ${this.folder} has no new checkpoint`, error));
     });
   }
 
@@ -187,6 +188,11 @@ export class Journal<Waiter = unknown> {
   /** The job's lane has no room for it: it is read back later. */
   unload({ segment, number }: JobPlace): void {
     if (segment.stateOf(number) === jobStates.loaded) segment.set(number, jobStates.waiting);
+  }
+
+  /** False when its files were removed, or the job could not be written. */
+  has({ segment, number }: JobPlace): boolean {
+    return this.segments.includes(segment) && segment.stateOf(number) === jobStates.loaded;
   }
 
   /** The place of a job that its lane has dropped from memory; undefined when it is gone. */

@@ -8,6 +8,7 @@ import {
   readFrame,
   segmentHeaderBytes,
 } from './frame.ts';
+import { close } from './journal-fs.ts';
 import type { JobPlace, Journal } from './journal.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
 import { jobStates, type Segment } from './segment.ts';
@@ -184,6 +185,6 @@ export async function readChunk(
     const sentence = `The segment ${path} cannot be read back: ${reason}.`;
     throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', sentence, { cause });
   } finally {
-    if (fd !== undefined) fs.closeSync(fd);
+    if (fd !== undefined) close(fs, fd);
   }
 }

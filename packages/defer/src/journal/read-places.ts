@@ -12,8 +12,10 @@ const shortBytes = 4 << 10;
 export interface PlacesRead {
   /** In the order they are to run in. */
   readonly jobs: readonly ReadBackJob[];
-  /** Not come to: for want of room, because of `trouble`, or because their write is still to come. */
+  /** Not come to: for want of room, or because their write is still to come. */
   readonly unread: readonly JobPlace[];
+  /** In segments that cannot be read for now, which is the `trouble`. */
+  readonly stuck: readonly JobPlace[];
   /** How many cannot be read any more, and why. */
   readonly lost: number;
   readonly cause: unknown;
@@ -28,6 +30,7 @@ export async function readPlaces(
   const sorted = places.toSorted(byPlace);
   const jobs: ReadBackJob[] = [];
   const unread: JobPlace[] = [];
+  const stuck: JobPlace[] = [];
   let length = 0;
   let lost = 0;
   let cause: unknown;
@@ -35,7 +38,11 @@ export async function readPlaces(
   let chunk: { segment: Segment; from: number; bytes: Buffer } | undefined;
   for (const [at, place] of sorted.entries()) {
     const { journal, segment, offset } = place;
-    if (length >= maxLength || trouble !== undefined || offset >= segment.bytes) {
+    if (segment === stuck.at(-1)?.segment) {
+      stuck.push(place);
+      continue;
+    }
+    if (length >= maxLength || offset >= segment.bytes) {
       unread.push(place);
       continue;
     }
@@ -53,7 +60,7 @@ export async function readPlaces(
     } catch (error) {
       if (isPassing(error)) {
         trouble = error as DeferError;
-        unread.push(place);
+        stuck.push(place);
       } else {
         lost++;
         cause = error;
@@ -64,7 +71,7 @@ export async function readPlaces(
   jobs.sort(
     (a, b) => (a.record.runAtMs ?? 0) - (b.record.runAtMs ?? 0) || byPlace(a.place, b.place),
   );
-  return { jobs, unread, lost, cause, trouble };
+  return { jobs, unread, stuck, lost, cause, trouble };
 }
 
 function byPlace(a: JobPlace, b: JobPlace): number {

@@ -73,9 +73,9 @@ export async function recoverJournal(
     const segment = new Segment(number, segmentSalt(journal.id, number), now);
     segment.lastSentAtMs = now;
     const file = join(folder, nameOf(names, number));
-    const bytes = await readSegment(journal.fs, file);
+    const bytes = await readOwn(journal.fs, file);
     if (bytes === undefined) damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
-    else recovery.take(segment, bytes, file);
+    else recovery.take(segment, withoutReserve(bytes), file);
   }
   recovery.finish();
   const { segments, sinks, tries, generations, lastJob } = recovery;
@@ -118,7 +118,7 @@ class Recovery {
     for (const frame of framesOf(bytes, file, segment.salt, this.#damages)) {
       const payload = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
       if (frame.kind === frameKinds.job) {
-        this.#addJob(segment, frame.number, payload);
+        this.#addJob(segment, frame, payload, file);
       } else {
         const apply = this.#readMark(frame, payload);
         this.#marks.push({ position: [segment.number, frame.start], apply });
@@ -140,10 +140,19 @@ class Recovery {
     }
   }
 
-  #addJob(segment: Segment, number: number, payload: string): void {
+  #addJob(
+    segment: Segment,
+    { number, start, end }: FrameSpan,
+    payload: string,
+    file: string,
+  ): void {
     if (number <= this.lastJob) return;
     this.lastJob = number;
-    const record = decodeJobRecord(payload);
+    const record = recordOf(payload);
+    if (record === undefined) {
+      this.#damages.push({ file, offset: start, bytes: end - start, kind: 'damaged' });
+      return;
+    }
     let sink = this.sinks.indexOf(record.sink);
     if (sink === -1) sink = this.sinks.push(record.sink) - 1;
     segment.add(number, sink, jobStates.waiting);
@@ -191,6 +200,15 @@ class Recovery {
       if (generation !== undefined) this.generations[sink] = generation;
       markAll(segments, jobs ?? '', jobStates.sent);
     };
+  }
+}
+
+/* Whole, and yet not a record: one job must not stop all the others of its journal. */
+function recordOf(payload: string): JobRecord | undefined {
+  try {
+    return decodeJobRecord(payload);
+  } catch {
+    return undefined;
   }
 }
 
@@ -290,7 +308,12 @@ async function readCheckpoint(
 ): Promise<Checkpoint | undefined> {
   if (!names.includes('checkpoint')) return undefined;
   const file = join(folder, 'checkpoint');
-  const bytes = await read(fs, file);
+  const bytes = await readOwn(fs, file);
+  if (bytes === undefined) {
+    // It only says what need not be done again.
+    damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
+    return undefined;
+  }
   const checkpoint = decodeCheckpoint(bytes.toString());
   if (checkpoint === undefined) {
     damages.push({ file, offset: 0, bytes: bytes.length, kind: 'checkpoint' });
@@ -328,9 +351,9 @@ function isTheFilesOwn(error: unknown, file: string): boolean {
 }
 
 /** Undefined when this very file is unreadable. */
-async function readSegment(fs: JournalFs, file: string): Promise<Buffer | undefined> {
+async function readOwn(fs: JournalFs, file: string): Promise<Buffer | undefined> {
   try {
-    return withoutReserve(await read(fs, file));
+    return await read(fs, file);
   } catch (error) {
     if (!isTheFilesOwn(error, file)) throw error;
     return undefined;

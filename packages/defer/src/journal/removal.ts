@@ -25,6 +25,8 @@ export class Removal {
   readonly #journal: RemovalHost;
   readonly #failed: (error: unknown) => void;
   #checkpointing = false;
+  /** The last one could not be written, which was reported: appending may work all the same. */
+  #isFailing = false;
   #checkpointedAtMs = -Infinity;
 
   constructor(journal: RemovalHost, failed: (error: unknown) => void) {
@@ -44,11 +46,7 @@ export class Removal {
     if (finished.length === 0 || hasUnwritten) return;
     this.#checkpointedAtMs = now;
     this.#checkpointing = true;
-    this.#checkpoint(finished)
-      .catch((error: unknown) => this.#failed(error))
-      .finally(() => {
-        this.#checkpointing = false;
-      });
+    void this.#tryCheckpoint(finished);
   }
 
   /*
@@ -63,6 +61,17 @@ export class Removal {
       segments.shift();
       remove(settings.fs, this.#journal.pathOf(oldest));
     }
+  }
+
+  async #tryCheckpoint(finished: readonly Segment[]): Promise<void> {
+    try {
+      await this.#checkpoint(finished);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#failed(error);
+      this.#isFailing = true;
+    }
+    this.#checkpointing = false;
   }
 
   /* Marks are in other segments than their jobs: before any is removed, its marks must be kept elsewhere. */

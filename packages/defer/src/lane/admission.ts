@@ -1,5 +1,5 @@
 import type { PendingJob } from './pending-job.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { JobPlace, Journal } from '../journal/journal.ts';
 import type { Delayed } from './delayed.ts';
 import type { LaneCore } from './lane-core.ts';
 
@@ -25,7 +25,7 @@ export class Admission {
 
   /** A journaled job may be put back there if memory is full. Undefined if there is no room anywhere. */
   admit(job: PendingJob): 'memory' | 'disk' | 'later' | undefined {
-    const { stats, delayed, backlogs, room, gathering, host } = this.#parts;
+    const { stats, delayed, room, gathering, host } = this.#parts;
     stats.deferred++;
     const counts = (job.counts = stats.byName.of(job.job));
     counts.deferred++;
@@ -33,11 +33,7 @@ export class Admission {
     if (waitMs > 0) return this.#delay(job, waitMs);
     const { place } = job;
     if (place !== undefined && job.level !== 'sink' && this.#mustSpill(place.journal)) {
-      place.journal.unload(place);
-      backlogs.of(place.journal)!.add(job.deferredAtMs);
-      counts.spilled(1, job.deferredAtMs);
-      job.isSpilled = true;
-      stats.spilled++;
+      this.#spill(job, place);
       return 'disk';
     }
     if (this.#isTooMuch(job)) return undefined;
@@ -46,20 +42,51 @@ export class Admission {
     return 'memory';
   }
 
+  /** Puts the oldest job in memory back on disk. False if that has it no more, or order counts. */
+  spillOldest(): boolean {
+    const { options, room, gathering } = this.#parts;
+    const place = gathering.first?.place;
+    if (place === undefined || options.ordered !== false || !place.journal.has(place)) return false;
+    const job = gathering.takeOldest()!;
+    room.unload(job);
+    this.#spill(job, place);
+    return true;
+  }
+
+  #spill(job: PendingJob, place: JobPlace): void {
+    const { stats, backlogs } = this.#parts;
+    place.journal.unload(place);
+    backlogs.of(place.journal)!.add(job.deferredAtMs);
+    job.counts!.spilled(1, job.deferredAtMs);
+    job.isSpilled = true;
+    stats.spilled++;
+  }
+
   /* Whatever its level: jobs that wait for long must not wait in memory. */
   #delay(job: PendingJob, waitMs: number): 'later' | undefined {
-    const { delayed, room, host } = this.#parts;
+    const { delayed, host } = this.#parts;
     if (host.desk.shelve(job)) {
       job.isSpilled = true;
       delayed.putOnDisk(job.place!, waitMs);
       return 'later';
     }
     if (this.#isTooMuch(job)) return undefined;
+    this.#delayInMemory(job, waitMs);
+    return 'later';
+  }
+
+  /** A delayed job could not be written. */
+  takeBack(job: PendingJob): void {
+    job.isSpilled = false;
+    this.#delayInMemory(job, Math.max(0, this.#parts.delayed.waitMs(job)));
+  }
+
+  #delayInMemory(job: PendingJob, waitMs: number): void {
+    const { delayed, room } = this.#parts;
     room.load(job);
     // Until its time it does not count as waiting.
     job.counts!.loaded--;
     delayed.putInMemory(job, waitMs);
-    return 'later';
   }
 
   /* The journal could not take it, no response claims it, and no limit grows for it. */

@@ -138,11 +138,12 @@ export class Delayed {
 
   async #read(places: readonly JobPlace[], maxLength: number): Promise<void> {
     this.#reading = places.length;
-    const { jobs, unread, lost, trouble, cause } = await readPlaces(places, maxLength);
+    const { jobs, unread, stuck, lost, trouble, cause } = await readPlaces(places, maxLength);
     this.#reading = 0;
+    const now = this.#clock.now();
     // The first of those is not written yet, or there is no room for more: both are over soon.
-    const againMs = trouble === undefined ? lookAgainMs : readAgainMs;
-    for (const place of unread) this.#onDisk.push(place, this.#clock.now() + againMs);
+    for (const place of unread) this.#onDisk.push(place, now + lookAgainMs);
+    for (const place of stuck) this.#onDisk.push(place, now + readAgainMs);
     if (trouble !== undefined) this.#receiver.trouble(trouble);
     if (lost > 0) this.#receiver.lost(lost, cause);
     this.#receiver.read(jobs);

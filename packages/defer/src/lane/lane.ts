@@ -1,20 +1,21 @@
 import { captureAsyncContext } from '../job/async-context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { PendingJob } from './pending-job.ts';
-import { retry, type SinkHost } from '../sink.ts';
-import { Repeated } from '../repeated.ts';
+import { retry } from '../sink.ts';
 import { Admission } from './admission.ts';
 import { Alarm } from './alarm.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
 import { Doubt } from './doubt.ts';
+import { Drops } from './drops.ts';
 import { FromDisk } from './from-disk.ts';
 import { Gathering } from './gathering.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
 import { LaneView } from './lane-view.ts';
-import { dropReasons, LaneStats, type DropReason } from './lane-stats.ts';
+import { LaneStats, type DropReason } from './lane-stats.ts';
 import { OnTheirWay } from './on-their-way.ts';
+import { openSink } from './open-sink.ts';
 import { Parking } from './parking.ts';
 import { Results } from './results.ts';
 import { Room } from './room.ts';
@@ -45,7 +46,7 @@ export class Lane {
   readonly #suspects: Suspects;
   readonly #admission: Admission;
   readonly #view: LaneView;
-  readonly #drops: Repeated;
+  readonly #drops: Drops;
   #isClosed = false;
   #pumping: NodeJS.Immediate | undefined;
   /** What triggers the next pump, so that another job need not: the alarm of a gathering batch, or another event. */
@@ -64,9 +65,7 @@ export class Lane {
       waits: (behind) => this.#results.waits(behind),
       comes: (next) => this.#suspects.comes(next) || this.#results.comes(next),
     });
-    this.#drops = new Repeated(host.clock, (count) => {
-      host.logger.warn(`defer, sink ${this.name}: ${count} more jobs were dropped.`);
-    });
+    this.#drops = new Drops(options.name, host, this.stats);
     this.#room = new Room(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
@@ -192,6 +191,12 @@ export class Lane {
     return where !== undefined;
   }
 
+  /** A delayed job could not be written: it waits in memory. */
+  takeBack(job: PendingJob): void {
+    if (!this.#isClosed) this.#admission.takeBack(job);
+    else this.drop(job, 'exit');
+  }
+
   /** Jobs left by other processes are being searched: where order counts, new jobs must not come before them. */
   awaitOrphans(): void {
     this.#admission.awaitsOrphans = true;
@@ -218,6 +223,18 @@ export class Lane {
     this.#delayed.detach(journal);
   }
 
+  /** The oldest job that is not being sent. */
+  get oldest(): PendingJob | undefined {
+    return this.#gathering.first;
+  }
+
+  /** Puts it back on disk. False if that has it no more, or order counts. */
+  spillOldest(): boolean {
+    const isSpilled = this.#admission.spillOldest();
+    if (isSpilled) this.#schedule();
+    return isSpilled;
+  }
+
   /** Removes the oldest job that is not being sent. */
   takeOldest(): PendingJob | undefined {
     const job = this.#gathering.takeOldest();
@@ -226,39 +243,21 @@ export class Lane {
   }
 
   /** A job is lost, which is reported. */
-  drop({ id, job }: { readonly id: string; readonly job: string }, reason: DropReason): void {
-    this.stats.dropped[reason]++;
-    this.#drops.tell(() => {
-      this.#host.logger.warn(
-        `defer, sink ${this.name}: the job ${id} (${job}) was dropped: ${dropReasons[reason]}.`,
-      );
-    });
+  drop(job: { readonly id: string; readonly job: string }, reason: DropReason): void {
+    this.#drops.report(job, reason);
   }
 
   /** Opens the sink. */
   async open(): Promise<void> {
     if (this.#isOpened) return;
     this.#isOpened = true;
-    const { sink, name, ordered, sendTimeoutMs } = this.options;
-    const { logger, clock, spans } = this.#host;
-    const host: SinkHost = {
-      name,
-      spans,
-      ordered,
-      sendTimeoutMs,
-      clock,
-      generation: (id) => this.#backlogs.seeGeneration(id, clock.now()),
+    await openSink(this.options, this.#host, {
+      generation: (id) => this.#backlogs.seeGeneration(id, this.#host.clock.now()),
       available: (isAvailable) => {
         this.#onTheirWay.breaker.setAvailable(isAvailable);
         if (isAvailable) this.#schedule();
       },
-      warn: (message, error) => logger.warn(`defer, sink ${name}: ${message}`, error),
-    };
-    try {
-      await sink.open?.(host);
-    } catch (error) {
-      logger.warn(`defer, sink ${name}: could not be opened; retrying.`, error);
-    }
+    });
   }
 
   /** Sends without waiting for full batches; resolves when nothing is left or `signal` aborts. */

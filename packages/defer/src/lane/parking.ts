@@ -1,3 +1,4 @@
+import type { JobPlace } from '../journal/journal.ts';
 import type { ReadBackJob } from '../journal/read-back.ts';
 import { readPlaces } from '../journal/read-places.ts';
 import { jobStates } from '../journal/segment.ts';
@@ -93,14 +94,17 @@ export class Parking {
       job.refill(record);
       return job;
     });
+    const putBack = (places: readonly JobPlace[], dueAtMs: number): void => {
+      for (const place of places) {
+        const job = due.get(place)!;
+        due.delete(place);
+        job.dueAtMs = dueAtMs;
+        this.#heap.push(job);
+      }
+    };
     // Either the first record is still being written, or memory is full. Both pass quickly.
-    const againMs = read.trouble === undefined ? lookAgainMs : readAgainMs;
-    for (const place of read.unread) {
-      const job = due.get(place)!;
-      due.delete(place);
-      job.dueAtMs = now + againMs;
-      this.#heap.push(job);
-    }
+    putBack(read.unread, now + lookAgainMs);
+    putBack(read.stuck, now + readAgainMs);
     lost.push(...due.values());
     return { jobs, lost, cause: read.cause, trouble: read.trouble };
   }

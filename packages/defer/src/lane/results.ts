@@ -133,7 +133,13 @@ export class Results {
     for (const job of this.#behind) {
       // Even on disk, each takes a little memory.
       if (this.#parking.behind >= mostBehind) return;
-      if (this.#behind.size <= maxPending / 8 || !this.#putOnDisk(job)) return;
+      if (this.#behind.size <= maxPending / 8) return;
+      const { place } = job;
+      if (!this.#putOnDisk(job)) {
+        // Its write has just been asked for: the next pass parks it.
+        if (place === undefined && job.place !== undefined) continue;
+        return;
+      }
       this.#behind.delete(job);
       this.#parking.parkBehind(job);
     }
@@ -143,7 +149,7 @@ export class Results {
   #putOnDisk(job: PendingJob): boolean {
     const { place } = job;
     if (place !== undefined && place.offset >= place.segment.bytes) return false;
-    if (!this.#host.desk.shelve(job)) return false;
+    if (!this.#host.desk.shelve(job) || place === undefined) return false;
     this.#room.unload(job);
     job.counts!.spilled(1, job.deferredAtMs);
     return true;

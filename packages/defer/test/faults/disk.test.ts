@@ -8,6 +8,7 @@ import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
+import { retry } from '../../src/sink.ts';
 import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
@@ -203,6 +204,85 @@ describe('a full disk', () => {
     disk.isFull = false;
   });
 
+  test('for a checkpoint alone is told once, however long it lasts', async (t) => {
+    const paths = new Map<number, string>();
+    let checkpoints = 0;
+    const fs: JournalFs = {
+      ...nodeFs,
+      openSync(path, flags) {
+        const fd = nodeFs.openSync(path, flags);
+        paths.set(fd, path);
+        return fd;
+      },
+      writeSync(fd, ...args) {
+        if (!paths.get(fd)!.includes('checkpoint')) return nodeFs.writeSync(fd, ...args);
+        checkpoints++;
+        throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+      },
+    };
+    const sink = new TestSink();
+    const logger = new TestLogger();
+    const deferrer = createDefer<string>({
+      sinks: { test: { sink, retry: { minMs: 100_000, maxMs: 100_000 } } },
+      journal: { directory: temporaryFolder(t), fs, segmentBytes: 300, replayWindowMs: 0 },
+      handleSignals: false,
+      logger,
+    });
+    t.after(() => deferrer.close({ drainMs: 0 }));
+    // The first one keeps its file, and those behind it are to go.
+    sink.answer = (batch) =>
+      batch.map(({ json }) => (json === '0' ? retry(new Error('later')) : undefined));
+    let n = 0;
+    await until('some checkpoints', async () => {
+      await deferrer.defer(job, n++, { level: 'process' }).acknowledged();
+      return checkpoints >= 3;
+    });
+    assert.equal(logger.lines.length, 1, logger.lines.join('\n'));
+    assert.match(logger.lines[0]!, /has no new checkpoint: ENOSPC/);
+  });
+
+  test('leaves jobs of memory whole that wait there for another try', async (t) => {
+    let isFull = false;
+    const fs: JournalFs = {
+      ...nodeFs,
+      writeSync(...args) {
+        if (isFull) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+        return nodeFs.writeSync(...args);
+      },
+    };
+    const directory = temporaryFolder(t);
+    const sink = new TestSink();
+    const logger = new TestLogger();
+    const begin = (answering: TestSink, file: JournalFs) =>
+      createDefer<string>({
+        sinks: { test: { sink: answering, maxPending: 20, retry: { minMs: 1e5, maxMs: 1e5 } } },
+        journal: { directory, fs: file },
+        handleSignals: false,
+        logger,
+      });
+    const first = begin(sink, fs);
+    await first.defer(job, 'before', { level: 'process' }).acknowledged();
+    sink.answer = (batch) => batch.map(() => retry(new Error('later')));
+    isFull = true;
+    // Half of what may wait at all waits for another try without a disk.
+    for (let n = 0; n < 10; n++) first.defer(job, n);
+    await until('one try of each', () => sink.batches.flat().length === 11);
+    await until('a write that fails', () => logger.lines.length > 0);
+    isFull = false;
+    await first.close({ drainMs: 0 });
+    const next = new TestSink();
+    const second = begin(next, nodeFs);
+    t.after(() => second.close({ drainMs: 0 }));
+    // The end of the first job may not have been written: then it comes again.
+    const received = () => new Set(next.batches.flat().map(({ json }) => json));
+    const expected = Array.from({ length: 10 }, (_, n) => String(n));
+    await until(
+      'all of them',
+      () => [...received()].filter((json) => json !== '"before"').length >= 10,
+    );
+    assert.deepEqual([...received()].filter((json) => json !== '"before"').toSorted(), expected);
+  });
+
   test('makes memory grow for nobody: what has no room there is refused', async (t) => {
     const fs: JournalFs = {
       ...nodeFs,
@@ -396,6 +476,46 @@ describe('a sync that fails', () => {
     }
     await deferrer.defer(job, 2, { level: 'disk' }).acknowledged();
     assert.ok(synced.length > 0);
+  });
+
+  test('of the folder is one, too, where it cannot be opened for want of descriptors', async (t) => {
+    let isShort = false;
+    const fs: JournalFs = {
+      ...nodeFs,
+      openSync(path, flags) {
+        if (isShort && flags === 'r' && !path.endsWith('.seg')) {
+          throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+        }
+        return nodeFs.openSync(path, flags);
+      },
+    };
+    const { deferrer } = start(t, temporaryFolder(t), fs);
+    await deferrer.ready();
+    isShort = true;
+    await deferrer.defer(job, 0, { level: 'process' }).acknowledged();
+    await assert.rejects(deferrer.defer(job, 1, { level: 'disk' }).acknowledged(), /EMFILE/);
+    isShort = false;
+    await deferrer.defer(job, 2, { level: 'disk' }).acknowledged();
+  });
+
+  test('is none because descriptors ran out behind the first job: the folder is open by then', async (t) => {
+    let isShort = false;
+    const fs: JournalFs = {
+      ...nodeFs,
+      openSync(path, flags) {
+        if (isShort)
+          throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+        return nodeFs.openSync(path, flags);
+      },
+    };
+    const { deferrer } = start(t, temporaryFolder(t), fs);
+    await deferrer.ready();
+    await deferrer.defer(job, 0, { level: 'process' }).acknowledged();
+    isShort = true;
+    for (const level of ['process', 'disk', 'process', 'process', 'disk'] as const) {
+      await deferrer.defer(job, 1, { level }).acknowledged();
+    }
+    isShort = false;
   });
 
   test('fails who wrote while it ran, too: their bytes may lie in the pages that failed', async (t) => {

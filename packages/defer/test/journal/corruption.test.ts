@@ -89,6 +89,20 @@ describe('a segment with one wrong byte', () => {
   }
 });
 
+test('a whole frame that is no record stops no other', async (t) => {
+  const folder = temporaryFolder(t);
+  const journal = await writeJournal(folder, 'process');
+  journal.append('mail', '["id","mail","send",null,1,1,null,undefined]\n1');
+  await journal.settled();
+  journal.release();
+  const { found, damages } = await read(folder);
+  assert.deepEqual([...found.values()], jobs);
+  assert.deepEqual(
+    damages.map(({ kind }) => kind),
+    ['damaged'],
+  );
+});
+
 /* Of the last frame. */
 function isInLength(whole: Buffer, at: number): boolean {
   let start = 16;

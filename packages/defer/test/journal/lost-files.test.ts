@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job/job.ts';
@@ -238,6 +239,19 @@ describe('at the next start, of a segment', () => {
     await until('the jobs', () => next.sink.data.length >= 120);
     assert.doesNotMatch(next.logger.lines.join('\n'), /missing/);
   });
+});
+
+test('a name in the directory that cannot be looked at is told once, and ends nothing', async (t) => {
+  const directory = temporaryFolder(t);
+  const name = 'abc-123~1-1-abcdef';
+  symlinkSync(name, join(directory, name));
+  const life = live(t, directory);
+  await life.deferrer.ready();
+  await life.deferrer.defer(job, 1, { level: 'process' }).acknowledged();
+  // Its folder is looked at again and again.
+  await sleep(50);
+  const told = life.logger.lines.filter((line) => /ELOOP/.test(line));
+  assert.equal(told.length, 1, told.join());
 });
 
 test('a kill between a checkpoint and the removal of what it leaves out has nothing done twice', async (t) => {

@@ -69,7 +69,7 @@ for (const { version, library } of versions) {
         const sink = bullmq(mine);
         await sink.open!(host());
         t.after(() => sink.close!());
-        const send = (): unknown => sink.send([job], AbortSignal.timeout(5_000));
+        const send = (): unknown => sink.send([job], AbortSignal.timeout(60_000));
         const add = (): unknown =>
           theirs.add(job.job, JSON.parse(job.json), {
             ...options,
@@ -94,7 +94,7 @@ for (const { version, library } of versions) {
         const sink = bullmq(mine);
         await sink.open!(host());
         t.after(() => sink.close!());
-        await sink.send([job], AbortSignal.timeout(5_000));
+        await sink.send([job], AbortSignal.timeout(60_000));
         const timestamp = job.deferredAtMs;
         await theirs.add(job.job, JSON.parse(job.json), { jobId: job.id, timestamp });
         assert.deepEqual(await dump(mine), await dump(theirs));
@@ -103,7 +103,7 @@ for (const { version, library } of versions) {
 
     it(
       'feeds stock workers, who fail, try again and complete as ever',
-      { timeout: 60_000 },
+      { timeout: 600_000 },
       async (t) => {
         const queue = openQueue(t, library);
         const sink = bullmq(queue);
@@ -152,7 +152,7 @@ for (const { version, library } of versions) {
       await sink.open!(host());
       t.after(() => sink.close!());
       const jobs = deliveries(3, { options: { attempts: 4 } });
-      await sink.send(jobs, AbortSignal.timeout(5_000));
+      await sink.send(jobs, AbortSignal.timeout(60_000));
       const adapter = new BullMQAdapter(queue);
       const board = createBullBoard({ queues: [adapter], serverAdapter: noServer() });
       t.after(() => board.removeQueue(adapter));
@@ -211,7 +211,7 @@ describe('bullmq', { skip }, () => {
         options: { parent: { id: parent.id!, queue: parents.qualifiedName } },
       }),
     ];
-    await sink.send(batch, AbortSignal.timeout(5_000));
+    await sink.send(batch, AbortSignal.timeout(60_000));
     const of = async (state: 'waiting' | 'delayed' | 'prioritized'): Promise<number[]> =>
       (await queue.getJobs([state])).map(({ data }) => data.n).toSorted();
     assert.deepEqual(await of('waiting'), [0, 3, 4, 6]);
@@ -232,7 +232,7 @@ describe('bullmq', { skip }, () => {
     const sink = bullmq(queue);
     await sink.open!(host());
     t.after(() => sink.close!());
-    await sink.send(deliveries(3), AbortSignal.timeout(5_000));
+    await sink.send(deliveries(3), AbortSignal.timeout(60_000));
     assert.equal(calls, 1);
     assert.equal(await queue.getWaitingCount(), 3);
   });
@@ -245,7 +245,7 @@ describe('bullmq', { skip }, () => {
     await sink.open!(host());
     t.after(() => sink.close!());
     const batches = [deliveries(2), deliveries(2, { options: { delay: 60_000 } })];
-    for (const batch of batches) await sink.send(batch, AbortSignal.timeout(5_000));
+    for (const batch of batches) await sink.send(batch, AbortSignal.timeout(60_000));
     for (const [setting, on, off, answer] of [
       ['min-replicas-to-write', '1', '0', /NOREPLICAS/],
       ['maxmemory', '1', '0', /OOM/],
@@ -255,14 +255,14 @@ describe('bullmq', { skip }, () => {
         for (const options of [undefined, { delay: 60_000 }]) {
           const batch = deliveries(2, { options });
           batches.push(batch);
-          const sent = Promise.resolve(sink.send(batch, AbortSignal.timeout(5_000)));
+          const sent = Promise.resolve(sink.send(batch, AbortSignal.timeout(60_000)));
           await assert.rejects(sent, answer);
         }
       } finally {
         await client.config('SET', setting, off);
       }
     }
-    for (const batch of batches) await sink.send(batch, AbortSignal.timeout(5_000));
+    for (const batch of batches) await sink.send(batch, AbortSignal.timeout(60_000));
     assert.equal(await queue.getWaitingCount(), 6);
     assert.equal(await queue.getDelayedCount(), 6);
   });
@@ -289,7 +289,7 @@ describe('bullmq', { skip }, () => {
     ];
     await sink.send(
       keys.map((key) => delivery({ key })),
-      AbortSignal.timeout(5_000),
+      AbortSignal.timeout(60_000),
     );
     assert.equal(await queue.getWaitingCount(), keys.length);
     for (const job of await queue.getWaiting()) assert.equal(job.opts.jobId, job.id);

@@ -8,7 +8,7 @@ import type { Message } from '../../src/testing/sink-contract.ts';
 import { TestClock } from '../harness.ts';
 import { runContract } from './run-contract.ts';
 
-const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
+const inTime = (): AbortSignal => AbortSignal.timeout(60_000);
 
 describe('handlers', () => {
   runContract({

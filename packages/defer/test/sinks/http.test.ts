@@ -52,7 +52,7 @@ describe('http', () => {
       delivery({ key: 'k', json: '{"big":12345678901234567890}' }),
       delivery({ json: 'null' }),
     ];
-    await sink.send(batch, AbortSignal.timeout(5_000));
+    await sink.send(batch, AbortSignal.timeout(60_000));
     const [body, type, authorization] = seen!;
     assert.equal(type, 'application/x-ndjson');
     assert.equal(authorization, 'Bearer x');
@@ -70,7 +70,7 @@ describe('http', () => {
       response.end();
     });
     const sink = http({ url: `http://127.0.0.1:${port}/busy` });
-    const results = await sink.send(deliveries(2), AbortSignal.timeout(5_000));
+    const results = await sink.send(deliveries(2), AbortSignal.timeout(60_000));
     assert.deepEqual(
       results?.map((result) => result?.kind === 'retry' && result.afterMs),
       [7_000, 7_000],
@@ -85,7 +85,7 @@ describe('http', () => {
       });
       const sink = http({ url: `http://127.0.0.1:${port}/down` });
       await assert.rejects(
-        Promise.resolve(sink.send(deliveries(2), AbortSignal.timeout(5_000))),
+        Promise.resolve(sink.send(deliveries(2), AbortSignal.timeout(60_000))),
         new RegExp(`responded with ${status} why`),
       );
     });

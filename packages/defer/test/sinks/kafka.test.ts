@@ -51,8 +51,8 @@ describe('kafka', { skip: missing ?? false }, () => {
     await sink.open!(host('key'));
     t.after(() => sink.close!());
     const jobs = Array.from({ length: 60 }, (_, n) => delivery({ key: `k${n % 6}`, data: { n } }));
-    await sink.send(jobs.slice(0, 30), AbortSignal.timeout(20_000));
-    await sink.send(jobs.slice(30), AbortSignal.timeout(20_000));
+    await sink.send(jobs.slice(0, 30), AbortSignal.timeout(60_000));
+    await sink.send(jobs.slice(30), AbortSignal.timeout(60_000));
     // A partition of a new topic may have no leader yet, and then the client sends all again: as consumers do, we
     // take the first of each id.
     const all = await read(topic);

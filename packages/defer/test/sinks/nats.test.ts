@@ -51,7 +51,7 @@ describe('nats', { skip: missing ?? false }, () => {
     await sink.open!(host());
     t.after(() => sink.close!());
     await assert.rejects(
-      Promise.resolve(sink.send(deliveries(2), AbortSignal.timeout(10_000))),
+      Promise.resolve(sink.send(deliveries(2), AbortSignal.timeout(60_000))),
       /No JetStream stream captures "nobody.listens"/,
     );
   });

@@ -133,7 +133,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
 
   it(
     'outlives a database that dies and comes back, and loses nothing',
-    { timeout: 60_000 },
+    { timeout: 600_000 },
     async (t) => {
       const { outbox, relay, left } = await open(t);
       const jobs = Array.from({ length: 200 }, () => job());

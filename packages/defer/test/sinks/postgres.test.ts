@@ -50,7 +50,7 @@ describe('postgres', { skip: missing ?? false }, () => {
     t.after(() => sink.close?.());
     const context = { requestId: 'r-1' };
     const job = delivery({ key: 'k', context, deferredAtMs: 1_790_000_000_123 });
-    await sink.send([job], AbortSignal.timeout(10_000));
+    await sink.send([job], AbortSignal.timeout(60_000));
     const { rows } = await pool.query(`select key, deferred_at, context from "${table}"`);
     assert.deepEqual(rows, [{ key: 'k', deferred_at: new Date(1_790_000_000_123), context }]);
   });
@@ -61,7 +61,7 @@ describe('postgres', { skip: missing ?? false }, () => {
       const sinks = [1, 2, 3, 4].map(() => postgres({ pool, table }));
       t.after(() => Promise.all(sinks.map((sink) => sink.close?.())));
       const results = await Promise.all(
-        sinks.map((sink) => sink.send([delivery()], AbortSignal.timeout(20_000))),
+        sinks.map((sink) => sink.send([delivery()], AbortSignal.timeout(60_000))),
       );
       assert.deepEqual(results, [undefined, undefined, undefined, undefined]);
       const { rows } = await pool.query(`select job from "${table}"`);

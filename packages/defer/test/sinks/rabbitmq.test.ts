@@ -47,7 +47,7 @@ describe('rabbitmq', { skip: missing ?? false }, () => {
       delivery({ job: 'lost' }),
       delivery({ data: { n: 2 } }),
     ];
-    const results = await sink.send(batch, AbortSignal.timeout(10_000));
+    const results = await sink.send(batch, AbortSignal.timeout(60_000));
     assert.deepEqual(
       Array.from(results ?? [], (result) => result?.kind),
       [undefined, 'retry', undefined],
@@ -70,7 +70,7 @@ describe('rabbitmq', { skip: missing ?? false }, () => {
     });
     await sink.open!(host());
     t.after(() => sink.close!());
-    const results = await sink.send(deliveries(4), AbortSignal.timeout(10_000));
+    const results = await sink.send(deliveries(4), AbortSignal.timeout(60_000));
     assert.deepEqual(
       Array.from(results ?? [], (result) => result?.kind),
       [undefined, undefined, 'retry', 'retry'],

@@ -37,7 +37,7 @@ describe('the connection to Redis', { skip: server === undefined && 'no redis-se
     const told = host();
     const link = new RedisLink(like, told, { askEveryMs: 20, answerMs: 200 });
     t.after(() => link.close());
-    await link.ready(AbortSignal.timeout(20_000));
+    await link.ready(AbortSignal.timeout(60_000));
     // Also of a server that is asked nothing, the core hears that it is still the same.
     await until('signs of life', () => told.generations.length > 2);
     for (const connection of connections) connection.isSilent = true;

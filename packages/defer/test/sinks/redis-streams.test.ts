@@ -44,7 +44,7 @@ describe('redisStreams', { skip }, () => {
     const told = host();
     await sink.open!(told);
     t.after(() => sink.close!());
-    await sink.send(deliveries(1), AbortSignal.timeout(5_000));
+    await sink.send(deliveries(1), AbortSignal.timeout(60_000));
     assert.equal(told.generations.length, 1);
     await server!.kill();
     await server!.restart();
@@ -60,7 +60,7 @@ describe('redisStreams', { skip }, () => {
     await sink.open!(host());
     t.after(() => sink.close!());
     const batch = ['log', 'mail', 'log'].map((job, n) => delivery({ job, data: { n } }));
-    await sink.send(batch, AbortSignal.timeout(5_000));
+    await sink.send(batch, AbortSignal.timeout(60_000));
     assert.deepEqual(
       (await read(`${prefix}:log`)).map(({ data }) => data),
       [{ n: 0 }, { n: 2 }],
@@ -79,7 +79,7 @@ describe('redisStreams', { skip }, () => {
     t.after(() => sink.close!());
     const kinds = async (jobs: string[]): Promise<unknown[]> => {
       const batch = jobs.map((job) => delivery({ job }));
-      const results = await sink.send(batch, AbortSignal.timeout(5_000));
+      const results = await sink.send(batch, AbortSignal.timeout(60_000));
       return results!.map((result) => result && [result.kind, (result as RetryResult).isUntried]);
     };
     const retried = ['retry', undefined];
@@ -108,12 +108,12 @@ describe('redisStreams', { skip }, () => {
     t.after(() => sink.close!());
     await client.set(stream, 'not a stream');
     await assert.rejects(
-      Promise.resolve(sink.send(deliveries(3), AbortSignal.timeout(5_000))),
+      Promise.resolve(sink.send(deliveries(3), AbortSignal.timeout(60_000))),
       /WRONGTYPE/,
     );
     await client.del(stream);
     await client.xadd(stream, '18446744073709551615-18446744073709551614', 'data', '{}');
-    const results = await sink.send(deliveries(3), AbortSignal.timeout(5_000));
+    const results = await sink.send(deliveries(3), AbortSignal.timeout(60_000));
     assert.deepEqual(
       Array.from(results ?? [], (result) => result?.kind),
       [undefined, 'retry', 'retry'],

@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { replies, type Replies, type Reply } from '../../src/sinks/replies.ts';
 import { bringAll, deliveries, delivery } from '../../src/testing/deliveries.ts';
 
-const inTime = (): AbortSignal => AbortSignal.timeout(10_000);
+const inTime = (): AbortSignal => AbortSignal.timeout(60_000);
 
 describe('replies', () => {
   let sink: Replies;

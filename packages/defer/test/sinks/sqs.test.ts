@@ -55,13 +55,13 @@ describe('sqs', { skip: missing ?? false }, () => {
     const sink = sqs({ client: spy, queueUrl });
     await sink.open!(host());
     t.after(() => sink.close?.());
-    await sink.send(deliveries(25), AbortSignal.timeout(20_000));
+    await sink.send(deliveries(25), AbortSignal.timeout(60_000));
     assert.deepEqual(sizes.splice(0), [10, 10, 5]);
     const large = deliveries(3).map((each) => ({
       ...each,
       json: JSON.stringify('ü'.repeat(60_000)),
     }));
-    await sink.send(large, AbortSignal.timeout(20_000));
+    await sink.send(large, AbortSignal.timeout(60_000));
     assert.deepEqual(sizes, [2, 1]);
   });
 
@@ -72,7 +72,7 @@ describe('sqs', { skip: missing ?? false }, () => {
     t.after(() => sink.close?.());
     const keys = ['plain', 'with space', 'ü'.repeat(200), 'x'.repeat(500)];
     const batch = keys.flatMap((key) => [delivery({ key }), delivery({ key })]);
-    assert.equal(await sink.send(batch, AbortSignal.timeout(20_000)), undefined);
+    assert.equal(await sink.send(batch, AbortSignal.timeout(60_000)), undefined);
     assert.equal((await read(queueUrl)).length, keys.length);
   });
 });

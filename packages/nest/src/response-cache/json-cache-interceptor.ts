@@ -13,6 +13,7 @@ import {
   answerOptions,
   dress,
   fastifyResponses,
+  forgetRefused,
   produce,
   requestKey,
   type ResponsePort,
@@ -89,8 +90,10 @@ export class JsonCacheInterceptor implements NestInterceptor {
     if (!(answer instanceof Promise))
       return send(answer, isOwn, route, request, responses, response);
     return answer.then((outcome) => {
-      if (!(outcome instanceof Unshared))
+      if (!(outcome instanceof Unshared)) {
+        if (isOwn) forgetRefused(outcome, key, route, responses.rawOf(response));
         return send(outcome, isOwn, route, request, responses, response);
+      }
       if (route.headers.has('x-cache') && !responses.isTaken(response))
         responses.setHeader(response, 'x-cache', 'MISS');
       return of(outcome.value);

@@ -156,7 +156,7 @@ onBothFrameworks('@InjectDelivery', (framework) => {
 
   async function start(t: TestContext, options: Parameters<typeof startApp>[2] = {}): Promise<App> {
     const journal = { directory: temporaryFolder(t) };
-    const all = { journal, acknowledgeTimeoutMs: 500, drainMs: 50, ...options };
+    const all = { journal, acknowledgeTimeoutMs: 3_000, drainMs: 50, ...options };
     const app = await startApp(framework, [Routes], all, [Work]);
     let isStopped = false;
     const stop = async (): Promise<void> => {

@@ -89,7 +89,7 @@ async function load(
 for (const threaded of [false, true]) {
   describe(
     `lines of the engine, threaded: ${threaded}`,
-    { skip, timeout: 60_000, concurrency: 3 },
+    { skip, timeout: 600_000, concurrency: 3 },
     () => {
       for (const ending of ['exit', 'throw', 'close', 'SIGTERM'] as const) {
         it(`outlast the process that ends by ${ending} under load`, async () => {
@@ -174,7 +174,7 @@ for (const threaded of [false, true]) {
   );
 }
 
-describe('lines of an engine with a thread', { skip, timeout: 60_000 }, () => {
+describe('lines of an engine with a thread', { skip, timeout: 600_000 }, () => {
   it('are those of answers given while JavaScript was busy, too', async () => {
     const { child, port, exited } = await run(true);
     const output = text(child.stdout!);

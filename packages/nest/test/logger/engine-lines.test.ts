@@ -119,7 +119,7 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
         for (let count = 0; count < 2; count += 1) {
           await truncate(destination);
           await ask(app, '/hello');
-          for (let waited = 0; waited < 5000 && !(await isLogged()); waited += 5) await sleep(5);
+          for (let waited = 0; waited < 60_000 && !(await isLogged()); waited += 5) await sleep(5);
           assert.match(await readFile(destination, 'utf8'), /^{"level":30,[^\n]+\n$/);
         }
         await app.app.close();
@@ -142,7 +142,7 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
         keep(app, '/hello', 200);
         for (let count = 0; count < 5; count += 1) await ask(app, '/hello');
         assert.equal(answers(app).stats().hits, 5);
-        for (let waited = 0; waited < 5000 && warnings.length === 0; waited += 5) await sleep(5);
+        for (let waited = 0; waited < 60_000 && warnings.length === 0; waited += 5) await sleep(5);
         assert.match(warnings[0] ?? '', /^Log lines were lost: ENOSPC/);
       } finally {
         process.off('warning', onWarning);

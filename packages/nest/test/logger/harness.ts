@@ -40,7 +40,7 @@ export class Lines {
 
   /** Waits until `count` response lines are there; a little longer, in case there are more. */
   async settled(count: number): Promise<Line[]> {
-    for (let waited = 0; this.responses.length < count && waited < 5000; waited += 5)
+    for (let waited = 0; this.responses.length < count && waited < 60_000; waited += 5)
       await sleep(5);
     await sleep(30);
     return this.responses;

@@ -171,7 +171,7 @@ describe('a slim line', () => {
       },
     });
     await fetch(`${server.url}/hello`);
-    for (let waited = 0; server.lines.raw.length === 0 && waited < 5000; waited += 5) {
+    for (let waited = 0; server.lines.raw.length === 0 && waited < 60_000; waited += 5) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const line = server.lines.all[0] as unknown as Record<string, Record<string, unknown>>;

@@ -206,7 +206,7 @@ describe('a running server', () => {
       seen += String(chunk);
     });
     await server.ask('/hello');
-    for (let waited = 0; !seen.includes('/hello') && waited < 5000; waited += 10) await sleep(10);
+    for (let waited = 0; !seen.includes('/hello') && waited < 60_000; waited += 10) await sleep(10);
     server.child.kill('SIGTERM');
     await server.end();
     assert.match(seen, /"url":"\/hello"/);
@@ -222,7 +222,7 @@ describe('a running server', () => {
     server.child.stdout?.on('data', (chunk) => {
       seen = seen.slice(-1000) + String(chunk);
     });
-    for (let waited = 0; !seen.includes('"late"') && waited < 5000; waited += 10) await sleep(10);
+    for (let waited = 0; !seen.includes('"late"') && waited < 60_000; waited += 10) await sleep(10);
     server.child.kill('SIGKILL');
     assert.match(seen, /"msg":"late"/);
   });

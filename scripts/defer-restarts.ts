@@ -1,0 +1,46 @@
+// What few restarts may be shown as. An interval of two spans decades and says nothing that the two themselves do not say
+// better: they are shown instead, and no ratio is claimed of them.
+import { type Interval, ratioBetween, type Slice } from '@redline/lab';
+import { ratioText } from './ratio-text.ts';
+
+/** Fewer restarts than this settle nothing. */
+export const leastRestarts = 3;
+
+export interface Pair {
+  readonly variant: string;
+  readonly other: string;
+}
+
+/** A ratio of requests per second: with its interval, or as each of too few restarts has it. */
+export interface Against {
+  readonly interval: Interval | undefined;
+  readonly text: string;
+}
+
+export function against(slices: readonly Slice[], { variant, other }: Pair): Against {
+  if (variant === other) return { interval: undefined, text: '1' };
+  const own = slices.filter((slice) => slice.variant === variant || slice.variant === other);
+  const restarts = byRestart(own);
+  if (restarts.length >= leastRestarts) {
+    const interval = ratioBetween(own, { variant, other, metric: 'rps' });
+    return { interval, text: ratioText(interval) };
+  }
+  const each = restarts.flatMap((restart) => {
+    const ratio = ratioBetween(restart, { variant, other, metric: 'rps' });
+    return ratio === undefined ? [] : ratio.value.toFixed(2);
+  });
+  return { interval: undefined, text: each.length === 0 ? '–' : `${each.join(' and ')} ×` };
+}
+
+/** Requests per second of each restart. */
+export function restartRps(slices: readonly Slice[], variant: string): number[] {
+  return byRestart(slices.filter((slice) => slice.variant === variant)).map((restart) => {
+    const sum = (of: (slice: Slice) => number): number =>
+      restart.reduce((total, slice) => total + of(slice), 0);
+    return sum(({ requests }) => requests) / sum(({ seconds }) => seconds);
+  });
+}
+
+function byRestart(slices: readonly Slice[]): Slice[][] {
+  return [...Map.groupBy(slices, ({ restart }) => restart).values()];
+}

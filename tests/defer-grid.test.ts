@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BenchResult, GroupFacts, MeasuredVariant, Slice } from '@redline/lab';
+import { joinRestarts } from '../benchmarks/defer-grid/grid-result.ts';
+import { deferChart } from '../scripts/defer-chart.ts';
+import { deferGrid } from '../scripts/defer-grid-tables.ts';
+
+const cell = { sink: 'redis-local', connections: 10 };
+const [base, disk] = ['express-interceptor/redis-local/c10', 'express-disk/redis-local/c10'];
+
+/** What one restart of a cell leaves, as far as the join reads it. */
+function restart(rps: Record<string, number>): BenchResult {
+  const slices = Object.entries({ ...rps, [`${base} again`]: rps[base]! }).flatMap(
+    ([variant, each]) =>
+      [1, 2].map((block): Slice => {
+        return { restart: 1, block, variant, requests: each, seconds: 1, cpuMicros: 1 };
+      }),
+  );
+  const group = {
+    name: `${cell.sink}-c${cell.connections}`,
+    baseline: base,
+    control: { name: `${base} again` },
+    precision: { blocks: 2, sliceMs: 300 },
+  } as GroupFacts;
+  return {
+    startedAt: '2026-01-02T03:04:05.678Z',
+    machine: { cores: 2, node: 'v24.0.0', cpuModel: 'a processor' },
+    load: { generator: 'wrk' },
+    groups: [group],
+    variants: Object.entries(rps).map(([name, each]) => ({ name, rps: each }) as MeasuredVariant),
+    slices,
+  } as BenchResult;
+}
+
+test('of two restarts the grid shows both, in the table and in the picture, and claims no ratio', () => {
+  const grid = joinRestarts([
+    restart({ [base]: 100, [disk]: 200 }),
+    restart({ [base]: 100, [disk]: 800 }),
+  ]);
+  const text = deferGrid(grid, 'defer-grid');
+  assert.match(text, /Express, disk \| 24 000 \| 25\.0 \| 2\.00 and 8\.00 × \|/);
+  assert.match(text, /These are 1 of the 18 cells/);
+  const picture = deferChart(grid, 'The grid', [cell], 'wide');
+  assert.match(picture, /○ 2\.00 and 8\.00 ×/);
+  assert.doesNotMatch(picture, /class="(b better|band)"/);
+});
+
+test('of three restarts the grid shows the ratio with its interval', () => {
+  const one = restart({ [base]: 100, [disk]: 300 });
+  const grid = joinRestarts([one, one, one]);
+  assert.equal(grid.groups![0]!.precision.restarts, 3);
+  assert.match(deferGrid(grid, 'defer-grid'), /Express, disk \| 18 000 \| 33\.3 \| 3\.00 × \|/);
+  assert.match(deferChart(grid, 'The grid', [cell], 'narrow'), /▲ 3\.00 ×/);
+});

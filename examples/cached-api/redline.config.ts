@@ -35,7 +35,15 @@ export default defineConfig({
   name: 'cached-api',
   title: 'Cached Nest API, GET /cached',
   requests: ['/cached'],
-  precision: { restarts: 5, blocks: 2, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
+  precision: {
+    restarts: 8,
+    minutes: 4.8,
+    blocks: 2,
+    sliceMs: 200,
+    warmupMs: 1_000,
+    warmupRequests: 12_000,
+    latencyMs: 200,
+  },
   quick: { restarts: 4, blocks: 1, warmupMs: 1_000, latencyMs: 200 },
   variants: rungs.map((rung) => ({
     command: ['node', `dist/${rung.name}.js`],

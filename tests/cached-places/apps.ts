@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { RequestListener, Server } from 'node:http';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answersOf, createServer, engine, serverFactory, type AnswerStats } from '@redline/http';
 import {
   JsonCache,
@@ -67,7 +68,7 @@ export async function startApp(
   };
   const lines: string[] = [];
   const push = (line: string): void => void lines.push(line);
-  const cache = new JsonCache({ store, logger: { log: push, warn: push } });
+  const cache = new JsonCache({ store, timeoutMs: 30_000, logger: { log: push, warn: push } });
   const make = framework === 'Fastify' ? makeFastify : makeExpress;
   const server = await make(t, cache, policy, defaults, handler, onSend);
   Object.assign(server, options.server);
@@ -147,7 +148,9 @@ async function makeExpress(
 
 /** Asks until the engine answers. */
 export async function fill(app: App, path: string, ...headers: string[]): Promise<string> {
-  for (let tries = 0; tries < 20; tries++) {
+  for (let tries = 0; tries < 500; tries++) {
+    // A machine under load may need a moment for what Redis reports.
+    if (tries > 20) await sleep(20);
     const { hits } = app.stats();
     const response = await app.raw(`GET ${path} HTTP/1.1`, ...headers);
     if (app.stats().hits > hits) return response;

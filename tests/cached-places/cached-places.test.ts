@@ -42,7 +42,7 @@ async function answeredAt(
 }
 
 for (const framework of frameworks) {
-  describe(`A cached route of ${framework} on the engine`, { skip, timeout: 60_000 }, () => {
+  describe(`A cached route of ${framework} on the engine`, { skip, timeout: 600_000 }, () => {
     const cases: Record<string, [CachePolicy<any>, AppOptions]> = {
       'of a plain response': [{}, {}],
       'with the headers of the cache': [
@@ -313,7 +313,7 @@ describe('A route of Fastify on the engine', { skip }, () => {
 const redis = await startRedis();
 const noRedis = redis === undefined && 'there is no redis-server on PATH';
 
-describe('The engine before Redis', { skip: skip || noRedis, timeout: 60_000 }, () => {
+describe('The engine before Redis', { skip: skip || noRedis, timeout: 600_000 }, () => {
   it('forgets what another process changes, and everything when the connection is lost', async (t) => {
     t.after(() => redis!.stop());
     const connect = (): Redis => {
@@ -325,7 +325,11 @@ describe('The engine before Redis', { skip: skip || noRedis, timeout: 60_000 }, 
     const keyPrefix = `places-${process.pid}:`;
     const client = connect();
     const store = tieredStore(client, { keyPrefix });
-    const other = new JsonCache({ store: tieredStore(connect(), { keyPrefix }), logger: false });
+    const other = new JsonCache({
+      store: tieredStore(connect(), { keyPrefix }),
+      logger: false,
+      timeoutMs: 30_000,
+    });
     t.after(() => other.close());
     await until('a connection for invalidations', () => store.isCoherent);
     const app = await startApp(t, 'Fastify', { at: 'engine', tags }, { store });

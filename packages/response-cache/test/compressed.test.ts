@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
-import { Answer } from '../src/answer.ts';
-import { compressed } from '../src/compressed.ts';
-import { JsonCache } from '../src/json-cache.ts';
-import { memoryStore } from '../src/memory-store.ts';
+import { Answer } from '../src/answer/answer.ts';
+import { compressed } from '../src/store/compressed.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
-import { tieredStore, type TieredStore } from '../src/tiered-store.ts';
+import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';
@@ -45,7 +45,11 @@ describe('compressed(tieredStore())', { skip }, () => {
   storeContract(() => compressed(tiered, { minLength: 1 }));
 
   it('renews what is stale, in its place', async () => {
-    const cache = new JsonCache({ store: compressed(tiered, { minLength: 1 }), logger: false });
+    const cache = new JsonCache({
+      store: compressed(tiered, { minLength: 1 }),
+      logger: false,
+      timeoutMs: 30_000,
+    });
     const ask = async (made: number): Promise<string> => {
       const answer = await cache.answer('/stale', () => made, { ttl: 1, stale: 60_000 });
       assert.ok(answer instanceof Answer);

@@ -72,7 +72,7 @@ async function start(
   const lines: string[] = [];
   const push = (line: string): void => void lines.push(line);
   const { store = memoryStore(), defaults = { hosts: 'any' }, onSend } = options;
-  const cache = new JsonCache({ store, logger: { log: push, warn: push } });
+  const cache = new JsonCache({ store, timeoutMs: 30_000, logger: { log: push, warn: push } });
   const app = fastify();
   const answers = new FakeAnswers();
   options.prepare?.(answers);
@@ -299,7 +299,11 @@ describe('The shelf of the engine, before Redis', { skip }, () => {
       { tags: ({ params }) => [`product:${params.id}`] },
       { store },
     );
-    const other = new JsonCache({ store: tieredStore(connect(t), { keyPrefix }), logger: false });
+    const other = new JsonCache({
+      store: tieredStore(connect(t), { keyPrefix }),
+      logger: false,
+      timeoutMs: 30_000,
+    });
     const fill = async (): Promise<void> => {
       for (let i = 0; answers.kept.size === 0; i++) {
         assert.ok(i < 20);

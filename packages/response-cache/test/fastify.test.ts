@@ -85,6 +85,43 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
       assert.deepEqual([kept.status, kept.headers.get('x-of')], [203, 'answer']);
     });
 
+    it('leaves the methods that a plugin has put on the reply and its response where they were', async (t) => {
+      const sent: string[] = [];
+      const left: boolean[] = [];
+      const { fetch } = await start(
+        t,
+        (app) => {
+          app.addHook('onRequest', async (request, reply) => {
+            const { send } = reply;
+            reply.send = function (this: typeof reply, payload: unknown) {
+              sent.push(request.method);
+              return send.call(this, payload);
+            };
+            const { writeHead } = reply.raw;
+            const own = function (this: typeof reply.raw, ...args: unknown[]): unknown {
+              return Reflect.apply(writeHead, this, args);
+            };
+            reply.raw.writeHead = own as typeof writeHead;
+            const ownSend = reply.send;
+            reply.raw.once('finish', () => {
+              left.push(reply.send === ownSend && reply.raw.writeHead === own);
+            });
+          });
+          app.get('/', withCache({ at }), async () => ({ id: 7 }));
+        },
+        { headers: ['etag'] },
+      );
+      const first = await fetch('/');
+      const headers = { 'if-none-match': first.headers.get('etag')! };
+      assert.equal(await first.text(), '{"id":7}');
+      const conditional = await fetch('/', { method: 'HEAD', headers });
+      assert.equal(conditional.status, 304);
+      assert.equal(await (await fetch('/')).text(), '{"id":7}');
+      await until('three responses', () => left.length === 3);
+      assert.deepEqual(left, [true, true, true]);
+      assert.deepEqual(sent, ['GET', 'HEAD', 'GET']);
+    });
+
     it('answers HEAD from what was kept for GET', async (t) => {
       let runs = 0;
       const { text, fetch } = await start(t, (app) => {

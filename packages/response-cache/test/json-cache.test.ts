@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shared } from '../src/answer.ts';
-import { JsonCache } from '../src/json-cache.ts';
-import { memoryStore } from '../src/memory-store.ts';
-import { Unshared, unshared } from '../src/unshared.ts';
+import { shared } from '../src/answer/answer.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
+import { Unshared, unshared } from '../src/answer/unshared.ts';
 
 function quietCache(options: { ttl?: number } = {}): JsonCache {
   return new JsonCache({ ...options, logger: false });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Found, JsonStore } from '../src/json-store.ts';
-import { JsonCache } from '../src/json-cache.ts';
+import type { Found, JsonStore } from '../src/store/json-store.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
 
 // The timers of the cache do not keep the process up.
 const alive = setInterval(() => {}, 1_000);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { memoryStore } from '../src/memory-store.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
 describe('memoryStore', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { JsonCache } from '../src/json-cache.ts';
-import { observeCaches, prometheusMetrics, type CacheMeter } from '../src/metrics.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import { observeCaches, prometheusMetrics, type CacheMeter } from '../src/cache/metrics.ts';
 
 async function usedCache(name: string): Promise<JsonCache> {
   const cache = new JsonCache({ name, logger: false });
@@ -22,6 +23,18 @@ describe('The metrics of caches', () => {
     assert.match(text, /^redline_cache_store_errors_total\{cache="a \\"b\\"\\\\"\} 0$/m);
     assert.match(text, /^redline_cache_store_down\{cache="one"\} 0$/m);
     assert.ok(text.endsWith('\n'));
+  });
+
+  it('are in the table of the README, all of them and in its words', () => {
+    const text = prometheusMetrics([new JsonCache({ logger: false })]);
+    const described = [...text.matchAll(/^# HELP (\S+) (.+)\n# TYPE \S+ (\w+)$/gm)];
+    const rows = described.map(([, name, help, type]) => {
+      const dotted = name!.replace('redline_cache_', 'redline.cache.').replace(/_total$/, '');
+      return `| \`${name}\` | \`${dotted}\` | ${type} | ${help} |`;
+    });
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const table = readme.split('\n').filter((line) => line.startsWith('| `redline_cache_'));
+    assert.deepEqual(table, rows);
   });
 
   it('are observed by a meter of OpenTelemetry, until that is stopped', async () => {

@@ -1,8 +1,8 @@
 // The store of the README: three methods are enough.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { JsonCache } from '../src/json-cache.ts';
-import type { JsonStore } from '../src/json-store.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import type { JsonStore } from '../src/store/json-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
 function makeStore(): JsonStore {
@@ -23,7 +23,7 @@ describe('A store of three methods', () => storeContract(() => store));
 for (const isAsync of [false, true]) {
   it(
     `answers where the tags of ${isAsync ? 'an asynchronous' : 'a'} store throw`,
-    { timeout: 5_000 },
+    { timeout: 600_000 },
     async () => {
       const values = makeStore();
       const found = (key: string) => (isAsync ? Promise.resolve(values.get(key)) : values.get(key));

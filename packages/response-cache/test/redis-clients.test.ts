@@ -8,10 +8,10 @@ import { startRedis, type RedisServer } from '@redline/services';
 import { Redis as Iovalkey } from 'iovalkey';
 import { Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
-import { appName } from '../src/app-name.ts';
-import { JsonCache } from '../src/json-cache.ts';
-import type { RedisClient } from '../src/redis-client.ts';
-import { redisStore } from '../src/redis-store.ts';
+import { appName } from '../src/redis/app-name.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import type { RedisClient } from '../src/redis/redis-client.ts';
+import { redisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
 const server = await startRedis();
@@ -50,7 +50,7 @@ for (const [name, connect] of Object.entries(clients)) {
       await admin.lpush(`mine:/list:${name}`, 'x');
       await admin.quit();
       const store = redisStore(connected.client, { keyPrefix: 'mine:' });
-      const cache = new JsonCache({ store, logger: false });
+      const cache = new JsonCache({ store, logger: false, timeoutMs: 30_000 });
       assert.equal(await cache.answer(`/list:${name}`, () => ({ good: true })), '{"good":true}');
       assert.equal(cache.isStoreDown, false);
       const again = await cache.answer(`/list:${name}`, () => assert.fail('not replaced'));
@@ -114,7 +114,7 @@ describe('The keys of an app', () => {
     mkdirSync(at('pm2', 'lib'), { recursive: true });
     writeFileSync(at('pm2', 'package.json'), '{"name":"pm2"}');
     writeFileSync(at('pm2', 'lib', 'ProcessContainerFork.js'), 'import(process.env.pm_exec_path);');
-    const store = import.meta.resolve('../src/redis-store.ts');
+    const store = import.meta.resolve('../src/redis/redis-store.ts');
     writeFileSync(
       at('shop', 'dist', 'main.mjs'),
       `import { redisStore } from ${JSON.stringify(store)};

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RedisCommands } from '../src/redis-client.ts';
-import { JsonCache } from '../src/json-cache.ts';
-import { RedisReads } from '../src/redis-reads.ts';
+import type { RedisCommands } from '../src/redis/redis-client.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import { RedisReads } from '../src/redis/redis-reads.ts';
 
 /** Notes what is sent, and has a value for each key but `none`. */
 function makeClient(over: Partial<RedisCommands> = {}): {

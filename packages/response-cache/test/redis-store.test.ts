@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
-import { JsonCache } from '../src/json-cache.ts';
-import { redisStore } from '../src/redis-store.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import { redisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
 const server = await startRedis();
@@ -34,6 +34,7 @@ for (const enableAutoPipelining of [false, true]) {
       it('puts the prefix of the cache after its own', async () => {
         const cache = new JsonCache({
           store: redisStore(client, { keyPrefix: 'redline:json:' }),
+          timeoutMs: 30_000,
           keyPrefix: 'shop:',
           logger: false,
         });
@@ -43,7 +44,11 @@ for (const enableAutoPipelining of [false, true]) {
 
       it('asks for a value and the versions of its tags in one trip', async (test) => {
         if (!enableAutoPipelining) return test.skip('each command is a trip of its own');
-        const cache = new JsonCache({ store: redisStore(client), logger: false });
+        const cache = new JsonCache({
+          store: redisStore(client),
+          logger: false,
+          timeoutMs: 30_000,
+        });
         const ask = (): unknown => cache.answer('/trip', () => 1, { tags: ['trip'] });
         for (let times = 0; times < 3; times++) await ask();
         const writes = test.mock.method((client as unknown as { stream: Socket }).stream, 'write');
@@ -60,6 +65,7 @@ for (const enableAutoPipelining of [false, true]) {
         await plain.ping();
         const cache = new JsonCache({
           store: redisStore(plain, { keyPrefix: 'acl:' }),
+          timeoutMs: 30_000,
           logger: false,
         });
         await cache.set('a', 1);
@@ -75,7 +81,7 @@ for (const enableAutoPipelining of [false, true]) {
         await client.del('redline:json:/list');
         await client.lpush('redline:json:/list', 'x');
         const store = redisStore(client, { keyPrefix: 'redline:json:' });
-        const cache = new JsonCache({ store, logger: false });
+        const cache = new JsonCache({ store, logger: false, timeoutMs: 30_000 });
         assert.equal(await cache.answer('/list', () => ({ good: true })), '{"good":true}');
         // MGET finds no text there, and GET says why.
         assert.equal(cache.stats.invalid, enableAutoPipelining ? 0 : 1);

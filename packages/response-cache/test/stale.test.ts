@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Answer } from '../src/answer.ts';
-import type { AnswerOptions } from '../src/flight.ts';
-import { JsonCache } from '../src/json-cache.ts';
+import { Answer } from '../src/answer/answer.ts';
+import type { AnswerOptions } from '../src/answer/flight.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
 
 const policy: AnswerOptions = { ttl: 1_000, stale: 60_000 };
 

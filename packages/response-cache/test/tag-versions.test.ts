@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MemoryTagVersions } from '../src/tag-versions.ts';
+import { MemoryTagVersions } from '../src/store/tag-versions.ts';
 
 describe('MemoryTagVersions', () => {
   it('forgets the tags not used lately, and says so by its epoch', () => {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Answer } from '../src/answer.ts';
-import { JsonCache } from '../src/json-cache.ts';
-import type { JsonStore } from '../src/json-store.ts';
-import { MemoryTagVersions, type TagVersions } from '../src/tag-versions.ts';
+import { Answer } from '../src/answer/answer.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import type { JsonStore } from '../src/store/json-store.ts';
+import { MemoryTagVersions, type TagVersions } from '../src/store/tag-versions.ts';
 
 type Delay = () => Promise<unknown>;
 const atOnce: Delay = async () => {};
@@ -87,7 +87,7 @@ for (const [when, beforeValue, beforeTags] of orders) {
 
     it('is that of another process once that has put one in its place', async () => {
       const { asks, values, store } = await start();
-      const other = new JsonCache({ store, logger: false });
+      const other = new JsonCache({ store, logger: false, timeoutMs: 30_000 });
       values.delete('a');
       await other.answer('a', () => ({ of: 'another' }), { tags: ['t'] });
       assert.deepEqual(await asks(2), ['{"of":"another"}', '{"of":"another"}']);

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedisCluster, type RedisCluster } from '@redline/services';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
-import { JsonCache } from '../src/json-cache.ts';
-import type { RedisClient } from '../src/redis-client.ts';
-import { redisStore } from '../src/redis-store.ts';
-import { tieredStore, type TieredStore } from '../src/tiered-store.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import type { RedisClient } from '../src/redis/redis-client.ts';
+import { redisStore } from '../src/redis/redis-store.ts';
+import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { keySlot } from '../src/wire/key-slot.ts';
 
@@ -173,6 +173,7 @@ describe('redisStore on a Redis Cluster', { skip }, () => {
       const { client, close } = await connect();
       const cache = new JsonCache({
         store: redisStore(client, { keyPrefix: `${name}:` }),
+        timeoutMs: 30_000,
         logger: false,
       });
       const ask = (): Promise<unknown[]> =>
@@ -202,7 +203,7 @@ describe('redisStore on a Redis Cluster', { skip }, () => {
     const there = Array.from({ length: 40 }, (_, index) => `k${index}`).filter(isThere);
     assert.ok(there.length > 1);
     const store = redisStore(client, { keyPrefix: 'mine:' });
-    const cache = new JsonCache({ store, logger: false });
+    const cache = new JsonCache({ store, logger: false, timeoutMs: 30_000 });
     test.after(() => cache.close());
     const ask = (): Promise<unknown[]> =>
       Promise.all(there.map((key) => cache.wrap(key, () => key)));

@@ -7,9 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
 import { createClient, createClientPool, createSentinel } from 'redis';
-import { Answer } from '../src/answer.ts';
-import { JsonCache } from '../src/json-cache.ts';
-import { tieredStore, type TieredStore, type TieredStoreOptions } from '../src/tiered-store.ts';
+import { Answer } from '../src/answer/answer.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
+import {
+  tieredStore,
+  type TieredStore,
+  type TieredStoreOptions,
+} from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
 const server = await startRedis();
@@ -17,7 +21,7 @@ const skip = server === undefined && 'there is no redis-server on PATH';
 after(() => server?.stop());
 
 async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
     await sleep(5);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { JsonCache } from '../src/json-cache.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
 
 const circular: Record<string, unknown> = {};
 circular.self = circular;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Answer } from '../src/answer.ts';
-import { seal, unseal } from '../src/seal.ts';
-import { Unsealed } from '../src/unsealed.ts';
+import { Answer } from '../src/answer/answer.ts';
+import { seal, unseal } from '../src/answer/seal.ts';
+import { Unsealed } from '../src/answer/unsealed.ts';
 
 function sealed(json: string, head: string): string {
   const facts = { head, madeAt: 1, freshMs: 2, costMs: 3, tags: ['t'], versions: [4] };

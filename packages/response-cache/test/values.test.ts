@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JsonCache } from '../src/json-cache.ts';
+import { JsonCache } from '../src/cache/json-cache.ts';
 
 const quietCache = (): JsonCache => new JsonCache({ logger: false });
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkPolicy, checkRouteDefaults } from '../check-policy.ts';
-import { aFunction, checkValues } from '../check-values.ts';
-import { refuseUnknown } from '../known-options.ts';
-import type { JsonCache } from '../json-cache.ts';
-import type { CachePolicy, Place } from '../policy.ts';
-import { requireCache } from '../require-cache.ts';
+import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
+import { aFunction, checkValues } from '../validate/check-values.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
+import type { JsonCache } from '../cache/json-cache.ts';
+import type { CachePolicy, Place } from '../route/policy.ts';
+import { requireCache } from '../cache/require-cache.ts';
 import { cachedRoute, type RouteDefaults } from '../route/cached-route.ts';
 import { CachedExpressRoute, type ExpressResponse } from '../route/express-route.ts';
 import { placeLine, requireTags } from '../route/place.ts';

@@ -7,12 +7,12 @@ import type {
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { CacheError } from '../errors.ts';
-import type { Outcome } from '../flight.ts';
-import type { JsonCache } from '../json-cache.ts';
-import { refuseUnknown } from '../known-options.ts';
-import { checkPolicy, checkRouteDefaults } from '../check-policy.ts';
-import type { CachePolicy } from '../policy.ts';
-import { requireCache } from '../require-cache.ts';
+import type { Outcome } from '../answer/flight.ts';
+import type { JsonCache } from '../cache/json-cache.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
+import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
+import type { CachePolicy } from '../route/policy.ts';
+import { requireCache } from '../cache/require-cache.ts';
 import {
   answerOptions,
   cachedRoute,
@@ -24,6 +24,7 @@ import { EarlyAnswers } from '../route/early.ts';
 import { engineAnswersOf } from '../route/engine-shelf.ts';
 import { hooksOf } from '../route/fastify-hooks.ts';
 import { fastifyResponses } from '../route/fastify-responses.ts';
+import { shadow } from '../route/own-methods.ts';
 import {
   engineOffers,
   hookObstacle,
@@ -33,10 +34,11 @@ import {
   type Placement,
 } from '../route/place.ts';
 import { produce } from '../route/produce.ts';
+import { forgetRefused } from '../route/refused-response.ts';
 import { requestKey } from '../route/request-key.ts';
 import type { ResponsePort } from '../route/response-port.ts';
 import { dress } from '../route/send-kept.ts';
-import { Unshared } from '../unshared.ts';
+import { Unshared } from '../answer/unshared.ts';
 
 /** The policy of a route, in its `config.cache`. */
 export type FastifyCachePolicy = CachePolicy<FastifyRequest & { params: any; query: any }>;
@@ -207,7 +209,12 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       return handler.call(this, request, reply);
     }
     let isOwn = false;
-    const run = (): Promise<unknown> => resultOf(() => handler.call(this, request, reply), reply);
+    let giveBackSend = (): void => {};
+    const run = (): Promise<unknown> => {
+      const { result, giveBack } = resultOf(() => handler.call(this, request, reply), reply);
+      giveBackSend = giveBack;
+      return result;
+    };
     const outcome = route.cache.answer(
       key,
       () => {
@@ -221,32 +228,40 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       },
     );
     const toSend = (made: Outcome): unknown => {
-      giveBackSend(reply);
+      giveBackSend();
       if (made instanceof Unshared) {
         if (route.headers.has('x-cache') && !reply.sent) reply.header('x-cache', 'MISS');
         return made.value;
       }
+      if (isOwn) forgetRefused(made, key, route, reply.raw);
       const text = dress(made, isOwn, route, request as CacheRequest, responses, reply);
       if (text !== undefined) responses.typeAsJson(reply, text);
       return text;
     };
     if (!(outcome instanceof Promise)) return toSend(outcome) ?? reply.send();
     return outcome.then(toSend, (error: unknown) => {
-      giveBackSend(reply);
+      giveBackSend();
       throw error;
     });
   };
 }
 
-/** What the handler returns, or sends: it is sent later, with the others who wait for it. */
-function resultOf(run: () => unknown, reply: FastifyReply): Promise<unknown> {
+/**
+ * What the handler returns, or sends: it is sent later, with the others who wait for it, once `giveBack` has given back
+ * the `send` of the reply.
+ */
+function resultOf(
+  run: () => unknown,
+  reply: FastifyReply,
+): { result: Promise<unknown>; giveBack: () => void } {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const own = reply as { send?: unknown };
-  own.send = (payload: unknown): FastifyReply => {
-    if (payload instanceof Error) reject(payload);
-    else resolve(payload);
-    return reply;
-  };
+  const giveBack = shadow(reply, {
+    send(payload: unknown): FastifyReply {
+      if (payload instanceof Error) reject(payload);
+      else resolve(payload);
+      return reply;
+    },
+  });
   const isReply = (result: unknown): boolean => result === reply;
   try {
     const result = run();
@@ -260,11 +275,7 @@ function resultOf(run: () => unknown, reply: FastifyReply): Promise<unknown> {
   } catch (error) {
     reject(error as Error);
   }
-  return promise;
-}
-
-function giveBackSend(reply: { send?: unknown }): void {
-  if (Object.hasOwn(reply, 'send')) delete reply.send;
+  return { result: promise, giveBack: () => giveBack('send') };
 }
 
 /* What the client did wrong is an answer; what fails is not. */

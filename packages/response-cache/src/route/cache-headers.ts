@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../answer/answer.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import type { ResponsePort } from './response-port.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerOptions } from '../flight.ts';
-import type { JsonCache } from '../json-cache.ts';
-import type { CachePolicy, Identify, Place } from '../policy.ts';
-import type { Cookies } from '../policy.ts';
+import type { AnswerOptions } from '../answer/flight.ts';
+import type { JsonCache } from '../cache/json-cache.ts';
+import type { CachePolicy, Identify, Place } from './policy.ts';
+import type { Cookies } from './policy.ts';
 
 /** The parts of a framework's request by which the cache distinguishes requests and callers. */
 export interface CacheRequest {

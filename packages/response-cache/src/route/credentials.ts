@@ -1,4 +1,4 @@
-import type { Cookies } from '../policy.ts';
+import type { Cookies } from './policy.ts';
 import type { CacheRequest } from './cached-route.ts';
 import { namesCaller } from './named-caller.ts';
 

@@ -1,6 +1,6 @@
-import { checkTtl } from '../check-policy.ts';
-import { checkTags } from '../check-values.ts';
-import { refuseUnknown } from '../known-options.ts';
+import { checkTtl } from './check-policy.ts';
+import { checkTags } from '../validate/check-values.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
 import type { CacheRequest } from './cached-route.ts';
 
 /** What a handler decides about the answer it makes, beside its policy. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { Answer } from '../answer.ts';
-import { due, type Peeked } from '../answers.ts';
-import type { Kept } from '../flight.ts';
+import { Answer } from '../answer/answer.ts';
+import { due, type Peeked } from '../cache/answers.ts';
+import type { Kept } from '../answer/flight.ts';
 import { answerOptions, renewsEarly, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-shelf.ts';
 import { requestKey } from './request-key.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { Answer } from '../answer.ts';
-import type { Drops } from '../drops.ts';
-import type { JsonCache } from '../json-cache.ts';
-import type { Cookies } from '../policy.ts';
+import { Answer } from '../answer/answer.ts';
+import type { Drops } from '../store/drops.ts';
+import type { JsonCache } from '../cache/json-cache.ts';
+import type { Cookies } from './policy.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { varyNames } from './kept-head.ts';
 import { watchSent, type SentResponse } from './sent-response.ts';

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Answer } from '../answer.ts';
-import type { Kept, Outcome } from '../flight.ts';
-import { Unshared } from '../unshared.ts';
+import { Answer } from '../answer/answer.ts';
+import type { Kept, Outcome } from '../answer/flight.ts';
+import { Unshared } from '../answer/unshared.ts';
 import { answerOptions, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-shelf.ts';
 import { expressResponses } from './express-responses.ts';
 import { middlewareBefore } from './express-stack.ts';
 import { engineOffers, type Placement } from './place.ts';
 import { produce } from './produce.ts';
+import { forgetRefused } from './refused-response.ts';
 import { requestKey } from './request-key.ts';
 import type { ResponsePort } from './response-port.ts';
 import { dress } from './send-kept.ts';
@@ -85,6 +86,7 @@ export class CachedExpressRoute {
       if (made instanceof Unshared) return sendUnshared(made.value, route, response);
       if (ticket !== undefined && made instanceof Answer)
         this.#offers?.watch(request, response, key, made, ticket);
+      if (isOwn) forgetRefused(made, key, route, response);
       send(made, isOwn, route, request, response);
     };
     if (!(outcome instanceof Promise)) return end(outcome);

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { shadow } from './own-methods.ts';
 import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not fastify's own type: its package is not installed in an app on Express. */
@@ -61,13 +62,14 @@ export const fastifyResponses: ResponsePort<Reply> = {
 
 /* A HEAD route of Fastify has the length 0 where there is no text, as if that were what GET gets. */
 function leaveOutLength(raw: ServerResponse): void {
-  const own = raw as { writeHead?: unknown };
   const { writeHead } = raw;
-  own.writeHead = (status: number, headers: OutgoingHttpHeaders) => {
-    delete own.writeHead;
-    delete headers['content-length'];
-    return writeHead.call(raw, status, headers);
-  };
+  const restore = shadow(raw, {
+    writeHead(this: ServerResponse, status: number, headers: OutgoingHttpHeaders): ServerResponse {
+      restore('writeHead');
+      delete headers['content-length'];
+      return writeHead.call(this, status, headers);
+    },
+  });
 }
 
 /* @fastify/cookie keeps cookies on the reply, and makes them headers in onSend: after us. */

@@ -22,7 +22,7 @@ export {
   type Around,
   type Placement,
 } from './place.ts';
-export { checkPolicy, checkRouteDefaults, checkTtl } from '../check-policy.ts';
+export { checkPolicy, checkRouteDefaults, checkTtl } from './check-policy.ts';
 export {
   aFunction,
   aLogger,
@@ -33,8 +33,9 @@ export {
   isListOf,
   wrongValue,
   type Check,
-} from '../check-values.ts';
+} from '../validate/check-values.ts';
 export { produce } from './produce.ts';
+export { forgetRefused } from './refused-response.ts';
 export { hooksOf } from './fastify-hooks.ts';
 export { middlewareBefore } from './express-stack.ts';
 export { callerKey, requestKey, urlKeysOf } from './request-key.ts';

@@ -1,5 +1,5 @@
 import { CacheError } from '../errors.ts';
-import type { Place } from '../policy.ts';
+import type { Place } from './policy.ts';
 import type { CachedRoute } from './cached-route.ts';
 import { engineAnswersOf, engineShelf, EngineOffers, type Revalidates } from './engine-shelf.ts';
 

@@ -1,7 +1,7 @@
-import { shared } from '../answer.ts';
-import { checkTags } from '../check-values.ts';
-import { kindThatIsNotJson } from '../to-json.ts';
-import { unshared } from '../unshared.ts';
+import { shared } from '../answer/answer.ts';
+import { checkTags } from '../validate/check-values.ts';
+import { kindThatIsNotJson } from '../answer/to-json.ts';
+import { unshared } from '../answer/unshared.ts';
 import { etagOf } from './cache-headers.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { decisionOn } from './decisions.ts';

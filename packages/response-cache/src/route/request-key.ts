@@ -1,5 +1,5 @@
 import { CacheError } from '../errors.ts';
-import type { Identify } from '../policy.ts';
+import type { Identify } from './policy.ts';
 import type { CacheRequest, KeyRules } from './cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
 

@@ -1,4 +1,4 @@
-import type { Kept } from '../flight.ts';
+import type { Kept } from '../answer/flight.ts';
 import { sayOfCache } from './cache-headers.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { giveHead } from './kept-head.ts';

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { shadow } from './own-methods.ts';
 
 /** A response as it was sent, without what belongs to its connection. */
 export interface SentResponse {
@@ -9,7 +10,6 @@ export interface SentResponse {
 }
 
 type HeadersGiven = OutgoingHttpHeaders | readonly OutgoingHttpHeader[] | undefined;
-type Own = { writeHead?: unknown; write?: unknown; end?: unknown };
 
 /**
  * Calls `onSent` with the response once it is sent; with undefined if it is sent in pieces. Its methods are its own
@@ -19,45 +19,34 @@ export function watchSent(
   response: ServerResponse,
   onSent: (sent: SentResponse | undefined) => void,
 ): void {
-  const own = response as unknown as Own;
   const { writeHead, write, end } = response;
-  // A middleware that has replaced one gets its own back.
-  const before = (['writeHead', 'write', 'end'] as const).map(
-    (name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const,
-  );
-  const restore = (...names: string[]): void => {
-    for (const [name, descriptor] of before) {
-      if (!names.includes(name)) continue;
-      if (descriptor === undefined) delete own[name];
-      else Object.defineProperty(response, name, descriptor);
-    }
-  };
   let given: HeadersGiven;
-
-  own.writeHead = function (this: ServerResponse, ...args: unknown[]): unknown {
-    given = args.find((arg) => typeof arg === 'object' && arg !== null) as HeadersGiven;
-    restore('writeHead');
-    return Reflect.apply(writeHead, this, args);
-  };
-  own.write = function (this: ServerResponse, ...args: unknown[]): unknown {
-    restore('writeHead', 'write', 'end');
-    onSent(undefined);
-    return Reflect.apply(write, this, args);
-  };
-  own.end = function (this: ServerResponse, ...args: unknown[]): unknown {
-    const [first, encoding] = args;
-    const isEmpty = first === undefined || first === null || typeof first === 'function';
-    const body = isEmpty ? '' : first;
-    const isText = typeof body === 'string' && (encoding ?? 'utf8') === 'utf8';
-    restore('write', 'end');
-    const ended: unknown = Reflect.apply(end, this, args);
-    restore('writeHead');
-    // Middleware may have set headers in `writeHead`, which `end` calls.
-    const headers = headersOf(response, given);
-    const status = response.statusCode;
-    if (isText || body instanceof Uint8Array) onSent({ status, headers, body });
-    return ended;
-  };
+  const restore = shadow(response, {
+    writeHead(this: ServerResponse, ...args: unknown[]): unknown {
+      given = args.find((arg) => typeof arg === 'object' && arg !== null) as HeadersGiven;
+      restore('writeHead');
+      return Reflect.apply(writeHead, this, args);
+    },
+    write(this: ServerResponse, ...args: unknown[]): unknown {
+      restore('writeHead', 'write', 'end');
+      onSent(undefined);
+      return Reflect.apply(write, this, args);
+    },
+    end(this: ServerResponse, ...args: unknown[]): unknown {
+      const [first, encoding] = args;
+      const isEmpty = first === undefined || first === null || typeof first === 'function';
+      const body = isEmpty ? '' : first;
+      const isText = typeof body === 'string' && (encoding ?? 'utf8') === 'utf8';
+      restore('write', 'end');
+      const ended: unknown = Reflect.apply(end, this, args);
+      restore('writeHead');
+      // Middleware may have set headers in `writeHead`, which `end` calls.
+      const headers = headersOf(response, given);
+      const status = response.statusCode;
+      if (isText || body instanceof Uint8Array) onSent({ status, headers, body });
+      return ended;
+    },
+  });
 }
 
 /* As Node merges what is set with what `writeHead` is given. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Answer, shared } from '../answer.ts';
-import { JsonCache } from '../json-cache.ts';
-import type { JsonStore } from '../json-store.ts';
+import { Answer, shared } from '../answer/answer.ts';
+import { JsonCache } from '../cache/json-cache.ts';
+import type { JsonStore } from '../store/json-store.ts';
 
 /* On a crowded machine a store is late without being down. */
 function patientCache(store: JsonStore, keyPrefix = ''): JsonCache {

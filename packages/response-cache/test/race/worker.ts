@@ -1,11 +1,11 @@
 // One process of the race: it reads and writes at random, and says at the end what it has seen.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
-import { Answer } from '../../src/answer.ts';
-import { JsonCache } from '../../src/json-cache.ts';
-import { NearReads } from '../../src/near-reads.ts';
-import { RedisTagVersions } from '../../src/redis-tag-versions.ts';
-import { TieredStore, tieredStore } from '../../src/tiered-store.ts';
+import { Answer } from '../../src/answer/answer.ts';
+import { JsonCache } from '../../src/cache/json-cache.ts';
+import { NearReads } from '../../src/tiered/near-reads.ts';
+import { RedisTagVersions } from '../../src/redis/redis-tag-versions.ts';
+import { TieredStore, tieredStore } from '../../src/tiered/tiered-store.ts';
 
 export interface Seen {
   /** The last time each version of each key was asked for and given. */

@@ -1,9 +1,9 @@
-import { DropListeners } from './drops.ts';
-import { isLease } from './lease.ts';
+import { DropListeners } from '../store/drops.ts';
+import { isLease } from '../store/lease.ts';
 import { NearReads } from './near-reads.ts';
-import type { Shelf } from './shelf.ts';
-import type { Servers } from './wire/servers.ts';
-import { Wires } from './wire/wires.ts';
+import type { Shelf } from '../store/shelf.ts';
+import type { Servers } from '../wire/servers.ts';
+import { Wires } from '../wire/wires.ts';
 
 /* What a value costs beside its characters: its entry, and that of the Map. */
 const overheadBytes = 160;

@@ -1,17 +1,24 @@
-import type { Drops } from './drops.ts';
-import type { Found, JsonStore } from './json-store.ts';
-import { refuseUnknown } from './known-options.ts';
-import { HeldLease, isLease, leaseMs, leaseScript, leaseToken, type Lease } from './lease.ts';
+import type { Drops } from '../store/drops.ts';
+import type { Found, JsonStore } from '../store/json-store.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
+import {
+  HeldLease,
+  isLease,
+  leaseMs,
+  leaseScript,
+  leaseToken,
+  type Lease,
+} from '../store/lease.ts';
 import { Near } from './near.ts';
-import { positiveInteger } from './positive-integer.ts';
-import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
-import { redisStore, type RedisStore, type RedisStoreOptions } from './redis-store.ts';
-import { Shelf } from './shelf.ts';
-import type { TagVersions } from './tag-versions.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
+import { commandsOf, type RedisClient, type RedisCommands } from '../redis/redis-client.ts';
+import { redisStore, type RedisStore, type RedisStoreOptions } from '../redis/redis-store.ts';
+import { Shelf } from '../store/shelf.ts';
+import type { TagVersions } from '../store/tag-versions.ts';
 import { TieredTagVersions } from './tiered-tag-versions.ts';
-import { serversOf } from './wire/servers.ts';
-import { LostWire } from './wire/wire.ts';
-import { within } from './within.ts';
+import { serversOf } from '../wire/servers.ts';
+import { LostWire } from '../wire/wire.ts';
+import { within } from '../outages/within.ts';
 
 /* Where a lease is waited for without the connection for invalidations. */
 const pollEveryMs = 50;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { anObject } from './check-values.ts';
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 
 /**
  * A misspelt option would be a default that nobody asked for. `known` is an object, so that the compiler holds it and the

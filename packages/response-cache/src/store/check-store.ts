@@ -1,4 +1,4 @@
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 import type { JsonStore } from './json-store.ts';
 
 /**

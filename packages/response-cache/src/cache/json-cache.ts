@@ -1,20 +1,21 @@
-import { Answer, Shared, shared } from './answer.ts';
+import { Answer, Shared, shared } from '../answer/answer.ts';
 import { Answers, type Peeked } from './answers.ts';
-import { checkTags } from './check-values.ts';
-import type { Drops } from './drops.ts';
-import { CacheError } from './errors.ts';
-import { tell } from './events.ts';
-import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
-import type { JsonStore } from './json-store.ts';
+import { checkTags } from '../validate/check-values.ts';
+import type { Drops } from '../store/drops.ts';
+import { CacheError } from '../errors.ts';
+import { tell } from '../counts/events.ts';
+import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/flight.ts';
+import type { JsonStore } from '../store/json-store.ts';
 import { Keeper } from './keeper.ts';
-import { refuseUnknown } from './known-options.ts';
-import { resolveOptions, type CacheLogger, type JsonCacheOptions } from './options.ts';
-import { positiveInteger } from './positive-integer.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
+import type { CacheLogger } from '../outages/logger.ts';
+import { resolveOptions, type JsonCacheOptions } from './options.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
 import { Productions } from './productions.ts';
-import { zeroCounters, type Count, type Counters, type JsonCacheStats } from './stats.ts';
-import { seal } from './seal.ts';
-import { StoreHealth } from './store-health.ts';
-import { Unshared } from './unshared.ts';
+import { zeroCounters, type Count, type Counters, type JsonCacheStats } from '../counts/stats.ts';
+import { seal } from '../answer/seal.ts';
+import { StoreHealth } from '../outages/store-health.ts';
+import { Unshared } from '../answer/unshared.ts';
 
 const noOptions: AnswerOptions = {};
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 import type { JsonCache } from './json-cache.ts';
 
 /**

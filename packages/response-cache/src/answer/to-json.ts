@@ -1,4 +1,4 @@
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 
 /**
  * The JSON of what a producer returned.

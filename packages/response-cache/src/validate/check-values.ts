@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 
 /** What an option takes. */
 export interface Check {

@@ -1,11 +1,11 @@
-import { Answer } from './answer.ts';
-import { CacheError } from './errors.ts';
-import type { Flight, Kept } from './flight.ts';
-import type { JsonStore } from './json-store.ts';
-import type { Lease } from './lease.ts';
-import { seal } from './seal.ts';
-import type { Counters } from './stats.ts';
-import type { StoreHealth } from './store-health.ts';
+import { Answer } from '../answer/answer.ts';
+import { CacheError } from '../errors.ts';
+import type { Flight, Kept } from '../answer/flight.ts';
+import type { JsonStore } from '../store/json-store.ts';
+import type { Lease } from '../store/lease.ts';
+import { seal } from '../answer/seal.ts';
+import type { Counters } from '../counts/stats.ts';
+import type { StoreHealth } from '../outages/store-health.ts';
 
 /* Earlier than any version of a tag: a value made without a ticket is not stored. */
 const noTicket = -1;

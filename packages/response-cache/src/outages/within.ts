@@ -1,4 +1,4 @@
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 
 /** Settles as `answer` does, and rejects when that takes longer than `ms`. */
 export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {

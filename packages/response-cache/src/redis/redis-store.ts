@@ -1,7 +1,7 @@
 import { appName } from './app-name.ts';
-import { aText, checkValues } from './check-values.ts';
-import type { JsonStore } from './json-store.ts';
-import { refuseUnknown } from './known-options.ts';
+import { aText, checkValues } from '../validate/check-values.ts';
+import type { JsonStore } from '../store/json-store.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
 import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';

@@ -1,9 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { checkStore } from './check-store.ts';
 import type { Found, JsonStore } from './json-store.ts';
-import { refuseUnknown } from './known-options.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
 import type { Lease } from './lease.ts';
-import { positiveInteger } from './positive-integer.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
 
 export interface CompressedOptions {
   /**

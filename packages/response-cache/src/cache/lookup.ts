@@ -1,5 +1,5 @@
-import type { PendingCall } from './deadline-queue.ts';
-import type { AnswerOptions, Outcome, Producer } from './flight.ts';
+import type { PendingCall } from '../outages/deadline-queue.ts';
+import type { AnswerOptions, Outcome, Producer } from '../answer/flight.ts';
 
 /** What a lookup that nobody waits for any longer resolves with: its caller goes on in a context of its own. */
 export const givenUp: unique symbol = Symbol('given up');

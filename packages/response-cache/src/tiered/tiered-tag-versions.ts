@@ -1,7 +1,7 @@
 import type { Near } from './near.ts';
-import type { RedisTagVersions } from './redis-tag-versions.ts';
-import { LostWire } from './wire/wire.ts';
-import type { TagVersions, Versions } from './tag-versions.ts';
+import type { RedisTagVersions } from '../redis/redis-tag-versions.ts';
+import { LostWire } from '../wire/wire.ts';
+import type { TagVersions, Versions } from '../store/tag-versions.ts';
 
 /** The versions of Redis, those in use kept in this process: a hit asks nobody. */
 export class TieredTagVersions implements TagVersions {

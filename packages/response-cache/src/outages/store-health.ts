@@ -1,8 +1,8 @@
 import { DeadlineQueue, type PendingCall } from './deadline-queue.ts';
-import { CacheError } from './errors.ts';
-import { tell } from './events.ts';
-import type { JsonStore } from './json-store.ts';
-import type { CacheLogger } from './options.ts';
+import { CacheError } from '../errors.ts';
+import { tell } from '../counts/events.ts';
+import type { JsonStore } from '../store/json-store.ts';
+import type { CacheLogger } from './logger.ts';
 
 const probeIntervalMs = 100;
 /* A probe this old may be lost for good; a hanging store still gets no more than a few commands a minute. */

@@ -1,15 +1,10 @@
-import { checkStore } from './check-store.ts';
-import { aLogger, aText, checkValues } from './check-values.ts';
-import type { JsonStore } from './json-store.ts';
-import { refuseUnknown } from './known-options.ts';
-import { memoryStore } from './memory-store.ts';
-import { positiveInteger } from './positive-integer.ts';
-
-/** Gets one line when the store goes down and one when it is available again, e.g. `console`. */
-export interface CacheLogger {
-  warn(message: string): void;
-  log(message: string): void;
-}
+import { checkStore } from '../store/check-store.ts';
+import { aLogger, aText, checkValues } from '../validate/check-values.ts';
+import type { JsonStore } from '../store/json-store.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
+import type { CacheLogger } from '../outages/logger.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
 
 export interface JsonCacheOptions {
   /**

@@ -1,13 +1,13 @@
-import { Answer } from './answer.ts';
-import type { AnswerOptions, Kept, Outcome, Producer } from './flight.ts';
-import { useOf } from './freshness.ts';
-import type { Found, JsonStore } from './json-store.ts';
+import { Answer } from '../answer/answer.ts';
+import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/flight.ts';
+import { useOf } from '../answer/freshness.ts';
+import type { Found, JsonStore } from '../store/json-store.ts';
 import { givenUp, Lookup } from './lookup.ts';
 import type { Productions } from './productions.ts';
-import type { Count, Counters } from './stats.ts';
-import type { StoreHealth } from './store-health.ts';
-import type { Versions } from './tag-versions.ts';
-import { Unsealed } from './unsealed.ts';
+import type { Count, Counters } from '../counts/stats.ts';
+import type { StoreHealth } from '../outages/store-health.ts';
+import type { Versions } from '../store/tag-versions.ts';
+import { Unsealed } from '../answer/unsealed.ts';
 
 /** What {@link Answers.peek} returns where a new response is due early, and nobody makes it. */
 export const due: unique symbol = Symbol('due');

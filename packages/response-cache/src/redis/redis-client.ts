@@ -1,4 +1,4 @@
-import { CacheError } from './errors.ts';
+import { CacheError } from '../errors.ts';
 
 const scanStep = 1_000;
 

@@ -1,12 +1,18 @@
-import { Answer, Shared } from './answer.ts';
-import { checkTags } from './check-values.ts';
-import { Flight, type AnswerOptions, type Kept, type Outcome, type Producer } from './flight.ts';
+import { Answer, Shared } from '../answer/answer.ts';
+import { checkTags } from '../validate/check-values.ts';
+import {
+  Flight,
+  type AnswerOptions,
+  type Kept,
+  type Outcome,
+  type Producer,
+} from '../answer/flight.ts';
 import type { Claim, Keeper } from './keeper.ts';
-import { positiveInteger } from './positive-integer.ts';
-import type { Count, Counters } from './stats.ts';
-import type { StoreHealth } from './store-health.ts';
-import { toJson } from './to-json.ts';
-import { Unshared } from './unshared.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
+import type { Count, Counters } from '../counts/stats.ts';
+import type { StoreHealth } from '../outages/store-health.ts';
+import { toJson } from '../answer/to-json.ts';
+import { Unshared } from '../answer/unshared.ts';
 
 /* A producer that never settles would otherwise block its key for good. */
 const flightLifetimeMs = 30_000;

@@ -1,7 +1,7 @@
 import type { RedisCommands } from './redis-client.ts';
 import { redisName } from './redis-name.ts';
 import type { RedisReads } from './redis-reads.ts';
-import type { TagVersions, Versions } from './tag-versions.ts';
+import type { TagVersions, Versions } from '../store/tag-versions.ts';
 
 /*
  * KEYS: the clock, tags. ARGV: 'drop' or 'open', how long a tag lives. The clock starts from the time, so that one that was

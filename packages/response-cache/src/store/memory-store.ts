@@ -1,7 +1,7 @@
 import { DropListeners, type Drops } from './drops.ts';
 import type { JsonStore } from './json-store.ts';
-import { refuseUnknown } from './known-options.ts';
-import { positiveInteger } from './positive-integer.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
 import { Shelf } from './shelf.ts';
 import { MemoryTagVersions, type TagVersions } from './tag-versions.ts';
 

@@ -8,8 +8,8 @@ import {
   oneOf,
   wrongValue,
   type Check,
-} from './check-values.ts';
-import { refuseUnknown } from './known-options.ts';
+} from '../validate/check-values.ts';
+import { refuseUnknown } from '../validate/known-options.ts';
 import type { CachePolicy } from './policy.ts';
 
 const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = {

@@ -1,0 +1,20 @@
+/**
+ * Has `target` call other methods for a while. Returns what ends it for some of them: a plugin or middleware that has
+ * replaced one before gets its own back.
+ */
+export function shadow(
+  target: object,
+  methods: Readonly<Record<string, unknown>>,
+): (...names: readonly string[]) => void {
+  const before = new Map(
+    Object.keys(methods).map((name) => [name, Object.getOwnPropertyDescriptor(target, name)]),
+  );
+  Object.assign(target, methods);
+  return (...names) => {
+    for (const name of names) {
+      const descriptor = before.get(name);
+      if (descriptor === undefined) delete (target as Record<string, unknown>)[name];
+      else Object.defineProperty(target, name, descriptor);
+    }
+  };
+}

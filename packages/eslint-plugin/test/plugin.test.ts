@@ -19,6 +19,10 @@ function filesOf(kind: 'rules' | 'myths', name: string): string[] {
   return readdirSync(new URL(`${kind}/${name}`, source)).toSorted();
 }
 
+function textOf(name: string, file: string): string {
+  return readFileSync(new URL(`rules/${name}/${file}`, source), 'utf8');
+}
+
 describe('every rule', () => {
   for (const name of names) {
     test(`${name} has a proof, evidence of that very code, and a page`, () => {
@@ -38,7 +42,16 @@ describe('every rule', () => {
   test('has all that belongs to it in its folder, and a myth has no implementation', () => {
     const documents = ['evidence.json', 'page.md', 'proof.cjs'];
     for (const name of names) {
-      assert.deepEqual(filesOf('rules', name), [...documents, 'rule.test.ts', 'rule.ts'], name);
+      const own = [...documents, 'rule.test.ts', 'rule.ts'];
+      const found = filesOf('rules', name);
+      const parts = found.filter((file) => !own.includes(file));
+      assert.deepEqual(found, [...own, ...parts].toSorted(), name);
+      // What else is there is a part of the rule.
+      for (const part of parts) {
+        const users = found.filter((file) => file.endsWith('.ts') && file !== part);
+        const isUsed = users.some((file) => textOf(name, file).includes(`'./${part}'`));
+        assert.ok(isUsed, `${name}/${part}`);
+      }
     }
     for (const name of myths) assert.deepEqual(filesOf('myths', name), documents, name);
   });

@@ -137,3 +137,27 @@ export function isBooleanContext(node: ESTree.Node): boolean {
       return false;
   }
 }
+
+/** Whether an element or a property is assigned to, counted up, deleted, or called with its owner as `this`: more than read. */
+export function isWritten(read: ESTree.Node): boolean {
+  const parent = parentOf(read);
+  switch (parent?.type) {
+    case 'AssignmentExpression':
+      return parent.left === read;
+    case 'CallExpression':
+      return parent.callee === read;
+    case 'TaggedTemplateExpression':
+      return parent.tag === read;
+    case 'UnaryExpression':
+      return parent.operator === 'delete';
+    case 'ForInStatement':
+    case 'ForOfStatement':
+      return parent.left === read;
+    case 'Property':
+      return parent.value === read && parentOf(parent)?.type === 'ObjectPattern';
+    case 'AssignmentPattern':
+      return parent.left === read;
+    default:
+      return /^(?:UpdateExpression|ArrayPattern|RestElement)$/.test(parent?.type ?? '');
+  }
+}

@@ -33,16 +33,31 @@ export function usesOf(variable: Scope.Variable): ESTree.Identifier[] {
 }
 
 /** A name of these that nothing in reach uses yet. */
-export function freeName({ sourceCode }: Context, node: ESTree.Node, ...names: string[]): string {
-  const taken = new Set<string>();
+export function freeName(context: Context, node: ESTree.Node, ...names: string[]): string {
+  return freeNames(context, node)(...names);
+}
+
+/** Likewise for several names, each of which is then taken. */
+export function freeNames(
+  { sourceCode }: Context,
+  node: ESTree.Node,
+): (...names: string[]) => string {
+  // Its own functions may declare what is free around them; names of properties are none of it.
+  const own = sourceCode.getTokens(node as never);
+  const taken = new Set(
+    own.filter((_, at) => own[at - 1]?.value !== '.').map(({ value }) => value),
+  );
   let scope: Scope.Scope | null = sourceCode.getScope(node);
   for (; scope; scope = scope.upper) {
     for (const name of scope.set.keys()) taken.add(name);
     for (const { identifier } of scope.through) taken.add(identifier.name as string);
   }
-  const free = names.find((name) => !taken.has(name));
-  if (free !== undefined) return free;
-  for (let number = 2; ; number++) {
-    if (!taken.has(`${names[0]}${number}`)) return `${names[0]}${number}`;
-  }
+  return (...names) => {
+    let free = names.find((name) => !taken.has(name));
+    for (let number = 2; free === undefined; number++) {
+      if (!taken.has(`${names[0]}${number}`)) free = `${names[0]}${number}`;
+    }
+    taken.add(free);
+    return free;
+  };
 }

@@ -1,5 +1,6 @@
 import { methodCall, parentOf } from '../../ast/node.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
+import { onePassEdit } from './rewrite.ts';
 
 export const noMapFilterChain: RuleModule = defineRule(
   {
@@ -7,7 +8,7 @@ export const noMapFilterChain: RuleModule = defineRule(
     advice:
       'do the work of map and filter in one loop: each makes an array that only the next one reads',
   },
-  (report) => ({
+  (report, context) => ({
     CallExpression(node) {
       const outer = methodCall(node, 'map', 'filter');
       const inner = outer && methodCall(outer.object, 'map', 'filter');
@@ -16,7 +17,8 @@ export const noMapFilterChain: RuleModule = defineRule(
       const member = parentOf(node);
       const next = member && parentOf(member);
       if (!methodCall(next, 'map', 'filter') || member !== (next as { callee?: unknown }).callee) {
-        report(node);
+        const edit = onePassEdit(context, node);
+        report(node, edit && { suggest: edit });
       }
     },
   }),

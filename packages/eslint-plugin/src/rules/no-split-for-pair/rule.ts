@@ -1,7 +1,8 @@
 import type * as ESTree from 'estree';
-import { type Context, isLiteral, isPath, methodCall, parentOf } from '../../ast/node.ts';
-import { constantValue, freeName, usesOf, variableOf } from '../../ast/variable.ts';
+import { type Context, isLiteral, methodCall, parentOf } from '../../ast/node.ts';
+import { constantValue, usesOf, variableOf } from '../../ast/variable.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
+import { pairEdit } from './rewrite.ts';
 
 export const noSplitForPair: RuleModule = defineRule(
   {
@@ -13,32 +14,14 @@ export const noSplitForPair: RuleModule = defineRule(
       const call = methodCall(node.init, 'split');
       const [separator] = call?.args ?? [];
       if (!node.init || !call || !isLiteral(separator, 'string') || separator.value === '') return;
-      if (node.id.type === 'Identifier') {
-        if (isReadAsPair(context, node.id)) report(node.init);
-        return;
-      }
-      if (node.id.type !== 'ArrayPattern' || node.id.elements.length !== 2) return;
-      const [first, second] = node.id.elements;
-      const declaration = parentOf(node);
-      const rewritable =
-        first?.type === 'Identifier' &&
-        second?.type === 'Identifier' &&
-        declaration?.type === 'VariableDeclaration' &&
-        declaration.declarations.length === 1 &&
-        parentOf(declaration)?.type !== 'ForStatement' &&
-        isPath(call.object);
-      if (!rewritable) return report(node.init);
-      report(node.init, {
-        suggest: (fixer) => {
-          const text = context.sourceCode.getText(call.object);
-          const at = freeName(context, node, 'at', 'split', 'end');
-          const length = String(separator.value).length;
-          return fixer.replaceText(
-            declaration,
-            `${declaration.kind} ${at} = ${text}.indexOf(${separator.raw}), ${first.name} = ${text}.slice(0, ${at}), ${second.name} = ${text}.slice(${at} + ${length});`,
-          );
-        },
-      });
+      const isPair =
+        node.id.type === 'Identifier'
+          ? isReadAsPair(context, node.id)
+          : node.id.type === 'ArrayPattern' && node.id.elements.length === 2;
+      if (!isPair) return;
+      // What is not a string may split in its own way.
+      const edit = pairEdit(context, node);
+      report(node.init, edit && { suggest: edit });
     },
     MemberExpression(node) {
       const call = methodCall(node.object, 'split');

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, get, type RequestListener } from 'node:http';
-import { createRequire } from 'node:module';
+import Module, { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import redline from '@redline/eslint-plugin';
 import { Linter } from 'eslint';
 
 const folder = join(import.meta.dirname, '../examples/legacy-http/src');
@@ -45,6 +46,36 @@ function* queries(): Generator<string> {
   for (let page = 1; page < 22; page++) yield `?page=${page}&discount=33.3`;
 }
 
+/** Of what `redline doctor` finds in the original, the rules whose rewrites do the same for every request. */
+const rewritingRules = ['no-map-filter-chain', 'no-sort-for-extremum', 'no-split-for-pair'];
+
+/** The original, with every rewrite of the rules made. */
+function rewritten(rules: readonly string[]): RequestListener {
+  const path = join(folder, steps[0]!);
+  const original = readFileSync(path, 'utf8');
+  const module = new Module(path) as Module & { _compile(text: string, path: string): void };
+  module.paths = [folder];
+  module.filename = path;
+  module._compile(rules.reduce(withRewrites, original), path);
+  return module.exports as RequestListener;
+}
+
+function withRewrites(text: string, rule: string): string {
+  const messages = new Linter().verify(text, {
+    plugins: { '@redline': redline },
+    rules: { [`@redline/${rule}`]: 'error' },
+    languageOptions: { sourceType: 'script' },
+  });
+  const fixes = messages.flatMap(({ suggestions = [] }) => suggestions.map(({ fix }) => fix));
+  assert.ok(fixes.length > 0, rule);
+  return fixes
+    .toSorted((a, b) => b.range[0] - a.range[0])
+    .reduce(
+      (all, { range, text: own }) => all.slice(0, range[0]) + own + all.slice(range[1]),
+      text,
+    );
+}
+
 describe('the steps of the legacy server', () => {
   for (const step of steps) {
     test(`${step} is written in what Node 6 understands`, () => {
@@ -54,10 +85,14 @@ describe('the steps of the legacy server', () => {
     });
   }
 
-  const servers = steps.map((step) => {
-    const handle = require(join(folder, step)) as RequestListener;
-    return { step, server: createServer(handle) };
-  });
+  const servers = [
+    ...steps.map((step) => ({ step, handle: require(join(folder, step)) as RequestListener })),
+    ...rewritingRules.map((rule) => ({
+      step: `${steps[0]} after ${rule}`,
+      handle: rewritten([rule]),
+    })),
+    { step: `${steps[0]} after all of them`, handle: rewritten(rewritingRules) },
+  ].map(({ step, handle }) => ({ step, server: createServer(handle) }));
   after(() => servers.forEach(({ server }) => server.close()));
 
   test('answer every request with the same bytes', async () => {

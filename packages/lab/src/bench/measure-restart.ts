@@ -7,12 +7,12 @@ import type { Server } from '../servers/server.ts';
 import type { Undisturbed } from '../servers/undisturbed.ts';
 import { type Random, shuffled } from '../stats/random.ts';
 import { readRssMiB } from '../system/cpu-clock.ts';
-import { inParallel } from '../system/in-parallel.ts';
 import type { Pinning } from '../system/pinning.ts';
 import { measureSlice, type MeasuredSlice, sliceMsFor } from './measure-slice.ts';
 import { type Repeated, Turns } from './measure-turns.ts';
 import { controlName, type Observations, type RunListener } from './observations.ts';
 import type { Slice, Turn } from './result.ts';
+import { warmUp } from './warm-up.ts';
 
 /**
  * Blocks after the warm-up that are not counted. While the others warm up, a server is idle and its heap is trimmed,
@@ -60,35 +60,6 @@ async function prepare(restart: Restart): Promise<number | undefined> {
   const slowestRps = await warmUp(restart);
   for (const server of servers) server.pin();
   return slowestRps;
-}
-
-/** On all cores, several at a time: here the compiler has to finish, no matter how fast. */
-async function warmUp({
-  plan,
-  servers,
-  observations: { generator },
-  pinning,
-  listener,
-  number,
-  signal,
-}: Restart): Promise<number | undefined> {
-  if (plan.precision.warmupMs === 0) return undefined;
-  const rates: number[] = [];
-  await inParallel(servers, pinning.coreCount, async (server) => {
-    signal.throwIfAborted();
-    listener.phase('warming up', number, server.name);
-    const { requests, seconds } = await generator.run({
-      ...plan,
-      host: server.host,
-      port: server.port,
-      durationMs: plan.precision.warmupMs,
-      signal,
-    });
-    server.dropOutput();
-    // A server without any response is left out later, and says nothing about the others.
-    if (requests > 0) rates.push(requests / seconds);
-  });
-  return rates.length === 0 ? undefined : Math.min(...rates);
 }
 
 async function verify(server: Server, plan: Plan): Promise<void> {

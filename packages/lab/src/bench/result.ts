@@ -117,6 +117,9 @@ export interface PrecisionFacts {
   blocks: number;
   sliceMs: number;
   warmupMs: number;
+  warmupRequests?: number;
+  /** The restarts are those that fit into it. */
+  minutes?: number;
   latencyMs: number;
   resamples: number;
   seed: number;

@@ -11,6 +11,7 @@ import { readInterference, readMachine } from '../system/machine.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { measureRestart, type Restart } from './measure-restart.ts';
 import { controlName, type Observations, type RunListener } from './observations.ts';
+import { restartsThatFit } from './restarts-that-fit.ts';
 
 /** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
 const mostGeneratorThreads = 4;
@@ -107,18 +108,4 @@ function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant
     );
   }
   return [...contestants, control];
-}
-
-/** Fewer say little of their own spread. */
-const leastRestarts = 4;
-
-/** As many restarts as the time of a plan allows, by what those so far have taken; at most as many as it asks for. */
-function restartsThatFit({ until, precision: { restarts: most } }: Plan): (done: number) => number {
-  const startedAt = Date.now();
-  return (done) => {
-    if (until === undefined) return most;
-    const each = (Date.now() - startedAt) / done;
-    const more = Math.floor((until - Date.now()) / each);
-    return Math.min(most, Math.max(leastRestarts, done, done + more));
-  };
 }

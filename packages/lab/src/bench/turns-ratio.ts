@@ -8,9 +8,36 @@ export function hasTurns(slices: readonly Slice[]): boolean {
   return slices.some(({ turns }) => turns !== undefined);
 }
 
-/** µs per request over the turns of one restart: the mean of their lowest quarter, as what disturbs a turn only adds to it. */
+/** µs per request of the main thread, and of all others, turn by turn. */
+interface Parts {
+  main: Float64Array;
+  others: Float64Array;
+}
+
+/** µs per request over the turns of one restart. */
 export function turnsLevel(slices: readonly Slice[]): number {
-  return quickQuarter(slices.flatMap(({ turns = [] }) => turns.map(perRequest)));
+  return levelOf(partsOf(slices.flatMap(({ turns = [] }) => turns)));
+}
+
+/**
+ * The mean of the lowest quarter, as what disturbs a turn only adds to it: of the main thread and of the others by themselves,
+ * for the compiler and the collector work when they like, and would choose the turns of the main thread that count.
+ */
+function levelOf({ main, others }: Parts): number {
+  return quickQuarter(main) + quickQuarter(others);
+}
+
+function partsOf(turns: readonly Turn[]): Parts {
+  return {
+    main: Float64Array.from(
+      turns,
+      ({ mainThreadMicros = 0, requests }) => mainThreadMicros / requests,
+    ),
+    others: Float64Array.from(
+      turns,
+      ({ cpuMicros, mainThreadMicros = 0, requests }) => (cpuMicros - mainThreadMicros) / requests,
+    ),
+  };
 }
 
 /**
@@ -22,17 +49,23 @@ export function turnsRatio(
   others: readonly (readonly Slice[])[],
 ): Replicate | undefined {
   const columns = simultaneous([own, ...others]);
-  const { length } = columns[0]!;
+  const { length } = columns[0]!.main;
   if (length === 0) return undefined;
-  const drawn = columns.map(() => new Float64Array(length));
-  const ratioOf = ([level, ...beside]: readonly Float64Array[]): number =>
-    mean(beside.map((other) => Math.log(quickQuarter(other)))) - Math.log(quickQuarter(level!));
+  const drawn = columns.map((): Parts => ({
+    main: new Float64Array(length),
+    others: new Float64Array(length),
+  }));
+  const ratioOf = ([level, ...beside]: readonly Parts[]): number =>
+    mean(beside.map((other) => Math.log(levelOf(other)))) - Math.log(levelOf(level!));
   return {
     value: ratioOf(columns),
     redraw(random) {
       for (let i = 0; i < length; i++) {
         const row = Math.floor(random() * length);
-        for (let at = 0; at < columns.length; at++) drawn[at]![i] = columns[at]![row]!;
+        for (let at = 0; at < columns.length; at++) {
+          drawn[at]!.main[i] = columns[at]!.main[row]!;
+          drawn[at]!.others[i] = columns[at]!.others[row]!;
+        }
       }
       return ratioOf(drawn);
     },
@@ -40,17 +73,13 @@ export function turnsRatio(
 }
 
 /** One column for each server, one row for each pass in which all were measured. */
-function simultaneous(servers: readonly (readonly Slice[])[]): Float64Array[] {
+function simultaneous(servers: readonly (readonly Slice[])[]): Parts[] {
   const rows = servers[0]!.flatMap(({ block }) => {
     const turns = servers.map(
       (slices) => slices.find((slice) => slice.block === block)?.turns ?? [],
     );
     const passes = Math.min(...turns.map(({ length }) => length));
-    return Array.from({ length: passes }, (_, pass) => turns.map((own) => perRequest(own[pass]!)));
+    return Array.from({ length: passes }, (_, pass) => turns.map((own) => own[pass]!));
   });
-  return servers.map((_, at) => Float64Array.from(rows, (row) => row[at]!));
-}
-
-function perRequest({ cpuMicros, requests }: Turn): number {
-  return cpuMicros / requests;
+  return servers.map((_, at) => partsOf(rows.map((row) => row[at]!)));
 }

@@ -17,11 +17,25 @@ const assignment = /^([A-Za-z_]\w*)=(.*)$/s;
 export function parseCommand(given: string | readonly string[]): CommandLine {
   const [only, ...others] = typeof given === 'string' ? [given] : given;
   const isText = typeof given === 'string' || (others.length === 0 && /\s/.test(only ?? ''));
-  const words = isText ? split(only ?? '') : [...given];
+  const written = isText ? split(only ?? '') : [...given];
+  // `env NAME=x npm start` is `NAME=x npm start`; with options of its own it is a program like others.
+  const isEnv = written[0] === 'env' && assignment.test(written[1] ?? '');
+  const words = isEnv ? written.slice(1) : written;
   const first = words.findIndex((word) => !assignment.test(word));
   if (first < 0) throw wrong(`"${words.join(' ')}" names no program to start.`);
   const env = words.slice(0, first).map((word) => assignment.exec(word)!.slice(1, 3));
   return { command: words.slice(first), env: Object.fromEntries(env) as Record<string, string> };
+}
+
+/** The command as a shell takes it, settings included. */
+export function commandText({ command, env }: CommandLine): string {
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${quotedWord(value)}`);
+  return [...settings, ...command.map(quotedWord)].join(' ');
+}
+
+/** A word as a shell takes it. */
+export function quotedWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function split(text: string): string[] {

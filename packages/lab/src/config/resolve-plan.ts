@@ -4,6 +4,8 @@ import { defaultMargin } from '../stats/verdict.ts';
 import { parseCommand } from './command-line.ts';
 import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';
 
+type OptionalPrecision = 'warmupRequests' | 'minutes';
+
 /** A config with every default filled in: all the runner ever reads. */
 export interface Plan {
   name: string;
@@ -24,7 +26,8 @@ export interface Plan {
   pin: boolean;
   turns: boolean;
   exactSends: boolean;
-  precision: Required<Omit<PrecisionConfig, 'margin'>>;
+  precision: Required<Omit<PrecisionConfig, 'margin' | OptionalPrecision>> &
+    Pick<PrecisionConfig, OptionalPrecision>;
   /** `same` is within this, as a fraction. */
   margin: number;
   seed: number;
@@ -110,7 +113,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
   const requests = (config.requests ?? ['/']).map(resolveRequest);
   const baseline = config.baseline ?? config.variants[0]!.name;
   const first = requests[0]!;
-  const { margin, ...precision } = {
+  const { margin, minutes, ...precision } = {
     ...config.precision,
     ...(overrides.quick ? quickOf(config) : {}),
   };
@@ -135,7 +138,9 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     precision: {
       ...(takesTurns(config) ? defaultPrecisionInTurns : defaultPrecision),
       ...precision,
-      ...(overrides.restarts === undefined ? {} : { restarts: overrides.restarts }),
+      ...(overrides.restarts === undefined
+        ? minutes !== undefined && { minutes }
+        : { restarts: overrides.restarts }),
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
     },
     seed: overrides.seed ?? Math.floor(Math.random() * 2 ** 32),

@@ -18,6 +18,8 @@ const precision: v.GenericSchema<PrecisionConfig> = v.strictObject({
   // wrk looks at its stop flag every 100 ms, and a shorter slice is mostly connection set-up.
   sliceMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100))),
   warmupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  warmupRequests: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  minutes: v.optional(positive),
   latencyMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100))),
   margin: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
 });

@@ -126,6 +126,10 @@ export interface PrecisionConfig {
   sliceMs?: number;
   /** Load before the first measurement of a fresh server, in milliseconds. @default 1_000 */
   warmupMs?: number;
+  /** A server is warmed up until it has responded to this many, for up to three times `warmupMs` more. @default 0 */
+  warmupRequests?: number;
+  /** As many restarts as fit into this time, at least four and at most `restarts`. @default as many as `restarts` says */
+  minutes?: number;
   /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 200; 1_000 without `load.turns` */
   latencyMs?: number;
   /** Margin that counts as `same`, as a fraction of the baseline. @default 0.02 */

@@ -7,12 +7,13 @@ import type { CommandContext } from '../command/context.ts';
 import { parseSeconds, parseSecondsOrNone } from '../command/options.ts';
 import { addTarget } from '../command/target-options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
-import { parseCommand } from '../config/command-line.ts';
+import { commandText, parseCommand, quotedWord } from '../config/command-line.ts';
 import { LabError } from '../errors.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { runToEnd } from '../system/run-to-end.ts';
+import { git } from '../trees/git.ts';
 import { requireCommitted } from '../trees/trees.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from '../try/target.ts';
 import type { App } from './app/app.ts';
@@ -21,6 +22,7 @@ import { adviceIn } from './cost/advice.ts';
 import { type MeasuredApp, measureApp } from './cost/measure-app.ts';
 import { withCosts } from './cost/with-costs.ts';
 import { type Candidate, examine } from './examine.ts';
+import { EarlierProofs } from './prove/earlier-proofs.ts';
 import { fix, proveFindings } from './prove/prove-findings.ts';
 import { doctorMarkdown } from './report/doctor-markdown.ts';
 import { renderDoctorHtml } from './report/doctor-page.ts';
@@ -33,6 +35,7 @@ interface DoctorOptions extends ReportOptions, TargetOptions {
   warmup: number;
   prove?: true;
   fix?: true;
+  continue?: true;
   test?: string;
   build?: string;
   each: number;
@@ -48,6 +51,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .option('--warmup <n>', 'warm-up before it, in seconds', parseSecondsOrNone, 3)
     .option('--prove', 'make each change in a worktree, and measure what it gains')
     .option('--fix', 'the same, and keep the changes that gain')
+    .option('--continue', 'go on with what an interrupted --prove of this commit has measured')
     .option('--test <command>', 'with --prove: tests that a change has to pass')
     .option('--build <command>', 'with --prove: build a tree with this, or with nothing: none')
     .option('--each <n>', 'with --prove: time for each change, in seconds', parseSeconds, 40);
@@ -62,8 +66,10 @@ interface Examination {
   title: string;
   app: App;
   findings: Finding[];
+  started?: string;
   measured?: DoctorResult['measured'];
   together?: DoctorResult['together'];
+  ladder?: DoctorResult['ladder'];
   warnings: string[];
 }
 
@@ -75,7 +81,7 @@ async function run(
   const startedAt = new Date();
   // Without a word there is nothing to start: then the code alone is looked at.
   refuseIdleOptions(words, options);
-  const { app, measured, together, ...examined } =
+  const { app, measured, together, ladder, started, ...examined } =
     words.length === 0 ? ofCode(options) : await ofRunningApp(words, options, context);
   const result: DoctorResult = withoutSecrets({
     schema: 1,
@@ -90,10 +96,12 @@ async function run(
       ...(app.project?.framework === undefined ? {} : { framework: app.project.framework }),
       files: app.sources.length,
       ...(app.entry === undefined ? {} : { entry: relative(app.folder, app.entry.path) }),
+      ...(started === undefined ? {} : { started }),
     },
     ...(measured === undefined ? {} : { measured }),
     findings: examined.findings,
     ...(together === undefined ? {} : { together }),
+    ...(ladder === undefined ? {} : { ladder }),
     warnings: examined.warnings,
   });
   await writeFiles(
@@ -158,10 +166,12 @@ async function ofRunningApp(
   return {
     title: `${target.typed.command.join(' ')}, ${measured.request}`,
     app,
+    started: `${options.cwd === undefined ? '' : `--cwd ${quotedWord(options.cwd)} `}-- ${commandText(target.typed)}`,
     findings: candidates.map(({ finding }) => proved?.findings.get(finding) ?? finding),
     measured,
     ...(proved?.together === undefined ? {} : { together: proved.together }),
-    warnings: [...notes, ...taken.warnings, ...advice.warnings],
+    ...(proved?.ladder === undefined ? {} : { ladder: proved.ladder }),
+    warnings: [...notes, ...taken.warnings, ...advice.warnings, ...(proved?.warnings ?? [])],
   };
 }
 
@@ -175,29 +185,56 @@ async function prove(
   candidates: readonly Candidate[],
   target: TryTarget,
   { requests, redirecting }: MeasuredApp,
-  { build, test, each: secondsEach, fix: fixes }: DoctorOptions,
+  options: DoctorOptions,
   context: CommandContext,
-): Promise<{ findings: Map<Finding, Finding>; together: DoctorResult['together'] | undefined }> {
+): Promise<
+  { findings: Map<Finding, Finding> } & Pick<Examination, 'together' | 'ladder' | 'warnings'>
+> {
   const changing = candidates.filter(
-    ({ finding: { rule, isOnMeasuredPath }, edits }) =>
-      edits.length > 0 && isOnMeasuredPath !== false && !notForSpeed.has(rule),
+    ({ finding: { rule, isOnMeasuredPath }, edits, preload }) =>
+      (edits.length > 0 || preload !== undefined) &&
+      isOnMeasuredPath !== false &&
+      !notForSpeed.has(rule),
   );
-  const { each, kept, together } = await proveFindings(changing, target, {
-    build: build === undefined || build === 'none' ? build : parseCommand(build),
-    test: test === undefined ? undefined : parseCommand(test),
-    secondsEach,
-    requests,
-    redirecting,
-    context,
+  const { build, test, each: secondsEach } = options;
+  const commit = await git(['rev-parse', 'HEAD'], { cwd: target.app.cwd });
+  const { command, env, cwd } = target.app;
+  const proofs = EarlierProofs.open(join(options.out, 'doctor-proofs.json'), {
+    asked: { commit, command, env, cwd, requests, build, test, secondsEach },
+    continues: options.continue === true,
   });
-  const areFixed = fixes === true && together?.word === 'gains';
+  const { each, kept, together, ladder } = await proveFindings(
+    changing,
+    target,
+    {
+      build: build === undefined || build === 'none' ? build : parseCommand(build),
+      test: test === undefined ? undefined : parseCommand(test),
+      secondsEach,
+      requests,
+      redirecting,
+      context,
+    },
+    proofs,
+  );
+  const areFixed = options.fix === true && together?.word === 'gains';
   if (areFixed) fix(kept);
   return {
     findings: new Map(
       each.map(({ candidate: { finding }, proof }) => [finding, { ...finding, proof }]),
     ),
-    together: together && { ...together, changes: kept.length, areFixed },
+    ...(together === undefined ? {} : { together: { ...together, ...keptOf(kept), areFixed } }),
+    // They are hundreds, and every figure of the report is made of them already.
+    ...(ladder === undefined ? {} : { ladder: { ...ladder, slices: [] } }),
+    warnings: options.continue === true && !proofs.isContinued ? [nothingToContinue] : [],
   };
+}
+
+const nothingToContinue =
+  'There was nothing to go on with: no proof of this commit, with this command, request and --each, is in the output folder. Every change was measured.';
+
+function keptOf(kept: readonly Candidate[]): { changes: number; imports?: string[] } {
+  const imports = kept.flatMap(({ preload }) => preload ?? []);
+  return { changes: kept.length, ...(imports.length === 0 ? {} : { imports }) };
 }
 
 /** An option that would do nothing is a mistake. */
@@ -209,10 +246,9 @@ function refuseIdleOptions(words: readonly string[], options: DoctorOptions): vo
       `${proves} measures changes: give the command that starts the app, redline doctor ${proves} -- node server.js`,
     );
   }
-  const idle =
-    options.test !== undefined ? '--test' : options.build !== undefined ? '--build' : undefined;
+  const idle = (['test', 'build', 'continue'] as const).find((name) => options[name] !== undefined);
   if (proves === undefined && idle !== undefined) {
-    throw new LabError('ERR_REDLINE_OPTION', `${idle} is for --prove, which is not given.`);
+    throw new LabError('ERR_REDLINE_OPTION', `--${idle} is for --prove, which is not given.`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { App } from './app/app.ts';
+import type { Preload } from '../try/packages.ts';
 import { diffOf, type Edit } from './edits.ts';
 import type { Finding, Sure } from './result.ts';
 import type { Seen, Sighting } from './rules/rule.ts';
@@ -8,6 +9,7 @@ import { rules } from './rules.ts';
 export interface Candidate {
   finding: Finding;
   edits: readonly Edit[];
+  preload?: Preload['name'];
 }
 
 /** A finding, with what is needed to look it up in a profile and to make its change. */
@@ -32,7 +34,7 @@ export function examine(app: App): Examined[] {
 
 function describe(
   { id, title }: { id: string; title: string },
-  { file, start, end, sure, why, how, edits = [], seen }: Sighting,
+  { file, start, end, sure, why, how, edits = [], preload, seen }: Sighting,
 ): Examined {
   const before = file.text.slice(0, start).split('\n');
   const line = file.text.split('\n')[before.length - 1]!.trim();
@@ -54,5 +56,6 @@ function describe(
     end,
     seen,
     edits,
+    ...(preload === undefined ? {} : { preload }),
   };
 }

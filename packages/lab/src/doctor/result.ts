@@ -1,3 +1,4 @@
+import type { BenchResult } from '../bench/result.ts';
 import type { Interval } from '../figures.ts';
 import type { TryWord } from '../try/result.ts';
 import type { RunFacts } from '../report/run-facts.ts';
@@ -77,12 +78,16 @@ export interface DoctorResult extends RunFacts {
     files: number;
     /** Where the command starts, if it is known: then only what that imports was read. */
     entry?: string;
+    /** The command that started it, settings and `--cwd` included, as a shell takes it. */
+    started?: string;
   };
   /** Absent without a command: then only the code was looked at. */
   measured?: Measured;
   /** The most expensive first; what was not seen under the load last. */
   findings: Finding[];
-  /** Only with `--prove`: the changes that gained, made together. */
-  together?: Proof & { changes: number; areFixed: boolean };
+  /** Only with `--prove`: the changes that gained, made together; `imports` are those that the command makes. */
+  together?: Proof & { changes: number; areFixed: boolean; imports?: string[] };
+  /** Only with `--prove`, where several changes gained: each on top of those before it. Without its slices. */
+  ladder?: BenchResult;
   warnings: string[];
 }

@@ -3,7 +3,8 @@ import { isNode } from '../profile/instrument.ts';
 import { type Project, scriptOf } from './read-project.ts';
 
 /** A script that does nothing but start a program, with what it sets before; one of a shell's operators has more in it. */
-const plainStart = /^(?:cross-env\s+)?((?:\w+=[^\s;&|]+\s+)*)(node|tsx)((?:\s+[^\s;&|<>()`$]+)+)$/;
+const plainStart =
+  /^(?:(?:cross-env|env)\s+)?((?:\w+=[^\s;&|]+\s+)*)(node|tsx)((?:\s+[^\s;&|<>()`$]+)+)$/;
 
 /** What to write for one that cannot be read from package.json. */
 export const anyNodeCommand = 'node FILE';

@@ -32,8 +32,14 @@ export class Trees implements AsyncDisposable {
   readonly present: Tree;
   readonly #root: string;
   readonly #parent: string;
+  readonly #options: TreeOptions;
 
-  private constructor(root: string, parent: string, names: { base: string; present: string }) {
+  private constructor(
+    options: TreeOptions,
+    { root, parent }: { root: string; parent: string },
+    names: { base: string; present: string },
+  ) {
+    this.#options = options;
     this.#root = root;
     this.#parent = parent;
     this.base = { name: names.base, path: join(parent, 'base') };
@@ -42,37 +48,51 @@ export class Trees implements AsyncDisposable {
 
   /** @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing is left behind then */
   static async prepare(options: TreeOptions): Promise<Trees> {
-    const { folder, base, signal, phase } = options;
+    const { folder, base, phase } = options;
     const root = realpathSync(await git(['rev-parse', '--show-toplevel'], { cwd: folder }));
     await refuseChanges(root);
     const [of, now] = await Promise.all([revision(base, root), revision('HEAD', root)]);
     const branch = await git(['rev-parse', '--abbrev-ref', 'HEAD'], { cwd: root });
     const parent = realpathSync(await mkdtemp(join(tmpdir(), 'redline-trees-')));
-    const trees = new Trees(root, parent, {
-      base: `${base} (${of.slice(0, 7)})`,
-      present: `${branch === base ? 'HEAD' : branch} (${now.slice(0, 7)})`,
-    });
+    const trees = new Trees(
+      options,
+      { root, parent },
+      {
+        base: `${base} (${of.slice(0, 7)})`,
+        present: `${branch === base ? 'HEAD' : branch} (${now.slice(0, 7)})`,
+      },
+    );
     try {
-      for (const [tree, commit] of [
-        [trees.base, of],
-        [trees.present, now],
-      ] as const) {
-        signal.throwIfAborted();
-        phase(`checking out ${tree.name}`);
-        await git(['worktree', 'add', '--detach', '--force', tree.path, commit], {
-          cwd: root,
-          signal,
-        });
-        phase(`installing ${tree.name}`);
-        const inTree = relative(root, realpathSync(folder));
-        await installInto(tree.path, { root, folder: inTree, signal });
-        await build(join(tree.path, inTree), tree.name, options);
-      }
+      await trees.#checkOut(trees.base, of, phase);
+      await trees.#checkOut(trees.present, now, phase);
       return trees;
     } catch (error) {
       await trees[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  /**
+   * One more tree of what is committed now, built as it is.
+   * @param name Of its folder, which no other tree has.
+   * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND
+   */
+  async add(name: string, phase: TreeOptions['phase']): Promise<Tree> {
+    const tree = { name, path: join(this.#parent, name) };
+    await this.#checkOut(tree, await revision('HEAD', this.#root), phase);
+    return tree;
+  }
+
+  async #checkOut(tree: Tree, commit: string, phase: TreeOptions['phase']): Promise<void> {
+    const { folder, signal } = this.#options;
+    signal.throwIfAborted();
+    phase(`checking out ${tree.name}`);
+    const added = ['worktree', 'add', '--detach', '--force', tree.path, commit];
+    await git(added, { cwd: this.#root, signal });
+    phase(`installing ${tree.name}`);
+    const inTree = relative(this.#root, realpathSync(folder));
+    await installInto(tree.path, { root: this.#root, folder: inTree, signal });
+    await build(join(tree.path, inTree), tree.name, { ...this.#options, phase });
   }
 
   /** A path below the repository, as it is in a tree; any other text stays. */

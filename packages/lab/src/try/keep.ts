@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { isNode } from '../profile/instrument.ts';
 import { type Project, scriptOf } from '../project/read-project.ts';
-import type { CommandLine } from '../config/command-line.ts';
+import { type CommandLine, quotedWord } from '../config/command-line.ts';
 import type { Preload } from './packages.ts';
 
 const install = { npm: 'npm install', pnpm: 'pnpm add', yarn: 'yarn add', bun: 'bun add' };
@@ -26,10 +26,10 @@ function startLine(
   preloads: readonly Preload[],
 ): string {
   const imports = preloads.map(({ name }) => `--import ${name}/register`).join(' ');
-  const settings = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)} `);
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${quotedWord(value)} `);
   const [program, ...args] = command;
   if (isNode(program!)) {
-    const words = args.map((each) => quoted(shown(each, project)));
+    const words = args.map((each) => quotedWord(shown(each, project)));
     return [`${settings.join('')}node ${imports}`, ...words].join(' ');
   }
   const script = project && scriptOf(command, project);
@@ -38,7 +38,7 @@ function startLine(
     const started = text.replace(nodeInScript, `$1node ${imports}`);
     return `package.json: "${script}": ${JSON.stringify(started)}`;
   }
-  return `${settings.join('')}NODE_OPTIONS="${imports}" ${command.map((each) => quoted(each)).join(' ')}`;
+  return `${settings.join('')}NODE_OPTIONS="${imports}" ${command.map((each) => quotedWord(each)).join(' ')}`;
 }
 
 /** `node dist/main`, also after `cross-env NODE_ENV=production` or a build. */
@@ -49,8 +49,4 @@ function shown(word: string, project: Project | undefined): string {
   if (project === undefined || !word.startsWith('/')) return word;
   const below = relative(project.folder, word);
   return below === '' || below.startsWith('..') ? word : below;
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

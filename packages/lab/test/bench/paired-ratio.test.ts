@@ -80,6 +80,16 @@ describe('CPU in turns', () => {
     assert.equal(cpuPerRequest(own), 21);
   });
 
+  test('is that of the main thread and of all others, each in its own quickest turns', () => {
+    const turns = [
+      { requests: 10, cpuMicros: 300, mainThreadMicros: 100 },
+      { requests: 10, cpuMicros: 310, mainThreadMicros: 300 },
+      { requests: 10, cpuMicros: 320, mainThreadMicros: 120 },
+      { requests: 10, cpuMicros: 330, mainThreadMicros: 290 },
+    ];
+    assert.equal(cpuPerRequest([{ ...slice(1, 1, 'a', {}), turns }]), 10 + 1);
+  });
+
   test('is compared by these levels, and not by the slices beside them', () => {
     const slices = [1, 2, 3].flatMap((restart) => [
       slice(restart, 1, 'base', { cpuMicros: 1, turns: [20, 20, 60, 20] }),

@@ -55,6 +55,26 @@ describe('redline bench', () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
+  test('makes four restarts where its time allows none', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('plain')],
+      load: { connections: 4, turns: false },
+      // Long enough for a response on a busy machine.
+      precision: {
+        restarts: 50,
+        minutes: 0.001,
+        blocks: 1,
+        sliceMs: 500,
+        warmupMs: 0,
+        latencyMs: 500,
+      },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    assert.equal(bench.result('r.json').precision.restarts, 4);
+  });
+
   test('measures a server that takes longer for a request than a slice lasts', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

@@ -47,7 +47,18 @@ function store(request, response) {
 }
 `,
     );
-    const args = ['doctor', '/items', ...least, '--md', 'r.md', '--', 'npm', 'start'];
+    const args = [
+      'doctor',
+      '/items',
+      ...least,
+      '--md',
+      'r.md',
+      '--',
+      'env',
+      'TERMS=a b',
+      'npm',
+      'start',
+    ];
     const { code, stdout, stderr } = await bench.run(args);
     assert.equal(code, 0, stderr);
     const { findings, measured, title } = JSON.parse(bench.read('r.json')) as DoctorResult;
@@ -75,6 +86,7 @@ function store(request, response) {
     );
     assert.match(stdout, /^GET \/items: [\d ]+ requests in [\d.]+ s/m);
     assert.match(stdout, /not on a measured path · certain$/m);
+    assert.match(stdout, /^Next: redline try -- TERMS='a b' npm start$/m);
     assert.match(bench.read('r.md'), /\| not on a measured path \|/);
     assert.deepEqual(bench.survivors(), []);
   });

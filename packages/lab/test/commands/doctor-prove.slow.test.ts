@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import { treesLeft } from './ci-repository.ts';
-import { Workbench } from './run-cli.ts';
+import { finished, Workbench } from './run-cli.ts';
+
+const engine = fileURLToPath(new URL('../../../http', import.meta.url));
 
 const app = `const http = require('node:http');
 const items = Array.from({ length: 5000 }, (_, id) => ({ id, price: id / 3 }));
@@ -17,19 +20,22 @@ http.createServer((request, response) => {
 void agent;
 `;
 
-function repository(t: TestContext): Workbench {
+function repository(t: TestContext, code = app): Workbench {
   const bench = new Workbench(t);
   bench.write(
     'package.json',
-    '{"scripts":{"start":"node --import @redline/http/register app.cjs"}}',
+    '{"name":"app","scripts":{"start":"node --import @redline/http/register app.cjs"}}',
   );
-  bench.write('app.cjs', app);
+  // With the engine below it already, what is found is what is planted.
+  mkdirSync(join(bench.folder, 'node_modules/@redline'), { recursive: true });
+  symlinkSync(engine, join(bench.folder, 'node_modules/@redline/http'));
+  bench.write('app.cjs', code);
   // The agent is what a test of this app holds on to.
   bench.write(
     'check.cjs',
     "process.exit(require('fs').readFileSync('app.cjs', 'utf8').includes('keepAlive: false') ? 0 : 1)",
   );
-  bench.write('.gitignore', 'pids\nr.*\nredline-out\n');
+  bench.write('.gitignore', 'node_modules\npids\nr.*\nredline-out\n');
   for (const args of [['init'], ['add', '.'], ['commit', '-m', 'one']]) {
     const who = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
     execFileSync('git', [...who, ...args], { cwd: bench.folder, stdio: 'ignore' });
@@ -50,17 +56,13 @@ const args = [
   'r.json',
 ];
 
+const command = ['--', 'node', '--import', '@redline/http/register', 'app.cjs'];
+
 describe('redline doctor --prove', () => {
   test('keeps what gains, drops what fails its tests, and with --fix writes what is kept', async (t) => {
     const bench = repository(t);
     const proving = [...args, '--each', '15', '--test', 'node check.cjs', '--md', 'r.md'];
-    const { code, stdout, stderr } = await bench.run([
-      ...proving,
-      '--fix',
-      '--',
-      'node',
-      'app.cjs',
-    ]);
+    const { code, stdout, stderr } = await bench.run([...proving, '--fix', ...command]);
     assert.equal(code, 0, stderr);
     const { findings, together } = JSON.parse(bench.read('r.json')) as DoctorResult;
     const proofOf = (rule: string): NonNullable<DoctorResult['findings'][number]['proof']> =>
@@ -80,6 +82,59 @@ describe('redline doctor --prove', () => {
     assert.equal(bench.read('app.cjs'), isKept ? fixed : app);
     assert.deepEqual(treesLeft(bench), []);
     assert.equal(readdirSync(join(bench.folder, '.git')).includes('worktrees'), false);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('shows the changes that gain as a ladder, each on top of those before it', async (t) => {
+    const second = 'items.map((item) => item.price.toExponential(9)).slice(0, 5)';
+    const bench = repository(t, app.replace('stringify(page)', `stringify([page, ${second}])`));
+    const proving = [...args, '--each', '12', '--prove', '--md', 'r.md'];
+    const { code, stdout, stderr } = await bench.run([...proving, ...command]);
+    assert.equal(code, 0, stderr);
+    const { findings, together, ladder } = JSON.parse(bench.read('r.json')) as DoctorResult;
+    const gaining = findings.filter(({ proof }) => proof?.word === 'gains');
+    const names = gaining.map(({ rule }) => rule);
+    // On a busy machine the app may differ from itself, and then nothing is kept.
+    if (names.length < 2) return assert.equal(ladder, undefined, stdout);
+    assert.deepEqual(names, ['map-before-slice', 'map-before-slice']);
+    assert.equal(together!.changes, 2);
+    if (together!.word === 'fails') assert.fail(together!.why);
+    const rungs = ladder!.variants.map(({ name }) => name.replace(/:\d+/, ''));
+    assert.deepEqual(rungs, ['as it is', '+ map-before-slice', '+ map-before-slice']);
+    assert.match(stdout, /LADDER {3}Each change that gains/);
+    assert.match(bench.read('r.md'), /\| each on top of those above it \|/);
+    assert.deepEqual(treesLeft(bench), []);
+    assert.deepEqual(bench.survivors(), []);
+  });
+
+  test('goes on with what an interrupted run has measured', async (t) => {
+    const bench = repository(t);
+    const proving = [...args, '--each', '10', '--prove', '--test', 'node check.cjs'];
+    const child = bench.start([...proving, ...command]);
+    // The second of two changes is under way once the first is proved.
+    let said = '';
+    child.stderr!.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('change 2 of 2')) child.kill('SIGINT');
+    });
+    assert.equal((await finished(child)).code, 130, said);
+    const { code, stderr } = await bench.run([...proving, '--continue', ...command]);
+    assert.equal(code, 0, stderr);
+    const { findings, warnings } = JSON.parse(bench.read('r.json')) as DoctorResult;
+    const words = findings.flatMap(({ proof }) => proof?.word ?? []);
+    assert.equal(words.length, 2);
+    const [first, ...others] = Object.values(
+      (JSON.parse(bench.read('redline-out/doctor-proofs.json')) as { proofs: object }).proofs,
+    );
+    assert.ok(first !== undefined && others.length <= 1);
+    // What could not be measured is measured again; anything else is not.
+    // By its rule: the other may be the more expensive one now, and come first.
+    const [, rule] = /change 1 of 2, (\S+) at/.exec(said)!;
+    const isAgain = stderr.includes(`of 2, ${rule} at`);
+    assert.equal(
+      isAgain,
+      warnings.some((each) => each.startsWith('There was nothing to go on')),
+    );
     assert.deepEqual(bench.survivors(), []);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseCommand } from '../../src/config/command-line.ts';
+import { commandText, parseCommand } from '../../src/config/command-line.ts';
 import { loadTarget, shortName } from '../../src/config/from-url.ts';
 
 describe('what starts a server', () => {
@@ -12,6 +12,9 @@ describe('what starts a server', () => {
     ["node -e ''", ['node', '-e', ''], {}],
     [['node', 'my app.js'], ['node', 'my app.js'], {}],
     [['FOO=1', 'pnpm', 'start'], ['pnpm', 'start'], { FOO: '1' }],
+    ['env FOO=1 npm start', ['npm', 'start'], { FOO: '1' }],
+    [['env', 'FOO=a b', 'npm', 'start'], ['npm', 'start'], { FOO: 'a b' }],
+    ['env -i FOO=1 npm start', ['env', '-i', 'FOO=1', 'npm', 'start'], {}],
     // As a shell hands over a quoted command.
     [['FOO=1 node server.js'], ['node', 'server.js'], { FOO: '1' }],
   ] as const) {
@@ -19,6 +22,11 @@ describe('what starts a server', () => {
       assert.deepEqual(parseCommand(given), { command, env });
     });
   }
+
+  test('is written as it can be typed again', () => {
+    const text = `FOO='a b' BAR='it'\\''s' node 'my app.js' --x=1`;
+    assert.equal(commandText(parseCommand(text)), text);
+  });
 
   test('is refused where only a shell could do it, or where nothing is started', () => {
     assert.throws(() => parseCommand('cd app && node x.js'), /& in "cd app && node x.js" needs a/);

@@ -32,4 +32,12 @@ describe('precision', () => {
     assert.equal(precisionOf({}, { quick: true }).restarts, 4);
     assert.equal(precisionOf(more, { quick: true, restarts: 7 }).restarts, 7);
   });
+
+  test('is bounded by a time, unless the command line says how many restarts', () => {
+    const more = { precision: { restarts: 9, minutes: 5, warmupRequests: 1_000 } };
+    assert.equal(precisionOf(more).minutes, 5);
+    assert.equal(precisionOf(more, { quick: true }).minutes, 5);
+    const { minutes, restarts, warmupRequests } = precisionOf(more, { restarts: 7 });
+    assert.deepEqual([minutes, restarts, warmupRequests], [undefined, 7, 1_000]);
+  });
 });

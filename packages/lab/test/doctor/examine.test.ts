@@ -7,7 +7,12 @@ import { readApp } from '../../src/doctor/app/read-app.ts';
 import { examine, type Examined } from '../../src/doctor/examine.ts';
 import { edited } from '../../src/doctor/edits.ts';
 import { SourceFile } from '../../src/doctor/syntax/source-file.ts';
+import { cleanRespelled, respelled } from './other-spellings.ts';
 import { clean, planted, type SmallApp } from './small-apps.ts';
+import { thirdClean, thirdSpellings } from './third-spellings.ts';
+
+const mistakes = { ...planted, ...respelled, ...thirdSpellings };
+const good = { ...clean, ...cleanRespelled, ...thirdClean };
 
 function examined(t: TestContext, { files, start }: SmallApp): Examined[] {
   const folder = mkdtempSync(join(tmpdir(), 'redline-doctor-'));
@@ -29,7 +34,7 @@ function markedPlace(files: Record<string, string>): string | undefined {
 }
 
 describe('redline doctor finds', () => {
-  for (const [name, app] of Object.entries(planted)) {
+  for (const [name, app] of Object.entries(mistakes)) {
     test(`${name}, at its line and nothing beside it`, (t) => {
       const found = examined(t, app).map(({ finding }) => finding);
       const above = found.filter(({ sure }) => sure !== 'hint');
@@ -44,7 +49,7 @@ describe('redline doctor finds', () => {
   }
 
   test('nothing in code that can no longer be parsed once it is changed', (t) => {
-    for (const app of Object.values(planted)) {
+    for (const app of Object.values(mistakes)) {
       for (const { finding, edits } of examined(t, app)) {
         for (const [path, own] of Map.groupBy(edits, ({ file }) => file.path)) {
           const [{ file }] = own as [(typeof own)[0]];
@@ -75,7 +80,7 @@ test('redline doctor reads what a command runs, where it was written', (t) => {
 });
 
 describe('redline doctor finds nothing above a hint in', () => {
-  for (const [name, app] of Object.entries(clean)) {
+  for (const [name, app] of Object.entries(good)) {
     test(name, (t) => {
       const above = examined(t, app)
         .map(({ finding }) => finding)

@@ -378,6 +378,49 @@ app.listen(3000);
 `,
     },
   },
+  'the engine in a script that is not the one that starts': {
+    rule: 'node-http',
+    files: {
+      'package.json': json({
+        scripts: {
+          start: 'node app.js',
+          'start:fast': 'node --import @redline/http/register app.js',
+        },
+      }),
+      'app.js': `const http = require('node:http');
+http.createServer((req, res) => res.end('ok')).listen(3000); // <-
+`,
+    },
+  },
+  'the engine in the start script, and another command': {
+    rule: 'node-http',
+    start: ['node', 'app.js'],
+    files: {
+      'package.json': json({
+        scripts: { start: 'node --import @redline/http/register app.js' },
+      }),
+      'app.js': `const http = require('node:http');
+http.createServer((req, res) => res.end('ok')).listen(3000); // <-
+`,
+    },
+  },
+  'a start script of several commands': {
+    rule: 'node-http',
+    files: {
+      'package.json': json({
+        scripts: {
+          start: 'npm run build && npm run serve',
+          serve: 'node app.js | pino-pretty 2>&1',
+        },
+      }),
+      'app.js': `const http = require('node:http');
+http.createServer((req, res) => res.end('ok')).listen(3000); // <-
+`,
+      'other.js': `const http = require('node:http');
+http.createServer((req, res) => res.end('ok')).listen(3001);
+`,
+    },
+  },
   'a start script of development': {
     rule: 'production-start',
     at: 'package.json:3',
@@ -408,6 +451,19 @@ export const cache = new Keyv({ store: new KeyvRedis('redis://127.0.0.1') }); //
 
 /** Apps that do the same things well: nothing above a hint is found in them. */
 export const clean: Record<string, SmallApp> = {
+  'the engine in a script that the start script runs': {
+    files: {
+      'package.json': json({
+        scripts: {
+          start: 'npm run check && npm run serve',
+          serve: 'node --import @redline/http/register app.js',
+        },
+      }),
+      'app.js': `const http = require('node:http');
+http.createServer((req, res) => res.end('ok')).listen(3000);
+`,
+    },
+  },
   'files read as the app starts': {
     files: {
       'package.json': served({ express: '5' }),

@@ -21,7 +21,8 @@ describe('the summary of wrk', () => {
       requests: 120,
       seconds: 1,
       badStatus: 7,
-      socketErrors: 10,
+      // Four were slow, and no connection of theirs broke.
+      socketErrors: 6,
     });
   });
 

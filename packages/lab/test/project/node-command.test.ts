@@ -13,6 +13,7 @@ test('what a command has node do is read from its script, unless that does more'
   assert.equal(nodeOf('A=1 node --flag app.js x'), 'A=1 node --flag app.js x');
   assert.equal(nodeOf('npm start', 'node dist/main'), 'node dist/main');
   assert.equal(nodeOf('B=2 npm start', 'cross-env A=1 node .'), 'B=2 A=1 node .');
+  assert.equal(nodeOf('env B=2 npm start', 'env A=1 node .'), 'B=2 A=1 node .');
   assert.equal(nodeOf('pnpm run start', 'tsx src/main.ts'), 'node --import tsx src/main.ts');
   assert.equal(nodeOf('tsx src/main.ts'), 'node --import tsx src/main.ts');
   assert.equal(nodeOf('npm start', 'nest start'), undefined);

@@ -36,6 +36,7 @@ import { launch, skip } from './chromium.ts';
 import { extremeRungs, fixture, longNames } from './fixture.ts';
 import {
   advised,
+  climbed,
   deopts,
   diffed,
   examined,
@@ -126,6 +127,11 @@ const scenes: Record<string, Scene> = {
     terminal: (options) => renderDoctorTerminal(examined, options),
     markdown: doctorMarkdown(examined),
     html: renderDoctorHtml(examined),
+  },
+  'doctor with a ladder': {
+    terminal: (options) => renderDoctorTerminal(climbed, options),
+    markdown: doctorMarkdown(climbed),
+    html: renderDoctorHtml(climbed),
   },
   advise: {
     terminal: (options) => renderAdviseTerminal(advised, options),

@@ -138,6 +138,20 @@ export const examined: DoctorResult = {
   })),
 };
 
+/** What was proved, as a ladder of three changes. */
+export const climbed: DoctorResult = {
+  ...examined,
+  ladder: fixture({
+    command: 'ladder',
+    rungs: [
+      { name: 'as it is' },
+      { name: '+ no-object-assign-to-literal:114', cpu: 1.3, rps: 1.3, note: 'src/a.js:114' },
+      { name: '+ cache-without-single-flight', cpu: 2.4, rps: 2.2, note: 'src/feed.ts:12' },
+      { name: '+ node-http', cpu: 2.5, rps: 2.6, note: 'package.json:4' },
+    ],
+  }),
+};
+
 export const proved: ProveResult = {
   ...run,
   schema: 1,

@@ -4,7 +4,7 @@ import { fixed, milliseconds, plural, seconds } from '../../report/format.ts';
 import { markup, type Markup } from '../../report/markup.ts';
 import { noiseOf } from './rows.ts';
 import { noiseText } from '../../report/words.ts';
-import { rounds } from './words.ts';
+import { rounds, warmUpText } from './words.ts';
 
 /** The machine and the load: what the figures hang on. What could not be seen says so in its place. */
 export function facts(result: BenchResult): Markup {
@@ -27,10 +27,7 @@ export function facts(result: BenchResult): Markup {
     ],
     ['Pinning', machine.pinning],
     ['Rounds', `${rounds(result)} in ${seconds(result.durationSeconds)}`],
-    [
-      'Slices',
-      `${milliseconds(precision.sliceMs)} each, after ${milliseconds(precision.warmupMs)} warm-up`,
-    ],
+    ['Slices', `${milliseconds(precision.sliceMs)} each, after ${warmUpText(result)} of warm-up`],
     ['A/A noise', noise ? noiseText(noise) : 'not measured'],
   ];
   return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;

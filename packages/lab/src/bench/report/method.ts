@@ -3,7 +3,7 @@ import { fixed, milliseconds, percent, plural } from '../../report/format.ts';
 import { markup } from '../../report/markup.ts';
 import { measuredRows } from './rows.ts';
 import type { Section } from '../../report/section.ts';
-import { marginOf } from './words.ts';
+import { marginOf, warmUpText } from './words.ts';
 
 /** How the figures came about and what they leave open, for a reader who means to doubt them. */
 export function methodSection(result: BenchResult): Section {
@@ -19,13 +19,13 @@ export function methodSection(result: BenchResult): Section {
 
 function done(result: BenchResult): string[] {
   const { load, precision, slices } = result;
-  const { restarts, blocks, sliceMs, warmupMs, cpuBand, rpsBand } = precision;
+  const { restarts, blocks, sliceMs, cpuBand, rpsBand } = precision;
   return [
     `Every variant ran as its own server process, started ${plural(restarts, 'time')}. Within a restart the variants took turns through ${plural(blocks, 'block')}, in an order shuffled for each block, so that drift of the machine affects all of them alike. The base ran twice, under two names: the second is the A/A control, and the others are compared with both.`,
-    `${milliseconds(warmupMs)} of warm-up were discarded, then every turn was one slice of ${milliseconds(sliceMs)}. ${load.generator} kept ${plural(load.connections, 'connection')} busy over ${plural(load.threads, 'thread')}: a closed loop, where the next request waits for the response. Requests and CPU were counted over the same slice.`,
+    `${warmUpText(result)} of warm-up were discarded, then every turn was one slice of ${milliseconds(sliceMs)}. ${load.generator} kept ${plural(load.connections, 'connection')} busy over ${plural(load.threads, 'thread')}: a closed loop, where the next request waits for the response. Requests and CPU were counted over the same slice.`,
     ...(slices.some(({ turns }) => turns !== undefined)
       ? [
-          'CPU per request was measured separately, in slices of 40 ms in which server and load took turns on one core. The lowest quarter of the slices of a restart counts, because a disturbance only adds to a slice. The cost of waking a sleeping load is not included.',
+          'CPU per request was measured separately, in slices of 40 ms in which server and load took turns on one core. Of the main thread and of all others by themselves, the lowest quarter of the slices of a restart counts, because a disturbance only adds to a slice. The cost of waking a sleeping load is not included.',
         ]
       : []),
     'CPU is user plus system time of all threads of the server, divided by the requests it completed; main thread is the part spent on the thread that runs JavaScript. RSS is the resident set at the end of a restart’s load, median over restarts.',

@@ -1,4 +1,4 @@
-import { plural } from '../../report/format.ts';
+import { fixed, milliseconds, plural } from '../../report/format.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
 import type { BenchResult } from '../result.ts';
 
@@ -10,4 +10,10 @@ export function rounds({ precision }: BenchResult): string {
 /** Files of older versions name none. */
 export function marginOf({ precision }: BenchResult): number {
   return precision.margin ?? defaultMargin;
+}
+
+/** `1 s`, or `1 s or 12 000 requests`: whichever takes longer. */
+export function warmUpText({ precision: { warmupMs, warmupRequests } }: BenchResult): string {
+  const time = milliseconds(warmupMs);
+  return warmupRequests ? `${time} or ${fixed(warmupRequests)} requests` : time;
 }

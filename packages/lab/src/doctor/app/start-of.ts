@@ -12,10 +12,14 @@ const takeNext =
   /^(-r|--require|--import|--loader|--experimental-loader|--env-file|-C|--conditions)$/;
 const built = /^(dist|build|lib|out)[\\/]/;
 
+/** Scripts that run scripts; a circle of them ends here. */
+const mostScripts = 5;
+
 /** The command as node is given it, where package.json says that; as it was typed otherwise. */
 export function nodeStart(
   typed: CommandLine | undefined,
   project: Project | undefined,
+  steps: number = mostScripts,
 ): CommandLine | undefined {
   const given =
     typed ?? (project?.start === undefined ? undefined : { command: project.start, env: {} });
@@ -23,7 +27,20 @@ export function nodeStart(
   const text = nodeCommandOf(given, project);
   if (text !== undefined) return parseCommand(text);
   const script = project && scriptOf(given.command, project);
-  return script === undefined ? given : parseCommand(project!.scripts[script]!);
+  const run = script === undefined ? undefined : lastCommand(project!.scripts[script]!);
+  if (run === undefined || steps === 0) return given;
+  return nodeStart({ ...run, env: { ...given.env, ...run.env } }, project, steps - 1);
+}
+
+/** What stays running of `npm run build && node . | pino-pretty`; undefined where it is not a command in plain words. */
+function lastCommand(script: string): CommandLine | undefined {
+  const last = script.split(/&&|;/).at(-1)!;
+  try {
+    // A digit is of the operator only as a word of its own before `<` or `>`.
+    return parseCommand(last.split(/(?:(?<=\s)\d)?[<>]|[|&]/, 1)[0]!);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The file that a command starts, as it was written: through its source map where it is compiled. */

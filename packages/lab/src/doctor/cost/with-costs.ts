@@ -38,16 +38,17 @@ export function withCosts(
   });
   const examined = examine(app);
   const found = examined.map((each): Candidate => {
-    const { finding, edits } = each;
+    const { finding, edits, preload } = each;
+    const change = { edits, ...(preload === undefined ? {} : { preload }) };
     const fn = functionAround(files, each);
     const samples = each.seen && samplesOf(tree, functions, each.seen, fn);
     if (samples !== undefined && samples > 0) {
-      return { finding: { ...finding, cost: costOf(samples), isOnMeasuredPath: true }, edits };
+      return { finding: { ...finding, cost: costOf(samples), isOnMeasuredPath: true }, ...change };
     }
     const isOn = isOnPath(each, fn, functions);
     return {
       finding: isOn === undefined ? finding : { ...finding, isOnMeasuredPath: isOn },
-      edits,
+      ...change,
     };
   });
   const known = new Set(

@@ -1,3 +1,6 @@
+import { isMeasuredRow, rowsOf } from '../../bench/report/rows.ts';
+import type { Interval } from '../../figures.ts';
+import { fixed } from '../../report/format.ts';
 import { code, escaped, heading, markdownOf, table, warningList } from '../../report/markdown.ts';
 import type { DoctorResult, Finding } from '../result.ts';
 import {
@@ -32,9 +35,34 @@ export function doctorMarkdown(result: DoctorResult): string {
     escaped(circumstances(result).join(' ')),
     rows.length === 0 ? 'Nothing that these rules look for was found.' : table(columns, rows),
     measured === undefined || rows.length === 0 ? undefined : costNote,
+    ladderTable(result),
     together === undefined ? undefined : escaped(together),
     ...findings.map(details),
   );
+}
+
+function ladderTable({ ladder }: DoctorResult): string | undefined {
+  if (ladder === undefined) return undefined;
+  const rows = rowsOf(ladder)
+    .filter(isMeasuredRow)
+    .filter(({ role }) => role !== 'control')
+    .map(({ name, role, variant: { cpuMicrosPerRequest, cpuRatio, rpsRatio } }) => [
+      code(name),
+      fixed(cpuMicrosPerRequest, 1),
+      role === 'base' ? '1' : times(cpuRatio),
+      role === 'base' ? '1' : times(rpsRatio),
+    ]);
+  const columns = [
+    'each on top of those above it',
+    { right: 'CPU µs' },
+    { right: '× less CPU' },
+    { right: '× requests/s' },
+  ];
+  return table(columns, rows);
+}
+
+function times({ value, low, high }: Interval): string {
+  return `${fixed(value, 2)} [${fixed(low, 2)}, ${fixed(high, 2)}]`;
 }
 
 function details(finding: Finding): string {

@@ -1,3 +1,6 @@
+import { figuresOf } from '../../bench/report/figures.ts';
+import { ladderSection } from '../../bench/report/ladder-table.ts';
+import { stepsSection } from '../../bench/report/steps-table.ts';
 import { commandHeader } from '../../report/command-header.ts';
 import { fixed } from '../../report/format.ts';
 import { markup, type Markup } from '../../report/markup.ts';
@@ -35,8 +38,16 @@ export function renderDoctorHtml(result: DoctorResult): string {
       [{ word: 'found', text: countText(result) }, ...proved, ...lead],
       facts,
     ),
-    sections: [findingsSection(result), methodSection(result)],
+    sections: [...ladderSections(result), findingsSection(result), methodSection(result)],
   });
+}
+
+/** The same as on the page of a ladder. */
+function ladderSections({ ladder }: DoctorResult): Section[] {
+  if (ladder === undefined) return [];
+  const figures = figuresOf(ladder);
+  const steps = stepsSection(figures);
+  return [ladderSection(ladder, figures), ...(steps === undefined ? [] : [steps])];
 }
 
 function findingsSection({ findings }: DoctorResult): Section {

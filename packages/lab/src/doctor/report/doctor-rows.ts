@@ -45,7 +45,7 @@ export function proofText({ word, cpu, rps, why }: Proof): string {
 
 export function togetherText({ together }: DoctorResult): string | undefined {
   if (together === undefined) return undefined;
-  const { changes, areFixed, ...proof } = together;
+  const { changes, areFixed, imports = [], ...proof } = together;
   const what = changes === 1 ? 'The change that gains' : `${changes} changes that gain, together`;
   const [they, them] = changes === 1 ? ['It is', 'it'] : ['They are', 'them'];
   const kept = areFixed
@@ -53,7 +53,11 @@ export function togetherText({ together }: DoctorResult): string | undefined {
     : proof.word === 'gains'
       ? ` --fix makes ${them} in your tree.`
       : '';
-  return `${what}: ${proofText(proof)}${kept}`;
+  const byHand =
+    imports.length > 0 && proof.word === 'gains'
+      ? ` Start it with ${imports.map((name) => `--import ${name}/register`).join(' ')} yourself.`
+      : '';
+  return `${what}: ${proofText(proof)}${kept}${byHand}`;
 }
 
 function times(interval: Interval): string {

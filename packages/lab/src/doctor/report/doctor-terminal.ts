@@ -1,3 +1,5 @@
+import { figuresOf } from '../../bench/report/figures.ts';
+import { type Canvas, cpuTable, rpsTable, stepTable } from '../../bench/report/terminal-tables.ts';
 import { cut, ends, tableWidth, widthOf, wrap } from '../../report/columns.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import { seconds } from '../../report/format.ts';
@@ -36,6 +38,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     ...result.findings.map((finding, index) => findingLines(finding, index + 1, width)),
     result.findings.length === 0 ? wrap('Nothing that these rules look for was found.', width) : [],
+    ...ladderBlocks(result, { width, colour: options.colour, glyphs }),
     [
       ...(together === undefined ? [] : wrap(together, width)),
       ...(isMeasured ? wrap(costNote, width) : []),
@@ -47,6 +50,18 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
     .join('\n');
+}
+
+/** The tables of a ladder, each a block. */
+function ladderBlocks({ ladder }: DoctorResult, canvas: Canvas): string[][] {
+  if (ladder === undefined) return [];
+  const figures = figuresOf(ladder);
+  return [
+    wrap(`LADDER   ${ladder.title}:`, canvas.width),
+    rpsTable(figures, canvas),
+    cpuTable(figures, canvas),
+    stepTable(figures, canvas),
+  ];
 }
 
 function findingLines(finding: Finding, number: number, width: number): string[] {
@@ -82,8 +97,8 @@ function diffLines(diff: string): string[] {
     .filter((line) => /^[-+]/.test(line) && !/^(---|\+\+\+) /.test(line) && line.trim().length > 1);
 }
 
-function nextCommand({ measured, title }: DoctorResult): string {
-  if (measured === undefined)
+function nextCommand({ measured, app: { started } }: DoctorResult): string {
+  if (measured === undefined || started === undefined)
     return 'redline doctor -- COMMAND, which measures what each of them costs';
-  return `redline try -- ${title.slice(0, title.lastIndexOf(`, ${measured.request}`))}`;
+  return `redline try ${started}`;
 }

@@ -5,19 +5,24 @@ import {
   isLiteral,
   isWrittenOut,
   listAt,
+  nameOf,
   type Node,
   propertyOf,
+  stringOf,
 } from '../syntax/node.ts';
+import type { Code } from '../syntax/files.ts';
+import type { Modules } from '../syntax/modules.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
 const requesting =
-  /^(https?\.(get|request)|axios(\.create|\.get|\.post|\.request)?|node-fetch|got(\.extend)?)$/;
+  /^(https?\.(get|request)|axios(\.create|\.get|\.post|\.request)?|node-fetch|undici\.(fetch|request)|got(\.(extend|get|post))?)$/;
 
 export const agentWithoutKeepAlive: Rule = {
   id: 'agent-without-keep-alive',
   title: 'outgoing requests that open a connection each',
   *look({ sources, modules }) {
+    const seen = new Set<Node>();
     for (const file of sources) {
       for (const call of file.calls()) {
         const origin = modules.originOf({ file, node: at(call, 'callee')! });
@@ -25,7 +30,8 @@ export const agentWithoutKeepAlive: Rule = {
         const isAgent = /^https?\.Agent$/.test(origin) && call.type === 'NewExpression';
         const options = argumentsOf(call);
         if (isAgent) {
-          const [given] = options;
+          const [written] = options;
+          const given = written && constantOf(file, written, modules);
           const setting = propertyOf(given, 'keepAlive');
           if (
             isLiteral(setting, false) ||
@@ -38,28 +44,73 @@ export const agentWithoutKeepAlive: Rule = {
               sure: 'certain',
               why: 'An Agent made without keepAlive closes each connection after one request; the global one of Node keeps them.',
               how: 'Set keepAlive to true.',
-              edits: [keepAlive(file, call, given, setting)],
+              ...(given === written ? { edits: [keepAlive(file, call, given, setting)] } : {}),
             };
           }
         } else if (requesting.test(origin)) {
-          const off = options
-            .map((each) => propertyOf(each, 'agent'))
-            .find((each) => isLiteral(each, false));
-          if (off === undefined) continue;
-          yield {
-            file,
-            start: off.start,
-            end: off.end,
-            sure: 'certain',
-            why: '"agent: false" opens a connection for this one request.',
-            how: 'Leave it out: the global agent of Node keeps connections.',
-            edits: [withoutProperty(file, off.parent!)],
-          };
+          const found = options
+            .flatMap((each) => objectsOf({ file, node: each }, modules))
+            .flatMap((each) => closing(each) ?? [])
+            .filter(({ value }) => !seen.has(value));
+          for (const { file: own, value, text } of found) {
+            seen.add(value);
+            yield {
+              file: own,
+              start: value.start,
+              end: value.end,
+              sure: 'certain',
+              why: `"${text}" opens a connection for this one request.`,
+              how: 'Leave it out: the global agent of Node keeps connections.',
+              edits: [withoutProperty(own, value.parent!)],
+            };
+          }
         }
       }
     }
   },
 };
+
+/** The object in a constant of this file that nothing is set in later; the expression itself otherwise. */
+function constantOf(file: SourceFile, node: Node, modules: Modules): Node {
+  if (node.type !== 'Identifier') return node;
+  const found = modules.valueOf({ file, node });
+  const name = nameOf(node)!;
+  const isChanged = file
+    .all('MemberExpression')
+    .some((each) => nameOf(at(each, 'object')) === name);
+  return found?.file === file && found.node.type === 'ObjectExpression' && !isChanged
+    ? found.node
+    : node;
+}
+
+/** The object that options are, through a name and what is spread into it. */
+function objectsOf(given: Code, modules: Modules): Code[] {
+  const object = modules.valueOf(given);
+  if (object?.node.type !== 'ObjectExpression') return [];
+  const spread = listAt(object.node, 'properties').flatMap((each) => {
+    const node = each.type === 'SpreadElement' ? at(each, 'argument') : undefined;
+    return node === undefined || node.type !== 'Identifier'
+      ? []
+      : objectsOf({ file: object.file, node }, modules);
+  });
+  return [object, ...spread];
+}
+
+/** `agent: false`, or a header that closes. */
+function closing({
+  file,
+  node,
+}: Code): { file: SourceFile; value: Node; text: string } | undefined {
+  const agent = propertyOf(node, 'agent');
+  if (isLiteral(agent, false)) return { file, value: agent!, text: 'agent: false' };
+  for (const header of listAt(propertyOf(node, 'headers'), 'properties')) {
+    const value = at(header, 'value');
+    const isConnection = /^connection$/i.test(nameOf(at(header, 'key')) ?? '');
+    if (isConnection && /^close$/i.test(stringOf(value) ?? ''))
+      return { file, value: value!, text: 'connection: close' };
+  }
+  return undefined;
+}
 
 function keepAlive(
   file: SourceFile,

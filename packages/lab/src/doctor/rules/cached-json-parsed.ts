@@ -8,16 +8,21 @@ import {
   nameOf,
   type Node,
 } from '../syntax/node.ts';
+import type { App } from '../app/app.ts';
+import type { Code } from '../syntax/files.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
+const mostCallers = 4;
+
 const stores =
-  /^(ioredis(\.Redis|\.Cluster)?|iovalkey(\.Redis)?|redis\.createClient|redis\.createCluster|keyv(\.Keyv)?)\(\)$/;
+  /^(ioredis(\.Redis|\.Cluster)?|iovalkey(\.Redis)?|redis\.(createClient|createCluster|RedisClientType|RedisClusterType)|keyv(\.Keyv)?)\(\)(\.(connect|on|once)\(\))*$/;
 
 export const cachedJsonParsed: Rule = {
   id: 'cached-json-parsed',
   title: 'cached JSON parsed only to be serialised again',
-  *look({ sources, modules, requests }) {
+  *look(app) {
+    const { sources, modules, requests } = app;
     for (const file of sources) {
       for (const call of file.all('CallExpression')) {
         const method = methodOf(call);
@@ -27,7 +32,7 @@ export const cachedJsonParsed: Rule = {
         const store = given && readFrom(file, given);
         const origin = store && modules.originOf({ file, node: methodOf(store)!.object });
         if (reach === undefined || origin === undefined || !stores.test(origin)) continue;
-        if (!isSent(file, call)) continue;
+        if (!isSent(app, { file, node: call }, mostCallers)) continue;
         yield {
           file,
           start: call.start,
@@ -56,26 +61,66 @@ function readFrom(file: SourceFile, given: Node): Node | undefined {
     : undefined;
 }
 
-/** Returned or handed to what sends a response, with nothing of it read. */
-function isSent(file: SourceFile, call: Node): boolean {
-  const { parent } = call;
-  if (parent?.type === 'ReturnStatement' || parent?.type === 'ArrowFunctionExpression') return true;
-  if (isCall(parent) && argumentsOf(parent).includes(call)) {
-    return /^(json|send|jsonp)$/.test(methodOf(parent)?.name ?? '');
+/** Returned by a handler or handed to what sends a response, with nothing of it read. */
+function isSent(app: App, { file, node }: Code, steps: number): boolean {
+  const value = whole(node);
+  const { parent } = value;
+  if (parent?.type === 'ReturnStatement' || parent?.type === 'ArrowFunctionExpression') {
+    return isSentByCallers(app, enclosingFunction(value), steps);
+  }
+  if (isCall(parent) && argumentsOf(parent).includes(value)) return sends(parent);
+  if (parent?.type === 'AssignmentExpression') {
+    // The body of Koa.
+    return nameOf(at(at(parent, 'left'), 'property')) === 'body';
   }
   if (parent?.type !== 'VariableDeclarator') return false;
   const name = nameOf(at(parent, 'id'));
-  const fn = enclosingFunction(call);
+  const fn = enclosingFunction(value);
   if (name === undefined || fn === undefined) return false;
   const uses = file
     .all('Identifier')
-    .filter((each) => nameOf(each) === name && each.start > call.end && each.end <= fn.end);
+    .filter((each) => nameOf(each) === name && each.start > value.end && each.end <= fn.end)
+    .filter(({ parent: user }) => user?.type !== 'IfStatement');
   return (
     uses.length > 0 &&
-    uses.every(
-      ({ parent: user }) =>
-        user?.type === 'ReturnStatement' ||
-        (isCall(user) && /^(json|send|jsonp)$/.test(methodOf(user)?.name ?? '')),
+    uses.every(({ parent: user }) =>
+      user?.type === 'ReturnStatement'
+        ? isSentByCallers(app, fn, steps)
+        : isCall(user) && sends(user),
     )
   );
+}
+
+/** Frameworks send what a handler returns; what another function returns is sent where all its callers do so. */
+function isSentByCallers(app: App, fn: Node | undefined, steps: number): boolean {
+  if (fn === undefined || steps === 0) return false;
+  if (app.requests.isEntry(fn)) return true;
+  const callers = app.sources.flatMap((file) =>
+    file
+      .all('CallExpression')
+      .filter((node) => app.modules.functionOf({ file, node: at(node, 'callee')! })?.node === fn)
+      .map((node) => ({ file, node })),
+  );
+  return callers.length > 0 && callers.every((each) => isSent(app, each, steps - 1));
+}
+
+function sends(call: Node): boolean {
+  return /^(json|send|jsonp)$/.test(methodOf(call)?.name ?? '');
+}
+
+/** The expression that has a value as one of its outcomes: `await x`, `hit ? x : undefined`. */
+function whole(node: Node): Node {
+  let value = node;
+  for (
+    let above = value.parent;
+    above !== undefined &&
+    /^(AwaitExpression|LogicalExpression|ConditionalExpression|ChainExpression|TS(As|NonNull|Satisfies)\w*)$/.test(
+      above.type,
+    ) &&
+    at(above, 'test') !== value;
+    above = value.parent
+  ) {
+    value = above;
+  }
+  return value;
 }

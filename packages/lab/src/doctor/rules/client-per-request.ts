@@ -6,6 +6,7 @@ import {
   methodOf,
   nameOf,
   type Node,
+  startWithDecorators,
   statementOf,
   topStatementOf,
   within,
@@ -101,11 +102,12 @@ function hoisted(file: SourceFile, call: Node): Edit[] | undefined {
     if (closes && nameOf(method!.object) === name) return undefined;
   }
   const top = topStatementOf(call);
+  const start = startWithDecorators(top);
   const line = file.textOf(statement);
   const afterLine = /^[^\S\n]*\n/.exec(file.text.slice(statement.end))?.[0].length ?? 0;
   const indent = /[^\S\n]*$/.exec(file.text.slice(0, statement.start))![0].length;
   return [
-    { file, start: top.start, end: top.start, text: `${line}\n\n` },
+    { file, start, end: start, text: `${line}\n\n` },
     { file, start: statement.start - indent, end: statement.end + afterLine, text: '' },
   ];
 }

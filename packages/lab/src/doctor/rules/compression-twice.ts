@@ -1,10 +1,10 @@
-import { argumentsOf, at, bare, isCall, methodOf, type Node, statementOf } from '../syntax/node.ts';
+import { argumentsOf, methodOf, type Node, statementOf, stringOf } from '../syntax/node.ts';
 import type { Edit } from '../edits.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
 const compressors =
-  /^(compression|koa-compress|@fastify\/compress|shrink-ray|express-compression)$/;
+  /^(compression|koa-compress|@fastify\/compress|fastify-compress|shrink-ray|express-compression)(\(\))?$/;
 
 export const compressionTwice: Rule = {
   id: 'compression-twice',
@@ -16,14 +16,18 @@ export const compressionTwice: Rule = {
         const method = methodOf(call);
         if (method === undefined || !/^(use|register)$/.test(method.name)) continue;
         const args = argumentsOf(call);
-        // Of two paths, each has its own.
         const [first] = args;
-        const given = args.length === 1 || method.name === 'register' ? first : undefined;
-        const inner = bare(given);
-        const node = isCall(inner) ? at(inner, 'callee') : inner;
-        const origin = node && modules.originOf({ file, node });
-        if (origin === undefined || !compressors.test(origin)) continue;
-        const owner = `${file.textOf(method.object)} ${origin} ${statementOf(call).parent?.start ?? 0}`;
+        const isPlugin = method.name === 'register';
+        const [origin] = (isPlugin ? args.slice(0, 1) : args).flatMap(
+          (node) => compressors.exec(modules.originOf({ file, node }) ?? '')?.[1] ?? [],
+        );
+        // In a branch of its own it may be the only one.
+        if (origin === undefined || call.parent?.type !== 'ExpressionStatement') continue;
+        // Of two paths, each has its own.
+        const path = isPlugin ? '' : (stringOf(first) ?? '');
+        const block = call.parent.parent;
+        if (!/^(Program|BlockStatement)$/.test(block?.type ?? '')) continue;
+        const owner = `${file.textOf(method.object)} ${origin} ${path} ${block!.start}`;
         if (!owners.has(owner)) {
           owners.set(owner, call);
           continue;
@@ -35,7 +39,9 @@ export const compressionTwice: Rule = {
           sure: 'certain',
           why: `${origin} is attached to ${file.textOf(method.object)} already: each response runs through it twice.`,
           how: 'Leave the second one out.',
-          edits: [withoutStatement(file, statementOf(call))],
+          ...(args.length === 1 || isPlugin
+            ? { edits: [withoutStatement(file, statementOf(call))] }
+            : {}),
           seen: { packages: [origin] },
         };
       }

@@ -1,7 +1,7 @@
-import { argumentsOf, at, isCall, isWrittenOut, bare, propertyOf } from '../syntax/node.ts';
+import { argumentsOf, at, isWrittenOut, bare, propertyOf } from '../syntax/node.ts';
 import type { Rule } from './rule.ts';
 
-const adapters = /^(@keyv\/(redis|valkey)|@keyv\/redis\.KeyvRedis|@keyv\/valkey\.KeyvValkey)$/;
+const adapters = /^(@keyv\/(redis|valkey)|@keyv\/redis\.KeyvRedis|@keyv\/valkey\.KeyvValkey)\(\)$/;
 
 export const keyvPrefixTwice: Rule = {
   id: 'keyv-prefix-twice',
@@ -12,15 +12,16 @@ export const keyvPrefixTwice: Rule = {
       for (const call of file.all('NewExpression')) {
         const origin = modules.originOf({ file, node: at(call, 'callee')! });
         if (origin !== 'keyv' && origin !== 'keyv.Keyv') continue;
-        const [options] = argumentsOf(call).map((each) => bare(each));
-        if (!isWrittenOut(options) || propertyOf(options, 'useKeyPrefix') !== undefined) continue;
-        const store = propertyOf(options, 'store');
-        const adapter =
-          store && isCall(store)
-            ? modules.originOf({ file, node: at(store, 'callee')! })
-            : undefined;
-        if (adapter === undefined || !adapters.test(adapter)) continue;
-        const start = options!.start + 1;
+        const [first, second] = argumentsOf(call).map((each) => bare(each));
+        const isAlone = first?.type === 'ObjectExpression';
+        const options = isAlone ? first : second;
+        if (options !== undefined && !isWrittenOut(options)) continue;
+        if (propertyOf(options, 'useKeyPrefix') !== undefined) continue;
+        const store = isAlone ? propertyOf(options, 'store') : first;
+        const adapter = store && modules.originOf({ file, node: store });
+        if (store === undefined || adapter === undefined || !adapters.test(adapter)) continue;
+        const start = options === undefined ? store.end : options.start + 1;
+        const text = options === undefined ? ', { useKeyPrefix: false }' : ' useKeyPrefix: false,';
         yield {
           file,
           start: call.start,
@@ -28,7 +29,7 @@ export const keyvPrefixTwice: Rule = {
           sure: 'likely',
           why: 'Keyv and its Redis adapter both write the namespace into each key, so that every key is longer than it has to be.',
           how: 'Set useKeyPrefix to false. What is cached under the longer keys is computed once more.',
-          edits: [{ file, start, end: start, text: ' useKeyPrefix: false,' }],
+          edits: [{ file, start, end: start, text }],
         };
       }
     }

@@ -1,4 +1,4 @@
-import { argumentsOf, at, bare, isCall, methodOf, stringOf } from '../syntax/node.ts';
+import { argumentsOf, at, methodOf, stringOf } from '../syntax/node.ts';
 import type { Rule } from './rule.ts';
 
 const packages = [
@@ -53,9 +53,7 @@ export const loggerAsMiddleware: Rule = {
         }
         if (methodOf(call)?.name !== 'use') continue;
         for (const given of argumentsOf(call)) {
-          const made = bare(given);
-          const from =
-            modules.originOf({ file, node: isCall(made) ? at(made, 'callee')! : given }) ?? '';
+          const from = modules.originOf({ file, node: given }) ?? '';
           const [, name] =
             /^(pino-http|morgan|express-pino-logger|koa-pino-logger|express-winston)(\.|\(|$)/.exec(
               from,

@@ -2,7 +2,6 @@ import {
   argumentsOf,
   at,
   bare,
-  isFunction,
   listAt,
   methodOf,
   nameOf,
@@ -15,40 +14,54 @@ import type { Rule } from './rule.ts';
 export const mapBeforeSlice: Rule = {
   id: 'map-before-slice',
   title: 'a list made in full, of which a page is shown',
-  *look({ sources, requests }) {
+  *look({ sources, modules, requests }) {
     for (const file of sources) {
       for (const call of file.all('CallExpression')) {
         const slice = methodOf(call);
-        const map = slice?.name === 'slice' ? methodOf(slice.object) : undefined;
-        if (slice === undefined || map?.name !== 'map' || argumentsOf(call).length === 0) continue;
-        const [callback] = argumentsOf(slice.object);
+        if (slice?.name !== 'slice' || argumentsOf(call).length === 0) continue;
+        const list = listOf(file, slice.object);
+        const map = list && methodOf(list);
+        if (list === undefined || map?.name !== 'map') continue;
+        const [callback] = argumentsOf(list);
+        const fn = callback && modules.functionOf({ file, node: callback });
         const reach = requests.reachOf(call);
-        if (callback === undefined || !looksAtOneOnly(callback) || reach === undefined) continue;
-        const mapped = file.text.slice(map.object.end, slice.object.end);
+        if (fn === undefined || !looksAtOneOnly(fn.node) || reach === undefined) continue;
+        const isChain = list === slice.object;
+        const mapped = file.text.slice(map.object.end, list.end);
         const sliced = file.text.slice(slice.object.end, call.end);
-        const isPure = !hasEffects(file, callback);
+        const isPure = !hasEffects(fn.file, fn.node);
         yield {
           file,
-          start: at(call, 'callee')!.end - 'slice'.length,
-          end: call.end,
+          start: isChain ? at(call, 'callee')!.end - 'slice'.length : list.start,
+          end: isChain ? call.end : list.end,
           sure: isPure ? reach : 'hint',
           why: 'Every item is mapped, and most of what that makes is discarded.',
           how: 'Slice first, then map.',
-          ...(isPure
+          ...(isPure && isChain
             ? { edits: [{ file, start: map.object.end, end: call.end, text: sliced + mapped }] }
             : {}),
-          seen: { itself: bare(callback)! },
+          ...(fn.file === file ? { seen: { itself: fn.node } } : {}),
         };
       }
     }
   },
 };
 
+/** What is sliced, also through a constant that is only sliced once. */
+function listOf(file: SourceFile, object: Node): Node | undefined {
+  if (object.type !== 'Identifier') return object;
+  const binding = file.scopes.find(nameOf(object)!, object);
+  if (binding?.kind !== 'variable' || binding.node.parent?.['kind'] !== 'const') return undefined;
+  const uses = file
+    .all('Identifier')
+    .filter((each) => nameOf(each) === binding.name && each !== binding.identifier)
+    .filter((each) => file.scopes.find(binding.name, each) === binding);
+  return uses.length === 1 ? bare(at(binding.node, 'init')) : undefined;
+}
+
 /** It does not ask for the index, or for the array. */
-function looksAtOneOnly(callback: Node): boolean {
-  const fn = bare(callback);
+function looksAtOneOnly(fn: Node): boolean {
   return (
-    isFunction(fn) &&
     listAt(fn, 'params').length === 1 &&
     ![...within(fn)].some((each) => nameOf(each) === 'arguments')
   );

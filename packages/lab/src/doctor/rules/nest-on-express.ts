@@ -1,17 +1,9 @@
 import type { App } from '../app/app.ts';
 import type { Edit } from '../edits.ts';
-import {
-  argumentsOf,
-  at,
-  bare,
-  listAt,
-  methodOf,
-  nameOf,
-  type Node,
-  stringOf,
-} from '../syntax/node.ts';
+import { argumentsOf, at, listAt, methodOf, nameOf, type Node, stringOf } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import { insertImport } from './insert-import.ts';
+import { pinoWithoutRoutes, routesEdit } from './pino-routes.ts';
 import type { Rule } from './rule.ts';
 
 export const nestOnExpress: Rule = {
@@ -23,11 +15,12 @@ export const nestOnExpress: Rule = {
         const origin = app.modules.originOf({ file, node: at(call, 'callee')! });
         if (origin !== '@nestjs/core.NestFactory.create') continue;
         const [module, second] = argumentsOf(call);
-        const isAdapter = second !== undefined && bare(second)?.type !== 'ObjectExpression';
+        const given = second && app.modules.valueOf({ file, node: second });
+        const isAdapter = second !== undefined && given?.node.type !== 'ObjectExpression';
         // Another adapter, or something that may be one.
         if (module === undefined || isAdapter) continue;
         const reasons = tiesToExpress(app);
-        const edits = reasons.length === 0 ? adapterEdits(app, file, module) : undefined;
+        const edits = reasons.length === 0 ? adapterEdits(app, file, call) : undefined;
         yield {
           file,
           start: call.start,
@@ -57,6 +50,11 @@ export const nestOnExpress: Rule = {
   },
 };
 
+const isApp = /^@nestjs\/(core\.NestFactory\.create|platform-express\.NestExpressApplication)\(\)$/;
+/** Methods of the app that are Express's. */
+const ofExpress =
+  /^(use|set|enable|disable|engine|setLocal|useStaticAssets|setBaseViewsDir|setViewEngine|useBodyParser)$/;
+
 /** What of the code only works on Express. */
 function tiesToExpress({ sources, modules }: App): string[] {
   const found = new Set<string>();
@@ -70,26 +68,36 @@ function tiesToExpress({ sources, modules }: App): string[] {
       )
         found.add(source);
       if (source === '@nestjs/platform-express') {
-        for (const specifier of listAt(each, 'specifiers'))
-          found.add(nameOf(at(specifier, 'imported')) ?? source);
+        for (const specifier of listAt(each, 'specifiers')) {
+          const name = nameOf(at(specifier, 'imported')) ?? source;
+          // The type of the app alone changes nothing that runs.
+          if (name !== 'NestExpressApplication') found.add(name);
+        }
       }
     }
     for (const call of file.all('CallExpression')) {
       const method = methodOf(call);
-      if (method?.name !== 'use') continue;
-      if (modules.originOf({ file, node: method.object }) === '@nestjs/core.NestFactory.create()')
-        found.add('app.use');
+      if (method === undefined || !ofExpress.test(method.name)) continue;
+      const origin = modules.originOf({ file, node: method.object }) ?? '';
+      if (isApp.test(origin)) found.add(`app.${method.name}`);
     }
   }
   return [...found];
 }
 
-function adapterEdits(app: App, file: SourceFile, module: Node): Edit[] | undefined {
-  if (!app.dependencies.has('@nestjs/platform-fastify')) return undefined;
+function adapterEdits(app: App, file: SourceFile, call: Node): Edit[] | undefined {
+  const [module] = argumentsOf(call) as [Node];
+  // The type of the app would be that of Express.
+  if (!app.dependencies.has('@nestjs/platform-fastify') || at(call, 'typeArguments'))
+    return undefined;
   const added = insertImport(file, 'FastifyAdapter', '@nestjs/platform-fastify');
+  // nestjs-pino would log no request any more.
+  const routes = pinoWithoutRoutes(app).map((each) => routesEdit(app, each));
+  if (routes.includes(undefined)) return undefined;
   return (
     added && [
       ...added,
+      ...routes.filter((each) => each !== undefined),
       { file, start: module.end, end: module.end, text: ', new FastifyAdapter()' },
     ]
   );

@@ -13,6 +13,9 @@ const servers: readonly [origin: RegExp, name: string][] = [
   [/^koa$/, 'Koa'],
   [/^http\.(createServer|Server)$/, 'This server'],
 ];
+const engine = '@redline/http';
+/** `npm start`, `pnpm run serve`. */
+const runScript = /\b(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)/g;
 /** `node` in a script, and what comes before it. */
 const nodeInScript = /(^|\s)node(?=\s+[^&|;\s])/;
 
@@ -40,7 +43,7 @@ export const nodeHttp: Rule = {
       sure: 'likely',
       why: `${name} stands on node:http, whose parser, headers and writes are JavaScript's work for each request.`,
       how: 'node --import @redline/http/register puts a native engine below it, without a change to the code; redline try measures that.',
-      ...(edits === undefined ? {} : { edits }),
+      ...(edits === undefined ? { preload: engine } : { edits }),
       seen: {
         packages: [
           'node:_http',
@@ -54,13 +57,10 @@ export const nodeHttp: Rule = {
   },
 };
 
-export function hasEngine({ sources, modules, start, project }: App): boolean {
-  const words = [
-    ...(start?.words ?? []),
-    start?.env['NODE_OPTIONS'] ?? '',
-    ...Object.values(project?.scripts ?? {}),
-  ];
-  if (words.some((each) => each.includes('@redline/http'))) return true;
+/** Whether the command that starts the app, or its code, puts the engine below it. */
+function hasEngine(app: App): boolean {
+  if (startTexts(app).some((each) => each.includes(engine))) return true;
+  const { sources, modules } = app;
   return sources.some(
     (file) =>
       [
@@ -75,6 +75,19 @@ export function hasEngine({ sources, modules, start, project }: App): boolean {
           ),
         ),
   );
+}
+
+/** The command with the scripts that it runs; every script where no command is known. */
+function startTexts({ start, project }: App): string[] {
+  const scripts = project?.scripts ?? {};
+  if (start === undefined) return Object.values(scripts);
+  const texts = new Set([start.words.join(' ')]);
+  for (const text of texts) {
+    for (const [, name = ''] of text.matchAll(runScript)) {
+      if (Object.hasOwn(scripts, name)) texts.add(scripts[name]!);
+    }
+  }
+  return [...texts, start.env['NODE_OPTIONS'] ?? ''];
 }
 
 function requires(file: SourceFile): (string | undefined)[] {
@@ -103,7 +116,7 @@ function scriptEdit({ packageJson, project, start }: App): Edit[] | undefined {
   if (packageJson === undefined || script === undefined || text === undefined) return undefined;
   // The command that was given may be another than the one the script starts.
   const isStarted = start?.words.every((word) => text.includes(word)) ?? true;
-  if (!isStarted || !nodeInScript.test(text)) return undefined;
+  if (!isStarted || text.includes(engine) || !nodeInScript.test(text)) return undefined;
   const changed = text.replace(nodeInScript, '$1node --import @redline/http/register');
   return [
     { file: packageJson, start: script.start, end: script.end, text: JSON.stringify(changed) },

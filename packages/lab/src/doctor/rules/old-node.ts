@@ -2,6 +2,18 @@ import { jsonAt } from '../app/read-app.ts';
 import { stringOf } from '../syntax/node.ts';
 import type { Rule, Sighting } from './rule.ts';
 
+/** Names of the lines that are maintained no more, as `lts/hydrogen`. */
+const oldLines: Readonly<Record<string, string>> = {
+  argon: '4',
+  boron: '6',
+  carbon: '8',
+  dubnium: '10',
+  erbium: '12',
+  fermium: '14',
+  gallium: '16',
+  hydrogen: '18',
+  iron: '20',
+};
 /** What is older gets no security fixes any more, and has the slower V8. */
 const oldestMaintained = 22;
 const current = 24;
@@ -29,10 +41,12 @@ export const oldNode: Rule = {
 interface Pinned {
   start: number;
   version: string;
+  /** What stands in the file, where that is a name of it. */
+  written?: string;
 }
 
-function sighting(file: Sighting['file'], { start, version }: Pinned): Sighting {
-  const end = start + version.length;
+function sighting(file: Sighting['file'], { start, version, written = version }: Pinned): Sighting {
+  const end = start + written.length;
   return {
     file,
     start,
@@ -50,18 +64,37 @@ function isOld({ version }: Pinned): boolean {
 
 function inVersionFile(name: string, text: string): Pinned | undefined {
   if (name !== '.nvmrc' && name !== '.node-version') return undefined;
+  const line = /^\s*(lts\/(\w+))\s*$/d.exec(text);
+  const version = oldLines[line?.[2] ?? ''];
+  if (version !== undefined) return { start: line!.indices![1]![0], version, written: line![1]! };
   const found = /^\s*v?(\d+(?:\.\d+)*)\s*$/d.exec(text);
   const pinned =
     found?.[1] === undefined ? undefined : { start: found.indices![1]![0], version: found[1] };
   return pinned && isOld(pinned) ? pinned : undefined;
 }
 
-/** The last stage is what runs. */
+/** The last stage is what runs: its image, or that of the stage it begins with. */
 function inDockerfile(text: string): Pinned | undefined {
-  const found = [...text.matchAll(/^FROM\s+(?:--\S+\s+)?(?:\S+\/)?node:(\d+(?:\.\d+)*)/dgim)].at(
-    -1,
-  );
+  const stages = [...text.matchAll(/^FROM\s+(?:--\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?/dgim)];
+  let stage = stages.at(-1);
+  for (let next = stage; next !== undefined;) {
+    stage = next;
+    const name = stage[1]!;
+    next = stages.find((each) => each[2] === name && each.index < stage!.index);
+  }
+  if (stage === undefined) return undefined;
+  const [imageStart] = stage.indices![1]!;
+  const image = /^(?:\S+\/)?(?:node:|nodejs)(\d+(?:\.\d+)*|\$\{?(\w+)[^\s-]*)/d.exec(stage[1]!);
+  if (image?.[1] === undefined) return undefined;
   const pinned =
-    found?.[1] === undefined ? undefined : { start: found.indices![1]![0], version: found[1] };
+    image[2] === undefined
+      ? { start: imageStart + image.indices![1]![0], version: image[1] }
+      : argumentIn(text, image[2]);
   return pinned && isOld(pinned) ? pinned : undefined;
+}
+
+/** `ARG NODE_VERSION=18`, as it is without --build-arg. */
+function argumentIn(text: string, name: string): Pinned | undefined {
+  const found = new RegExp(`^ARG\\s+${name}=["']?(\\d+(?:\\.\\d+)*)`, 'dim').exec(text);
+  return found?.[1] === undefined ? undefined : { start: found.indices![1]![0], version: found[1] };
 }

@@ -1,4 +1,15 @@
-import { around, at, isFunction, propertyOf, stringOf } from '../syntax/node.ts';
+import type { Modules } from '../syntax/modules.ts';
+import {
+  ancestors,
+  around,
+  at,
+  isFunction,
+  nameOf,
+  type Node,
+  propertyOf,
+  stringOf,
+} from '../syntax/node.ts';
+import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
 /** What takes pino's options, its plugins and frameworks included. */
@@ -15,17 +26,7 @@ export const prettyInProduction: Rule = {
         const property = literal.parent;
         if (property?.type !== 'Property' || propertyOf(property.parent, 'target') === undefined)
           continue;
-        // Whoever asks for an environment means it for development.
-        const isChosen = around(
-          literal,
-          ({ type }) =>
-            type === 'ConditionalExpression' ||
-            type === 'LogicalExpression' ||
-            type === 'IfStatement',
-        );
-        const call = around(literal, (above) => above.type === 'CallExpression');
-        if (isChosen !== undefined || call === undefined) continue;
-        if (!takers.test(modules.originOf({ file, node: at(call, 'callee')! }) ?? '')) continue;
+        if (isChosen(literal) || !isTaken(file, literal, modules)) continue;
         yield {
           file,
           start: literal.start,
@@ -39,12 +40,7 @@ export const prettyInProduction: Rule = {
       for (const call of file.all('CallExpression')) {
         const origin = modules.originOf({ file, node: at(call, 'callee')! });
         if (origin !== 'pino-pretty') continue;
-        const chosen = around(
-          call,
-          (above) =>
-            /^(Conditional|Logical)Expression$|^IfStatement$/.test(above.type) || isFunction(above),
-        );
-        if (chosen !== undefined) continue;
+        if (isChosen(call) || around(call, isFunction) !== undefined) continue;
         yield {
           file,
           start: call.start,
@@ -58,3 +54,36 @@ export const prettyInProduction: Rule = {
     }
   },
 };
+
+/** Whoever asks for an environment, or names it, means it for development. */
+function isChosen(node: Node): boolean {
+  for (const above of ancestors(node)) {
+    if (/^((Conditional|Logical)Expression|IfStatement|SwitchCase)$/.test(above.type)) return true;
+    const name = nameOf(at(above, 'key')) ?? nameOf(at(above, 'id'));
+    if (name !== undefined && /dev|debug|local|test|pretty/i.test(name)) return true;
+  }
+  return false;
+}
+
+/** Whether it is part of what a logger is given, also through a constant. */
+function isTaken(file: SourceFile, node: Node, modules: Modules): boolean {
+  const above = around(
+    node,
+    ({ type }) => type === 'CallExpression' || type === 'VariableDeclarator',
+  );
+  if (above?.type === 'CallExpression')
+    return takers.test(modules.originOf({ file, node: at(above, 'callee')! }) ?? '');
+  const id = at(above, 'id');
+  const binding = id?.type === 'Identifier' ? file.scopes.find(nameOf(id)!, id) : undefined;
+  if (binding === undefined) return false;
+  return file
+    .all('Identifier')
+    .filter((each) => nameOf(each) === binding.name && each !== binding.identifier)
+    .some(
+      (each) =>
+        each.parent?.type !== 'MemberExpression' &&
+        file.scopes.find(binding.name, each) === binding &&
+        !isChosen(each) &&
+        isTaken(file, each, modules),
+    );
+}

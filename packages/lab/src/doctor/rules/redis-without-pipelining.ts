@@ -5,11 +5,13 @@ import {
   bare,
   isLiteral,
   isWrittenOut,
+  listAt,
   methodOf,
   nameOf,
   type Node,
   propertyOf,
 } from '../syntax/node.ts';
+import type { Code } from '../syntax/files.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { App } from '../app/app.ts';
 import type { Rule } from './rule.ts';
@@ -30,7 +32,7 @@ export const redisWithoutPipelining: Rule = {
           .find((each) => each?.type === 'ObjectExpression');
         if (propertyOf(options, 'enableAutoPipelining') !== undefined) continue;
         // What is not written here may set it; a connection of BullMQ or a subscriber has no commands that travel together.
-        if (options !== undefined && !isWrittenOut(options)) continue;
+        if (options !== undefined && !knowsAll(app, { file, node: options })) continue;
         const passed = args
           .map((each) => bare(each))
           .find((each) => each?.type === 'Identifier' && isOptions(each));
@@ -51,6 +53,18 @@ export const redisWithoutPipelining: Rule = {
     }
   },
 };
+
+/** Whether every key of the options can be seen, those that are spread into them included, and none of them sets it. */
+function knowsAll({ modules }: App, { file, node }: Code): boolean {
+  if (propertyOf(node, 'enableAutoPipelining') !== undefined) return false;
+  return listAt(node, 'properties').every((each) => {
+    if (each.type !== 'SpreadElement') return each['computed'] !== true;
+    const spread = modules.valueOf({ file, node: at(each, 'argument')! });
+    return spread?.node.type === 'ObjectExpression' && isWrittenOut(spread.node)
+      ? propertyOf(spread.node, 'enableAutoPipelining') === undefined
+      : false;
+  });
+}
 
 function isOptions(node: Node): boolean {
   return /opt|conf|setting/i.test(nameOf(node) ?? '');

@@ -1,5 +1,6 @@
 import type { Sure } from '../result.ts';
 import type { App } from '../app/app.ts';
+import type { Preload } from '../../try/packages.ts';
 import type { Edit } from '../edits.ts';
 import type { Node } from '../syntax/node.ts';
 
@@ -17,6 +18,8 @@ export interface Sighting {
   how: string;
   /** The change itself, where it can be written without knowing more than the code shows. */
   edits?: Edit[];
+  /** The package whose import before the app is the change, where the command decides that and no file does. */
+  preload?: Preload['name'];
   /** Where a profile shows it. */
   seen?: Seen;
 }

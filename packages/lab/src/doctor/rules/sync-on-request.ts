@@ -60,12 +60,8 @@ function blockingCall(
   file: SourceFile,
   call: Node,
 ): { module: string; name: string } | undefined {
+  if (call.type !== 'CallExpression') return undefined;
   const callee = at(call, 'callee')!;
-  const written = nameOf(callee) ?? methodOf(call)?.name ?? '';
-  if (call.type !== 'CallExpression' || !/sync/i.test(written + file.textOf(callee))) {
-    // A binding may have another name; nobody names one that blocks without saying so.
-    return undefined;
-  }
   const origin = app.modules.originOf({ file, node: callee });
   const [, module, name] = /^((?:@[^/]+\/)?[^.]+)\.(.+)$/.exec(origin ?? '') ?? [];
   if (module === undefined || name === undefined || !Object.hasOwn(blocking, module))
@@ -129,7 +125,7 @@ function asynchronous(
   if (module === 'fs' && isAwaitable) {
     if (object !== undefined && app.modules.originOf({ file, node: object }) === 'fs') {
       target = `${file.textOf(object)}.promises.${short}`;
-    } else if (object === undefined) {
+    } else if (object === undefined && nameOf(callee) === name) {
       target = short;
       added = insertImport(file, short, 'node:fs/promises');
     }

@@ -20,6 +20,12 @@ import type { SourceFile } from './source-file.ts';
 
 /** Chains of names are short; a circle of them ends here. */
 const mostSteps = 12;
+/** What is there without an import, under the name of what it is also a part of. */
+const globals: ReadonlyMap<string, string> = new Map([
+  ['console', 'console'],
+  ['fetch', 'undici.fetch'],
+]);
+
 /** What the names of an app stand for, across its files, as far as the code alone tells. */
 export class Modules {
   readonly #files: Files;
@@ -54,7 +60,8 @@ export class Modules {
       case 'TSTypeReference': {
         if (value.type === 'TSTypeReference') return next(at(value, 'typeName'));
         const binding = file.scopes.find(nameOf(value)!, value);
-        return binding && this.#originOfBinding({ file, binding }, steps - 1);
+        if (binding === undefined) return globals.get(nameOf(value)!);
+        return this.#originOfBinding({ file, binding }, steps - 1);
       }
       case 'TSQualifiedName': {
         const left = next(at(value, 'left'));
@@ -98,6 +105,16 @@ export class Modules {
     if (declared === undefined) return undefined;
     if (isFunction(declared.node)) return declared;
     return declared.node === value ? undefined : this.functionOf(declared, steps - 1);
+  }
+
+  /** The expression that a name or a path of names was given: an object, a call. */
+  valueOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+    const value = bare(node);
+    if (value === undefined || steps === 0) return undefined;
+    if (value.type !== 'Identifier' && value.type !== 'MemberExpression')
+      return { file, node: value };
+    const declared = this.#declarationOf({ file, node: value }, steps - 1);
+    return declared && declared.node !== value ? this.valueOf(declared, steps - 1) : undefined;
   }
 
   /** The class of the app that an expression or a type names. */
@@ -297,26 +314,45 @@ export class Modules {
     const name = nameOf(at(node, 'property'))!;
     const owner =
       this.instanceOf({ file, node: object }, steps) ?? this.classOf({ file, node: object }, steps);
-    if (owner !== undefined) {
-      const method = listAt(at(owner.node, 'body'), 'body').find(
-        (each) => nameOf(at(each, 'key')) === name,
-      );
-      const value = at(method, 'value');
-      return value && { file: owner.file, node: value };
-    }
-    if (object.type !== 'Identifier') return undefined;
-    const binding = file.scopes.find(nameOf(object)!, object);
+    if (owner !== undefined) return this.#methodOfClass(owner, name, steps);
+    return (
+      this.#exportOfModule({ file, node: object }, name, steps) ??
+      this.#propertyOfValue({ file, node: object }, name, steps)
+    );
+  }
+
+  /** Its own, or that of what it extends. */
+  #methodOfClass({ file, node }: Code, name: string, steps: number): Code | undefined {
+    if (steps === 0) return undefined;
+    const method = listAt(at(node, 'body'), 'body').find(
+      (each) => nameOf(at(each, 'key')) === name,
+    );
+    const value = at(method, 'value');
+    if (value !== undefined) return { file, node: value };
+    const parent = at(node, 'superClass');
+    const base = parent && this.classOf({ file, node: parent }, steps - 1);
+    return base && this.#methodOfClass(base, name, steps - 1);
+  }
+
+  /** `db.list` where `db` is a whole module of the app. */
+  #exportOfModule({ file, node }: Code, name: string, steps: number): Code | undefined {
+    const binding = node.type === 'Identifier' ? file.scopes.find(nameOf(node)!, node) : undefined;
     if (binding === undefined) return undefined;
     const other =
       binding.kind === 'import'
         ? this.#files.fileOf(file, importOf(binding).specifier)
         : this.#files.requiredFile({ file, node: at(binding.node, 'init') ?? binding.node });
-    if (other !== undefined) {
-      const found = this.#files.exportOf(other, name, steps);
-      return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
-    }
-    const value = propertyOf(bare(at(binding.node, 'init')), name);
-    return value && { file, node: value };
+    // A module in CommonJS is its default export; a name of its own is not the module.
+    const isNamed = binding.node.type === 'ImportSpecifier';
+    const found = other && !isNamed ? this.#files.exportOf(other, name, steps) : undefined;
+    return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
+  }
+
+  /** `mailer.send` where `mailer` is an object that is written out. */
+  #propertyOfValue(object: Code, name: string, steps: number): Code | undefined {
+    const owner = this.valueOf(object, steps - 1);
+    const value = owner && propertyOf(owner.node, name);
+    return value && { file: owner.file, node: value };
   }
 }
 

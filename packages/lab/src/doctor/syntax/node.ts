@@ -168,6 +168,14 @@ export function statementOf(node: Node): Node {
   return statement;
 }
 
+/** Where a statement begins: the decorators of a class stand before it, also before its export. */
+export function startWithDecorators(statement: Node): number {
+  const decorators = [statement, at(statement, 'declaration')].flatMap((each) =>
+    listAt(each, 'decorators'),
+  );
+  return Math.min(statement.start, ...decorators.map(({ start }) => start));
+}
+
 /** The outermost statement: what stands at the top level of the file. */
 export function topStatementOf(node: Node): Node {
   let statement = node;

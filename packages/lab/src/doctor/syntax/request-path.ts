@@ -17,6 +17,7 @@ import {
 } from './node.ts';
 import type { Code } from './files.ts';
 import { type Modules, returnedBy } from './modules.ts';
+import { resolversIn } from './resolvers.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** How surely requests reach a function: a framework is given it by name, or it looks like one that is. */
@@ -39,10 +40,14 @@ const verbs = new Set([
   'use',
   'route',
 ]);
+/** `router.route('/users').get(list)`: what a route returns is one more place for routes. */
+const chained =
+  /(\.(route|all|any|get|post|put|patch|delete|del|head|options|use|register|prefix|basePath)\(\))+$/;
 /** Hooks of Fastify that run as the app starts or ends. */
 const startHooks = new Set(['onReady', 'onListen', 'onClose', 'preClose', 'onRegister', 'onRoute']);
 const servers = /^(https?|http2)\.(createServer|createSecureServer|Server)$/;
-const nestRoutes = /^(Get|Post|Put|Patch|Delete|Head|Options|All|Sse|Query|Mutation|ResolveField)$/;
+const nestRoutes =
+  /^(Get|Post|Put|Patch|Delete|Head|Options|All|Sse|Query|Mutation|Subscription|ResolveField|FieldResolver|MessagePattern|SubscribeMessage|GrpcMethod)$/;
 /** Methods that Nest calls for each request, by what a class is there for. */
 const nestParts = /^(canActivate|intercept|transform|use|catch)$/;
 const nestRoles = /^(CanActivate|NestInterceptor|PipeTransform|NestMiddleware|ExceptionFilter)$/;
@@ -57,6 +62,8 @@ const functionTypes = [
 export class RequestPath {
   readonly #modules: Modules;
   readonly #reached = new Map<Node, Reach>();
+  /** What frameworks call, as opposed to what that calls. */
+  readonly #entries: ReadonlySet<Node>;
   /** Functions whose every mention inside them is on the path as well. */
   readonly #queue: { code: Code; reach: Reach }[] = [];
 
@@ -74,9 +81,14 @@ export class RequestPath {
         if (observed.has(fn)) this.#add({ file, node: fn }, 'likely');
       }
     }
+    this.#entries = new Set(this.#reached.keys());
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       this.#follow(next.code, next.reach);
     }
+  }
+
+  isEntry(fn: Node): boolean {
+    return this.#entries.has(fn);
   }
 
   /** Undefined for what runs as the app starts, or where no request is seen to lead. */
@@ -103,6 +115,7 @@ export class RequestPath {
     )) {
       if (looksLikeHandler(fn)) this.#add({ file, node: fn }, 'likely');
     }
+    for (const each of resolversIn(file, this.#modules)) this.#addHandlers(each, 'likely');
   }
 
   #entriesOfCall({ file, node }: Code): void {
@@ -120,7 +133,7 @@ export class RequestPath {
       return this.#addHandlers({ file, node: args[1] ?? node }, 'certain');
     }
     const owner = this.#modules.originOf({ file, node: object });
-    const isFramework = owner !== undefined && frameworks.test(owner);
+    const isFramework = owner !== undefined && frameworks.test(owner.replace(chained, ''));
     if (name === 'addHook' && !startHooks.has(stringOf(args[0]) ?? '')) {
       return this.#addHandlers({ file, node: args[1] ?? node }, isFramework ? 'certain' : 'likely');
     }
@@ -231,10 +244,11 @@ function looksLikeHandler(fn: Node): boolean {
   );
 }
 
-/** The names of the decorators of a class or a member. */
+/** The names of the decorators of a class or a member; of `@nest.Get()` it is the last one. */
 export function decoratorsOf(node: Node): string[] {
   return listAt(node, 'decorators').flatMap((each) => {
     const expression = at(each, 'expression');
-    return nameOf(isCall(expression) ? at(expression, 'callee') : expression) ?? [];
+    const name = isCall(expression) ? at(expression, 'callee') : expression;
+    return nameOf(name?.type === 'MemberExpression' ? at(name, 'property') : name) ?? [];
   });
 }

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { followEvents, watchEvents } from './request-events.ts';
 import { isInert, type StairsState, unwound, type WatchedResponse } from './state.ts';
 import { whole } from './protocol.ts';
 
@@ -27,6 +28,7 @@ export function watchHttp(state: StairsState, onListening: () => void): void {
     (end as Method).call(response);
   };
   makeInert(http.ServerResponse.prototype as never, state);
+  watchEvents(state);
   for (const { prototype } of [http.Server, https.Server])
     watchServer(prototype, state, onListening);
 }
@@ -52,6 +54,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
     if (event === 'request') {
       const [request, response] = args as [IncomingMessage, WatchedResponse];
       response[isInert] = false;
+      if (keepsContext) followEvents(request, response);
       state.requests++;
       if (state.k <= first) {
         state.current = response;

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { relative } from 'node:path';
+import { callbacksFile } from './adapters/callbacks.ts';
 import type { StageKind, Trace, TraceEntry } from './protocol.ts';
+import { eventsFile } from './request-events.ts';
 import type { StairsState } from './state.ts';
 import type { FunctionFacts } from './transform.ts';
 
@@ -11,6 +13,9 @@ type Caller = Pick<
 
 /** Stacks are looked at this often for one function of one request; more would tell nothing new. */
 const looksPerFunction = 8;
+
+/** They only pass on what is thrown. */
+const passing = new Set([eventsFile, callbacksFile]);
 
 /** Phase `trace`: writes down what a request enters, in order. */
 export class Recorder {
@@ -107,7 +112,7 @@ export class Recorder {
         break;
       }
       // Built-ins in between, as in items.map(price), belong to their caller.
-      if (file === undefined) continue;
+      if (file === undefined || passing.has(file)) continue;
       const isOurs = this.#isOwn(site);
       if (isNearest) {
         caller.isWrapped = isOurs;

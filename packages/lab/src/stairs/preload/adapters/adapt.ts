@@ -1,4 +1,5 @@
 import type { StairsState } from '../state.ts';
+import { adaptCallbacks } from './callbacks.ts';
 import { adaptExpress, adaptFinalHandler } from './express.ts';
 import { watchFastify } from './fastify.ts';
 import { adaptKoa } from './koa.ts';
@@ -8,6 +9,7 @@ import { nestAdapters } from './nest.ts';
 export function adapt(state: StairsState): void {
   Object.assign(state, {
     adapters: {
+      callbacks: adaptCallbacks(state),
       express: adaptExpress(state),
       finalHandler: adaptFinalHandler(state),
       koa: adaptKoa(state),

@@ -6,7 +6,7 @@ interface Patch {
   apply: (source: string) => string;
 }
 
-/** The files of frameworks where handlers are taken in, and the adapter that is called there. */
+/** The files where frameworks take handlers in and database clients take callbacks, and the adapter that is called there. */
 const patches: [ending: RegExp, framework: string | undefined, call: string, assigned?: string][] =
   [
     [
@@ -27,6 +27,8 @@ const patches: [ending: RegExp, framework: string | undefined, call: string, ass
       'finalHandler(module.exports)',
       'module.exports=',
     ],
+    [/[\\/]pg[\\/]lib[\\/]client\.js$/, undefined, "callbacks(module.exports,['query'])"],
+    [/[\\/]pg-pool[\\/]index\.js$/, undefined, "callbacks(module.exports,['connect','query'])"],
     [/[\\/]koa[\\/]lib[\\/]application\.js$/, 'Koa', 'koa(module.exports)'],
     ...(
       [

@@ -1,0 +1,67 @@
+import type { BenchResult } from '../../bench/result.ts';
+import { PhaseLine } from '../../report/phase-line.ts';
+import type { Tree } from '../../trees/trees.ts';
+import { wordOf } from '../../try/verdict.ts';
+import type { Candidate } from '../examine.ts';
+import { change, check, compare, variantIn, type Where } from './changed-tree.ts';
+
+/** What the rungs are called: by their rule, with the line where it was found more than once. */
+export function rungNames(kept: readonly Candidate[]): string[] {
+  const named = kept.map(({ finding: { rule, line } }) => ({ rule, line }));
+  return named.map(({ rule, line }, index) => {
+    const same = named.filter((each) => each.rule === rule);
+    const isOne = same.length === 1;
+    const isOneLine = same.filter((each) => each.line === line).length === 1;
+    return `+ ${rule}${isOne ? '' : isOneLine ? `:${line}` : `:${line} #${index + 1}`}`;
+  });
+}
+
+/**
+ * The app as it is, and each change on top of those before it, in one run: the last rung has them all.
+ * @throws {LabError} where a rung cannot be built, fails the tests, or responds otherwise
+ */
+export async function measureLadder(
+  kept: readonly Candidate[],
+  where: Where,
+): Promise<BenchResult> {
+  const { trees, options } = where;
+  const names = rungNames(kept);
+  const restores: (() => void)[] = [];
+  try {
+    const rungs: { tree: Tree; candidates: readonly Candidate[] }[] = [];
+    for (const [index, name] of names.entries()) {
+      const candidates = kept.slice(0, index + 1);
+      const isLast = candidates.length === kept.length;
+      const tree = isLast ? trees.present : await treeOf(index + 1, where);
+      restores.push(change(candidates, tree, where));
+      await check(`rung ${index + 1} of ${kept.length}, ${name}`, tree, where);
+      rungs.push({ tree, candidates });
+    }
+    const changed = rungs.map(({ tree, candidates }, index) => ({
+      ...variantIn(tree, names[index]!, candidates, where),
+      note: placeOf(kept[index]!),
+    }));
+    // Each is compared with the one below it as well, so each gets its time.
+    const seconds = options.secondsEach * kept.length;
+    const measured = (): Promise<BenchResult> =>
+      compare('ladder', 'Each change that gains, on top of those before it', {
+        changed,
+        seconds,
+        where,
+      });
+    const ladder = await measured();
+    // One run in twenty finds the app different from itself by chance.
+    return wordOf(ladder, names.at(-1)) === 'withheld' ? await measured() : ladder;
+  } finally {
+    for (const restore of restores) restore();
+  }
+}
+
+async function treeOf(number: number, { trees }: Where): Promise<Tree> {
+  using line = new PhaseLine('prove');
+  return await trees.add(`rung-${number}`, (text) => line.show(text));
+}
+
+function placeOf({ finding: { file, line } }: Candidate): string {
+  return `${file}:${line}`;
+}

@@ -1,0 +1,34 @@
+import type { App } from '../app/app.ts';
+import type { Edit } from '../edits.ts';
+import { argumentsOf, at, isWrittenOut, propertyOf } from '../syntax/node.ts';
+import type { Code } from '../syntax/files.ts';
+
+/** From here on the default route of nestjs-pino matches nothing on Fastify. */
+const fromNest = 12;
+const setUp = /^nestjs-pino\.LoggerModule\.forRoot(Async)?$/;
+
+/** Where nestjs-pino is set up without routes of its own; nothing where its default matches on Fastify too. */
+export function pinoWithoutRoutes({ sources, modules, majorOf }: App): Code[] {
+  if ((majorOf('@nestjs/core') ?? 0) < fromNest) return [];
+  return sources.flatMap((file) =>
+    file
+      .all('CallExpression')
+      .filter((call) => setUp.test(modules.originOf({ file, node: at(call, 'callee')! }) ?? ''))
+      .filter((call) => propertyOf(argumentsOf(call)[0], 'forRoutes') === undefined)
+      .map((node) => ({ file, node })),
+  );
+}
+
+/** The edit that names all routes; undefined where the options are not written out, or are made by a factory. */
+export function routesEdit({ modules }: App, { file, node: call }: Code): Edit | undefined {
+  const [options] = argumentsOf(call);
+  const origin = modules.originOf({ file, node: at(call, 'callee')! }) ?? '';
+  if (origin.endsWith('Async') || (options !== undefined && !isWrittenOut(options)))
+    return undefined;
+  const inner = "forRoutes: ['{*path}']";
+  if (options === undefined)
+    return { file, start: call.end - 1, end: call.end - 1, text: `{ ${inner} }` };
+  const start = options.start + 1;
+  const hasOthers = (options['properties'] as unknown[]).length > 0;
+  return { file, start, end: start, text: hasOthers ? ` ${inner},` : ` ${inner} ` };
+}

@@ -19,6 +19,7 @@ Proofs     ${proofs.join(', ')}
 A scenario takes every option of \`redline bench\`. Long ones:
   arena         8 minutes; 2 with --quick
   defer         2 hours; 20 minutes with --quick
+  defer-grid    all 18 cells of its grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
   http          50 minutes; 6 with --quick --restarts 1
   frameworks    17 minutes; 5 with --quick
   cached-peers  the first run downloads and builds what it compares with
@@ -26,6 +27,11 @@ A scenario takes every option of \`redline bench\`. Long ones:
                 3 minutes with --only ${syncVariants.join(',')}
   verdicts      10 minutes
   ci-verdicts   5 minutes a run; --minutes bounds all
+  verdicts-real 3 minutes a run; --minutes bounds all, --load 0.3 takes 30 % of a core meanwhile
+  ladder-real   5 minutes a run; --minutes and --load as above
+  nest-tax      6 minutes
+  stairs-async  a minute a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
+                need PostgreSQL and are installed by the first run
   logger        7 minutes
   logger-loss   6 minutes
 `;

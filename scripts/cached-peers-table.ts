@@ -23,8 +23,8 @@ const names: Record<string, string> = {
   'go-redis': 'Go, go-redis, slog',
   rueidis: 'Go, rueidis with its cache in the process, slog',
   bun: 'Bun with its Redis client',
-  'redline-memory': 'Fastify on the engine, `tieredStore`',
-  'redline-redis': 'Fastify on the engine, `redisStore`',
+  'redline-memory': "Fastify on the engine, `at: 'hook'`, `tieredStore`",
+  'redline-redis': "Fastify on the engine, `at: 'hook'`, `redisStore`",
   'fastify-ioredis': 'Fastify on `node:http`, ioredis',
 };
 

@@ -6,12 +6,16 @@ import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@
 import { byHandTable } from './by-hand-table.ts';
 import { cacheHitTable } from './cache-hit-table.ts';
 import { cachedPeersTables } from './cached-peers-table.ts';
+import { engineCostsTable } from './engine-costs-table.ts';
 import { httpTables } from './http-tables.ts';
+import { checkedNodesTable } from './checked-nodes-table.ts';
 import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
-import { deferGrid, deferShort, deferSummary, measuredSinks } from './defer-tables.ts';
+import { deferGrid, measuredSinks } from './defer-grid-tables.ts';
+import { deferShort, deferSummary } from './defer-tables.ts';
 import { counts, sinks } from './defer-words.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { loggerTables } from './logger-table.ts';
+import type { GridResult } from '../benchmarks/defer-grid/grid-result.ts';
 import type { LoggerLoss } from '../benchmarks/proofs/logger-loss.ts';
 import { headline } from './headline.ts';
 import { lintFixText } from './lint-fix-table.ts';
@@ -21,6 +25,7 @@ import { ruleIndex, ruleIndexFile } from './rule-index.ts';
 import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
 import { table } from './markdown-table.ts';
+import { nestTaxTable } from './nest-tax-table.ts';
 import { tryScreen } from './try-screen.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -54,11 +59,17 @@ const cacheHit = readResult('cache-hit');
 if (cacheHit !== undefined) {
   replaceBlock('packages/response-cache/README.md', 'cache-hit', cacheHitTable(cacheHit));
 }
+replaceBlock('packages/http/README.md', 'checked', checkedNodesTable());
+const nestTax = readResult('nest-tax');
+if (nestTax !== undefined) {
+  replaceBlock('docs/guide/json-cache.md', 'nest-tax', nestTaxTable(nestTax));
+}
 // Measured on its own, half an hour long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const spawn: BenchResult = readJson('benchmarks/results/spawn.json');
   const sync = readResult('spawn-sync') ?? spawn;
-  const tables = spawnTables(spawn, sync, readJson('benchmarks/article-spawn.json'));
+  const close = ['spawn-echo', 'spawn-resident'].flatMap((name) => readResult(name) ?? []);
+  const tables = spawnTables(spawn, { sync, close }, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
 }
@@ -73,6 +84,10 @@ const cachedPeers = ['cached-peers', 'cached-peers-runtimes'].flatMap(
 if (cachedPeers.length > 0) {
   replaceBlock('packages/response-cache/README.md', 'cached-peers', cachedPeersTables(cachedPeers));
 }
+const engineCosts = readResult('engine-costs');
+if (engineCosts !== undefined) {
+  replaceBlock('docs/design/http.md', 'engine-costs', engineCostsTable(engineCosts));
+}
 const frameworks = readResult('frameworks');
 if (frameworks !== undefined) {
   replaceBlock('packages/http/README.md', 'frameworks', frameworksTables(frameworks));
@@ -83,13 +98,21 @@ if (logger !== undefined) {
   const loss: LoggerLoss = readJson('benchmarks/results/logger-loss.json');
   replaceBlock('docs/guide/logger.md', 'bench', loggerTables(logger, loss));
 }
-// The same: a quarter of an hour.
-if (existsSync(join(root, 'benchmarks/results/defer.json'))) {
-  const deferred: BenchResult = readJson('benchmarks/results/defer.json');
-  replaceBlock('examples/deferred-work/README.md', 'grid', deferGrid(deferred));
+// The same: a quarter of an hour. The whole grid is a run of its own, with fewer restarts.
+const deferred = readResult('defer');
+if (deferred !== undefined) {
   replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
   replaceBlock('README.md', 'defer', deferShort());
-  drawDeferred(deferred);
+  const promised = ['redis-local', 'redis-10ms'].map((sink) => ({ sink, connections: 100 }));
+  draw('defer', 'One BullMQ job for every request', deferred, promised);
+}
+const gridFile = 'benchmarks/results/defer-grid.json';
+const isWhole = existsSync(join(root, gridFile));
+const grid: GridResult | undefined = isWhole ? readJson(gridFile) : deferred;
+if (grid !== undefined) {
+  const text = deferGrid(grid, isWhole ? 'defer-grid' : 'defer');
+  replaceBlock('examples/deferred-work/README.md', 'grid', text);
+  drawGrid(grid);
 }
 // Measured on its own, minutes long; until it was, there is nothing to say.
 if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
@@ -135,20 +158,20 @@ if (stale.length > 0) {
   process.exitCode = 1;
 }
 
-/** Each picture for a wide screen and for a phone. */
-function drawDeferred(result: BenchResult): void {
-  const draw = (name: string, title: string, panels: readonly Panel[]): void => {
-    replaceFile(`docs/charts/${name}.svg`, deferChart(result, title, panels, 'wide'));
-    replaceFile(`docs/charts/${name}-narrow.svg`, deferChart(result, title, panels, 'narrow'));
-  };
-  const promised = ['redis-local', 'redis-10ms'].map((sink) => ({ sink, connections: 100 }));
-  draw('defer', 'One BullMQ job for every request', promised);
+/** A picture for each sink that was measured. */
+function drawGrid(result: GridResult): void {
   for (const sink of measuredSinks(result)) {
     const panels = counts
       .map((connections) => ({ sink, connections }))
       .filter((panel) => rowsOf(result, panel).length > 0);
-    draw(`defer-${sink}`, `A job for every request: ${sinks[sink]!}`, panels);
+    draw(`defer-${sink}`, `A job for every request: ${sinks[sink]!}`, result, panels);
   }
+}
+
+/** For a wide screen and for a phone. */
+function draw(name: string, title: string, result: GridResult, panels: readonly Panel[]): void {
+  replaceFile(`docs/charts/${name}.svg`, deferChart(result, title, panels, 'wide'));
+  replaceFile(`docs/charts/${name}-narrow.svg`, deferChart(result, title, panels, 'narrow'));
 }
 
 function describeRun({ machine, load, precision, startedAt }: BenchResult): string {

@@ -17,11 +17,11 @@ export const peers: Record<string, { note: string; needs: Need[] }> = {
     needs: ['addon', 'redis-server'],
   },
   'redline-memory': {
-    note: 'Fastify on the engine, `tieredStore`',
+    note: "Fastify on the engine, `at: 'hook'`, `tieredStore`",
     needs: ['addon', 'redis-server'],
   },
   'redline-redis': {
-    note: 'Fastify on the engine, `redisStore`',
+    note: "Fastify on the engine, `at: 'hook'`, `redisStore`",
     needs: ['addon', 'redis-server'],
   },
   'fastify-ioredis': { note: 'Fastify on node:http, ioredis, pino', needs: ['redis-server'] },

@@ -1,7 +1,8 @@
 /* oxlint-disable oxc/no-async-endpoint-handlers */
 // Express, asynchronous all the way: a middleware, a guard that asks the database, a handler with a transaction, a serializer.
 import express from 'express';
-import { query, spin, withClient } from './pool.mjs';
+import { spin } from './added-cost.mjs';
+import { query, withClient } from './pool.mjs';
 
 const app = express();
 app.use(function tagRequest(request, response, next) {

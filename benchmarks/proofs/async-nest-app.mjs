@@ -3,7 +3,8 @@ import 'reflect-metadata';
 import { Controller, Get, Injectable, Module, UseGuards, UseInterceptors } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { map } from 'rxjs';
-import { query, spin, withClient } from './pool.mjs';
+import { spin } from './added-cost.mjs';
+import { query, withClient } from './pool.mjs';
 
 class Orders {
   async findUser() {

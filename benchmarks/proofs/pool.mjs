@@ -1,19 +1,6 @@
-// A pool of ten clients, and a database that answers in the next turn of the event loop. Costs of known size can be put into
-// five places of an app: SPIN='{"handler":50}', in µs.
-import { BusyLoop } from './busy-loop.mjs';
-
+// A pool of ten clients, and a database that answers in the next turn of the event loop.
 const free = Array.from({ length: 10 }, (_, id) => ({ id }));
 const waiting = [];
-const loops = Object.fromEntries(
-  Object.entries(JSON.parse(process.env.SPIN ?? '{}')).map(([place, micros]) => [
-    place,
-    new BusyLoop(micros),
-  ]),
-);
-
-export function spin(place) {
-  loops[place]?.run();
-}
 
 export async function withClient(work) {
   const client = free.pop() ?? (await new Promise((resolve) => waiting.push(resolve)));

@@ -2,59 +2,27 @@
 // Runs `redline stairs` on an Express app and a Nest app that keep their users and orders behind a pool. In every run 20, 50
 // and 200 µs are put into three of five places: a middleware, a guard behind an `await`, a handler behind an `await`, a
 // function that asks the database, a serializer. The apps cost something by themselves, so a run without any comes first.
+// `--app express-sequelize --app nest-typeorm`: the same two with an ORM on a PostgreSQL of their own. A record goes on where
+// it ended; `--minutes 20` makes the runs that fit.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { loadavg, tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { describe, injection, judged, type Run, summaryOf } from '../added-costs.ts';
+import { asyncApps, prepareOrms } from '../async-apps.ts';
 
 const { values } = parseArgs({
   options: {
     app: { type: 'string', multiple: true, default: ['express', 'nest'] },
+    /** Of each app, besides the one without any cost. */
     runs: { type: 'string', default: '5' },
+    /** No run begins that would not end by then. */
+    minutes: { type: 'string', default: 'Infinity' },
     seconds: { type: 'string', default: '15' },
-    /** The runs of an app take the place of those that are there. */
     json: { type: 'string', default: 'redline-out/stairs-async.json' },
   },
 });
-
-const amounts = [20, 50, 200];
-const places: Record<string, Record<string, RegExp>> = {
-  express: {
-    middleware: /^tagRequest$/,
-    guard: /^requireUser after await/,
-    handler: /^getOrders after await/,
-    database: /^findOrders$/,
-    serializer: /^serialize$/,
-  },
-  nest: {
-    middleware: /^tagRequest$/,
-    guard: /^SignedIn\.canActivate after await/,
-    handler: /^OrderController\.getOrders after await/,
-    database: /^selectOrders$/,
-    serializer: /^serialize$/,
-  },
-};
-/** Half of the least that is put in: a stage that rises by more without it is blamed falsely. */
-const falseMicros = 10;
-/** A loop of 200 µs costs the rest of the request more than it lasts: what comes behind it finds less in the caches. */
-const tolerance = 0.15;
-
-interface Stage {
-  name: string;
-  micros: { value: number; low: number; high: number };
-  verdict: string;
-}
-
-interface Run {
-  app: string;
-  injected: Record<string, number>;
-  stages: Stage[];
-  leftOut: string[];
-  /** What each place rose by, in µs. Absent in the run without any. */
-  found?: Record<string, { put: number; rose: number; isRight: boolean; isSaid: boolean }>;
-  blamed?: string[];
-}
 
 interface Proof {
   schema: 1;
@@ -64,43 +32,69 @@ interface Proof {
   runs: Run[];
 }
 
+const unknown = values.app.find((name) => asyncApps[name] === undefined);
+if (unknown !== undefined) {
+  process.stderr.write(
+    `Unknown app "${unknown}"; the apps are ${Object.keys(asyncApps).join(', ')}.\n`,
+  );
+  process.exit(2);
+}
 const proof: Proof = existsSync(values.json)
   ? (JSON.parse(readFileSync(values.json, 'utf8')) as Proof)
   : { schema: 1, proof: 'stairs-async', machine: {}, summary: {}, runs: [] };
 const folder = mkdtempSync(join(tmpdir(), 'redline-async-'));
+const until = performance.now() + Number(values.minutes) * 60_000;
+const needsPostgres = values.app.some((name) => asyncApps[name]!.needsPostgres);
+const orms = needsPostgres ? await prepareOrms() : { env: {}, stop: () => Promise.resolve() };
 try {
-  for (const app of values.app) {
-    proof.runs = proof.runs.filter((run) => run.app !== app);
-    const base = measure(app, {});
-    proof.runs.push(base);
-    for (let count = 0; count < Number(values.runs); count++) {
-      const run = judged(measure(app, injection(app, count)), base);
-      proof.runs.push(run);
-      proof.summary = summary();
-      save();
-      process.stdout.write(`${app} ${count + 1}: ${describe(run)}\n`);
-    }
+  const apps = values.app.filter((name) => !('skip' in orms && asyncApps[name]!.needsPostgres));
+  if ('skip' in orms) process.stdout.write(`The apps with an ORM are skipped: ${orms.skip}\n`);
+  // The apps take turns, so that a record that was cut has as much of each.
+  for (let made = 0; made <= Number(values.runs); made++) {
+    for (const app of apps) if (runsOf(app).length <= made && hasTime(app)) addRun(app);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+  if (!('skip' in orms)) await orms.stop();
 }
 process.stdout.write(`${JSON.stringify(proof.summary, undefined, 2)}\n`);
 
-function injection(app: string, count: number): Record<string, number> {
-  const names = Object.keys(places[app]!);
-  return Object.fromEntries(
-    amounts.map((micros, at) => [names[(count + at * 2) % names.length]!, micros]),
+function runsOf(name: string): Run[] {
+  return proof.runs.filter(({ app }) => app === name);
+}
+
+function hasTime(app: string): boolean {
+  const longest = Math.max(0, ...runsOf(app).map(({ seconds = 0 }) => seconds));
+  return performance.now() + longest * 1_000 < until;
+}
+
+/** The first of an app has no cost put in: the others are compared with it. */
+function addRun(app: string): void {
+  const { places } = asyncApps[app]!;
+  const [base, ...others] = runsOf(app);
+  const injected = base ? injection(Object.keys(places), others.length) : {};
+  const measured = measure(app, injected);
+  const run = base ? judged(measured, base, places) : measured;
+  proof.runs.push(run);
+  proof.summary = summaryOf(proof.runs);
+  save();
+  process.stdout.write(
+    `${app} ${others.length + (base ? 1 : 0)}: ${run.found ? describe(run) : 'as it is'}\n`,
   );
 }
 
 function measure(app: string, injected: Record<string, number>): Run {
   const file = join(folder, 'run.json');
+  const [startedAt, loadBefore, begun] = [new Date(), loadavg()[0]!, performance.now()];
   // prettier-ignore
   execFileSync(
     'redline',
     ['stairs', 'http://127.0.0.1:21312/orders', '--seconds', values.seconds, '--max-stages', '40', '--json', file,
-      '--out', folder, '--', 'node', join(import.meta.dirname, `async-${app}-app.mjs`)],
-    { env: { ...process.env, SPIN: JSON.stringify(injected) }, stdio: ['ignore', 'ignore', 'pipe'] },
+      '--out', folder, '--', 'node', relative('.', asyncApps[app]!.file)],
+    {
+      env: { ...process.env, ...('env' in orms ? orms.env : {}), SPIN: JSON.stringify(injected) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
   );
   const result = JSON.parse(readFileSync(file, 'utf8')) as Pick<Run, 'stages'> & {
     machine: object;
@@ -109,66 +103,13 @@ function measure(app: string, injected: Record<string, number>): Run {
   proof.machine = result.machine;
   return {
     app,
+    startedAt: startedAt.toISOString(),
+    seconds: Math.round((performance.now() - begun) / 1_000),
+    loadBefore,
     injected,
     stages: result.stages.map(({ name, micros, verdict }) => ({ name, micros, verdict })),
     leftOut: result.leftOut.map(({ name }) => name),
   };
-}
-
-function judged(run: Run, base: Run): Run {
-  const riseOf = ({ name, micros }: Stage): { rose: number; half: number } => {
-    const before = base.stages.find((stage) => stage.name === name)?.micros ?? micros;
-    const half = Math.hypot((micros.high - micros.low) / 2, (before.high - before.low) / 2);
-    return { rose: micros.value - before.value, half };
-  };
-  const found: Run['found'] = {};
-  const own = new Set<string>();
-  for (const [place, put] of Object.entries(run.injected)) {
-    const stage = run.stages.find(({ name }) => places[run.app]![place]!.test(name));
-    if (stage) own.add(stage.name);
-    const { rose, half } = stage ? riseOf(stage) : { rose: 0, half: 0 };
-    const isRight = rose > put / 2 && Math.abs(rose - put) <= Math.max(half, tolerance * put);
-    found[place] = { put, rose, isRight, isSaid: stage?.verdict === 'changed' };
-  }
-  const blamed = run.stages
-    .filter((stage) => {
-      const { rose, half } = riseOf(stage);
-      return !own.has(stage.name) && rose - half > 0 && rose > falseMicros;
-    })
-    .map(({ name }) => name);
-  return { ...run, found, blamed };
-}
-
-function describe({ found, blamed }: Run): string {
-  const each = Object.entries(found!).map(
-    ([place, { put, rose, isRight }]) =>
-      `${put} µs in ${place}: ${rose.toFixed(1)}${isRight ? '' : ' (not right)'}`,
-  );
-  return `${each.join('; ')}; falsely blamed: ${blamed!.join(', ') || 'none'}`;
-}
-
-function summary(): object {
-  const counts = Object.keys(places).map((app) => {
-    const runs = proof.runs.filter((run) => run.app === app && run.found);
-    const all = runs.flatMap(({ found }) => Object.values(found!));
-    return [
-      app,
-      {
-        injections: all.length,
-        saidToCost: all.filter(({ isSaid }) => isSaid).length,
-        inTheRightStage: all.filter(({ isRight }) => isRight).length,
-        read: Object.fromEntries(
-          amounts.map((amount) => {
-            const rises = all.filter(({ put }) => put === amount).map(({ rose }) => rose);
-            return [`${amount} µs`, [Math.min(...rises), Math.max(...rises)]];
-          }),
-        ),
-        otherStages: runs.reduce((sum, { stages }) => sum + stages.length - amounts.length, 0),
-        falselyBlamed: runs.flatMap(({ blamed }) => blamed!).length,
-      },
-    ];
-  });
-  return Object.fromEntries(counts) as object;
 }
 
 function save(): void {

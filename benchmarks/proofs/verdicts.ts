@@ -81,7 +81,11 @@ writeSummary(values.json, {
 /** A twin regulates itself, and misses the mark by a little; of one that had hit it, nothing else would be different. */
 function corrected(slice: Slice): Slice {
   if (slice.variant !== 'twin') return slice;
-  const turns = slice.turns?.map((turn) => ({ ...turn, cpuMicros: turn.cpuMicros * correction }));
+  const turns = slice.turns?.map(({ requests, cpuMicros, mainThreadMicros = 0 }) => ({
+    requests,
+    cpuMicros: cpuMicros * correction,
+    mainThreadMicros: mainThreadMicros * correction,
+  }));
   return { ...slice, ...(turns ? { turns } : { cpuMicros: slice.cpuMicros * correction }) };
 }
 

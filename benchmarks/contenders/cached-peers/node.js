@@ -4,6 +4,7 @@ import process from 'node:process';
 import { answersOf, createServer, serverFactory } from '@redline/http';
 import { engineLines } from '@redline/http/pino';
 import { JsonCache, redisStore, tieredStore } from '@redline/response-cache';
+import { fastifyCache } from '@redline/response-cache/fastify';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -23,41 +24,51 @@ const redis = new Redis(REDIS_URL, { enableAutoPipelining: true });
 await once(redis, 'ready');
 
 const servers = {
-  /** As it is written by hand: no package of ours. */
-  'fastify-ioredis': () => onFastify({}, (id) => redis.get(`product:${id}`)),
-  'redline-redis': () => onFastify({ serverFactory }, cached(redisStore(redis))),
-  'redline-memory': () => onFastify({ serverFactory }, cached(tieredStore(redis))),
+  'fastify-ioredis': byHand,
+  'redline-redis': () => inTheHook(redisStore(redis)),
+  'redline-memory': () => inTheHook(tieredStore(redis)),
   'redline-engine': inTheEngine,
 };
 await servers[CONTENDER]();
 
-function cached(store) {
-  const cache = new JsonCache({ store, ttl: freshMs });
-  return (id) => cache.answer(id, () => JSON.parse(productOf(id)));
-}
-
-async function onFastify(options, productFor) {
-  const app = Fastify(options);
-  app.addHook('onResponse', (request, reply, done) => {
-    write(request.headers, request.method, request.url, reply.statusCode, reply.elapsedTime);
-    done();
-  });
+/** No package of ours. */
+async function byHand() {
+  const app = Fastify();
+  logResponses(app);
   app.get('/products/:id', async (request, reply) => {
     reply.header('Content-Type', json);
-    return productFor(request.params.id);
+    return redis.get(`product:${request.params.id}`);
   });
   await app.listen({ port: Number(PORT), host: HOST });
 }
 
+async function inTheHook(store) {
+  const app = Fastify({ serverFactory });
+  logResponses(app);
+  await app.register(fastifyCache, { cache: new JsonCache({ store, ttl: freshMs }) });
+  app.get('/products/:id', { config: { cache: { at: 'hook', identify: 'public' } } }, (request) =>
+    JSON.parse(productOf(request.params.id)),
+  );
+  await app.listen({ port: Number(PORT), host: HOST });
+}
+
+function logResponses(app) {
+  app.addHook('onResponse', (request, reply, done) => {
+    write(request.headers, request.method, request.url, reply.statusCode, reply.elapsedTime);
+    done();
+  });
+}
+
 /** The second time an answer is the same, the engine keeps it, and gives it and its line from then on. */
 function inTheEngine() {
-  const productFor = cached(tieredStore(redis));
+  const cache = new JsonCache({ store: tieredStore(redis), ttl: freshMs });
   const headers = { 'Content-Type': json };
   const server = createServer(async (request, response) => {
     const since = performance.now();
     const answers = answersOf(server);
     const ticket = answers?.ticket();
-    const body = await productFor(request.url.slice('/products/'.length));
+    const id = request.url.slice('/products/'.length);
+    const body = await cache.answer(id, () => JSON.parse(productOf(id)));
     response.writeHead(200, headers).end(body);
     write(request.headers, request.method, request.url, 200, performance.now() - since);
     const line = answers?.lines.line;

@@ -1,0 +1,92 @@
+// Costs of known size that were put into places of an app, beside what a run of `redline stairs` read for its stages.
+
+export interface Stage {
+  name: string;
+  micros: { value: number; low: number; high: number };
+  verdict: string;
+}
+
+export interface Run {
+  app: string;
+  startedAt?: string;
+  seconds?: number;
+  /** Processes that wanted a core, as the system has it for the minute before. */
+  loadBefore?: number;
+  injected: Record<string, number>;
+  stages: Stage[];
+  leftOut: string[];
+  /** What each place rose by, in µs. Absent in the run without any. */
+  found?: Record<string, { put: number; rose: number; isRight: boolean; isSaid: boolean }>;
+  blamed?: string[];
+}
+
+/** In µs. */
+export const amounts = [20, 50, 200];
+/** Half of the least that is put in: a stage that rises by more without it is blamed falsely. */
+const falseMicros = 10;
+/** A loop of 200 µs costs the rest of the request more than it lasts: what comes behind it finds less in the caches. */
+const tolerance = 0.15;
+
+/** The amounts, each in a place of its own; another three with every count. */
+export function injection(places: readonly string[], count: number): Record<string, number> {
+  return Object.fromEntries(
+    amounts.map((micros, at) => [places[(count + at * 2) % places.length]!, micros]),
+  );
+}
+
+export function judged(run: Run, base: Run, places: Record<string, RegExp>): Run {
+  const riseOf = ({ name, micros }: Stage): { rose: number; half: number } => {
+    const before = base.stages.find((stage) => stage.name === name)?.micros ?? micros;
+    const half = Math.hypot((micros.high - micros.low) / 2, (before.high - before.low) / 2);
+    return { rose: micros.value - before.value, half };
+  };
+  const found: Run['found'] = {};
+  const own = new Set<string>();
+  for (const [place, put] of Object.entries(run.injected)) {
+    const stage = run.stages.find(({ name }) => places[place]!.test(name));
+    if (stage) own.add(stage.name);
+    const { rose, half } = stage ? riseOf(stage) : { rose: 0, half: 0 };
+    const isRight = rose > put / 2 && Math.abs(rose - put) <= Math.max(half, tolerance * put);
+    found[place] = { put, rose, isRight, isSaid: stage?.verdict === 'changed' };
+  }
+  const blamed = run.stages
+    .filter((stage) => {
+      const { rose, half } = riseOf(stage);
+      return !own.has(stage.name) && rose - half > 0 && rose > falseMicros;
+    })
+    .map(({ name }) => name);
+  return { ...run, found, blamed };
+}
+
+export function describe({ found, blamed }: Run): string {
+  const each = Object.entries(found!).map(
+    ([place, { put, rose, isRight }]) =>
+      `${put} µs in ${place}: ${rose.toFixed(1)}${isRight ? '' : ' (not right)'}`,
+  );
+  return `${each.join('; ')}; falsely blamed: ${blamed!.join(', ') || 'none'}`;
+}
+
+/** By app: what the amounts were read as, and how often in the right stage. */
+export function summaryOf(all: readonly Run[]): object {
+  const counts = [...Map.groupBy(all, ({ app }) => app)].map(([app, ofApp]) => {
+    const runs = ofApp.filter(({ found }) => found);
+    const injections = runs.flatMap(({ found }) => Object.values(found!));
+    return [
+      app,
+      {
+        injections: injections.length,
+        saidToCost: injections.filter(({ isSaid }) => isSaid).length,
+        inTheRightStage: injections.filter(({ isRight }) => isRight).length,
+        read: Object.fromEntries(
+          amounts.map((amount) => {
+            const rises = injections.filter(({ put }) => put === amount).map(({ rose }) => rose);
+            return [`${amount} µs`, [Math.min(...rises), Math.max(...rises)]];
+          }),
+        ),
+        otherStages: runs.reduce((sum, { stages }) => sum + stages.length - amounts.length, 0),
+        falselyBlamed: runs.flatMap(({ blamed }) => blamed!).length,
+      },
+    ];
+  });
+  return Object.fromEntries(counts) as object;
+}

@@ -1,0 +1,129 @@
+// `npm run bench -- coherence`: how soon does another process know of an invalidation? One process makes a response and
+// invalidates its tag; another has it in the memory of its `tieredStore`, and says when it was dropped there. Both read the
+// same clock of the machine. The time counts from the call of `invalidate`, and from when it was acknowledged.
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { JsonCache, tieredStore } from '@redline/response-cache';
+import { startRedis } from '@redline/services';
+import { Redis } from 'ioredis';
+
+const tag = 'product:1';
+const port = process.env.COHERENCE_PORT;
+
+if (port === undefined) await invalidateOften();
+else await read(Number(port));
+
+/** The other process: has the response in its memory when it is asked to, and says when it was dropped. */
+async function read(redisPort: number): Promise<void> {
+  const client = new Redis(redisPort);
+  await once(client, 'ready');
+  const store = tieredStore(client);
+  const cache = new JsonCache({ store, ttl: 600_000, logger: false });
+  const ask = (): unknown => cache.answer('key', () => ({ id: 1 }), { tags: [tag] });
+  store.drops.watch(() => process.send!({ droppedAt: now() }));
+  process.on('message', () => void hold().then(() => process.send!({})));
+  process.send!({});
+
+  /** What was just made is in Redis alone; what was read is in memory, and Redis reports its changes. */
+  async function hold(): Promise<void> {
+    await ask();
+    await sleep(2);
+    await ask();
+    await sleep(2);
+  }
+}
+
+async function invalidateOften(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '2000' },
+      json: { type: 'string', default: 'redline-out/coherence.json' },
+    },
+  });
+  const redis = await startRedis();
+  if (redis === undefined) throw new Error('There is no redis-server of version 7 on PATH.');
+  const client = new Redis(redis.port);
+  await once(client, 'ready');
+  const cache = new JsonCache({ store: tieredStore(client), ttl: 600_000, logger: false });
+  const reader = fork(import.meta.filename, {
+    env: { ...process.env, COHERENCE_PORT: String(redis.port) },
+  });
+  try {
+    await once(reader, 'message');
+    const rounds = Number(values.rounds);
+    const all: { sinceCall: number; sinceAcknowledged: number }[] = [];
+    for (let round = 0; round < rounds; round++) all.push(await oneRound(cache, reader));
+    const result = {
+      startedAt: new Date().toISOString(),
+      machine: { cpuModel: cpus()[0]?.model, cores: availableParallelism(), node: process.version },
+      rounds,
+      sinceCallMs: quantiles(all.map(({ sinceCall }) => sinceCall)),
+      sinceAcknowledgedMs: quantiles(all.map(({ sinceAcknowledged }) => sinceAcknowledged)),
+    };
+    mkdirSync(dirname(values.json), { recursive: true });
+    writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+    process.stdout.write(
+      `${rounds} invalidations; ms until another process has dropped the response\n` +
+        `since the call              ${textOf(result.sinceCallMs)}\n` +
+        `since it was acknowledged   ${textOf(result.sinceAcknowledgedMs)}\n`,
+    );
+  } finally {
+    reader.kill();
+    await once(reader, 'exit');
+    client.disconnect();
+    await redis.stop();
+  }
+  // The cache has a connection of its own, which outlives the client for a moment.
+  process.exit();
+}
+
+async function oneRound(
+  cache: JsonCache,
+  reader: ChildProcess,
+): Promise<{ sinceCall: number; sinceAcknowledged: number }> {
+  reader.send('read');
+  await next(reader, (message) => message.droppedAt === undefined);
+  const calledAt = now();
+  const dropped = next(reader, ({ droppedAt = 0 }) => droppedAt >= calledAt);
+  await cache.invalidate(tag);
+  const acknowledgedAt = now();
+  const { droppedAt } = await dropped;
+  return { sinceCall: droppedAt! - calledAt, sinceAcknowledged: droppedAt! - acknowledgedAt };
+}
+
+/** The next message of that kind. */
+function next(
+  reader: ChildProcess,
+  isMeant: (message: { droppedAt?: number }) => boolean,
+): Promise<{ droppedAt?: number }> {
+  return new Promise((resolve) => {
+    const onMessage = (message: { droppedAt?: number }): void => {
+      if (!isMeant(message)) return;
+      reader.off('message', onMessage);
+      resolve(message);
+    };
+    reader.on('message', onMessage);
+  });
+}
+
+function quantiles(times: number[]): { p50: number; p90: number; p99: number; most: number } {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), most: at(1) };
+}
+
+function textOf({ p50, p90, p99, most }: ReturnType<typeof quantiles>): string {
+  const text = (ms: number): string => ms.toFixed(2);
+  return `p50 ${text(p50)}   p90 ${text(p90)}   p99 ${text(p99)}   most ${text(most)}`;
+}
+
+/** In ms; the same for all processes of the machine. */
+function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

@@ -1,0 +1,9 @@
+/** What the tables of the apps hold. */
+export const rowsAtFirst = {
+  users: [{ name: 'Ada' }, { name: 'Grace' }],
+  orders: Array.from({ length: 12 }, (_, index) => ({
+    userId: 1 + (index % 2),
+    product: `product ${index}`,
+    price: 100 + index,
+  })),
+};

@@ -1,6 +1,6 @@
 // `npm test` runs what a contributor needs, `npm run test:all` the exhaustive tests as well: files named `*.slow.test.ts`.
 // `npm test -- PATH…` runs the named files, or those of folders; `--name PATTERN` chooses tests in them.
-import { globSync, statSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -17,12 +17,12 @@ const { values, positionals } = parseArgs({
 });
 const paths = positionals.length > 0 ? positionals : ['packages', 'tests'];
 const files = paths.flatMap(testsOf);
-// The exhaustive take longest: last, each would leave the other cores without work.
-const slow = files.filter(isSlow);
-const ordered = [...slow, ...files.filter((file) => !isSlow(file))];
+// A long one that starts last leaves the other cores without work.
+const longest = readFileSync(join(import.meta.dirname, 'long-tests.txt'), 'utf8').split('\n');
+const ordered = files.toSorted((one, other) => placeOf(one) - placeOf(other));
 
 // Many tests wait for servers and clocks: more files than there are cores keep these busy.
-const atATime = availableParallelism() + 1;
+const atATime = availableParallelism() + 2;
 const startedAt = performance.now();
 const took: { file: string; seconds: number }[] = [];
 process.exitCode = 1;
@@ -64,6 +64,13 @@ function isSlow(file: string): boolean {
   return file.endsWith('.slow.test.ts');
 }
 
+/** The exhaustive first, then what is known to take long, then all others. */
+function placeOf(file: string): number {
+  if (isSlow(file)) return -1;
+  const place = longest.indexOf(file);
+  return place < 0 ? longest.length : place;
+}
+
 /** Tests of packages/nest have decorators, so `tsc -b` builds them. */
 function runnable(file: string): string {
   return file.replace(/^packages\/nest\/test\/(.+)\.ts$/, 'packages/nest/dist-test/$1.js');
@@ -72,8 +79,8 @@ function runnable(file: string): string {
 /** Where to look when the whole takes longer than it should. */
 function slowest(): string {
   const elapsed = (performance.now() - startedAt) / 1_000;
-  const longest = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
-  const lines = longest.map(
+  const slowestFirst = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
+  const lines = slowestFirst.map(
     ({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${file}\n`,
   );
   const head = `\n${took.length} files in ${elapsed.toFixed(0)} s, ${atATime} at a time. The longest:\n`;

@@ -1,3 +1,3 @@
-// The same with more children: those of `npm test` show a leak of 2 KiB in each, these one of half a KiB.
+// The same with more children: those of `npm test` show a leak of 5 KiB in each, these one of half a KiB.
 process.env['REDLINE_SPAWNS'] ??= '20000';
 await import('./resources.test.ts');

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { engine, exec, execFile, spawn } from '../src/index.ts';
 import { descriptors, residentMiB, zombies } from './usage.ts';
 
-/** 5,000 children in `npm test`, 20,000 in `npm run test:all`. */
-const SPAWNS = Number(process.env['REDLINE_SPAWNS'] ?? 5_000);
+/** 2,000 children in `npm test`, 20,000 in `npm run test:all`. */
+const SPAWNS = Number(process.env['REDLINE_SPAWNS'] ?? 2_000);
 const churn = join(import.meta.dirname, 'churn.ts');
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 
@@ -32,7 +32,7 @@ describe('the native engine', { skip, timeout: 600_000 }, () => {
     const flags = ['--no-warnings', '--expose-gc', '--max-semi-space-size=1'];
     const resident: number[] = [];
     for (const module of ['../src/index.ts', 'node:child_process']) {
-      const args = [...flags, churn, String(SPAWNS / 4), module];
+      const args = [...flags, churn, String(SPAWNS / 2), module];
       const { stdout } = await promisify(execFile)(process.execPath, args);
       resident.push(JSON.parse(stdout).after.resident);
     }

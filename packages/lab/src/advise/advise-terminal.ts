@@ -16,9 +16,10 @@ export function renderAdviseTerminal(result: AdviseResult, options: TerminalOpti
     heading(result, width, glyphs),
     rows.length > 0
       ? table(rows, width)
-      : [
+      : wrap(
           `No rule that gains on Node ${result.node} is hit in a function with ${percent(result.leastShare)} of the time or more.`,
-        ],
+          width,
+        ),
     notes(result).flatMap((text) => wrap(text, width, '  ')),
     [
       ...(rows.length > 0

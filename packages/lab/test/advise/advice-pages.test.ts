@@ -1,41 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { renderAdviseHtml } from '../../src/advise/advise-page.ts';
+import { describe, test } from 'node:test';
 import { renderAdviseTerminal } from '../../src/advise/advise-terminal.ts';
-import { renderProveHtml } from '../../src/prove/prove-page.ts';
 import { renderProveTerminal } from '../../src/prove/prove-terminal.ts';
-import { launch, skip } from '../report/chromium.ts';
 import { advised, proved } from '../report/scenes.ts';
-
-const pages: [name: string, html: string][] = [
-  ['advice', renderAdviseHtml(advised)],
-  ['no advice', renderAdviseHtml({ ...advised, advice: [], leftOut: [], unread: [] })],
-  ['proofs', renderProveHtml(proved)],
-];
-
-describe('the pages of advise and prove', { skip }, () => {
-  let browser: Browser;
-  before(async () => {
-    browser = await launch();
-  });
-  after(() => browser.close());
-
-  for (const [name, html] of pages) {
-    for (const width of [1_300, 420]) {
-      test(`${name}: no errors and no sideways scroll at ${width} px`, async () => {
-        const page = await browser.newPage({ viewport: { width, height: 900 } });
-        const said: string[] = [];
-        page.on('console', (message) => said.push(message.text()));
-        page.on('pageerror', (error) => said.push(String(error)));
-        await page.setContent(html);
-        assert.deepEqual(said, []);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-        await page.close();
-      });
-    }
-  }
-});
 
 describe('the terminal reports of advise and prove', () => {
   const plain = { colour: false, unicode: true, files: { html: 'a.html', json: 'a.json' } };

@@ -61,22 +61,29 @@ describe('the HTML report in a browser', { skip }, () => {
     return { page, complaints };
   }
 
-  for (const [name, result] of Object.entries(scenes)) {
-    it(`shows ${name} without a complaint, a request or a sideways scroll at any width`, async () => {
-      const { page, complaints } = await open(result, 1280);
+  for (const [name, result] of Object.entries(scenes)) describe(`of ${name}`, () => shows(result));
+
+  /** One page for all of them: to open it takes longer than to look at it. */
+  function shows(result: BenchResult): void {
+    let page: Page;
+    let complaints: string[];
+    before(async () => ({ page, complaints } = await open(result, 1280)));
+    after(() => page?.close());
+    const widen = (width: number): Promise<void> => page.setViewportSize({ width, height: 900 });
+
+    it('shows without a complaint, a request or a sideways scroll at any width', async () => {
       for (const width of [1280, 800, 360]) {
-        await page.setViewportSize({ width, height: 900 });
+        await widen(width);
         const overflow = await page.evaluate(
           () => document.documentElement.scrollWidth - innerWidth,
         );
         assert.ok(overflow <= 0, `${overflow} px too wide at ${width} px`);
       }
       assert.deepEqual(complaints, []);
-      await page.close();
     });
 
-    it(`draws every measured row of ${name} inside its plot`, async () => {
-      const { page } = await open(result, 1280);
+    it('draws every measured row inside its plot', async () => {
+      await widen(1280);
       const expected = [...result.variants, result.control].filter(
         (variant) => !('skipped' in variant),
       ).length;
@@ -99,11 +106,10 @@ describe('the HTML report in a browser', { skip }, () => {
         // A dot on the very edge of its axis stands out by its radius.
         for (const gap of Object.values(gaps)) assert.ok(gap >= -4, JSON.stringify(gaps));
       }
-      await page.close();
     });
 
-    it(`keeps the band of no difference of ${name} inside its plots`, async () => {
-      const { page } = await open(result, 1280);
+    it('keeps the band of no difference inside its plots', async () => {
+      await widen(1280);
       const excess = await page.$$eval('svg.m:has(> .band)', (plots) =>
         plots.map((plot) => {
           const area = plot.getBoundingClientRect();
@@ -112,14 +118,12 @@ describe('the HTML report in a browser', { skip }, () => {
         }),
       );
       for (const pixels of excess) assert.ok(pixels <= 1, `${pixels} px outside`);
-      await page.close();
     });
 
     for (const width of [1280, 360]) {
-      it(`keeps the texts of ${name} apart from each other at ${width} px`, async () => {
-        const { page } = await open(result, width);
+      it(`keeps its texts apart from each other at ${width} px`, async () => {
+        await widen(width);
         assert.deepEqual(await overlaps(page), []);
-        await page.close();
       });
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { renderSvg } from '../../src/bench/report/svg-chart.ts';
 import type { BenchResult } from '../../src/bench/result.ts';
 import { launch, skip } from '../report/chromium.ts';
@@ -44,14 +44,15 @@ describe('the picture of a ladder', () => {
 
 describe('the picture of a ladder in a browser', { skip }, () => {
   let browser: Browser;
+  let page: Page;
   before(async () => {
     browser = await launch();
+    page = await browser.newPage();
   });
   after(() => browser?.close());
 
   for (const [name, result] of Object.entries(scenes)) {
     it(`is well-formed and keeps the texts of ${name} inside the picture and apart`, async () => {
-      const page = await browser.newPage();
       const problems = await page.evaluate((source) => {
         const parsed = new DOMParser().parseFromString(source, 'image/svg+xml');
         if (parsed.querySelector('parsererror')) return ['not well-formed'];
@@ -80,7 +81,6 @@ describe('the picture of a ladder in a browser', { skip }, () => {
         return [...outside.map(({ text }) => `outside: ${text}`), ...overlapping];
       }, renderSvg(result));
       assert.deepEqual(problems, []);
-      await page.close();
     });
   }
 });

@@ -53,17 +53,10 @@ describe('redline flame', () => {
     checkCpuProfile(JSON.parse(workbench.read(profile)), profile);
     assert.ok(statSync(join(workbench.folder, 'flame.html')).size < 400_000);
     assert.deepEqual(workbench.survivors(), []);
-  });
 
-  test(
-    'opens in a browser without a word, zooms, searches and takes keys',
-    { skip: noChromium },
-    async (t) => {
-      const workbench = withServer(t, { SPIN_MICROS: '100' });
-      const { code, stderr } = await workbench.run(['flame', ...short, ...files]);
-      assert.equal(code, 0, stderr);
-      const browser = await launch();
-      t.after(() => browser.close());
+    const title = 'opens in a browser without a word, zooms, searches and takes keys';
+    await t.test(title, { skip: noChromium }, async () => {
+      await using browser = await launch();
       const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
       const words: string[] = [];
       page.on('console', (message) => words.push(message.text()));
@@ -99,8 +92,8 @@ describe('redline flame', () => {
       );
       assert.equal(overflow, 0);
       assert.deepEqual(words, []);
-    },
-  );
+    });
+  });
 
   test('holds two runs against each other', async (t) => {
     const workbench = new Workbench(t);

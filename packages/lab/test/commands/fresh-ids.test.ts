@@ -50,7 +50,7 @@ async function order(
   return { ...(await bench.run(all, env)), bench };
 }
 
-const small = ['--restarts', '1', '--blocks', '3', '--connections', '8'];
+const small = ['--restarts', '1', '--blocks', '1', '--connections', '8'];
 
 describe('a request that may succeed only once', () => {
   test('is another in each: redline bench', async (t) => {

@@ -15,6 +15,7 @@ describe('redline bench with groups', () => {
         { ...bench.variant('slow/b', { SPIN_MICROS: '400', BODY: 'other' }), group: 'b' },
         { ...bench.variant('plain/b', { BODY: 'other' }), group: 'b' },
       ],
+      precision: { restarts: 1, blocks: 2, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
       groups: { b: { title: 'The second', load: { connections: 3 }, precision: { blocks: 1 } } },
     });
     const { code, stderr, stdout } = await bench.run([
@@ -60,6 +61,7 @@ describe('redline bench with groups', () => {
         ...bench.variant(`it/${group}`),
         group,
       })),
+      load: { connections: 8, turns: false },
       groups: { free: { load: { pin: false } } },
     });
     const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);

@@ -41,12 +41,15 @@ export class Workbench {
     };
   }
 
-  /** The smallest run there is, unless the config says otherwise. */
+  /**
+   * The smallest run there is, unless the config says otherwise. Without pinning nothing watches the server's core, and
+   * nothing is measured again because another test uses it.
+   */
   writeConfig(config: Partial<RedlineConfig> & Pick<RedlineConfig, 'variants'>): void {
     const whole = {
       name: 'test',
-      load: { connections: 8, turns: false },
-      precision: { restarts: 1, blocks: 2, sliceMs: 100, warmupMs: 100, latencyMs: 100 },
+      load: { connections: 8, turns: false, pin: false },
+      precision: { restarts: 1, blocks: 1, sliceMs: 200, warmupMs: 0, latencyMs: 100 },
       ...config,
     };
     this.write('redline.config.mjs', `export default ${JSON.stringify(whole)};`);

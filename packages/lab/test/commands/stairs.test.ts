@@ -1,27 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import type { StairsResult } from '../../src/stairs/result.ts';
-import { type Finished, freePort, Workbench } from './run-cli.ts';
-
-const appFile = (name: string): string =>
-  fileURLToPath(new URL(`../stairs/apps/${name}`, import.meta.url));
-
-/** `redline stairs` on an app of the tests, with the least measuring there is. */
-async function stairs(
-  context: TestContext,
-  app: string,
-  path: string,
-  { args = [], env = {} }: { args?: string[]; env?: NodeJS.ProcessEnv } = {},
-): Promise<Finished & { bench: Workbench }> {
-  const bench = new Workbench(context);
-  const url = `http://127.0.0.1:${await freePort()}${path}`;
-  const command = ['--', process.execPath, appFile(app)];
-  const finished = await bench.run(['stairs', url, '--seconds', '0.3', ...args, ...command], env);
-  return { ...finished, bench };
-}
+import { freePort, Workbench } from './run-cli.ts';
+import { appFile, stairs } from './run-stairs.ts';
 
 /** Two routes that have only their beginning in common. */
 const routes = `
@@ -128,22 +111,6 @@ describe('redline stairs', () => {
     // Behind the timers of the queries: of the user, of BEGIN, of the orders and of COMMIT.
     const place = byWaiting.findIndex(({ name }) => name === 'price');
     assert.ok(place >= 3, JSON.stringify(byWaiting.map((s) => [s.name, s.waitingMs])));
-  });
-
-  test('goes on without callbacks that would keep a client from its pool, and names them', async (t) => {
-    const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/callback', {
-      args: ['--json', 'r.json'],
-    });
-    assert.equal(code, 0, stderr);
-    const { leftOut, stages } = JSON.parse(bench.read('r.json')) as StairsResult;
-    assert.deepEqual(
-      leftOut.map(({ name }) => name),
-      ['query(…)', 'onRows'],
-    );
-    for (const { reason } of leftOut) {
-      assert.match(reason, /no longer responds after 32 requests ended there/);
-    }
-    assert.ok(stages.some(({ name }) => name.startsWith('getCallback after await')));
   });
 
   test('sends headers and a token along, and keeps them out of what it writes', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { renderStairsHtml } from '../../src/stairs/report/stairs-html.ts';
 import { renderStairsTerminal } from '../../src/stairs/report/stairs-terminal.ts';
 import { checkBudget } from '../../src/stairs/budget.ts';
@@ -59,18 +59,20 @@ describe('the stairs in a terminal', () => {
 
 describe('the stairs in a browser', { skip }, () => {
   let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
   before(async () => {
     browser = await launch();
+    page = await browser.newPage();
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.setContent(renderStairsHtml(everything()));
   });
   after(() => browser?.close());
 
   for (const width of [1280, 800, 360]) {
     it(`show every stage at ${width} pixels, without a complaint and without a sideways scroll`, async () => {
-      const page = await browser.newPage({ viewport: { width, height: 900 } });
-      const complaints: string[] = [];
-      page.on('console', (message) => complaints.push(message.text()));
-      page.on('pageerror', (error) => complaints.push(String(error)));
-      await page.setContent(renderStairsHtml(everything()));
+      await page.setViewportSize({ width, height: 900 });
       assert.deepEqual(complaints, []);
       assert.equal(await page.locator('#stairs tr.stage').count(), 5);
       assert.equal(await page.locator('#stairs svg.m').count(), 6);
@@ -78,7 +80,6 @@ describe('the stairs in a browser', { skip }, () => {
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       assert.equal(overflow, 0);
-      await page.close();
     });
   }
 });

@@ -209,7 +209,7 @@ describe('redline bench', () => {
   test('leaves a variant out that fails under load, and says why', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({
-      variants: [bench.variant('plain'), bench.variant('failing', { FAIL_EVERY: '50' })],
+      variants: [bench.variant('plain'), bench.variant('failing', { FAIL_EVERY: '10' })],
       precision: { restarts: 1, blocks: 2, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
     });
     const { code, stderr, stdout } = await bench.run(['bench', '--json', 'r.json']);
@@ -352,7 +352,7 @@ describe('redline, when something is wrong,', () => {
 
   test('reports a server that dies under load with its last lines', async (t) => {
     const bench = new Workbench(t);
-    bench.writeConfig({ variants: [bench.variant('mortal', { DIE_AFTER: '200' })] });
+    bench.writeConfig({ variants: [bench.variant('mortal', { DIE_AFTER: '20' })] });
     const { code, stderr } = await bench.run(['bench']);
     assert.equal(code, 1);
     assert.match(stderr, /"mortal" .*exit code 9.*out of luck/s);

@@ -344,6 +344,18 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
       );
     });
 
+    test('reach its file as bytes', async () => {
+      await using served = await serve(none);
+      await using log = await gathering(8_000);
+      served.log(engineLines(pino({ base: { filler: 'x'.repeat(800) } }, log.stream)));
+      served.keep('/');
+      for (let count = 0; count < 40; count += 1) await served.ask('/');
+      const until = Date.now() + 60_000;
+      while ((await log.written()).length < 40 && Date.now() < until) await sleep(10);
+      assert.equal((await log.written()).length, 40);
+      assert.deepEqual(log.writes, [], 'the destination writes some of them');
+    });
+
     test('wait no longer than a moment for others', async () => {
       await using served = await serve(none);
       const chunks: string[] = [];

@@ -1,3 +1,4 @@
+import { FileWrites } from './file-writes.ts';
 import type { LineSink, LineSource } from './line-sink.ts';
 
 const BYTES = 64 * 1024;
@@ -32,21 +33,28 @@ export function streamSink(stream: LineStream): LineSink {
 
 /**
  * Writes lines to a stream in each turn of the loop: one by one, as pino does, unless the stream is a descriptor's. A stream that
- * gathers lines before it writes them gets as many at a time: each write of pino's destination costs a thread, and copies.
+ * gathers lines before it writes them gets as many at a time: each write of pino's destination costs a thread, and copies. A file
+ * of such a stream gets them as bytes.
  */
 class StreamSink implements LineSink {
   readonly dueBytes: number;
   readonly #stream: LineStream;
   readonly #sources = new Set<LineSource>();
+  readonly #file: FileWrites | undefined;
   #bytes: Buffer | undefined;
+  /** In use while the file is written to. */
+  #page: Buffer | undefined;
   #retry: NodeJS.Timeout | undefined;
   #gathering: NodeJS.Timeout | undefined;
   #isWriting = false;
+  #areDue = false;
 
   constructor(stream: LineStream) {
     this.#stream = stream;
     this.dueBytes = gatheredBytes(stream);
-    if (this.dueBytes > 0) this.#putLinesFirst();
+    if (this.dueBytes === 0) return;
+    this.#file = new FileWrites(stream, () => this.#onFileWritten());
+    this.#putLinesFirst();
   }
 
   attach(source: LineSource): void {
@@ -54,8 +62,8 @@ class StreamSink implements LineSink {
   }
 
   linesWait(areDue: boolean): void {
-    if (areDue || this.dueBytes === 0) this.#writeAll();
-    else this.#gathering ??= setTimeout(() => this.#writeAll(), GATHER_MS).unref();
+    if (areDue || this.dueBytes === 0) this.#writeDue();
+    else this.#gathering ??= setTimeout(() => this.#writeDue(), GATHER_MS).unref();
   }
 
   end(): void {
@@ -88,9 +96,40 @@ class StreamSink implements LineSink {
     return false;
   }
 
-  #writeAll(): void {
+  /** What becomes due while the file is written to is due behind that. */
+  #writeDue(): void {
+    this.#areDue = this.#file?.isWriting === true;
+    if (this.#areDue || this.#writeBytes()) this.#endGathering();
+    else this.#writeAll();
+  }
+
+  /** False if there is no file, or it is not the time for bytes. */
+  #writeBytes(): boolean {
+    const file = this.#file;
+    if (file?.canWrite !== true) return false;
+    const page = (this.#page ??= Buffer.allocUnsafeSlow(BYTES));
+    let length = 0;
+    for (const source of this.#sources) {
+      length = source.take(page, 0);
+      if (length > 0) break;
+      if (source.isOver) this.#sources.delete(source);
+    }
+    if (length > 0) file.write(page.subarray(0, length));
+    return true;
+  }
+
+  #onFileWritten(): void {
+    if (this.#areDue) this.#writeDue();
+    else if (this.#waits) this.linesWait(false);
+  }
+
+  #endGathering(): void {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
+  }
+
+  #writeAll(): void {
+    this.#endGathering();
     for (const source of this.#sources) {
       if (!this.#writeFrom(source, false)) return this.#retryLater();
     }

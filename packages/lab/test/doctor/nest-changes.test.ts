@@ -144,6 +144,151 @@ const ofOneCaller: Record<string, [from: string, to: string][]> = {
       "import { AsyncLocalStorage } from 'node:async_hooks';\nimport { NestFactory }",
     ],
   ],
+  'a handler that is inherited with its guard, under a controller with the interceptor': [
+    guards,
+    ['  @UseInterceptors(CacheInterceptor)\n  @CacheTTL(60_000)\n', ''],
+    [
+      '@Controller()\nclass Feed {',
+      "class Base {\n  @Get('mine')\n  @UseGuards(LoggedIn)\n  mine() {}\n}\n\n@UseInterceptors(CacheInterceptor)\n@CacheTTL(5)\n@Controller()\nclass Feed extends Base {",
+    ],
+  ],
+  'a cached handler that guarded controllers inherit': [
+    guards,
+    ['@Controller()\nclass Feed {', 'abstract class Base {'],
+    ['@Module({', '@UseGuards(LoggedIn)\n@Controller()\nclass Feed extends Base {}\n\n@Module({'],
+  ],
+  'a base class with the interceptor, whose guarded controller has the handler': [
+    guards,
+    ['  @UseInterceptors(CacheInterceptor)\n  @CacheTTL(60_000)\n', ''],
+    ['  feed()', '  @UseGuards(LoggedIn)\n  feed()'],
+    [
+      '@Controller()\nclass Feed {',
+      '@UseInterceptors(CacheInterceptor)\n@CacheTTL(5)\nabstract class Base {}\n\n@Controller()\nclass Feed extends Base {',
+    ],
+  ],
+  'a controller by a decorator of the app that holds a guard': [
+    guards,
+    ['  @UseInterceptors(CacheInterceptor)\n  @CacheTTL(60_000)\n', ''],
+    [
+      '@Controller()\nclass Feed',
+      '@UseInterceptors(CacheInterceptor)\n@CacheTTL(5)\n@Area()\nclass Feed',
+    ],
+    [
+      '@Module({',
+      'const Area = () => applyDecorators(Controller(), UseGuards(LoggedIn));\n@Module({',
+    ],
+  ],
+  'a mixin that brings a guard': [
+    guards,
+    [
+      '@Controller()\nclass Feed {',
+      'function Guarded() {\n  @UseGuards(LoggedIn)\n  class Base {}\n  return Base;\n}\n@Controller()\nclass Feed extends Guarded() {',
+    ],
+  ],
+  'a list of decorators that holds a guard': [
+    guards,
+    [
+      '@Controller()',
+      'const parts = [UseGuards(LoggedIn)];\nconst Own = () => applyDecorators(...parts);\n@Controller()',
+    ],
+    ['  feed()', '  @Own()\n  feed()'],
+  ],
+  'a decorator of a package that says nothing of itself': [
+    ['  feed()', '  @Sealed()\n  feed()'],
+    ['import { NestFactory }', "import { Sealed } from '@acme/nest';\nimport { NestFactory }"],
+  ],
+  'a module of a package that is there to authenticate': [
+    ['imports: [', 'imports: [\n    AuthModule.forRoot(),'],
+    [
+      'import { NestFactory }',
+      "import { AuthModule } from '@acme/nest-auth';\nimport { NestFactory }",
+    ],
+  ],
+  'a middleware of the module that reads the token': [
+    [
+      'class AppModule {}',
+      "class Caller {\n  use(request, response, next) {\n    request.who = lookUp(request.headers.authorization);\n    next();\n  }\n}\nclass AppModule {\n  configure(consumer) {\n    consumer.apply(Caller).forRoutes('*');\n  }\n}",
+    ],
+  ],
+  'a middleware of a package, in the module': [
+    [
+      'class AppModule {}',
+      "class AppModule {\n  configure(consumer) {\n    consumer.apply(Tenancy).forRoutes('*');\n  }\n}",
+    ],
+    ['import { NestFactory }', "import { Tenancy } from '@acme/tenancy';\nimport { NestFactory }"],
+  ],
+  'a middleware in the main file that rejects strangers': [
+    [
+      'await app.listen',
+      'app.use((req, res, next) => (known(req) ? next() : res.status(401).end()));\nawait app.listen',
+    ],
+  ],
+  'sessions in the main file': [
+    ['await app.listen', 'app.use(session({ secret }));\nawait app.listen'],
+    ['import { NestFactory }', "import session from 'express-session';\nimport { NestFactory }"],
+  ],
+  'a hook of Fastify that looks the caller up': [
+    [
+      'await app.listen',
+      "app.getHttpAdapter().getInstance().addHook('preHandler', async (request) => {\n  request.member = await find(request.cookies.member);\n});\nawait app.listen",
+    ],
+  ],
+  'a plugin of Fastify that authenticates': [
+    ['await app.listen', 'await app.register(jwt, { secret });\nawait app.listen'],
+    ['import { NestFactory }', "import jwt from '@fastify/jwt';\nimport { NestFactory }"],
+  ],
+  'an interceptor around it that asks who calls': [
+    [
+      '@Controller()',
+      'class Own {\n  intercept(context, next) {\n    const { member } = context.switchToHttp().getRequest();\n    return next.handle().pipe(map((all) => all.filter(({ of }) => of === member)));\n  }\n}\n\n@UseInterceptors(Own)\n@Controller()',
+    ],
+  ],
+  'an interceptor for all that asks who calls': [
+    [
+      'controllers: [Feed]',
+      'controllers: [Feed], providers: [{ provide: APP_INTERCEPTOR, useClass: Own }]',
+    ],
+    [
+      '@Module({',
+      'class Own {\n  intercept(context, next) {\n    return this.allows(context.getArgByIndex(0)) ? next.handle() : EMPTY;\n  }\n}\n\n@Module({',
+    ],
+  ],
+  'a controller whose base is given the request': [
+    request,
+    ['return []', 'return this.request.ip'],
+    [
+      '@Controller()\nclass Feed {',
+      'class Base {\n  @Inject(REQUEST) protected readonly request: Request;\n}\n\n@Controller()\nclass Feed extends Base {',
+    ],
+  ],
+  'a service behind a token, where a class of the app is given the request': [
+    request,
+    ['return []', 'return this.items.all()'],
+    [
+      'class Feed {',
+      "class Feed {\n  constructor(@Inject('ITEMS') private readonly items: Items) {}",
+    ],
+    [
+      '@Controller()',
+      'interface Items {\n  all(): object[];\n}\nclass OwnItems implements Items {\n  @Inject(REQUEST) private readonly request: Request;\n  all() {\n    return [this.request.ip];\n  }\n}\n\n@Controller()',
+    ],
+  ],
+  'a service behind an abstract class, which is given the request': [
+    request,
+    ['return []', 'return this.items.all()'],
+    ['class Feed {', 'class Feed {\n  constructor(private readonly items: Items) {}'],
+    [
+      '@Controller()',
+      'abstract class Items {\n  abstract all(): object[];\n}\nclass OwnItems extends Items {\n  @Inject(REQUEST) private readonly request: Request;\n  all() {\n    return [this.request.ip];\n  }\n}\n\n@Controller()',
+    ],
+  ],
+  'a store of the request that a package keeps': [
+    ['return []', "return [requestContext.get('member')]"],
+    [
+      'import { NestFactory }',
+      "import { requestContext } from '@fastify/request-context';\nimport { NestFactory }",
+    ],
+  ],
   'another route of the app with the interceptor, behind a guard': [
     guards,
     [
@@ -201,12 +346,41 @@ describe('the change of redline doctor in an app of Nest', () => {
     }
   });
 
+  test('offers none where a base class in another file brings the guard', (t) => {
+    const main = app
+      .replace('class Feed {', 'class Feed extends Members {')
+      .replace('{ connect, keyvOver }', '{ connect, keyvOver, Members }');
+    const base = `${redis}
+import { UseGuards } from '@nestjs/common';
+@UseGuards(LoggedIn)
+export abstract class Members {}
+`;
+    const finding = found(t, main, base).find((each) => each.finding.rule === cache);
+    assert.equal(finding!.finding.diff, '');
+    assert.match(finding!.finding.how, /@UseGuards\(LoggedIn\) at src\/redis\.ts:9/);
+  });
+
   test('offers it behind a guard that only counts, and for what is in the URL', (t) => {
     const counted = app
       .replace('  feed()', '  @UseGuards(ThrottlerGuard)\n  feed(@Query("page") page: string)')
       .replace('UseInterceptors }', 'Query, UseGuards, UseInterceptors }')
       .concat("import { ThrottlerGuard } from '@nestjs/throttler';\n");
     assert.match(changed(found(t, counted), cache), /@JsonCache\(\{ ttl: 60_000 \}\)/);
+  });
+
+  test('offers it beside middleware and interceptors that know no caller', (t) => {
+    const plain = app
+      .replace(
+        'class AppModule {}',
+        "class Timer {\n  use(request, response, next) {\n    request.startedAt = Date.now();\n    next();\n  }\n}\nclass AppModule {\n  configure(consumer) {\n    consumer.apply(Timer, helmet()).forRoutes('*');\n  }\n}",
+      )
+      .replace(
+        '@Controller()',
+        'class Wrapped {\n  intercept(context, next) {\n    return next.handle().pipe(map((data) => ({ data })));\n  }\n}\n\n@UseInterceptors(Wrapped)\n@Controller()',
+      )
+      .replace('await app.listen', 'app.use(compression());\nawait app.listen')
+      .concat("import compression from 'compression';\nimport helmet from 'helmet';\n");
+    assert.match(changed(found(t, plain), cache), /@JsonCache\(\{ ttl: 60_000 \}\)/);
   });
 
   test('keeps the request logs of nestjs-pino as it moves to Fastify', (t) => {

@@ -14,7 +14,7 @@ import type { Code } from '../syntax/files.ts';
 import type { Modules } from '../syntax/modules.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import { jsonCacheEdits } from './json-cache-edits.ts';
-import { ofOneCaller } from './of-one-caller.ts';
+import { ofOneCaller } from './caller/of-one-caller.ts';
 import type { Rule, Sighting } from './rule.ts';
 
 const interceptor = /^@nestjs\/(cache-manager|common)\.CacheInterceptor$/;

@@ -13,7 +13,6 @@ import { SourceMaps } from '../profile/source-maps.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { runToEnd } from '../system/run-to-end.ts';
-import { git } from '../trees/git.ts';
 import { requireCommitted } from '../trees/trees.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from '../try/target.ts';
 import type { App } from './app/app.ts';
@@ -21,24 +20,18 @@ import { readApp } from './app/read-app.ts';
 import { adviceIn } from './cost/advice.ts';
 import { type MeasuredApp, measureApp } from './cost/measure-app.ts';
 import { withCosts } from './cost/with-costs.ts';
-import { type Candidate, examine } from './examine.ts';
-import { EarlierProofs } from './prove/earlier-proofs.ts';
-import { fix, proveFindings } from './prove/prove-findings.ts';
+import { examine } from './examine.ts';
+import { prove, type ProvingOptions } from './prove/prove-app.ts';
 import { doctorMarkdown } from './report/doctor-markdown.ts';
 import { renderDoctorHtml } from './report/doctor-page.ts';
 import { renderDoctorTerminal } from './report/doctor-terminal.ts';
 import type { DoctorResult, Finding } from './result.ts';
 
-interface DoctorOptions extends ReportOptions, TargetOptions {
+interface DoctorOptions extends ReportOptions, TargetOptions, ProvingOptions {
   before?: string;
   seconds: number;
   warmup: number;
   prove?: true;
-  fix?: true;
-  continue?: true;
-  test?: string;
-  build?: string;
-  each: number;
 }
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
@@ -162,7 +155,7 @@ async function ofRunningApp(
     maps,
     advice: advice.found,
   });
-  const proved = proves ? await prove(candidates, target, taken, options, context) : undefined;
+  const proved = proves ? await prove(candidates, target, taken, { options, context }) : undefined;
   return {
     title: `${target.typed.command.join(' ')}, ${measured.request}`,
     app,
@@ -177,65 +170,6 @@ async function ofRunningApp(
 
 /** What compiles code as it is loaded: the places in its profile are not those in the files. */
 const compilers = /(^|[/@-])(tsx|ts-node|swc-node|esbuild-register|jiti)($|\/)/;
-
-/** What a measurement on this Node, of this load, cannot show. */
-const notForSpeed = new Set(['old-node', 'request-logs-missing']);
-
-async function prove(
-  candidates: readonly Candidate[],
-  target: TryTarget,
-  { requests, redirecting }: MeasuredApp,
-  options: DoctorOptions,
-  context: CommandContext,
-): Promise<
-  { findings: Map<Finding, Finding> } & Pick<Examination, 'together' | 'ladder' | 'warnings'>
-> {
-  const changing = candidates.filter(
-    ({ finding: { rule, isOnMeasuredPath }, edits, preload }) =>
-      (edits.length > 0 || preload !== undefined) &&
-      isOnMeasuredPath !== false &&
-      !notForSpeed.has(rule),
-  );
-  const { build, test, each: secondsEach } = options;
-  const commit = await git(['rev-parse', 'HEAD'], { cwd: target.app.cwd });
-  const { command, env, cwd } = target.app;
-  const proofs = EarlierProofs.open(join(options.out, 'doctor-proofs.json'), {
-    asked: { commit, command, env, cwd, requests, build, test, secondsEach },
-    continues: options.continue === true,
-  });
-  const { each, kept, together, ladder } = await proveFindings(
-    changing,
-    target,
-    {
-      build: build === undefined || build === 'none' ? build : parseCommand(build),
-      test: test === undefined ? undefined : parseCommand(test),
-      secondsEach,
-      requests,
-      redirecting,
-      context,
-    },
-    proofs,
-  );
-  const areFixed = options.fix === true && together?.word === 'gains';
-  if (areFixed) fix(kept);
-  return {
-    findings: new Map(
-      each.map(({ candidate: { finding }, proof }) => [finding, { ...finding, proof }]),
-    ),
-    ...(together === undefined ? {} : { together: { ...together, ...keptOf(kept), areFixed } }),
-    // They are hundreds, and every figure of the report is made of them already.
-    ...(ladder === undefined ? {} : { ladder: { ...ladder, slices: [] } }),
-    warnings: options.continue === true && !proofs.isContinued ? [nothingToContinue] : [],
-  };
-}
-
-const nothingToContinue =
-  'There was nothing to go on with: no proof of this commit, with this command, request and --each, is in the output folder. Every change was measured.';
-
-function keptOf(kept: readonly Candidate[]): { changes: number; imports?: string[] } {
-  const imports = kept.flatMap(({ preload }) => preload ?? []);
-  return { changes: kept.length, ...(imports.length === 0 ? {} : { imports }) };
-}
 
 /** An option that would do nothing is a mistake. */
 function refuseIdleOptions(words: readonly string[], options: DoctorOptions): void {

@@ -8,20 +8,27 @@ interface ProofFile {
   schema: 1;
   /** Of what was asked, the commit included; it may hold secrets, so only its digest is written. */
   asked: string;
+  /** All that was tried to its end, what failed included. */
   proofs: Record<string, Proof>;
+  /** The change that was being tried as the run ended, unless it came to its end. */
+  underWay?: string;
 }
 
 /** The proofs of a run as they are made, so that one that was interrupted goes on where it was. */
 export class EarlierProofs {
   readonly #file: string;
+  /** What an earlier run left behind. */
+  readonly #earlier: ProofFile;
+  /** What is on the disk. */
   readonly #content: ProofFile;
   /** Whether there is something to go on with. */
   readonly isContinued: boolean;
 
-  private constructor(file: string, content: ProofFile) {
+  private constructor(file: string, earlier: ProofFile) {
     this.#file = file;
-    this.#content = content;
-    this.isContinued = Object.keys(content.proofs).length > 0;
+    this.#earlier = earlier;
+    this.#content = { ...earlier, proofs: { ...earlier.proofs } };
+    this.isContinued = Object.keys(earlier.proofs).length > 0 || earlier.underWay !== undefined;
   }
 
   /** @param asked What decides on a proof, beside the change: another commit, command or request has other proofs. */
@@ -31,22 +38,54 @@ export class EarlierProofs {
   ): EarlierProofs {
     const digest = digestOf(asked);
     const known = continues ? read(file) : undefined;
-    const proofs = known?.asked === digest ? known.proofs : {};
-    return new EarlierProofs(file, { schema: 1, asked: digest, proofs });
+    const empty: ProofFile = { schema: 1, asked: digest, proofs: {} };
+    return new EarlierProofs(file, known?.asked === digest ? known : empty);
   }
 
+  /** Whether this run, or one that it goes on with, measured something. */
+  get hasAny(): boolean {
+    return Object.values(this.#content.proofs).some(isMeasured);
+  }
+
+  /** What the earlier run measured of a change; undefined for what is tried again. */
   of(candidate: Candidate): Proof | undefined {
-    return this.#content.proofs[keyOf(candidate)];
+    const proof = this.#earlier.proofs[keyOf(candidate)];
+    return proof !== undefined && isMeasured(proof) ? proof : undefined;
+  }
+
+  /** Why a change that the earlier run began is tried again. */
+  whyAgain(candidate: Candidate): string | undefined {
+    const key = keyOf(candidate);
+    // The run that was interrupted may have tried again what failed before.
+    if (this.#earlier.underWay === key) return 'it was under way when the run ended';
+    const proof = this.#earlier.proofs[key];
+    if (proof === undefined || isMeasured(proof)) return undefined;
+    return proof.word === 'withheld'
+      ? 'the app differed from itself then'
+      : `it failed: ${proof.why}`;
+  }
+
+  begin(candidate: Candidate): void {
+    this.#content.underWay = keyOf(candidate);
+    this.#write();
   }
 
   /** Written at once: nobody knows when a run is interrupted. */
   add(candidate: Candidate, proof: Proof): void {
-    // Where nothing could be measured, another run may.
-    if (proof.word === 'withheld') return;
     this.#content.proofs[keyOf(candidate)] = proof;
+    delete this.#content.underWay;
+    this.#write();
+  }
+
+  #write(): void {
     mkdirSync(dirname(this.#file), { recursive: true });
     writeFileSync(this.#file, `${JSON.stringify(this.#content, undefined, 2)}\n`);
   }
+}
+
+/** The machine, a port or a package that was missing may have made the rest fail. */
+function isMeasured({ word }: Proof): boolean {
+  return word !== 'fails' && word !== 'withheld';
 }
 
 function read(file: string): ProofFile | undefined {

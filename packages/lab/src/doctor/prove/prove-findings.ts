@@ -21,6 +21,7 @@ import {
 } from './changed-tree.ts';
 import type { EarlierProofs } from './earlier-proofs.ts';
 import { measureLadder } from './ladder.ts';
+import { placeOf, ProveLog } from './prove-log.ts';
 
 const changed = 'changed';
 
@@ -57,17 +58,22 @@ export async function proveFindings(
     const cwd = trees.inTree(trees.present, target.app.cwd);
     await runToEnd(test, { asked: 'As it is, --test', cwd, signal: context.signal });
   }
+  const log = new ProveLog(candidates, proofs, options.secondsEach);
   const each: Proved[] = [];
   for (const [index, candidate] of candidates.entries()) {
-    const { rule, file, line } = candidate.finding;
-    const name = `change ${index + 1} of ${candidates.length}, ${rule} at ${file}:${line}`;
-    const proof = proofs.of(candidate) ?? (await proofOf(name, candidate, where));
-    proofs.add(candidate, proof);
+    let proof = proofs.of(candidate);
+    if (proof === undefined) {
+      proofs.begin(candidate);
+      const name = `change ${index + 1} of ${candidates.length}, ${placeOf(candidate)}`;
+      proof = await log.attempt(index, candidate, () => proofOf(name, candidate, where));
+      proofs.add(candidate, proof);
+    }
     each.push({ candidate, proof });
   }
   const gaining = each.filter(({ proof }) => proof.word === 'gains');
   const kept = withoutOverlap(gaining.map(({ candidate }) => candidate));
   if (kept.length < 2) return { each, kept, together: gaining[0]?.proof };
+  log.ladder(kept.length);
   return { each, kept, ...(await climb(kept, where)) };
 }
 
@@ -87,7 +93,7 @@ async function proofOf(name: string, candidate: Candidate, where: Where): Promis
   const { trees, options } = where;
   const restore = change([candidate], trees.present, where);
   try {
-    await check(name, trees.present, where);
+    await check('building and testing it', trees.present, where);
     const only = variantIn(trees.present, changed, [candidate], where);
     const measured = async (): Promise<Proof> =>
       proofIn(

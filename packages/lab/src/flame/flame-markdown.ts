@@ -14,7 +14,7 @@ import { type FunctionChange, kindOf } from './change.ts';
 import type { FlameDiff } from './change-report.ts';
 import { microsPerSampleOf } from './graph-data.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
-import { hottest, unoptimised } from './words.ts';
+import { hottest, packagesText, unoptimised } from './words.ts';
 
 const mostRows = 20;
 
@@ -40,10 +40,12 @@ export function flameMarkdown(result: FlameResult): string {
     'place',
   ];
   const slow = unoptimised(result);
+  const packages = packagesText(result);
   return markdownOf(
     heading(`${title}, ${variant}${node === undefined ? '' : `, Node ${node}`}`),
     warningList(result.warnings),
     `${plural(samples, 'sample')}${load === undefined ? '' : `, ${fixed(load.microsPerRequest, 1)} µs of the main thread per request`}: ${owners.map((owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`).join(', ')}.`,
+    packages && `In packages, with what Node does for them: ${escaped(packages)}.`,
     table(columns, rows),
     slow.length > 0
       ? `Hot and not optimised: ${slow.map(({ name }) => code(name)).join(', ')}. Next: \`redline deopts\`.`

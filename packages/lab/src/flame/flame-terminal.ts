@@ -7,8 +7,9 @@ import type { TerminalOptions } from '../report/terminal-options.ts';
 import { ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import { microsPerSampleOf } from './graph-data.ts';
+import { placeWithin } from './package-place.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
-import { hottest, markedName, tierKnownText, unoptimised } from './words.ts';
+import { hottest, markedName, packagesText, tierKnownText, unoptimised } from './words.ts';
 
 const rows = 15;
 
@@ -31,6 +32,7 @@ export function renderFlameTerminal(
 
 function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
   const { samples, load, node, variant, tierKnown, tiersAt } = result;
+  const packages = packagesText(result);
   const shares = owners.map(
     (owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`,
   );
@@ -48,6 +50,7 @@ function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
     ),
     ...wrap([plural(samples, 'sample'), ...perRequest].join(' · '), width),
     ...wrap(shares.join(' · '), width),
+    ...(packages === undefined ? [] : wrap(`in packages: ${packages}`, width)),
     ...wrap(`${byTier.join(' · ')} · no tier ${percent(result.tiers.none / samples)}`, width),
     ...(tiersAt === undefined
       ? []
@@ -82,20 +85,14 @@ function table(result: FlameResult, width: number): string[] {
         own: shares[index]!,
         micros: perSample > 0 ? micros[index]! : '',
         total: totals[index]!,
-        place: cutFront(placeText(each), width - rest),
+        place: placeText(each, width - rest),
       }),
     ),
   ];
 }
 
-function placeText({ place, owner }: FlameFunction): string {
-  return place === '' ? ownerNames[owner] : place.replace(/^node_modules\//, '');
-}
-
-/** The end of a path says more than its start. */
-function cutFront(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length <= width ? text : `…${characters.slice(1 - width).join('')}`;
+function placeText({ place, owner }: FlameFunction, width: number): string {
+  return place === '' ? ownerNames[owner] : placeWithin(place, width);
 }
 
 function legend(result: FlameResult, width: number): string[] {

@@ -28,6 +28,8 @@ export interface FlameResult extends RunFacts {
   tiersAt?: 'sample' | 'start';
   /** Samples by the owner of the frame on top. */
   owners: Record<Owner, number>;
+  /** Samples by the innermost package on the stack: its own frames, and what Node and V8 do for it. Most first. */
+  packages?: { name: string; samples: number }[];
   /** Samples by the tier of the frame on top; `none` has no tier, or none that is known. */
   tiers: Record<Tier | 'none', number>;
   functions: FlameFunction[];

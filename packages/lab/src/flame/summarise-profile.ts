@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { relative } from 'node:path';
 import type { CallNode, CallTree, Frame } from '../profile/call-tree.ts';
 import { functionsOf, keyOf, mainTier, unoptimisedHot } from '../profile/functions.ts';
+import { packageOf } from '../profile/package-of.ts';
 import type { SourceMaps } from '../profile/source-maps.ts';
 import type { FlameFunction, FlameNode, FlameResult } from './result.ts';
 
@@ -16,6 +17,7 @@ type Summary = Pick<
   | 'seconds'
   | 'tierKnown'
   | 'owners'
+  | 'packages'
   | 'tiers'
   | 'functions'
   | 'tree'
@@ -58,6 +60,7 @@ export function summariseProfile(tree: CallTree, maps: SourceMaps, folder: strin
       seconds: tree.seconds,
       tierKnown: tree.javaScript.frames === 0 ? 0 : tree.javaScript.known / tree.javaScript.frames,
       ...leafShares(tree.root),
+      packages: packageShares(tree.root, places),
       ...pruned,
       leastSamples,
     };
@@ -112,6 +115,23 @@ function leafShares(root: CallNode): Pick<Summary, 'owners' | 'tiers'> {
   };
   visit(root);
   return { owners, tiers };
+}
+
+/** Of the innermost frame with a file: what Node does for a package is the package's, and for the app nobody's here. */
+function packageShares(root: CallNode, places: Places): NonNullable<Summary['packages']> {
+  const counts = new Map<string, number>();
+  const visit = (node: CallNode, caller: string | undefined): void => {
+    const { owner } = node.frame;
+    const isOfCaller = owner === 'core' || owner === 'v8';
+    const name = isOfCaller ? caller : packageOf(places.of(node.frame))?.name;
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + node.self);
+    for (const child of node.children) visit(child, name);
+  };
+  visit(root, undefined);
+  return [...counts]
+    .map(([name, samples]) => ({ name, samples }))
+    .filter(({ samples }) => samples > 0)
+    .toSorted((a, b) => b.samples - a.samples || a.name.localeCompare(b.name));
 }
 
 /** Where frames are, as people look for them. */

@@ -7,6 +7,7 @@ import type { FlameFunction, FlameLoad, FlameResult } from './result.ts';
 /** Machine, runtime and load, for the head of a page. */
 export function factsOf(result: FlameResult): [name: string, value: string][] {
   const { machine, node, load, samples, idleSamples, seconds: taken, tierKnown } = result;
+  const packages = packagesText(result);
   return [
     ...(machine === undefined
       ? []
@@ -20,11 +21,30 @@ export function factsOf(result: FlameResult): [name: string, value: string][] {
         ] as [string, string][])),
     ...(node === undefined ? [] : ([['Profiled', `Node.js ${node}`]] as [string, string][])),
     ...(load === undefined ? [] : loadFacts(load)),
+    ...(packages === undefined
+      ? []
+      : ([['Packages, with what Node does for them', packages]] as [string, string][])),
     ['Samples', `${fixed(samples)} in ${seconds(taken)}, ${fixed(idleSamples)} more idle`],
     ...(result.tiersAt === undefined
       ? []
       : ([['Tier known', tierKnownText(tierKnown, result.tiersAt)]] as [string, string][])),
   ];
+}
+
+/** What is below it says nothing. */
+const leastShare = 0.005;
+const mostPackages = 8;
+
+/** `pg 50 % · sequelize 20 %`; undefined where no package took time. */
+export function packagesText({
+  packages = [],
+  samples,
+}: Pick<FlameResult, 'packages' | 'samples'>): string | undefined {
+  const shown = packages
+    .filter((each) => each.samples / samples >= leastShare)
+    .slice(0, mostPackages)
+    .map((each) => `${each.name} ${percent(each.samples / samples)}`);
+  return shown.length === 0 ? undefined : shown.join(' · ');
 }
 
 /** Of which frames the tier is known, and as of when. */

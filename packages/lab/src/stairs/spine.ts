@@ -54,10 +54,13 @@ function routing(): SpineStage {
   return { id: requestStage, name: 'routing', kind: 'routing', place: '', calls: [] };
 }
 
-/** Functions of the app count when they are entered once; those of a framework may be, say, one pipe for two parameters. */
-function isStage({ kind, count, afterAnswer }: TraceEntry): boolean {
+/**
+ * Functions of the app count when they are entered once; those of a framework may be, say, one pipe for two parameters. What a
+ * bundle has of a package is the package's, as it is without a bundle.
+ */
+function isStage({ kind, count, afterAnswer, package: from }: TraceEntry): boolean {
   const isOfApp = kind === 'function' || kind === 'resume';
-  return !afterAnswer && (!isOfApp || count === 1);
+  return !afterAnswer && from === undefined && (!isOfApp || count === 1);
 }
 
 function isLike(entry: TraceEntry, { entries }: Trace): boolean {
@@ -112,9 +115,14 @@ function toStage(entry: TraceEntry, inner: TraceEntry | undefined): SpineStage {
 function addCalls(stages: readonly SpineStage[], entries: readonly TraceEntry[]): void {
   const byId = new Map(stages.map((stage) => [stage.id, stage]));
   let current: SpineStage | undefined;
-  for (const { id, name, count, kind, isWrapped } of entries) {
+  for (const { id, name, count, kind, isWrapped, package: from } of entries) {
     current = byId.get(id) ?? current;
-    if (!byId.has(id) && kind === 'function' && !isWrapped) current?.calls.push({ name, count });
+    if (byId.has(id) || kind !== 'function' || isWrapped) continue;
+    const calls = current?.calls;
+    // Of a package nobody looks for the hundred functions one by one.
+    const same = from === undefined ? undefined : calls?.find((each) => each.name === from);
+    if (same === undefined) calls?.push({ name: from ?? name, count });
+    else same.count += count;
   }
 }
 

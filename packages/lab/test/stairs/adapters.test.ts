@@ -126,6 +126,25 @@ describe('a request can be ended at every stage, and the app does not notice', (
     });
   }
 
+  test('a bundle: what it has of packages is theirs, and a request that ends below them is stopped', async () => {
+    const walked = await walk('bundled-orm.cjs', '/');
+    assertEndsEverywhere(walked);
+    const { stages } = walked.spine;
+    assert.deepEqual(
+      stages.map(({ name, place }) => [name, place]),
+      [
+        ['getOrders', 'src/main.js:5'],
+        ['getOrders after await :6', 'src/main.js:6'],
+        ['present', 'src/main.js:2'],
+        ['write answer', ''],
+      ],
+    );
+    assert.deepEqual(
+      stages[0]!.calls.map(({ name }) => name),
+      ['some-orm'],
+    );
+  });
+
   test('Koa: middleware on the way in and on the way out', async () => {
     const walked = await walk('koa.mjs', '/feed');
     assertEndsEverywhere(walked);

@@ -61,6 +61,35 @@ describe('the spine of a request', () => {
     assert.deepEqual(namesOf([one, trace(entry('a', { count: 2 }), entry('b'))]), ['b']);
   });
 
+  test('counts what a bundle has of a package under its name, where it is called', () => {
+    const orm = { package: 'sequelize' };
+    const { stages, guards } = findSpine([
+      trace(
+        entry('getOrders'),
+        entry('findAll', orm),
+        entry('_injectScope', { ...orm, count: 3 }),
+        entry('onData', { package: 'pg', isRoot: true }),
+        entry('findAll after await :9', { ...orm, kind: 'resume' }),
+        entry('present'),
+      ),
+    ]);
+    assert.deepEqual(
+      stages.map(({ name, calls }) => [name, calls]),
+      [
+        [
+          'getOrders',
+          [
+            { name: 'sequelize', count: 4 },
+            { name: 'pg', count: 1 },
+          ],
+        ],
+        ['present', []],
+      ],
+    );
+    // A request that ends below the driver is stopped there.
+    assert.deepEqual(guards, ['onData']);
+  });
+
   test('leaves out what runs once the answer has left, and names it', () => {
     const spine = findSpine([trace(entry('a'), entry('log', { afterAnswer: true }))]);
     assert.deepEqual(spine.afterAnswer, ['log']);

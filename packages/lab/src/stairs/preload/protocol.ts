@@ -43,6 +43,8 @@ export interface TraceEntry {
   name: string;
   /** `src/price.js:41`, relative to the folder in which the server was started. Empty for functions without a place. */
   place: string;
+  /** The package it comes from, of what a bundle has of other packages. */
+  package?: string;
   isAsync: boolean;
   isConstructor: boolean;
   /** Times it was entered within the request. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { packageOf } from '../../profile/package-of.ts';
 import { relative } from 'node:path';
 import { callbacksFile } from './adapters/callbacks.ts';
 import type { StageKind, Trace, TraceEntry } from './protocol.ts';
@@ -79,16 +80,18 @@ export class Recorder {
   #identityOf(
     id: string,
     stage: { kind: StageKind; name: string } | undefined,
-  ): Pick<TraceEntry, 'kind' | 'name' | 'place' | 'isAsync' | 'isConstructor'> {
+  ): Pick<TraceEntry, 'kind' | 'name' | 'place' | 'package' | 'isAsync' | 'isConstructor'> {
     const facts = this.#facts.get(id);
     if (facts === undefined) {
       const { kind, name } = stage ?? { kind: 'function', name: id };
       return { kind, name, place: '', isAsync: false, isConstructor: false };
     }
+    const from = packageOf(facts.place.file);
     return {
       kind: facts.isResume ? 'resume' : 'function',
       name: facts.name,
-      place: `${shortPath(facts.place.file)}:${facts.place.line}`,
+      place: `${from === undefined ? shortPath(facts.place.file) : `${from.name}/${from.file}`}:${facts.place.line}`,
+      ...(from === undefined ? {} : { package: from.name }),
       isAsync: facts.isAsync,
       isConstructor: facts.isConstructor,
     };

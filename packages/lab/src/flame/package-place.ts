@@ -1,0 +1,22 @@
+import { packageOf } from '../profile/package-of.ts';
+
+/** A place in so many characters: a package keeps its name, and any file its end, which says more than its start. */
+export function placeWithin(place: string, width: number): string {
+  const within = packageOf(place);
+  if (within === undefined) return cutFront(place, width);
+  const { name, file } = within;
+  const whole = `${name}/${file}`;
+  if (whole.length <= width) return whole;
+  const base = `${name}/…/${file.split(/[\\/]/).at(-1)!}`;
+  if (base.length <= width) return base;
+  const left = width - name.length - 1;
+  return left < leastOfFile ? cutFront(place, width) : `${name}/${cutFront(file, left)}`;
+}
+
+/** Enough of a file's end to tell it from others. */
+const leastOfFile = 12;
+
+function cutFront(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `…${characters.slice(1 - width).join('')}`;
+}

@@ -28,14 +28,18 @@ import {
 } from './transcripts.ts';
 
 /** Fewer requests than Node's, for a reason of their own. */
-function mayHearLess({ node, redline, case: { programs } }: Difference): boolean {
+function mayHearLess({ node, redline, case: of }: Difference): boolean {
   if (!startsAlike(redline, node)) return false;
   // Destroyed by a handler: it brings no more requests.
   if (redline.end !== 'open' && redline.end === node.end) return true;
   // What Node keeps says that the connection closes.
-  if (redline.end === 'FIN') return closing.test(redline.bytes.slice(node.bytes.length));
+  if (redline.end === 'FIN' && closing.test(redline.bytes.slice(node.bytes.length))) return true;
+  // A response behind it destroys the connection. With Node its turn never comes.
+  if (redline.end !== 'open') {
+    return node.end === 'open' && ran(of, redline).slice(1).some(destroys);
+  }
   // A paused socket, on which Node reads on when much has left.
-  return node.end === 'open' && programs.some(pauses) && programs.some(needsDrain);
+  return node.end === 'open' && of.programs.some(pauses) && of.programs.some(needsDrain);
 }
 
 /** Of what is left when a response or a connection ends. */

@@ -10,10 +10,19 @@ pub(crate) enum Framing {
     Ended(Vec<u8>),
 }
 
+/// How much longer it may take than its server allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extension {
+    None,
+    /// As long as the engine looked too late, which happens once.
+    Given,
+}
+
 pub(crate) struct Body {
     pub framing: Framing,
     /// The request's number on its connection.
     pub sequence: u32,
     /// It is read without being reported.
     pub discarded: bool,
+    pub extension: Extension,
 }

@@ -1,6 +1,7 @@
 //! What happens when a deadline has passed.
 
 use crate::batch::Note;
+use crate::body::{Body, Extension};
 use crate::connection::{Connection, Deadline};
 use crate::engine::Engine;
 use crate::problem::What;
@@ -8,6 +9,8 @@ use crate::timers::Entry;
 
 /// This many timer entries cost nothing worth looking at.
 const FEW_TIMERS: usize = 4096;
+/// Reads before a deadline is enforced: a batch holds no more bytes.
+const LATE_READS: usize = 16;
 
 impl Engine {
     /// Makes sure that a timer entry is there for the connection's next deadline.
@@ -60,6 +63,12 @@ impl Engine {
 
     fn on_timer(&mut self, connection: &mut Box<Connection>) {
         let settings = *self.settings(connection.whom.server);
+        if let Some((due_ms, _)) = connection.deadline(&settings)
+            && due_ms <= self.now_ms
+            && !self.read_late(connection, due_ms)
+        {
+            return;
+        }
         match connection.deadline(&settings) {
             Some((at_ms, kind)) if at_ms <= self.now_ms => match kind {
                 Deadline::Request if connection.body.is_none() => {
@@ -84,6 +93,38 @@ impl Engine {
             },
             _ => self.arm(connection),
         }
+    }
+}
+
+impl Engine {
+    /// What the kernel holds when the engine is late came in time, as far as anybody knows: it counts. Of a body more may wait with
+    /// the client, for which there was no room: once it gets as long as it had to wait. False when the connection is gone.
+    fn read_late(&mut self, connection: &mut Box<Connection>, due_ms: u64) -> bool {
+        let is_given = |body: &Body| body.extension == Extension::Given;
+        if connection.body.as_ref().is_some_and(is_given) {
+            return true;
+        }
+        for _ in 0..LATE_READS {
+            let before = connection.bytes_read;
+            if !connection.wants_read() {
+                break;
+            }
+            self.on_readable(connection);
+            if !self.is_current(connection) {
+                return false;
+            }
+            if connection.bytes_read == before {
+                break;
+            }
+        }
+        if connection.read_in == self.turn
+            && let Some(body) = &mut connection.body
+        {
+            body.extension = Extension::Given;
+            let late_ms = self.now_ms - due_ms;
+            connection.request_since += 2 * late_ms;
+        }
+        true
     }
 }
 

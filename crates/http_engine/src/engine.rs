@@ -211,6 +211,11 @@ impl Engine {
         result
     }
 
+    /// It was not released meanwhile.
+    pub(crate) fn is_current(&self, connection: &Connection) -> bool {
+        self.slots[connection.whom.slot as usize].generation == connection.whom.generation
+    }
+
     pub(crate) fn settings(&self, server: u32) -> &ServerSettings {
         self.servers[server as usize]
             .as_ref()

@@ -1,6 +1,6 @@
 //! A head becomes a record of a request.
 
-use crate::body::{Body, Framing};
+use crate::body::{Body, Extension, Framing};
 use crate::chunked::Chunked;
 use crate::connection::{Connection, Input, Wait};
 use crate::diagnose;
@@ -125,6 +125,7 @@ impl Engine {
                     framing,
                     sequence,
                     discarded: false,
+                    extension: Extension::None,
                 };
                 let done = if takes_over {
                     // What follows may be another protocol.

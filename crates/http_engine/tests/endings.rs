@@ -86,6 +86,40 @@ fn a_body_that_does_not_end_is_timed() {
     assert_eq!(error(&mut owner).1, "ERR_HTTP_REQUEST_TIMEOUT");
 }
 
+/// Its owner is late each time, which gives it more time once.
+#[test]
+fn a_body_that_comes_without_end_is_timed() {
+    let mut owner = Owner::new(ServerSettings {
+        request_timeout: 40,
+        ..OFF
+    });
+    let mut client = owner.connect();
+    send(
+        &mut client,
+        &POST.replace("Length: 9", "Length: 999999999999"),
+    );
+    let mut flood = client.try_clone().expect("a copy");
+    let writer = std::thread::spawn(move || {
+        use std::io::Write;
+        while flood.write_all(&[b'a'; 16 * 1024]).is_ok() {}
+    });
+    let (id, code) = loop {
+        std::thread::sleep(Duration::from_millis(50));
+        owner.turn();
+        let events = std::mem::take(&mut owner.events);
+        if let Some(error) = events.into_iter().find_map(|event| match event {
+            Event::Error(id, code) => Some((id, code)),
+            _ => None,
+        }) {
+            break error;
+        }
+    };
+    assert_eq!(code, "ERR_HTTP_REQUEST_TIMEOUT");
+    owner.engine.close(id.slot, id.generation, true);
+    closed(&mut owner);
+    writer.join().expect("ended");
+}
+
 #[test]
 fn a_connection_between_requests_is_timed() {
     let mut owner = Owner::new(ServerSettings {

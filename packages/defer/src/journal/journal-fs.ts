@@ -71,6 +71,12 @@ export function isShortage(error: unknown): boolean {
   return code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM';
 }
 
+/** Some file systems over a network have nothing to sync for a folder, and say so. */
+export function hasNothingToSync(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EINVAL' || code === 'ENOTSUP' || code === 'ENOSYS';
+}
+
 /** Makes what was created in a folder, or renamed, as safe as a sync makes content. */
 export function syncFolder(files: JournalFs, path: string): void {
   let fd: number;
@@ -83,9 +89,7 @@ export function syncFolder(files: JournalFs, path: string): void {
   try {
     files.fdatasyncSync(fd);
   } catch (error) {
-    // Some file systems over a network have nothing to sync for a folder, and say so.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
+    if (!hasNothingToSync(error)) throw error;
   } finally {
     close(files, fd);
   }

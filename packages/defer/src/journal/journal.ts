@@ -175,6 +175,11 @@ export class Journal<Waiter = unknown> {
     if (this.settings.clock.now() - this.#signedAtMs >= 2 * lifeSignEveryMs) this.giveLifeSign();
   }
 
+  /** Writes what is in memory, and calls those who waited for it. */
+  flush(): void {
+    this.#appending.flush();
+  }
+
   /** For `Appending`. */
   removed(cause: unknown): void {
     this.settings.removed(this, cause);

@@ -17,6 +17,8 @@ export interface RemovalHost {
   readonly tries: Tries;
   readonly hasUnwritten: boolean;
   readonly isReleased: boolean;
+  /** Writes what is in memory. */
+  flush(): void;
   pathOf(segment: Segment): string;
 }
 
@@ -39,11 +41,14 @@ export class Removal {
     if (this.#checkpointing) return;
     this.#removeOldest();
     if (now - this.#checkpointedAtMs < checkpointEveryMs) return;
-    const { segments, openSegment, hasUnwritten } = this.#journal;
+    const { segments, openSegment } = this.#journal;
     const finished = segments.filter(
       (segment) => segment !== openSegment && segment.unfinished === 0,
     );
-    if (finished.length === 0 || hasUnwritten) return;
+    if (finished.length === 0) return;
+    // A loop that waits for each of its jobs has the next one in memory at every look.
+    if (this.#journal.hasUnwritten) this.#journal.flush();
+    if (this.#journal.hasUnwritten) return;
     this.#checkpointedAtMs = now;
     this.#checkpointing = true;
     void this.#tryCheckpoint(finished);
@@ -96,7 +101,10 @@ export class Removal {
     );
     if (!isWritten || isReleased()) return;
     for (const segment of finished) {
-      segments.splice(segments.indexOf(segment), 1);
+      const at = segments.indexOf(segment);
+      // The folder was removed meanwhile, and with it all segments of that time.
+      if (at === -1) continue;
+      segments.splice(at, 1);
       remove(settings.fs, journal.pathOf(segment));
     }
   }

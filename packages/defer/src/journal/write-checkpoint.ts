@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
-import { remove, type JournalFs } from './journal-fs.ts';
+import { close, hasNothingToSync, isShortage, remove, type JournalFs } from './journal-fs.ts';
 
 /**
  * Written beside the one there is, synced, and put in its place by a rename: there is always a whole one. False where
@@ -34,9 +34,17 @@ async function syncFolder(fs: JournalFs, path: string): Promise<void> {
   let fd: number;
   try {
     fd = fs.openSync(path, 'r');
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return;
   }
-  await new Promise<void>((resolve) => fs.fdatasync(fd, () => resolve()));
-  fs.closeSync(fd);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      fs.fdatasync(fd, (error) =>
+        error === null || hasNothingToSync(error) ? resolve() : reject(error),
+      );
+    });
+  } finally {
+    close(fs, fd);
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
@@ -29,6 +29,26 @@ function start(
   });
   t.after(() => deferrer.close({ drainMs: 0 }));
   return { deferrer, sink, logger };
+}
+
+/** Small segments, and a sink that takes every job but one. */
+function startWithOneThatWaits(
+  t: TestContext,
+  directory: string,
+  fs: JournalFs,
+): { deferrer: Deferrer; logger: TestLogger } {
+  const sink = new TestSink();
+  sink.answer = (batch) =>
+    batch.map(({ json }) => (json === '"waits"' ? retry('later', 60_000) : undefined));
+  const logger = new TestLogger();
+  const deferrer = createDefer<string>({
+    sinks: { test: { sink, batch: { waitMs: 0 } } },
+    journal: { directory, fs, segmentBytes: 65_536, replayWindowMs: 0 },
+    handleSignals: false,
+    logger,
+  });
+  t.after(() => deferrer.close({ drainMs: 0 }));
+  return { deferrer, logger };
 }
 
 describe('a full disk', () => {
@@ -393,6 +413,23 @@ test('the folder of a journal is itself synced before a job counts as on disk', 
   assert.ok(synced.has(dirname(directory)));
 });
 
+test('a job that waits does not keep the files of those that a loop defers one by one behind it', async (t) => {
+  const directory = temporaryFolder(t);
+  const { deferrer } = startWithOneThatWaits(t, directory, nodeFs);
+  await deferrer.defer(job, 'waits', { level: 'process' }).acknowledged();
+  const hasSecond = (): boolean =>
+    readdirSync(directory, { recursive: true }).some((name) => String(name).endsWith('2.seg'));
+  let wasThere = false;
+  for (let n = 0; n < 50_000; n++) {
+    // No pause between two: the next one is there whenever the journal looks for files to remove.
+    await deferrer.defer(job, 'x'.repeat(5_000), { level: 'process' }).acknowledged();
+    if (n % 100 > 0) continue;
+    if (wasThere && !hasSecond()) return;
+    wasThere ||= hasSecond();
+  }
+  assert.fail('its file is still there');
+});
+
 describe('a sync that fails', () => {
   test('is not trusted again: its jobs are not acknowledged, and a new file begins', async (t) => {
     const directory = temporaryFolder(t);
@@ -497,6 +534,58 @@ describe('a sync that fails', () => {
     isShort = false;
     await deferrer.defer(job, 2, { level: 'disk' }).acknowledged();
   });
+
+  for (const what of ['EMFILE: too many open files', 'EIO: i/o error, fdatasync']) {
+    test(`of the folder behind a checkpoint (${what}) removes nothing that only the checkpoint knows`, async (t) => {
+      const directory = temporaryFolder(t);
+      const ofCheckpoint = new Set<number>();
+      const error = Object.assign(new Error(what), { code: what.split(':')[0] });
+      let isFailing = true;
+      const failures: number[] = [];
+      const fs: JournalFs = {
+        ...nodeFs,
+        openSync(path, flags) {
+          const isIt = flags === 'r' && existsSync(join(path, 'checkpoint'));
+          if (isIt && isFailing && error.code === 'EMFILE') {
+            failures.push(-1);
+            throw error;
+          }
+          const fd = nodeFs.openSync(path, flags);
+          if (isIt) ofCheckpoint.add(fd);
+          else ofCheckpoint.delete(fd);
+          return fd;
+        },
+        fdatasync(fd, callback) {
+          if (!ofCheckpoint.has(fd) || !isFailing) return nodeFs.fdatasync(fd, callback);
+          failures.push(fd);
+          setImmediate(callback, error);
+        },
+      };
+      const { deferrer, logger } = startWithOneThatWaits(t, directory, fs);
+      const files = (): string[] =>
+        readdirSync(directory, { recursive: true })
+          .map(String)
+          .filter((name) => name.endsWith('.seg'));
+      const deferOne = async (): Promise<void> => {
+        await deferrer.defer(job, 'x'.repeat(30_000), { level: 'process' }).acknowledged();
+      };
+      await deferrer.defer(job, 'waits', { level: 'process' }).acknowledged();
+      let before: string[] = [];
+      while (failures.length < 2) {
+        if (failures.length === 0) before = files();
+        await deferOne();
+      }
+      assert.ok(before.length > 3, before.join('\n'));
+      assert.deepEqual(before.slice(0, 3), files().slice(0, 3));
+      const told = logger.lines.filter((line) => line.includes('has no new checkpoint'));
+      assert.equal(told.length, 1, logger.lines.join('\n'));
+      isFailing = false;
+      await until('the room', async () => {
+        await deferOne();
+        return !files().includes(before[1]!);
+      });
+    });
+  }
 
   test('is none because descriptors ran out behind the first job: the folder is open by then', async (t) => {
     let isShort = false;

@@ -1,6 +1,6 @@
 // Somebody removes the journal of an app that runs.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fastify from 'fastify';
@@ -9,6 +9,8 @@ import { createDefer } from '../../src/create-defer.ts';
 import { defer } from '../../src/defer.ts';
 import { readDirectory } from '../../src/directory/read-directory.ts';
 import { defineJob } from '../../src/job/job.ts';
+import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
+import { retry } from '../../src/sink.ts';
 import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
 
 const job = defineJob<string>('job');
@@ -86,3 +88,56 @@ for (const [what, remove] of Object.entries(removals)) {
     });
   }
 }
+
+test('a file begun behind a removal belongs to the journal, though the checkpoint before it was still being synced', async (t) => {
+  const directory = join(temporaryFolder(t), 'journal');
+  const names = new Map<number, string>();
+  const over = Promise.withResolvers<void>();
+  const held: (() => void)[] = [];
+  const fs: JournalFs = {
+    ...nodeFs,
+    openSync(path, flags) {
+      const fd = nodeFs.openSync(path, flags);
+      names.set(fd, path);
+      return fd;
+    },
+    // The folder is synced behind the rename of its checkpoint.
+    fdatasync(fd, done) {
+      const isOfCheckpoint = existsSync(join(names.get(fd)!, 'checkpoint'));
+      if (!isOfCheckpoint || held.length > 0) return nodeFs.fdatasync(fd, done);
+      held.push(() => {
+        nodeFs.fdatasync(fd, (error) => {
+          done(error);
+          setImmediate(over.resolve);
+        });
+      });
+    },
+  };
+  const sink = new TestSink();
+  const deferrer = createDefer({
+    sinks: { test: { sink, batch: { waitMs: 0 } } },
+    journal: { directory, fs, segmentBytes: 65_536, replayWindowMs: 0 },
+    handleSignals: false,
+    logger: new TestLogger(),
+  });
+  t.after(() => deferrer.close({ drainMs: 0 }));
+  // The first waits for another try, so the segments behind it go with a checkpoint.
+  const stays = (json: string): boolean => json === '"stays"' || json === '"behind"';
+  sink.answer = (batch) =>
+    batch.map(({ json }) => (stays(json) ? retry('later', 60_000) : undefined));
+  await deferrer.defer(job, 'stays', { level: 'process' }).acknowledged();
+  while (held.length === 0) {
+    await deferrer.defer(job, 'x'.repeat(30_000), { level: 'process' }).acknowledged();
+  }
+  rmSync(ownFolder(directory), { recursive: true });
+  await until('a file of its own', async () => {
+    await deferrer
+      .defer(job, 'behind', { level: 'disk' })
+      .acknowledged()
+      .catch(() => {});
+    return deferrer.journalBytes! > 0;
+  });
+  held[0]!();
+  await over.promise;
+  assert.ok(deferrer.journalBytes! > 0);
+});

@@ -138,7 +138,8 @@ impl Engine {
         self.epoll.remove(&connection.fd);
         self.connections -= 1;
         self.set_pending(whom.slot, 0);
-        if connection.owner != Owner::Unaware {
+        // An owner that has not heard of it may listen for errors.
+        if connection.owner != Owner::Unaware || errno != 0 {
             self.batch.note(
                 whom,
                 Note::Close {

@@ -51,8 +51,10 @@ impl Engine {
                         connection.unread.extend_from_slice(&scratch[taken..count]);
                     }
                 } else {
+                    self.held = connection.unread.len();
                     connection.unread.extend_from_slice(&scratch[..count]);
                     self.understand_unread(connection);
+                    self.held = 0;
                 }
             }
             Err(libc::EAGAIN) => {}
@@ -197,7 +199,8 @@ impl Engine {
         problem: Problem,
         bytes: &[u8],
     ) -> Result<(), Pause> {
-        self.fail(connection, problem.what, problem.at, bytes);
+        let (at, packet) = self.within_packet(problem, bytes);
+        self.fail(connection, problem.what, at, packet);
         Err(Pause::Failed)
     }
 
@@ -208,8 +211,15 @@ impl Engine {
         problem: Problem,
         bytes: &[u8],
     ) -> Result<(), Pause> {
-        self.fail_request(connection, problem.what, problem.at, bytes);
+        let (at, packet) = self.within_packet(problem, bytes);
+        self.fail_request(connection, problem.what, at, packet);
         Err(Pause::Failed)
+    }
+
+    /// As Node reports it: the packet that came last, and where in it the problem is.
+    fn within_packet<'a>(&self, problem: Problem, bytes: &'a [u8]) -> (usize, &'a [u8]) {
+        let start = self.held.min(bytes.len());
+        (problem.at.saturating_sub(start), &bytes[start..])
     }
 
     /// Nothing is in flight and no body comes in: the connection is between two requests.

@@ -112,7 +112,10 @@ export class ListeningEvents implements ServerEvents {
   }
 
   onClose(native: NativeConnection, errno: number): void {
-    const connection = native.owner as HttpConnection | undefined;
+    const isHeard = errno !== 0 && this.#server.listenerCount('clientError') > 0;
+    const connection =
+      (native.owner as HttpConnection | undefined) ??
+      (isHeard ? this.#connectionOf(native) : undefined);
     if (connection === undefined) this.#server._emitCloseIfDrained();
     else connection.runInAsyncScope(connection.onClose, connection, errno);
   }

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { promisify } from 'node:util';
 import {
   describeError,
   gate,
@@ -156,6 +158,48 @@ export const clientErrors: Behaviours = {
     await connected;
     line.socket.resetAndDestroy();
     return await seen.opened;
+  },
+  'clientError of a reset before any request, when nobody has heard of the connection': async (
+    http,
+  ) => {
+    const seen = gate<unknown>();
+    await using serving = await serve(http, {}, hello, (server) => {
+      server.on('clientError', (error, socket) => {
+        seen.open([describeError(error), socket.destroyed, socket.writable]);
+        socket.destroy();
+      });
+    });
+    const line = new Line(connect(serving.port));
+    const count = promisify(serving.server.getConnections.bind(serving.server));
+    while ((await count()) === 0) await moment(5);
+    line.socket.resetAndDestroy();
+    return await seen.opened;
+  },
+  'clientError of what comes in two packets tells of the second': async (http) => {
+    const errors: unknown[] = [];
+    await using serving = await serve(http, { maxHeaderSize: 500 }, hello, (server) => {
+      server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket) => {
+        errors.push([describeError(error), error.rawPacket?.toString()]);
+        socket.destroy();
+      });
+    });
+    const halves: [string, string][] = [
+      ['GET / HT', 'GET / HTTP/1.1\r\n\r\n'],
+      ['GET / HTTP/1.1\r\nHost: a\r\nX', ' : b\r\n\r\n'],
+      ['POST / HTTP/1.1\r\nHost: a\r\nContent-', 'Length: -1\r\n\r\n'],
+      [`GET / HTTP/1.1\r\nX: ${'x'.repeat(300)}`, `${'x'.repeat(300)}\r\n\r\n`],
+      ['\r\n\r\nGET', ' / HTTP/9.9\r\n\r\n'],
+    ];
+    for (const [first, second] of halves) {
+      const connected = once(serving.server, 'connection');
+      const line = new Line(connect(serving.port));
+      line.socket.write(first);
+      const [socket] = (await connected) as [Socket];
+      while (socket.bytesRead < first.length) await moment(5);
+      line.socket.write(second);
+      await line.untilClosed();
+    }
+    return errors;
   },
   'clientError of half a request': async (http) => {
     const seen = gate<unknown>();

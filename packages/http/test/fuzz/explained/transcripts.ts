@@ -26,10 +26,14 @@ export function isOneShort(redline: Transcript, node: Transcript): boolean {
   return startsAlike(redline, node) && node.requests.length === redline.requests.length + 1;
 }
 
-/** No handler has answered more than once: 400 and 417 are the server's own. */
+/** No handler has answered more than once. */
 export function answersOnce({ bytes, requests }: Transcript): boolean {
-  const answers = bytes.match(/HTTP\/1\.1 (?!1\d\d |299 |400 |417 )\d{3} /g) ?? [];
-  return answers.length <= requests.length;
+  return answersOf(bytes) <= requests.length;
+}
+
+/** Those of handlers: 400 and 417 are the server's own. */
+function answersOf(bytes: string): number {
+  return bytes.match(/HTTP\/1\.1 (?!1\d\d |299 |400 |417 )\d{3} /g)?.length ?? 0;
 }
 
 /** Node sends the same, and then no more; a request that its handler paused is not read on. */
@@ -128,10 +132,14 @@ export function dropsWhatIsDue(node: Transcript, redline: Transcript): boolean {
   return redline.bytes.startsWith(sent) && closing.test(redline.bytes.slice(sent.length));
 }
 
-/** Node takes for good what the engine refuses. */
+/** Node takes for good what the engine refuses: behind whole responses, one to each request whose handler is done. */
 export function readsOn(node: Transcript, redline: Transcript): boolean {
+  if (!redline.bytes.endsWith(refusal)) return false;
+  const before = redline.bytes.slice(0, -refusal.length);
+  const rest = node.bytes.slice(before.length);
   return (
-    redline.bytes.endsWith(refusal) &&
-    node.bytes.startsWith(redline.bytes.slice(0, -refusal.length))
+    node.bytes.startsWith(before) &&
+    (rest === '' || rest.startsWith('HTTP/1.1 ')) &&
+    answersOf(before) === redline.requests.filter(({ steps }) => steps.length > 0).length
   );
 }

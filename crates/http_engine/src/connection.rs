@@ -112,6 +112,8 @@ pub(crate) struct Connection {
     pub whom: Whom,
     /// Bytes that were read and not understood yet. Empty most of the time, and without memory then.
     pub unread: Vec<u8>,
+    /// How many of them came before the last packet.
+    pub held: usize,
     /// How far the incomplete head is read that `unread` begins with.
     pub head: Option<Box<Progress>>,
     pub body: Option<Body>,
@@ -157,6 +159,7 @@ impl Connection {
             fd,
             whom,
             unread: Vec::new(),
+            held: 0,
             head: None,
             body: None,
             answers: Answers::default(),

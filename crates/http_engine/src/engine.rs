@@ -69,8 +69,6 @@ pub struct Engine {
     pub(crate) urls: Seen<()>,
     pub(crate) blocks: Seen<Facts>,
     pub(crate) scratch: Vec<u8>,
-    /// How many of the bytes that are being understood came in earlier packets.
-    pub(crate) held: usize,
     spare: Vec<Vec<u8>>,
     /// Connections with bytes that did not fit in the batch.
     stalled: Vec<Whom>,
@@ -142,7 +140,6 @@ impl Engine {
             urls: Seen::new(256),
             blocks: Seen::new(2048),
             scratch: vec![0; READ],
-            held: 0,
             spare: Vec::new(),
             stalled: Vec::new(),
             ended: Vec::new(),

@@ -45,16 +45,16 @@ impl Engine {
                 if matches!(connection.input, Input::Dropped) {
                     // Reading continues only to see its end: the owner may leave that to the client.
                 } else if connection.unread.is_empty() {
+                    connection.held = 0;
                     let taken = self.understand(connection, &scratch[..count]);
                     if taken < count {
                         connection.unread = self.lend();
                         connection.unread.extend_from_slice(&scratch[taken..count]);
                     }
                 } else {
-                    self.held = connection.unread.len();
+                    connection.held = connection.unread.len();
                     connection.unread.extend_from_slice(&scratch[..count]);
                     self.understand_unread(connection);
-                    self.held = 0;
                 }
             }
             Err(libc::EAGAIN) => {}
@@ -92,6 +92,7 @@ impl Engine {
         } else {
             unread.drain(..taken);
             connection.unread = unread;
+            connection.held = connection.held.saturating_sub(taken);
         }
     }
 
@@ -199,7 +200,7 @@ impl Engine {
         problem: Problem,
         bytes: &[u8],
     ) -> Result<(), Pause> {
-        let (at, packet) = self.within_packet(problem, bytes);
+        let (at, packet) = within_packet(connection, problem, bytes);
         self.fail(connection, problem.what, at, packet);
         Err(Pause::Failed)
     }
@@ -211,15 +212,9 @@ impl Engine {
         problem: Problem,
         bytes: &[u8],
     ) -> Result<(), Pause> {
-        let (at, packet) = self.within_packet(problem, bytes);
+        let (at, packet) = within_packet(connection, problem, bytes);
         self.fail_request(connection, problem.what, at, packet);
         Err(Pause::Failed)
-    }
-
-    /// As Node reports it: the packet that came last, and where in it the problem is.
-    fn within_packet<'a>(&self, problem: Problem, bytes: &'a [u8]) -> (usize, &'a [u8]) {
-        let start = self.held.min(bytes.len());
-        (problem.at.saturating_sub(start), &bytes[start..])
     }
 
     /// Nothing is in flight and no body comes in: the connection is between two requests.
@@ -261,4 +256,14 @@ impl Engine {
         self.ended.push(connection.whom);
         self.ring();
     }
+}
+
+/// As Node reports it: the packet that came last, and where in it the problem is.
+fn within_packet<'a>(
+    connection: &Connection,
+    problem: Problem,
+    bytes: &'a [u8],
+) -> (usize, &'a [u8]) {
+    let start = connection.held.min(bytes.len());
+    (problem.at.saturating_sub(start), &bytes[start..])
 }

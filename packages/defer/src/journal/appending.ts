@@ -182,25 +182,7 @@ export class Appending<Waiter = unknown> {
     const { fs, clock, segmentBytes } = settings;
     const number = this.#nextSegment;
     const segment = new Segment(number, segmentSalt(id, number), clock.now());
-    const header = encodeSegmentHeader();
-    const path = this.#journal.pathOf(segment);
-    let fd: number | undefined;
-    try {
-      fd = fs.openSync(path, 'wx');
-      // Never the same again: a file that could not be removed must not block a name forever.
-      this.#nextSegment++;
-      for (let at = 0; at < header.length;) {
-        at += fs.writeSync(fd, header, at, header.length - at, at);
-      }
-    } catch (error) {
-      if (fd !== undefined) {
-        close(fs, fd);
-        remove(fs, path);
-      } else if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-        this.#nextSegment++;
-      }
-      throw this.trouble(`The segment ${path} cannot be opened`, error);
-    }
+    const fd = this.#createFile(segment);
     const before = this.#open;
     const isCounted = !fs.isRemoved(fd);
     segment.bytes = segmentHeaderBytes;
@@ -227,6 +209,31 @@ export class Appending<Waiter = unknown> {
     this.#commit.use(fd);
     this.#commit.folderChanged(this.#journal.folder);
     return this.#open;
+  }
+
+  /** With its header, under the next number. */
+  #createFile(segment: Segment): number {
+    const { fs } = this.#journal.settings;
+    const header = encodeSegmentHeader();
+    const path = this.#journal.pathOf(segment);
+    let fd: number | undefined;
+    try {
+      fd = fs.openSync(path, 'wx');
+      // Never the same again: a file that could not be removed must not block a name forever.
+      this.#nextSegment++;
+      for (let at = 0; at < header.length;) {
+        at += fs.writeSync(fd, header, at, header.length - at, at);
+      }
+      return fd;
+    } catch (error) {
+      if (fd !== undefined) {
+        close(fs, fd);
+        remove(fs, path);
+      } else if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        this.#nextSegment++;
+      }
+      throw this.trouble(`The segment ${path} cannot be opened`, error);
+    }
   }
 
   #confirm({ fd, isCounted }: CommitTarget): void {

@@ -113,18 +113,8 @@ export function resolveLane(
   const options: LaneOptions = isLane ? given : { sink: given };
   const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
   refuseUnknownIn(at, options);
-  if (typeof sink?.send !== 'function') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `The option ${at} must be a sink, or an object with one as its sink; it has no send().`,
-    );
-  }
-  if (ordered === true && (options.inFlight ?? 1) !== 1) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `The option ${at}.inFlight must be 1 where ordered is true; got ${options.inFlight}.`,
-    );
-  }
+  requireSink(at, sink);
+  requireOneInFlight(at, options);
   const overflow = resolveOverflow(at, options.overflow, hasJournal);
   const jobs = positiveInteger(`${at}.batch.jobs`, batch.jobs ?? 500);
   const bytes = positive(`${at}.batch.bytes`, batch.bytes ?? 1 << 20);
@@ -158,6 +148,22 @@ export function resolveLane(
     maxPendingBytes: positive(`${at}.maxPendingBytes`, options.maxPendingBytes ?? 16 << 20),
     maxJobBytes: sink.maxJobBytes ?? Infinity,
   };
+}
+
+function requireSink(at: string, sink: Sink | undefined): void {
+  if (typeof sink?.send === 'function') return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option ${at} must be a sink, or an object with one as its sink; it has no send().`,
+  );
+}
+
+function requireOneInFlight(at: string, { ordered, inFlight = 1 }: LaneOptions): void {
+  if (ordered !== true || inFlight === 1) return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option ${at}.inFlight must be 1 where ordered is true; got ${inFlight}.`,
+  );
 }
 
 function refuseUnknownIn(at: string, options: LaneOptions): void {

@@ -41,10 +41,7 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
   }
   const heldMs = gathering.heldMs(now);
   if (heldMs > 0) {
-    const { job, id, counts } = gathering.first ?? {};
-    const error = counts?.lastFailure?.message ?? 'no reason is known';
-    const sentence = `In order: the first job, ${job} ${id}, failed (${error}), and the others wait for it.`;
-    return { reason: 'ordered', sentence, ...until(heldMs) };
+    return { reason: 'ordered', sentence: sentenceOfFirst(gathering), ...until(heldMs) };
   }
   if (batches >= options.inFlight) {
     const sentence = `${batches} of ${options.inFlight} batches are being sent.`;
@@ -62,18 +59,21 @@ export function whyWaiting(clock: Clock, state: LaneState): Waiting | undefined 
   if (batches > 0) return undefined;
   const retrying = gathering.retrying + state.parked;
   if (retrying > 0) {
-    const behind = gathering.behindKeys === 0 ? '' : `; ${gathering.behindKeys} are behind them`;
+    const { nextDueAtMs, behindKeys } = gathering;
+    const behind = behindKeys === 0 ? '' : `; ${behindKeys} are behind them`;
     const sentence = `${retrying} jobs have failed and wait for their next attempt${behind}.`;
-    const { nextDueAtMs } = gathering;
-    return {
-      reason: 'retry',
-      sentence,
-      ...(nextDueAtMs !== undefined && until(Math.max(0, nextDueAtMs - now))),
-    };
+    const due = nextDueAtMs !== undefined && until(Math.max(0, nextDueAtMs - now));
+    return { reason: 'retry', sentence, ...due };
   }
   if (state.stuck > 0) {
     const sentence = `${state.stuck} jobs are in files of the journal that cannot be read.`;
     return { reason: 'unreadable', sentence };
   }
   return undefined;
+}
+
+function sentenceOfFirst({ first }: Gathering): string {
+  const { job, id, counts } = first ?? {};
+  const error = counts?.lastFailure?.message ?? 'no reason is known';
+  return `In order: the first job, ${job} ${id}, failed (${error}), and the others wait for it.`;
 }

@@ -4,6 +4,8 @@ import { originOf } from './endpoint.ts';
 import { FreshIds, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { ClosedLoop, LoadOutcome } from './generator.ts';
 
+type Counts = Pick<LoadOutcome, 'requests' | 'badStatus' | 'socketErrors'>;
+
 /** A response that takes longer counts as an error of its connection. */
 const responseTimeoutMs = 10_000;
 
@@ -11,41 +13,12 @@ const responseTimeoutMs = 10_000;
 process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  let requests = 0;
-  let badStatus = 0;
-  let socketErrors = 0;
+  const counts: Counts = { requests: 0, badStatus: 0, socketErrors: 0 };
   const ids = new FreshIds();
   const prepared = load.requests.map((request) => {
     const sent = asSent(request);
     return needsFreshId(request) ? () => asSent(withFreshId(request, ids.next())) : () => sent;
   });
-
-  /** One request after the other, each as soon as the last one was answered. */
-  const keepAsking = (client: Client, first: number): void => {
-    let next = first;
-    const ask = (): void => {
-      const request = prepared[next]!();
-      next = (next + 1) % prepared.length;
-      client.dispatch(request, handler);
-    };
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart() {},
-      onResponseStart(_controller, status) {
-        if (status >= 400) badStatus++;
-      },
-      onResponseData() {},
-      onResponseEnd() {
-        requests++;
-        ask();
-      },
-      onResponseError() {
-        socketErrors++;
-        // Not at once: a server that refuses connections would be all this process does.
-        setTimeout(ask, 1);
-      },
-    };
-    ask();
-  };
 
   for (let i = 0; i < load.connections; i++) {
     const client = new Client(originOf(load), {
@@ -53,17 +26,51 @@ process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
       headersTimeout: responseTimeoutMs,
       bodyTimeout: responseTimeoutMs,
     });
-    for (let each = 0; each < load.pipeline; each++) keepAsking(client, each % prepared.length);
+    for (let each = 0; each < load.pipeline; each++) {
+      keepAsking(client, prepared, each % prepared.length, counts);
+    }
   }
 
   setTimeout(() => {
     const seconds = (performance.now() - startedAt) / 1_000;
     const used = process.cpuUsage(cpuBefore);
     const busy = (used.user + used.system) / 1e6 / seconds;
-    const outcome: LoadOutcome = { requests, seconds, badStatus, socketErrors, busy };
+    const outcome: LoadOutcome = { ...counts, seconds, busy };
     process.send!(outcome, () => process.exit());
   }, load.durationMs);
 });
+
+/** One request after the other, each as soon as the last one was answered. */
+function keepAsking(
+  client: Client,
+  prepared: readonly (() => Dispatcher.DispatchOptions)[],
+  first: number,
+  counts: Counts,
+): void {
+  let next = first;
+  const ask = (): void => {
+    const request = prepared[next]!();
+    next = (next + 1) % prepared.length;
+    client.dispatch(request, handler);
+  };
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart() {},
+    onResponseStart(_controller, status) {
+      if (status >= 400) counts.badStatus++;
+    },
+    onResponseData() {},
+    onResponseEnd() {
+      counts.requests++;
+      ask();
+    },
+    onResponseError() {
+      counts.socketErrors++;
+      // Not at once: a server that refuses connections would be all this process does.
+      setTimeout(ask, 1);
+    },
+  };
+  ask();
+}
 
 function asSent({
   method,

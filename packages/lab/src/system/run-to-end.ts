@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
@@ -43,13 +43,7 @@ export async function runToEnd(
   };
   signal.addEventListener('abort', end);
   try {
-    const how = await new Promise<string | undefined>((resolve) => {
-      child.on('error', (error) => resolve(`cannot be started (${error.message})`));
-      // Not its streams' end: a service that it leaves running in the background keeps them open.
-      child.on('exit', (code, by) =>
-        resolve(code === 0 ? undefined : by ? `ended by ${by}` : `ended with exit code ${code}`),
-      );
-    });
+    const how = await failureOf(child);
     signal.throwIfAborted();
     if (how === undefined) return;
     // Its last words may still be on their way.
@@ -64,4 +58,15 @@ export async function runToEnd(
     child.unref();
     letGo();
   }
+}
+
+/** How it failed; undefined if it did not. */
+function failureOf(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve(`cannot be started (${error.message})`));
+    // Not its streams' end: a service that it leaves running in the background keeps them open.
+    child.on('exit', (code, by) =>
+      resolve(code === 0 ? undefined : by ? `ended by ${by}` : `ended with exit code ${code}`),
+    );
+  });
 }

@@ -28,6 +28,12 @@ export interface Prepared {
   isRedirected: boolean;
 }
 
+interface Preparation {
+  env: Record<string, string>;
+  signal: AbortSignal;
+  phase(text: string): void;
+}
+
 /** Of a log, a few show whether the responses agree. */
 const mostChecked = 20;
 
@@ -38,29 +44,24 @@ const mostChecked = 20;
  */
 export async function prepare(
   target: TryTarget,
-  {
-    env,
-    signal,
-    phase,
-  }: { env: Record<string, string>; signal: AbortSignal; phase(text: string): void },
+  { phase, ...common }: Preparation,
 ): Promise<Prepared> {
   const { app, plan } = target;
   const http = findPreload('@redline/http', app.cwd);
   const folder = await mkdtemp(join(tmpdir(), 'redline-try-'));
   const options: TrialOptions = {
+    ...common,
     app,
-    env,
     pinning: pinSelf(false),
     folder,
     readyTimeoutMs: plan.readyTimeoutMs,
-    signal,
   };
   try {
     phase('starting the app, to see where it listens');
     await using first = await Trial.start(options, { name: asItIs, preloads: [] });
     const main = mainOf(first, target);
     phase('asking its routes');
-    const { requests, why, startsChildren } = await chooseAll(first, main, target, signal);
+    const { requests, why, startsChildren } = await chooseAll(first, main, target, common.signal);
     const preloads = startsChildren
       ? [http, findPreload('@redline/child-process', app.cwd)]
       : [http];

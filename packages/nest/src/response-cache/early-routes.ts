@@ -162,10 +162,12 @@ export class EarlyRoutes {
     const server = this.#adapter.getHttpServer() as object;
     const offers = engineOffers(
       plan,
-      server,
+      {
+        server,
+        revalidates: fastify ? undefined : nestExpressResponses.revalidates,
+        warn: (line) => new Logger('JsonCache').warn(line),
+      },
       around ?? { deciding: ['its router'], logs: false },
-      fastify ? undefined : nestExpressResponses.revalidates,
-      (line) => new Logger('JsonCache').warn(line),
     );
     if (typeof offers === 'string') return { at: 'hook', reason: offers };
     early.offers = offers;

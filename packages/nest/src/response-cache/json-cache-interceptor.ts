@@ -16,13 +16,13 @@ import {
   forgetRefused,
   produce,
   requestKey,
+  type Exchange,
   type ResponsePort,
 } from '@redline/response-cache/route';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { JsonCacheError } from './errors.ts';
 import { JsonCacheRoutes } from './json-cache-routes.ts';
 import { nestExpressResponses } from './nest-express-responses.ts';
-import type { RoutePlan } from './route-plan.ts';
 
 /*
  * Where the cache stands in front of others, Nest comes by more than once: here, and where the decorator put it. A hit goes
@@ -73,13 +73,14 @@ export class JsonCacheInterceptor implements NestInterceptor {
       if (route.headers.has('x-cache')) responses.setHeader(response, 'x-cache', 'BYPASS');
       return next.handle();
     }
+    const exchange = { route, request, responses, response };
     let isOwn = false;
     const answer = route.cache.answer(
       key,
       () => {
         isOwn = true;
         if (route.isInFront) passed.add(request);
-        return produce(() => lastValueFrom(next.handle()), route, request, responses, response);
+        return produce(() => lastValueFrom(next.handle()), exchange);
       },
       {
         ...answerOptions(route, request),
@@ -87,12 +88,11 @@ export class JsonCacheInterceptor implements NestInterceptor {
         isAbandoned: () => responses.isGone(response),
       },
     );
-    if (!(answer instanceof Promise))
-      return send(answer, isOwn, route, request, responses, response);
+    if (!(answer instanceof Promise)) return send(answer, isOwn, exchange);
     return answer.then((outcome) => {
       if (!(outcome instanceof Unshared)) {
         if (isOwn) forgetRefused(outcome, key, route, responses.rawOf(response));
-        return send(outcome, isOwn, route, request, responses, response);
+        return send(outcome, isOwn, exchange);
       }
       if (route.headers.has('x-cache') && !responses.isTaken(response))
         responses.setHeader(response, 'x-cache', 'MISS');
@@ -107,17 +107,10 @@ export class JsonCacheInterceptor implements NestInterceptor {
   }
 }
 
-function send(
-  answer: Kept,
-  isOwn: boolean,
-  route: RoutePlan,
-  request: CacheRequest,
-  responses: ResponsePort<unknown>,
-  response: unknown,
-): Observable<unknown> {
-  const text = dress(answer, isOwn, route, request, responses, response);
+function send(answer: Kept, isOwn: boolean, exchange: Exchange): Observable<unknown> {
+  const text = dress(answer, isOwn, exchange);
   if (text === undefined) return of(undefined);
-  responses.typeAsJson(response, text);
+  exchange.responses.typeAsJson(exchange.response, text);
   // Nest on Express answers null with an empty body, and a cached route must not differ.
   return of(text === 'null' ? null : text);
 }

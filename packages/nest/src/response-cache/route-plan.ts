@@ -84,7 +84,7 @@ export function planRoute(
   const warn = (line: string): void => new Logger('JsonCache').warn(line);
   const ofHits = options.runOnHits?.map((interceptor) => interceptor.name) ?? [];
   return {
-    ...cachedRoute(name, cache, policy, defaults, warn),
+    ...cachedRoute(name, policy, { cache, defaults, warn }),
     key: policy.key ?? options.trackBy,
     version: versionKey(controller, handler, config?.getVersioning()),
     obstacle:

@@ -73,7 +73,7 @@ export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest
     const name = nameOf(request);
     let route = routes.get(name);
     if (route === undefined) {
-      const plan = cachedRoute(name, cache, policy as CachePolicy<any>, defaults, warn);
+      const plan = cachedRoute(name, policy as CachePolicy<any>, { cache, defaults, warn });
       requireTags(plan);
       route = new CachedExpressRoute(plan);
       routes.set(name, route);

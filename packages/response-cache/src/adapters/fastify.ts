@@ -16,6 +16,7 @@ import { requireCache } from '../cache/require-cache.ts';
 import {
   answerOptions,
   cachedRoute,
+  type CachedApp,
   type CachedRoute,
   type CacheRequest,
   type RouteDefaults,
@@ -88,7 +89,8 @@ const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => 
   app.addHook('onRoute', function (this: FastifyInstance, added) {
     const policy = added.config?.cache;
     if (policy === undefined) return;
-    const route = routeOf(added, policy as CachePolicy<CacheRequest>, cache, defaults, log.warn);
+    const shared = { cache, defaults, warn: log.warn };
+    const route = routeOf(added, policy as CachePolicy<CacheRequest>, shared);
     added.handler = cachedHandler(route, added.handler as Handler) as typeof added.handler;
     if (route.at === 'handler') return;
     const early = new EarlyAnswers<FastifyReply>(route, responses);
@@ -142,9 +144,7 @@ function logOf(app: FastifyInstance, { logger }: JsonCache): Log {
 function routeOf(
   { method, url, constraints }: RouteOptions,
   policy: CachePolicy<CacheRequest>,
-  cache: JsonCache,
-  defaults: RouteDefaults,
-  warn: (line: string) => void,
+  app: CachedApp,
 ): CachedRoute {
   const name = `${[method].flat().join(', ')} ${url}`;
   checkPolicy(name, policy);
@@ -154,7 +154,7 @@ function routeOf(
       `${name} has a cache in its config, but only responses to GET and HEAD are cached: remove it.`,
     );
   }
-  const route = cachedRoute(name, cache, policy, defaults, warn);
+  const route = cachedRoute(name, policy, app);
   requireTags(route);
   // Several routes of one URL.
   const version = constraints === undefined ? [] : Object.entries(constraints);
@@ -179,7 +179,11 @@ function place(
   if (route.at === 'hook') return { at: 'hook', reason: undefined };
   const offers = logsItself(app)
     ? 'Fastify writes a line for each request'
-    : engineOffers(route, app.server, hooks.around, responses.revalidates, warn);
+    : engineOffers(
+        route,
+        { server: app.server, revalidates: responses.revalidates, warn },
+        hooks.around,
+      );
   if (typeof offers === 'string') return { at: 'hook', reason: offers };
   early.offers = offers;
   return { at: 'engine', reason: undefined };
@@ -208,6 +212,7 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       if (route.headers.has('x-cache')) reply.header('x-cache', 'BYPASS');
       return handler.call(this, request, reply);
     }
+    const exchange = { route, request: request as CacheRequest, responses, response: reply };
     let isOwn = false;
     let giveBackSend = (): void => {};
     const run = (): Promise<unknown> => {
@@ -219,7 +224,7 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       key,
       () => {
         isOwn = true;
-        return produce(run, route, request as CacheRequest, responses, reply);
+        return produce(run, exchange);
       },
       {
         ...answerOptions(route, request),
@@ -234,7 +239,7 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
         return made.value;
       }
       if (isOwn) forgetRefused(made, key, route, reply.raw);
-      const text = dress(made, isOwn, route, request as CacheRequest, responses, reply);
+      const text = dress(made, isOwn, exchange);
       if (text !== undefined) responses.typeAsJson(reply, text);
       return text;
     };

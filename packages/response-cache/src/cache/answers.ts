@@ -4,7 +4,7 @@ import { useOf } from '../answer/freshness.ts';
 import type { Found, JsonStore } from '../store/json-store.ts';
 import { givenUp, Lookup } from './lookup.ts';
 import type { Productions } from './productions.ts';
-import type { Count, Counters } from '../counts/stats.ts';
+import type { Count, Counters, Tally } from '../counts/stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import type { Versions } from '../store/tag-versions.ts';
 import { Unsealed } from '../answer/unsealed.ts';
@@ -43,8 +43,7 @@ export class Answers {
   constructor(
     store: JsonStore,
     health: StoreHealth,
-    counters: Counters,
-    count: Count,
+    { counters, count }: Tally,
     productions: Productions,
   ) {
     this.#count = count;
@@ -72,7 +71,7 @@ export class Answers {
       return this.#bypass(key, produce, options);
     }
     if (!(found instanceof Object)) return this.#take(found, key, produce, options);
-    return this.#await(found, key, produce, options, ahead);
+    return this.#await(new Lookup(key, produce, options), found, ahead);
   }
 
   /**
@@ -142,14 +141,8 @@ export class Answers {
     return use === 'renew' ? new Answer(found.json, found, 'stale', found.seal) : found;
   }
 
-  #await(
-    found: Promise<Found>,
-    key: string,
-    produce: Producer,
-    options: AnswerOptions,
-    ahead: ReadAhead | undefined,
-  ): Promise<Outcome> {
-    const lookup = new Lookup(key, produce, options);
+  #await(lookup: Lookup, found: Promise<Found>, ahead: ReadAhead | undefined): Promise<Outcome> {
+    const { key, produce, options } = lookup;
     this.#health.watch(lookup);
     // Whoever learns of an outage first gives up the lookups of all; each caller's producer runs in that caller's context.
     const outcome = lookup.promise.then((end) =>
@@ -226,7 +219,7 @@ export class Answers {
   ): Promise<Outcome> {
     const running = this.#productions.running(key);
     if (running !== undefined) return this.#productions.join(running, produce, options);
-    return this.#productions.start(key, produce, options, 'misses', outdated);
+    return this.#productions.start({ key, produce, options }, 'misses', outdated);
   }
 
   #takeAnswer(
@@ -270,7 +263,7 @@ export class Answers {
     }
     const old = use === 'renew' ? new Answer(found.json, found, 'stale', found.seal) : found;
     if (this.#productions.running(key) === undefined)
-      return this.#productions.renew(key, produce, options, old);
+      return this.#productions.renew({ key, produce, options }, old);
     this.#count(use === 'renew' ? 'stale' : 'hits', key);
     return old;
   }
@@ -357,7 +350,7 @@ export class Answers {
   #bypass(key: string, produce: Producer, options: AnswerOptions): Promise<Outcome> {
     const running = this.#productions.running(key);
     if (running !== undefined) return this.#productions.join(running, produce, options);
-    return this.#productions.start(key, produce, options, 'bypasses', '');
+    return this.#productions.start({ key, produce, options }, 'bypasses', '');
   }
 }
 

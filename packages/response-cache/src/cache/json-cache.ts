@@ -65,10 +65,10 @@ export class JsonCache {
       this.#counters[what] += 1;
       tell(what, name, key);
     };
-    const [health, counters] = [this.#health, this.#counters];
-    const keeper = new Keeper(store, health, counters);
-    this.#productions = new Productions(keeper, health, counters, count, { ttl, keyPrefix });
-    this.#answers = new Answers(store, health, counters, count, this.#productions);
+    const [health, tally] = [this.#health, { counters: this.#counters, count }];
+    const keeper = new Keeper(store, health, tally.counters);
+    this.#productions = new Productions(keeper, health, tally, { ttl, keyPrefix });
+    this.#answers = new Answers(store, health, tally, this.#productions);
   }
 
   /** Live counters: copy them to compare. */

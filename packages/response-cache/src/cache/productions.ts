@@ -9,13 +9,20 @@ import {
 } from '../answer/flight.ts';
 import type { Claim, Keeper } from './keeper.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
-import type { Count, Counters } from '../counts/stats.ts';
+import type { Count, Counters, Tally } from '../counts/stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import { toJson } from '../answer/to-json.ts';
 import { Unshared } from '../answer/unshared.ts';
 
 /* A producer that never settles would otherwise block its key for good. */
 const flightLifetimeMs = 30_000;
+
+/** What a caller asks for: the value under a key, and how it is made where the store has none. */
+interface Wanted {
+  readonly key: string;
+  readonly produce: Producer;
+  readonly options: AnswerOptions;
+}
 
 /** Produces responses, each once for all waiting callers, and stores them. */
 export class Productions {
@@ -32,14 +39,13 @@ export class Productions {
   constructor(
     keeper: Keeper,
     health: StoreHealth,
-    counters: Counters,
-    count: Count,
+    tally: Tally,
     defaults: { ttl: number; keyPrefix: string },
   ) {
     this.#keeper = keeper;
     this.#health = health;
-    this.#counters = counters;
-    this.#count = count;
+    this.#counters = tally.counters;
+    this.#count = tally.count;
     this.#ttl = defaults.ttl;
     this.#tagPrefix = defaults.keyPrefix;
   }
@@ -88,26 +94,23 @@ export class Productions {
   ): Promise<Outcome> {
     const running = this.running(key);
     if (running !== undefined) return this.join(running, produce, options, isLast);
-    return this.start(key, produce, options, this.#health.isDown ? 'bypasses' : 'misses', '');
+    const as = this.#health.isDown ? 'bypasses' : 'misses';
+    return this.start({ key, produce, options }, as, '');
   }
 
   /** @param outdated the end of the outdated value in the store; undefined if it was not written by this cache */
-  start(
-    key: string,
-    produce: Producer,
-    options: AnswerOptions,
-    as: 'misses' | 'bypasses',
-    outdated: string | undefined,
-  ): Promise<Outcome> {
-    const flight = this.#fly(key, produce, options, as, outdated);
+  start(wanted: Wanted, as: 'misses' | 'bypasses', outdated: string | undefined): Promise<Outcome> {
+    const { key, produce, options } = wanted;
+    const flight = this.#fly(wanted, as, outdated);
     return flight.promise.then((outcome) =>
       flight.isMadeElsewhere ? this.lookAgain(key, produce, options) : outcome,
     );
   }
 
   /** Produces the replacement of `old`, which stands in if that fails. */
-  renew(key: string, produce: Producer, options: AnswerOptions, old: Answer): Promise<Outcome> {
-    const flight = this.#fly(key, produce, options, undefined, '', old);
+  renew(wanted: Wanted, old: Answer): Promise<Outcome> {
+    const { key, options } = wanted;
+    const flight = this.#fly(wanted, undefined, '', old);
     return flight.promise.then(
       (outcome) => {
         this.#count('misses', key);
@@ -123,9 +126,7 @@ export class Productions {
   }
 
   #fly(
-    key: string,
-    produce: Producer,
-    options: AnswerOptions,
+    { key, produce, options }: Wanted,
     as: 'misses' | 'bypasses' | undefined,
     outdated: string | undefined,
     renews?: Answer,
@@ -181,7 +182,8 @@ export class Productions {
       }
       const ownTtl = (value instanceof Shared ? value.details.ttl : undefined) ?? ttl;
       if (ownTtl !== 0) positiveInteger('ttl', ownTtl);
-      const made = this.#toAnswer(key, value, options, ownTtl, performance.now() - startedAt);
+      const costMs = performance.now() - startedAt;
+      const made = this.#toAnswer(key, value, options, { freshMs: ownTtl, costMs });
       const lifetimeMs = ownTtl === 0 ? 0 : ownTtl + (options.stale ?? 0);
       const kept = this.#keeper.keep(flight, made, lifetimeMs, claim);
       if (kept !== undefined && 'before' in kept) await kept.before;
@@ -205,8 +207,9 @@ export class Productions {
     this.#count('misses', key);
     const startedAt = performance.now();
     const value = await produce();
+    const costMs = performance.now() - startedAt;
     if (!(value instanceof Unshared))
-      return this.#toAnswer(key, value, options, this.#ttl, performance.now() - startedAt);
+      return this.#toAnswer(key, value, options, { freshMs: this.#ttl, costMs });
     this.#counters.unshared += 1;
     return value;
   }
@@ -215,8 +218,7 @@ export class Productions {
     key: string,
     value: unknown,
     options: AnswerOptions,
-    freshMs: number,
-    costMs: number,
+    { freshMs, costMs }: Pick<Answer, 'freshMs' | 'costMs'>,
   ): Kept {
     const name = options.name ?? `the key "${key}"`;
     const serialize = options.serialize ?? JSON.stringify;

@@ -30,6 +30,12 @@ export interface JsonCacheStats {
 
 export type Counters = { -readonly [name in keyof JsonCacheStats]: number };
 
+/** The counters of a cache, and what counts an outcome. */
+export interface Tally {
+  readonly counters: Counters;
+  readonly count: Count;
+}
+
 /** Counts the outcome of one lookup, and notifies subscribers. */
 export type Count = (what: CacheEvent & keyof Counters, key: string) => void;
 

@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '../answer/answer.ts';
-import type { CachedRoute, CacheRequest } from './cached-route.ts';
-import type { ResponsePort } from './response-port.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Says what the module wants said of the cache; true where the client has the answer already, and needs none. */
 export function sayOfCache(
   answer: Answer,
-  { headers, cache }: CachedRoute,
-  request: CacheRequest,
-  responses: ResponsePort<unknown>,
-  response: unknown,
+  { route: { headers, cache }, request, responses, response }: Exchange,
 ): boolean {
   if (headers.has('x-cache'))
     responses.setHeader(response, 'x-cache', wordOf(answer.source, cache.isStoreDown));

@@ -67,13 +67,18 @@ export interface CachedRoute extends KeyRules {
   warnOnce(reason: string): undefined;
 }
 
+/** What the cached routes of an app share. */
+export interface CachedApp {
+  readonly cache: JsonCache;
+  readonly defaults: RouteDefaults;
+  readonly warn: (line: string) => void;
+}
+
 /** The route of a policy, where nothing else is known of it. */
 export function cachedRoute(
   name: string,
-  cache: JsonCache,
   policy: CachePolicy<CacheRequest>,
-  defaults: RouteDefaults,
-  warn: (line: string) => void,
+  { cache, defaults, warn }: CachedApp,
 ): CachedRoute {
   const warned = new Set<string>();
   return {

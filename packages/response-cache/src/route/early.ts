@@ -11,6 +11,15 @@ import { dress } from './send-kept.ts';
 export type Request = CacheRequest & { readonly raw?: IncomingMessage };
 export type Next = (error?: Error) => void;
 
+/** A request that the cache may have an answer to. */
+interface Asked<Response> {
+  readonly request: Request;
+  readonly response: Response;
+  readonly key: string;
+  /** Of the engine; undefined where nothing is offered to it. */
+  readonly ticket: number | undefined;
+}
+
 /** The hook of one route: it answers what the cache has, and leaves everything else to the handler. */
 export class EarlyAnswers<Response> {
   /** Where its responses are offered to the engine. */
@@ -38,8 +47,9 @@ export class EarlyAnswers<Response> {
     if (key === undefined) return next();
     const ticket = this.offers?.ticket();
     const peeked = this.#route.cache.peek(key, answerOptions(this.#route, request));
-    if (!(peeked instanceof Promise)) this.#end(peeked, request, response, next, key, ticket);
-    else void peeked.then((found) => this.#end(found, request, response, next, key, ticket));
+    const asked: Asked<Response> = { request, response, key, ticket };
+    if (!(peeked instanceof Promise)) this.#end(peeked, asked, next);
+    else void peeked.then((found) => this.#end(found, asked, next));
   }
 
   #keyOf(request: Request, response: unknown): string | undefined {
@@ -54,39 +64,26 @@ export class EarlyAnswers<Response> {
     }
   }
 
-  #end(
-    found: Peeked,
-    request: Request,
-    response: Response,
-    next: Next,
-    key: string,
-    ticket: number | undefined,
-  ): void {
+  #end(found: Peeked, asked: Asked<Response>, next: Next): void {
     if (found === undefined) return next();
     if (found === due) {
-      renewsEarly(request);
+      renewsEarly(asked.request);
       return next();
     }
     try {
-      this.#send(found, request, response, key, ticket);
+      this.#send(found, asked);
     } catch (error) {
       next(error as Error);
     }
   }
 
-  #send(
-    found: Kept,
-    request: Request,
-    response: Response,
-    key: string,
-    ticket: number | undefined,
-  ): void {
+  #send(found: Kept, { request, response, key, ticket }: Asked<Response>): void {
     const responses = this.#responses;
     this.#prepare?.(response);
-    const text = dress(found, false, this.#route, request, responses, response);
+    const text = dress(found, false, { route: this.#route, request, responses, response });
     if (text !== undefined) responses.typeAsJson(response, text);
     if (ticket !== undefined && found instanceof Answer)
-      this.offers?.watch(request, responses.rawOf(response), key, found, ticket);
+      this.offers?.watch(request, responses.rawOf(response), { key, answer: found, ticket });
     responses.send(response, text);
   }
 }

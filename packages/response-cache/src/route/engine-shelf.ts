@@ -51,6 +51,14 @@ const condition = 'if-none-match';
 /* A response that changes each time never comes to be kept. One that was renewed has changed as well. */
 const changesToWarn = 16;
 
+/** An answer of the store, as it is offered to the engine. */
+export interface OfferedAnswer {
+  readonly key: string;
+  readonly answer: Answer;
+  /** Taken before the store was read. */
+  readonly ticket: number;
+}
+
 /** What of a cache the engine answers: it hears every drop of the store. */
 export class EngineShelf {
   readonly #answers: EngineAnswers;
@@ -74,13 +82,10 @@ export class EngineShelf {
 
   /** What the engine says to the response that was sent; undefined where it is not offered. */
   offer(
-    route: CachedRoute,
-    key: string,
-    answer: Answer,
+    { key, answer, ticket }: OfferedAnswer,
+    { route, revalidates }: { route: CachedRoute; revalidates: Revalidates },
     request: EngineRequest,
     sent: SentResponse,
-    ticket: number,
-    revalidates: Revalidates,
   ): string | undefined {
     const { lines } = this.#answers;
     const freshMs = Math.min(answer.freshMs, answer.madeAt + answer.freshMs - Date.now());
@@ -166,9 +171,11 @@ export class EngineOffers {
   constructor(
     shelf: EngineShelf,
     route: CachedRoute,
-    server: object,
-    revalidates: Revalidates,
-    warn: (line: string) => void,
+    {
+      server,
+      revalidates,
+      warn,
+    }: { server: object; revalidates: Revalidates; warn: (line: string) => void },
   ) {
     this.#shelf = shelf;
     this.#route = route;
@@ -183,28 +190,19 @@ export class EngineOffers {
     return this.#shelf.ticket();
   }
 
-  /** Offers what `raw` is sent as, made of `answer`, which was found in the store after `ticket`. */
+  /** Offers what `raw` is sent as, made of an answer of the store. */
   watch(
     request: CacheRequest & { readonly raw?: IncomingMessage },
     raw: ServerResponse,
-    key: string,
-    answer: Answer,
-    ticket: number,
+    offered: OfferedAnswer,
   ): void {
-    if (request.method !== 'GET' || answer.source !== 'fresh') return;
+    if (request.method !== 'GET' || offered.answer.source !== 'fresh') return;
     watchSent(raw, (sent) => {
       if (sent === undefined) return this.#refused('its responses are streams');
       const { method, originalUrl: url, headers } = request;
       const of: EngineRequest = { method, url, headers };
-      const outcome = this.#shelf.offer(
-        this.#route,
-        key,
-        answer,
-        of,
-        sent,
-        ticket,
-        this.#revalidates,
-      );
+      const by = { route: this.#route, revalidates: this.#revalidates };
+      const outcome = this.#shelf.offer(offered, by, of, sent);
       if (outcome !== undefined) this.#note(outcome);
     });
   }

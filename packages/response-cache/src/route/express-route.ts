@@ -4,6 +4,7 @@ import type { Kept, Outcome } from '../answer/flight.ts';
 import { Unshared } from '../answer/unshared.ts';
 import { answerOptions, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-shelf.ts';
+import type { Exchange } from './exchange.ts';
 import { expressResponses } from './express-responses.ts';
 import { middlewareBefore } from './express-stack.ts';
 import { engineOffers, type Placement } from './place.ts';
@@ -55,7 +56,7 @@ export class CachedExpressRoute {
     const offers =
       before === undefined
         ? "what stands before its router is not known; guards: 'skipped' says that hits do without"
-        : engineOffers(this.#route, server, before, responses.revalidates, warn);
+        : engineOffers(this.#route, { server, revalidates: responses.revalidates, warn }, before);
     if (typeof offers === 'string') return { at: 'hook', reason: offers };
     this.#offers = offers;
     return { at: 'engine', reason: undefined };
@@ -72,12 +73,13 @@ export class CachedExpressRoute {
       return next();
     }
     const ticket = this.#offers?.ticket();
+    const exchange = { route, request, responses, response };
     let isOwn = false;
     const outcome = route.cache.answer(
       key,
       () => {
         isOwn = true;
-        return produce(() => resultOf(response, next), route, request, responses, response);
+        return produce(() => resultOf(response, next), exchange);
       },
       { ...answerOptions(route, request), isAbandoned: () => responses.isGone(response) },
     );
@@ -85,9 +87,9 @@ export class CachedExpressRoute {
       if (isOwn) giveBackJson(response);
       if (made instanceof Unshared) return sendUnshared(made.value, route, response);
       if (ticket !== undefined && made instanceof Answer)
-        this.#offers?.watch(request, response, key, made, ticket);
+        this.#offers?.watch(request, response, { key, answer: made, ticket });
       if (isOwn) forgetRefused(made, key, route, response);
-      send(made, isOwn, route, request, response);
+      send(made, isOwn, exchange);
     };
     if (!(outcome instanceof Promise)) return end(outcome);
     outcome.then(end).catch((error: unknown) => {
@@ -100,13 +102,12 @@ export class CachedExpressRoute {
 function send(
   made: Kept,
   isOwn: boolean,
-  route: CachedRoute,
-  request: CacheRequest,
-  response: ExpressResponse,
+  exchange: Exchange & { readonly response: ExpressResponse },
 ): void {
+  const { response } = exchange;
   // A failure was on its way: the old response goes in its place.
   if (isOwn && response.statusCode >= 500) response.status(200);
-  const text = dress(made, isOwn, route, request, responses, response);
+  const text = dress(made, isOwn, exchange);
   if (text !== undefined) responses.typeAsJson(response, text);
   responses.send(response, text);
 }

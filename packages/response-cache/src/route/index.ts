@@ -34,6 +34,7 @@ export {
   wrongValue,
   type Check,
 } from '../validate/check-values.ts';
+export type { Exchange } from './exchange.ts';
 export { produce } from './produce.ts';
 export { forgetRefused } from './refused-response.ts';
 export { hooksOf } from './fastify-hooks.ts';

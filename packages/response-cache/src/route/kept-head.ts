@@ -10,27 +10,31 @@ interface Head {
   readonly removed?: readonly string[];
 }
 
+interface StatusAndHeaders {
+  readonly status: number;
+  readonly headers: Headers;
+}
+
 /** What an answer has beside its body: the status and the headers that were set or removed while it was made. */
 export function takeHead(
-  statusBefore: number,
-  status: number,
-  before: Headers,
-  after: Headers,
+  before: StatusAndHeaders,
+  { status, headers: after }: StatusAndHeaders,
   spell: (name: string) => string = (name) => name,
 ): string | undefined {
   const changed = Object.entries(after).filter(
     ([name, value]) =>
       value !== undefined &&
       !ofOneResponse.test(name) &&
-      String(value) !== String(before[name] ?? ''),
+      String(value) !== String(before.headers[name] ?? ''),
   );
-  const removed = Object.keys(before).filter(
+  const removed = Object.keys(before.headers).filter(
     (name) => after[name] === undefined && !ofOneResponse.test(name),
   );
-  if (changed.length === 0 && removed.length === 0 && status === statusBefore) return undefined;
+  const isStatusKept = status === before.status;
+  if (changed.length === 0 && removed.length === 0 && isStatusKept) return undefined;
   const spelled = changed.map(([name, value]) => [spell(name), value] as const);
   const head: Head = {
-    ...(status === statusBefore ? {} : { status }),
+    ...(isStatusKept ? {} : { status }),
     ...(changed.length === 0 ? {} : { headers: Object.fromEntries(spelled) as Head['headers'] }),
     ...(removed.length === 0 ? {} : { removed }),
   };

@@ -76,18 +76,23 @@ export function hookObstacle(
   return `${option} is a function, which may read what ${standing.join(', ')} finds out; name a header or a cookie`;
 }
 
+/** What serves the route. */
+export interface Serving {
+  readonly server: object | undefined;
+  /** Whether the framework itself answers `If-None-Match`; by default it does not. */
+  readonly revalidates: Revalidates | undefined;
+  readonly warn: (line: string) => void;
+}
+
 /**
  * The shelf of the engine for the route, or why the engine cannot answer it.
  *
  * @param around what runs before the hook, or after the response
- * @param revalidates whether the framework itself answers `If-None-Match`; by default it does not
  */
 export function engineOffers(
   route: CachedRoute,
-  server: object | undefined,
+  { server, revalidates = () => false, warn }: Serving,
   { deciding, logs }: Around,
-  revalidates: Revalidates | undefined,
-  warn: (line: string) => void,
 ): EngineOffers | string {
   const { identify, key, headers, guards, cache, early } = route;
   const answers = engineAnswersOf(server);
@@ -107,5 +112,5 @@ export function engineOffers(
   const shelf = engineShelf(answers, cache);
   if (shelf === undefined)
     return 'the store does not tell what other processes change; memoryStore and tieredStore do';
-  return new EngineOffers(shelf, route, server, revalidates ?? (() => false), warn);
+  return new EngineOffers(shelf, route, { server, revalidates, warn });
 }

@@ -3,11 +3,12 @@ import { checkTags } from '../validate/check-values.ts';
 import { kindThatIsNotJson } from '../answer/to-json.ts';
 import { unshared } from '../answer/unshared.ts';
 import { etagOf } from './cache-headers.ts';
-import type { CachedRoute, CacheRequest } from './cached-route.ts';
+import type { CachedRoute } from './cached-route.ts';
 import { decisionOn } from './decisions.ts';
+import type { Exchange } from './exchange.ts';
 import { takeHead, varyNames } from './kept-head.ts';
 import { namesCaller } from './named-caller.ts';
-import type { Headers, ResponsePort } from './response-port.ts';
+import type { Headers } from './response-port.ts';
 
 /** What `Cache-Control` says to every cache that many share. */
 const notToBeShared = /(?:^|[\s,])(?:no-store|private)(?:[\s,=]|$)/i;
@@ -15,13 +16,8 @@ const notToBeShared = /(?:^|[\s,])(?:no-store|private)(?:[\s,=]|$)/i;
 const bodiless = new Set([204, 205, 206]);
 
 /** Runs what stands behind the cache, and says what of its result others may have. */
-export async function produce(
-  run: () => unknown,
-  route: CachedRoute,
-  request: CacheRequest,
-  responses: ResponsePort<unknown>,
-  response: unknown,
-): Promise<unknown> {
+export async function produce(run: () => unknown, exchange: Exchange): Promise<unknown> {
+  const { route, request, responses, response } = exchange;
   const statusBefore = responses.statusOf(response);
   const before = responses.headersOf(response);
   const value: unknown = await run();
@@ -37,12 +33,16 @@ export async function produce(
   if (notToBeShared.test(String(after['cache-control'] ?? ''))) return unshared(value);
   if (!isKeyedByVary(route, before, after)) return unshared(value);
 
-  const json = await toText(route, request, responses, response, value);
+  const json = await toText(value, exchange);
   if (json === undefined) return unshared(value);
   if (route.headers.has('etag') && responses.getHeader(response, 'etag') === undefined)
     responses.setHeader(response, 'etag', etagOf(json));
   const spell = responses.spellingsOf?.(response);
-  const head = takeHead(statusBefore, status, before, responses.headersOf(response), spell);
+  const head = takeHead(
+    { status: statusBefore, headers: before },
+    { status, headers: responses.headersOf(response) },
+    spell,
+  );
   const decided = decisionOn(request);
   const ttl =
     decided?.ttl ?? (typeof route.ttl === 'function' ? route.ttl(request, value) : undefined);
@@ -78,11 +78,8 @@ function isKeyedByVary(route: CachedRoute, before: Headers, after: Headers): boo
 
 /** Undefined where the framework has to be given the value itself; the log says so once for each route. */
 async function toText(
-  route: CachedRoute,
-  request: CacheRequest,
-  responses: ResponsePort<unknown>,
-  response: unknown,
   value: unknown,
+  { route, request, responses, response }: Exchange,
 ): Promise<string | undefined> {
   const kind = kindThatIsNotJson(value);
   if (kind !== undefined) return route.warnOnce(`its result is ${kind}`);

@@ -1,8 +1,7 @@
 import type { Kept } from '../answer/flight.ts';
 import { sayOfCache } from './cache-headers.ts';
-import type { CachedRoute, CacheRequest } from './cached-route.ts';
+import type { Exchange } from './exchange.ts';
 import { giveHead } from './kept-head.ts';
-import type { ResponsePort } from './response-port.ts';
 
 /**
  * Gives the response what belongs to the answer beside its text. Returns the text to send; undefined where the client
@@ -10,17 +9,11 @@ import type { ResponsePort } from './response-port.ts';
  *
  * @param isOwn whether the handler ran for this very response, and has set its headers itself
  */
-export function dress(
-  answer: Kept,
-  isOwn: boolean,
-  route: CachedRoute,
-  request: CacheRequest,
-  responses: ResponsePort<unknown>,
-  response: unknown,
-): string | undefined {
+export function dress(answer: Kept, isOwn: boolean, exchange: Exchange): string | undefined {
   if (typeof answer === 'string') return answer;
   const isMadeHere = isOwn && answer.source === 'made';
-  if (answer.head !== '' && !isMadeHere) giveHead(answer.head, responses, response);
-  const hasIt = route.headers.size > 0 && sayOfCache(answer, route, request, responses, response);
+  if (answer.head !== '' && !isMadeHere)
+    giveHead(answer.head, exchange.responses, exchange.response);
+  const hasIt = exchange.route.headers.size > 0 && sayOfCache(answer, exchange);
   return hasIt ? undefined : answer.json;
 }

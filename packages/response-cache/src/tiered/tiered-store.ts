@@ -8,6 +8,7 @@ import {
   leaseScript,
   leaseToken,
   type Lease,
+  type RunOnKey,
 } from '../store/lease.ts';
 import { Near } from './near.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
@@ -140,7 +141,7 @@ export class TieredStore implements JsonStore {
         continue;
       }
       change.stop();
-      if (raw === token) return new HeldLease(token, (...run) => this.#runOn(key, ...run));
+      if (raw === token) return new HeldLease(token, this.#runOn(key));
       // An empty text is not a value.
       if (raw !== null && raw !== '') return 'made';
     }
@@ -148,7 +149,7 @@ export class TieredStore implements JsonStore {
 
   /** Keeps `raw` in place of the value that ends in `old`, where that is still there. */
   async replace(key: string, old: string, raw: string, ttl: number): Promise<boolean> {
-    const isReplaced = await this.#runOn(key, 'keep', old, raw, ttl);
+    const isReplaced = await this.#runOn(key)('keep', old, raw, ttl);
     this.#near.drop(this.#redis.fullKeyOf(key));
     return isReplaced;
   }
@@ -196,17 +197,13 @@ export class TieredStore implements JsonStore {
     return raw !== null && isLease(raw) ? null : raw;
   }
 
-  async #runOn(
-    key: string,
-    what: 'keep' | 'renew' | 'release',
-    end: string,
-    raw: string,
-    ttl: number,
-  ): Promise<boolean> {
-    this.#client.requireReady();
-    const args = [what, end, raw, String(ttl)];
-    const done = await this.#client.script(leaseScript, [this.#redis.keyOf(key)], args);
-    return done === 1;
+  #runOn(key: string): RunOnKey {
+    return async (what, end, raw, ttl) => {
+      this.#client.requireReady();
+      const args = [what, end, raw, String(ttl)];
+      const done = await this.#client.script(leaseScript, [this.#redis.keyOf(key)], args);
+      return done === 1;
+    };
   }
 
   /* Before, so that nobody is given what was there once the change has begun; after, since a read may have come between. */

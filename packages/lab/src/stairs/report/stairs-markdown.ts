@@ -17,9 +17,7 @@ import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
 
 /** The stages, and where there is a budget how each keeps to it. */
 export function stairsMarkdown(result: StairsResult): string {
-  const { stages, whole, budget, title, leftOut, whatIf } = result;
-  const all = budget?.rows.find(({ name }) => name === wholeRequest);
-  const gone = (budget?.rows ?? []).filter(({ status }) => status === 'missing');
+  const { stages, budget, title, leftOut, whatIf } = result;
   const hasWaiting = stages.some((stage) => waitText(stage) !== '');
   const columns = [
     'stage',
@@ -31,27 +29,36 @@ export function stairsMarkdown(result: StairsResult): string {
     ...(budget ? [{ right: `of budget, ${unitText(budget.unit)}` }, 'budget'] : []),
     'place',
   ];
+  return markdownOf(
+    heading(title),
+    warningList(result.warnings),
+    budget &&
+      (budget.failed ? bold('A stage is over its budget.') : 'Every stage keeps its budget.'),
+    table(columns, rowsOf(result, hasWaiting)),
+    whatIf && escaped(whatIfSentence(whatIf)),
+    leftOut.length > 0
+      ? list(leftOut.map(({ name, reason }) => `${code(name)} was not cut: ${escaped(reason)}.`))
+      : undefined,
+    stairsResolution(result),
+  );
+}
+
+function rowsOf(result: StairsResult, hasWaiting: boolean): string[][] {
+  const { stages, whole, budget } = result;
+  const budgetOf = (stage: string): string[] =>
+    budgetCells(budget?.rows.find(({ name }) => name === stage));
+  const gone = (budget?.rows ?? []).filter(({ status }) => status === 'missing');
   const row = (cells: string[], wait: string, ofBudget: string[], place = ''): string[] => [
     ...cells,
     ...(hasWaiting ? [wait] : []),
     ...(budget ? ofBudget : []),
     code(place),
   ];
-  const wholeCells = [
-    wholeRequest,
-    fixed(whole.micros.value, 1),
-    range(whole.micros, 1),
-    '',
-    'measured',
-  ];
-  const rows = [
+  const { micros } = whole;
+  const wholeCells = [wholeRequest, fixed(micros.value, 1), range(micros, 1), '', 'measured'];
+  return [
     ...stages.map((stage) =>
-      row(
-        cellsOf(stage, result),
-        waitText(stage),
-        budgetCells(budget?.rows.find(({ name }) => name === stage.name)),
-        stage.place,
-      ),
+      row(cellsOf(stage, result), waitText(stage), budgetOf(stage.name), stage.place),
     ),
     ...gone.map(({ name, limit }) =>
       row([code(name), '–', '', '', ''], '', [
@@ -59,20 +66,8 @@ export function stairsMarkdown(result: StairsResult): string {
         bold(statusWords.missing),
       ]),
     ),
-    row(wholeCells, '', budgetCells(all)),
+    row(wholeCells, '', budgetOf(wholeRequest)),
   ];
-  return markdownOf(
-    heading(title),
-    warningList(result.warnings),
-    budget &&
-      (budget.failed ? bold('A stage is over its budget.') : 'Every stage keeps its budget.'),
-    table(columns, rows),
-    whatIf && escaped(whatIfSentence(whatIf)),
-    leftOut.length > 0
-      ? list(leftOut.map(({ name, reason }) => `${code(name)} was not cut: ${escaped(reason)}.`))
-      : undefined,
-    stairsResolution(result),
-  );
 }
 
 function cellsOf(

@@ -1,0 +1,11 @@
+import type { CachedRoute, CacheRequest } from './cached-route.ts';
+import type { ResponsePort } from './response-port.ts';
+
+/** A request of a cached route, and the response to it. */
+export interface Exchange {
+  readonly route: CachedRoute;
+  readonly request: CacheRequest;
+  readonly response: unknown;
+  /** What the framework does to `response`. */
+  readonly responses: ResponsePort<unknown>;
+}

@@ -48,6 +48,11 @@ declare class Port {
   flow(id: number, stream: number): void;
   /** How often the event loop has looked at its descriptors. It counts a look before it looks. */
   looks(): number;
+  /**
+   * Whether the engine knew the end of the process when the event loop began to look at its descriptors the last time:
+   * whatever the process left in them has been seen in this turn, or is about to be.
+   */
+  endedBeforeLook(id: number): boolean;
   /** Stops collecting a stream. With `isUnseen`, the bytes so far come as a "data" event: the loop has not looked for them. */
   uncollect(id: number, stream: number, isUnseen: boolean): Uncollected;
   /** Gives a stream's descriptor away. */

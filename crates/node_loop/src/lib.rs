@@ -6,10 +6,8 @@
 
 mod callback;
 mod handle;
-mod looks;
 mod resident;
 
 pub use callback::{Arguments, Callback};
 pub use handle::{Handle, OnHandle, OnPoll, Waker, data_of};
-pub use looks::looks;
 pub use resident::{Resident, settle};

@@ -36,6 +36,8 @@ struct State {
     is_cut_off: bool,
     /// Whether one of the collected streams had more than its limit: none of them is read any further.
     is_overflowed: bool,
+    /// How often the port had looked at its own descriptors when the end was seen.
+    ended_at: u64,
     /// Whether the port has been told how it ended: until then its facts can be asked for.
     is_known: bool,
 }
@@ -64,6 +66,7 @@ impl Child {
                 announce: false,
                 is_cut_off: false,
                 is_overflowed: false,
+                ended_at: 0,
                 is_known: false,
             }),
             settled: Condvar::new(),
@@ -163,6 +166,8 @@ impl Child {
 
     /// The reactor saw the process end. Returns whether it did.
     pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
+        // It has ended by now: a look that the port begins from here on finds all that it left.
+        let looks = self.inbox.looks();
         let mut state = lock(&self.state);
         let Some(pidfd) = &state.pidfd else {
             return false;
@@ -175,6 +180,7 @@ impl Child {
         };
         epoll.remove(pidfd);
         state.pidfd = None;
+        state.ended_at = looks;
         let Phase::Running(pid) = state.phase else {
             return false;
         };
@@ -206,6 +212,11 @@ impl Child {
             (Some(pidfd), Phase::Running(_)) => sys::is_readable(pidfd.as_raw_fd()),
             (_, phase) => matches!(phase, Phase::Exited(_)),
         }
+    }
+
+    /// Whether its end was seen before the port looked at its own descriptors for the `looks`th time.
+    pub fn ended_before(&self, looks: u64) -> bool {
+        lock(&self.state).ended_at < looks
     }
 
     /// Whether nothing can happen to this child any more.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::block::recycle;
 use crate::event::Event;
@@ -16,6 +17,8 @@ pub(crate) struct Inbox {
     events: Mutex<VecDeque<Event>>,
     /// `None` once the port is closed. Held locked while it is called, so that it is not called afterwards.
     wake: Mutex<Option<Wake>>,
+    /// How often the port has looked at descriptors of its own.
+    looks: AtomicU64,
 }
 
 impl Inbox {
@@ -23,6 +26,7 @@ impl Inbox {
         Self {
             events: Mutex::default(),
             wake: Mutex::new(Some(wake)),
+            looks: AtomicU64::new(0),
         }
     }
 
@@ -50,6 +54,14 @@ impl Inbox {
         if let Some(wake) = &*lock(&self.wake) {
             wake();
         }
+    }
+
+    pub fn look(&self) {
+        self.looks.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub fn looks(&self) -> u64 {
+        self.looks.load(Ordering::Acquire)
     }
 
     pub fn len(&self) -> usize {

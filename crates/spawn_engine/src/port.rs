@@ -117,6 +117,27 @@ impl Port {
         self.inbox.len()
     }
 
+    /// The caller is about to look at its own descriptors.
+    pub fn look(&self) {
+        self.inbox.look();
+    }
+
+    /// How often it has.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.inbox.looks()
+    }
+
+    /// Whether a process that has ended was known to have when the caller began to look the last time.
+    #[must_use]
+    pub fn ended_before_look(&self, id: u64) -> bool {
+        let looks = self.inbox.looks();
+        self.engine
+            .children
+            .find(id)
+            .is_none_or(|child| child.ended_before(looks))
+    }
+
     /// The next thing that happened.
     #[must_use]
     pub fn next_event(&self) -> Option<Event> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result};
 use napi_derive::napi;
-use node_loop::{Callback, Handle, Resident, data_of, looks, settle};
+use node_loop::{Callback, Handle, Resident, data_of, settle};
 use spawn_engine::wire::{spawned, stdio};
 use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
 
@@ -22,6 +22,8 @@ struct Shared {
     callback: Callback,
     /// The engine's threads wake JavaScript through it, and referencing it keeps the loop alive.
     handle: Option<Handle>,
+    /// Counts how often the loop has looked at its descriptors.
+    counter: Option<Handle>,
     port: Option<EnginePort>,
 }
 
@@ -29,7 +31,8 @@ impl Resident for Shared {
     fn leave(&mut self) -> Vec<Handle> {
         // Once the port is dropped no other thread touches the handle.
         drop(self.port.take());
-        self.handle.take().into_iter().collect()
+        let handles = [self.handle.take(), self.counter.take()];
+        handles.into_iter().flatten().collect()
     }
 
     fn end(&mut self) {
@@ -91,17 +94,21 @@ impl Port {
         let shared = Box::into_raw(Box::new(Shared {
             callback,
             handle: None,
+            counter: None,
             port: None,
         }));
         // SAFETY: this is the environment's thread, and `shared` lives until the handle is closed.
         let handle = unsafe { Handle::woken(env, shared, on_wake) }
             .ok_or_else(|| Error::from_reason("no event loop"))?;
+        // SAFETY: as above.
+        let counter = unsafe { Handle::before_sleep(env, shared, on_look) };
         let waker = handle.waker();
         let port = EnginePort::open(move || waker.wake())
             .map_err(|error| Error::from_reason(format!("errno {error}")))?;
         // SAFETY: `shared` is ours alone until the environment ends or the handle's callback runs, later, on this thread.
         unsafe {
             (*shared).handle = Some(handle);
+            (*shared).counter = counter;
             (*shared).port = Some(port);
             settle(env, shared);
         }
@@ -192,9 +199,16 @@ impl Port {
 
     /// How often the event loop has looked at its descriptors. It counts a look before it looks.
     #[napi]
-    pub fn looks(&self, env: Env) -> f64 {
-        // SAFETY: JavaScript calls this on the environment's thread.
-        unsafe { looks(env.raw()) as f64 }
+    pub fn looks(&self) -> f64 {
+        self.port().map_or(0.0, |port| port.looks() as f64)
+    }
+
+    /// Whether the engine knew the end of the process when the event loop began to look at its descriptors the last time:
+    /// whatever the process left in them has been seen in this turn, or is about to be.
+    #[napi]
+    pub fn ended_before_look(&self, id: f64) -> bool {
+        self.port()
+            .is_none_or(|port| port.ended_before_look(id as u64))
     }
 
     /// Stops collecting a stream. With `isUnseen`, the bytes so far come as a "data" event: the loop has not looked for them.
@@ -309,6 +323,15 @@ fn ended(text: String) -> Vec<u8> {
     let mut bytes = text.into_bytes();
     bytes.push(0);
     bytes
+}
+
+unsafe extern "C" fn on_look(handle: *mut c_void) {
+    // SAFETY: as in `on_wake`.
+    let shared: *mut Shared = unsafe { data_of(handle) };
+    // SAFETY: as in `on_wake`; no JavaScript runs here.
+    if let Some(port) = unsafe { &(*shared).port } {
+        port.look();
+    }
 }
 
 unsafe extern "C" fn on_wake(handle: *mut c_void) {

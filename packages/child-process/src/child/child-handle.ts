@@ -1,10 +1,10 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import { constants } from 'node:os';
-import type { ChildPipes } from './child-pipes.ts';
+import type { ChildPipes, Owner } from './child-pipes.ts';
 import { native } from '../native/engine.ts';
 import { spawnError } from '../errors.ts';
-import type { Pipe } from '../native/pipe.ts';
+import { closeInTurn, type Pipe } from '../native/pipe.ts';
 import { forget, hold, listen, port, release, type Listener } from '../native/port.ts';
 import { signalName } from '../plan/signals.ts';
 
@@ -26,7 +26,7 @@ export interface HandledChild extends EventEmitter {
  * What stands where Node has its Process handle: `child._handle`, with the same interface, so that
  * `ChildProcess.prototype`'s own methods work on it.
  */
-export class ChildHandle extends AsyncResource implements Listener {
+export class ChildHandle extends AsyncResource implements Listener, Owner {
   readonly #child: HandledChild;
   #id = 0;
   #pid: number | undefined;
@@ -37,11 +37,8 @@ export class ChildHandle extends AsyncResource implements Listener {
   #isOver = false;
   #pipes: ChildPipes | undefined;
   #channel: Pipe | undefined;
-  /** Whether something has come through the channel in this turn of the loop. */
-  #hasHeardChannel = false;
+  /** Whether the channel has yet to end when the exit is heard, because of what it brought. */
   #hadLastWords = false;
-  /** The exit, while it waits for what the channel brought. */
-  #dueExit: (() => void) | undefined;
   /** Whether the exit, and what it closes by itself, is over. */
   #isExitDone = false;
   #hasFailed = false;
@@ -66,32 +63,6 @@ export class ChildHandle extends AsyncResource implements Listener {
     this.#channel = pipe;
   }
 
-  /**
-   * Node listens to the channel by now. In the turn in which it hears of the child's last words it hears of the exit too,
-   * and of the end of the channel in the next: libuv reads a channel once in a turn.
-   */
-  watchChannel(): void {
-    const channel = this.#channel;
-    if (channel === undefined) return;
-    const { onread } = channel;
-    const heard = (): void => this.#hearChannel();
-    channel.onread = function (bytes) {
-      try {
-        return Reflect.apply(onread, this, [bytes]);
-      } finally {
-        if (bytes !== undefined) heard();
-      }
-    };
-  }
-
-  #hearChannel(): void {
-    // Behind the messages.
-    if (this.#dueExit !== undefined) process.nextTick(this.#dueExit);
-    if (this.#hasHeardChannel) return;
-    this.#hasHeardChannel = true;
-    setImmediate(() => (this.#hasHeardChannel = false)).unref();
-  }
-
   /** The child is on its way. */
   announceSoon(): void {
     process.nextTick(announce, this);
@@ -111,9 +82,14 @@ export class ChildHandle extends AsyncResource implements Listener {
     return this.#pipes;
   }
 
-  /** Whether something came through the channel in the turn of the exit. */
   get hadLastWords(): boolean {
     return this.#hadLastWords;
+  }
+
+  /** Whether libuv is about to find something in the channel, its end perhaps. */
+  get isChannelReadable(): boolean {
+    const fd = this.#channel?.fd ?? -1;
+    return fd >= 0 && native!.addon.isReadable(fd);
   }
 
   /** Blocks until the program runs. */
@@ -147,10 +123,12 @@ export class ChildHandle extends AsyncResource implements Listener {
 
   /**
    * An output has closed. The exit that closed it is on its way through the engine, and must not find the loop gone
-   * because nothing else kept it: libuv would have it by now.
+   * because nothing else kept it: libuv would have it by now. What the channel has to say is in libuv's hands, and comes first.
    */
-  awaitExit(): void {
-    if (!this.#isHeld && port().hasEnded(this.#id)) this.ref();
+  countOutput(): void {
+    if (!this.#isOver && port().hasEnded(this.#id)) this.ref();
+    if (this.#isChannelFirst) setImmediate(setImmediate, () => this.#child.countClose());
+    else this.#child.countClose();
   }
 
   /**
@@ -158,14 +136,9 @@ export class ChildHandle extends AsyncResource implements Listener {
    * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile. The channel of a child
    * that could not start has ended, though the engine still holds its other end.
    */
-  get isChannelFirst(): boolean {
+  get #isChannelFirst(): boolean {
     if (this.#hasFailed) return (this.#channel?.fd ?? -1) >= 0;
-    return this.#isExitDone && this.#isChannelReadable;
-  }
-
-  get #isChannelReadable(): boolean {
-    const fd = this.#channel?.fd ?? -1;
-    return fd >= 0 && native!.addon.isReadable(fd);
+    return this.#isExitDone && this.isChannelReadable;
   }
 
   hasRef(): boolean {
@@ -222,21 +195,16 @@ export class ChildHandle extends AsyncResource implements Listener {
   onExited(pid: number, status: number): void {
     this.#settle(pid);
     // What the channel brought, the end of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands
-    // by now, and comes first: with the next look at the descriptors, which is after this turn's immediates.
-    if (this.#pipes?.hasNodes || handlesSignals())
-      setImmediate(setImmediate, () => this.#exit(status));
-    else if (this.#isChannelReadable && !this.#hasHeardChannel) this.#exitBehindChannel(status);
-    else this.#exit(status);
+    // by now, and comes first: libuv looks at exits last.
+    if (this.#pipes?.hasNodes || this.isChannelReadable || handlesSignals()) {
+      this.#behindTheLook(() => this.#exit(status));
+    } else this.#exit(status);
   }
 
-  #exitBehindChannel(status: number): void {
-    const exit = (): void => {
-      if (this.#dueExit !== exit) return;
-      this.#dueExit = undefined;
-      this.#exit(status);
-    };
-    this.#dueExit = exit;
-    setImmediate(setImmediate, exit);
+  /** Once libuv has looked at its descriptors after the end of the child: in this turn of the loop, or in the next. */
+  #behindTheLook(run: () => void): void {
+    if (port().endedBeforeLook(this.#id)) setImmediate(run);
+    else setImmediate(setImmediate, run);
   }
 
   #exit(status: number): void {
@@ -261,8 +229,8 @@ export class ChildHandle extends AsyncResource implements Listener {
     const child = this.#child;
     this.#isOver = true;
     this.#hasFailed = code < 0;
-    this.#hadLastWords = this.#hasHeardChannel;
     if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
+    this.#hadLastWords = this.isChannelReadable;
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
     if (this.#channel && code >= 0) this.#pipes?.noteExit();
@@ -309,7 +277,9 @@ function announce(handle: ChildHandle): void {
 function resume(handle: ChildHandle): void {
   if (handle.pipes === undefined) return;
   handle.pipes.resume();
-  setImmediate(flush, handle);
+  // Where the channel is about to end, what has ended without a byte closes in this turn of the loop, as a stream of Node's.
+  if (handle.hadLastWords) closeInTurn(native!.Pipe, () => flush(handle));
+  else setImmediate(flush, handle);
 }
 
 function flush({ pipes, hadLastWords }: ChildHandle): void {

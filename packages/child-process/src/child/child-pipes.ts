@@ -15,11 +15,20 @@ export interface Collection {
   attach(index: number, stream: Socket): void;
 }
 
+/** Whose pipes they are. */
+export interface Owner {
+  /** Nothing more comes out of one of the outputs. */
+  countOutput(): void;
+  /** Whether libuv is about to find something in the channel, its end perhaps. */
+  readonly isChannelReadable: boolean;
+}
+
 /** The near ends of a child's pipes. A socket is made when somebody looks at it: most are never looked at. */
 export class ChildPipes {
   readonly #id: number;
   readonly #codes: readonly number[];
   readonly #collection: Collection | undefined;
+  readonly #owner: Owner;
   readonly #onClosed: () => void;
   readonly #sockets: (Socket | undefined)[] = [];
   /** Outputs that ended without a socket, and whether anything came out of them. */
@@ -45,12 +54,13 @@ export class ChildPipes {
     id: number,
     codes: readonly number[],
     collection: Collection | undefined,
-    onClosed: () => void,
+    owner: Owner,
   ) {
     this.#id = id;
     this.#codes = codes;
     this.#collection = collection;
-    this.#onClosed = onClosed;
+    this.#owner = owner;
+    this.#onClosed = () => owner.countOutput();
     this.#untouched = this.outputs;
     this.#looksBefore = collection === undefined ? 0 : port().looks();
   }
@@ -121,7 +131,10 @@ export class ChildPipes {
     this.#hasHeard = true;
     const socket = this.#sockets[index];
     if (socket instanceof OutputStream) {
-      socket.onEnded(errno);
+      // libuv reads once in a turn of the loop: after the bytes, the end comes in the next, behind what the channel says.
+      if (socket.bytesRead > 0 && this.#owner.isChannelReadable) {
+        setImmediate(setImmediate, () => socket.onEnded(errno));
+      } else socket.onEnded(errno);
       return;
     }
     this.#collection?.onCollected(index, bytes);

@@ -35,8 +35,7 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
       stdio: codes.map((code, index) => (code === MIXED ? given[index] : 'ignore')),
     });
   } finally {
-    if (result === 0) child._handle?.watchChannel();
-    else Reflect.deleteProperty(child, 'emit');
+    if (result !== 0) Reflect.deleteProperty(child, 'emit');
     child.look();
   }
 }

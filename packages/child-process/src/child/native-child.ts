@@ -81,13 +81,6 @@ export class NativeChild extends EventEmitter implements HandledChild {
     own(this, 'stdio', value);
   }
 
-  /** An output has closed. What a channel has to say is in libuv's hands by now, and comes first. */
-  countOutput(): void {
-    this._handle?.awaitExit();
-    if (this.#handle.isChannelFirst) setImmediate(setImmediate, () => this.countClose());
-    else this.countClose();
-  }
-
   /** One of the things "close" waits for has happened. */
   countClose(): void {
     this._closesGot++;

@@ -29,8 +29,7 @@ export function startThroughNode(
   try {
     result = (child as unknown as Spawning).spawn(nodeOptions(plan));
   } finally {
-    if (result === 0) child._handle?.watchChannel();
-    else Reflect.deleteProperty(child, 'emit');
+    if (result !== 0) Reflect.deleteProperty(child, 'emit');
   }
   if (child.stdio) child._handle?.pipes?.use(child.stdio);
   const collection = collecting?.of(child);

@@ -47,9 +47,9 @@ export function submit(
   if (answer < 0 && answer > -ID_UNIT) return answer;
   const id = answer < 0 ? Math.floor(-answer / ID_UNIT) : answer;
   onQueued?.(id);
-  const pipes = new ChildPipes(id, visible, collecting?.of(child), () => child.countOutput());
-  child._closesNeeded += pipes.outputs;
   const handle = child._handle!;
+  const pipes = new ChildPipes(id, visible, collecting?.of(child), handle);
+  child._closesNeeded += pipes.outputs;
   handle.begin(id, pipes);
   if (answer > 0) {
     handle.announceSoon();

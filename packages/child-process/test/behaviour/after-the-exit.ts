@@ -1,9 +1,8 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { block, moment, settled, type Behaviours } from './trace.ts';
+import { blockUntilEnded, moment, settled, type Behaviours } from './trace.ts';
 
 /** Pipes that outlive the child, because a process of its own holds them, and streams that are looked at late. */
 export const afterTheExit: Behaviours = {
@@ -169,18 +168,7 @@ async function endedBeforeTheLoop(child: ChildProcess): Promise<unknown> {
     atExit = { ends: ends.toSorted(), destroyed: child.stdio.map((stream) => stream!.destroyed) };
   });
   const closed = once(child, 'close');
-  const { pid } = child;
-  while (stateOf(pid!) === 'running') block(1);
-  // The engine waits for it by itself, on a thread that may be late; Node does so in its loop.
-  for (let waitedMs = 0; waitedMs < 200 && stateOf(pid!) === 'zombie'; waitedMs++) block(1);
+  blockUntilEnded(child);
   await closed;
   return [atExit, ends.toSorted()];
-}
-
-function stateOf(pid: number): 'running' | 'zombie' | 'gone' {
-  try {
-    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')) ? 'zombie' : 'running';
-  } catch {
-    return 'gone';
-  }
 }

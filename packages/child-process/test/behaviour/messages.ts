@@ -1,7 +1,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import {
   attempt,
   block,
+  blockUntilEnded,
   describeError,
   outcome,
   record,
@@ -46,6 +47,16 @@ const serving = script(
   `process.on('message', (m, s) => { s.end('served ' + m); process.disconnect() })`,
 );
 const refusing = script('refusing', `process.exit(9)`);
+
+/** What a parent does with the output of a child that it listens to by its channel. */
+const looks: Readonly<Record<string, (child: ChildProcess) => unknown>> = {
+  'not looked at': () => {},
+  'looked at': (child) => child.stdout,
+  resumed: (child) => child.stdout!.resume(),
+  read: (child) => child.stdout!.on('data', () => {}),
+  'not to keep the loop': (child) => (child.stdout as Socket).unref(),
+  'looked at after the exit': (child) => child.once('exit', () => child.stdout),
+};
 
 export const messages: Behaviours = {
   fork: async (cp) => {
@@ -197,9 +208,17 @@ export const messages: Behaviours = {
     await ordersOfExit(cp, (child) => child.stdout!),
     await ordersOfExit(cp, (child) => child.stdout!.resume()),
   ],
-  'last words that are heard with the exit': (cp) => lastWords(cp, "echo '{}' >&3"),
-  'last words that are heard with the exit, and output': (cp) =>
-    lastWords(cp, "echo out; echo '{}' >&3"),
+  ...Object.fromEntries(
+    Object.entries(looks).map(([name, look]) => [
+      `last words that are heard with the exit, and output that is ${name}`,
+      async (cp: ChildProcessModule) => [
+        await lastWords(cp, "echo '{}' >&3", look),
+        await lastWords(cp, "echo out; echo '{}' >&3", look),
+        await lastWords(cp, "echo err >&2; echo '{}' >&3", look),
+        await lastWords(cp, 'echo out', look),
+      ],
+    ]),
+  ),
   'abort of a fork': (cp) => record(cp.fork(echo, { signal: AbortSignal.abort() })),
   'timeout of a fork': (cp) => record(cp.fork(echo, { timeout: 100 })),
 };
@@ -240,14 +259,19 @@ function ordersOfOrphan(cp: ChildProcessModule, first: string) {
   });
 }
 
-async function lastWords(cp: ChildProcessModule, code: string): Promise<string[][]> {
+async function lastWords(
+  cp: ChildProcessModule,
+  code: string,
+  look: (child: ChildProcess) => unknown,
+): Promise<string[][]> {
   const heard: string[][] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const child = cp.spawn('sh', ['-c', code], { stdio: withChannel });
     const order: string[] = [];
     for (const event of ['message', 'exit', 'close', 'disconnect'])
       child.on(event, () => order.push(event));
-    block(100);
+    look(child);
+    blockUntilEnded(child);
     await Promise.all([once(child, 'disconnect'), settled(child)]);
     heard.push(order);
   }

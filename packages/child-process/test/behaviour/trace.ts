@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 export type ChildProcessModule = typeof import('node:child_process');
@@ -87,6 +88,21 @@ export function moment(ms = 20): Promise<void> {
 /** Keeps the thread, as a long calculation does. */
 export function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Keeps the thread until the child has ended, as a calculation does that takes longer than the child. */
+export function blockUntilEnded({ pid }: ChildProcess): void {
+  while (stateOf(pid!) === 'running') block(1);
+  // The engine waits for it by itself, on a thread that may be late; Node does so in its loop.
+  for (let waitedMs = 0; waitedMs < 200 && stateOf(pid!) === 'zombie'; waitedMs++) block(1);
+}
+
+function stateOf(pid: number): 'running' | 'zombie' | 'gone' {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')) ? 'zombie' : 'running';
+  } catch {
+    return 'gone';
+  }
 }
 
 /** The output of a child as text, and how it ended. */

@@ -13,12 +13,15 @@ export interface Scene {
   readonly name: string;
   readonly log: Log;
   readonly acts: unknown[];
+  /** Whether `exec` or `execFile` reads its outputs. */
+  readonly isCollected: boolean;
   /** What is yet to come. */
   readonly pending: Set<unknown>;
 }
 
 /** Does something to a child. */
-export function act({ cp, child, name, log, acts, pending }: Scene, deed: Deed, at: Moment): void {
+export function act(scene: Scene, deed: Deed, at: Moment): void {
+  const { cp, child, name, log, acts, isCollected, pending } = scene;
   // Only what the deed is about: when a stream is first looked at is a part of the program.
   const stdin = /stdin|^write( much)?$/.test(deed) ? child.stdin : null;
   const stdout = /stdout|read all|by hand|pipe on/.test(deed) ? child.stdout : null;
@@ -138,7 +141,7 @@ export function act({ cp, child, name, log, acts, pending }: Scene, deed: Deed, 
         const next = cp.spawn('cat', { stdio: [stdout, 'pipe', 'ignore'] });
         pending.add(next);
         next.on('close', () => pending.delete(next));
-        if (next.stdout) share(stdout, next.stdout);
+        if (next.stdout) share(stdout, next.stdout, isCollected);
         // Two others that read the same pipe race with each other: each has a list of its own.
         let index = 9;
         while (`${name} fd ${index}` in log) index++;

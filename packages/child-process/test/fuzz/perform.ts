@@ -99,6 +99,7 @@ function perform(plan: Child, name: string, log: Log): Performance {
   const events: unknown[] = (log[name] = []);
   const acts: unknown[] = (log[`${name} acts`] = []);
   const pending = new Set<unknown>();
+  const isCollected = plan.how === 'exec' || plan.how === 'execFile';
   const controller = new AbortController();
   let child: ChildProcess;
   try {
@@ -124,7 +125,7 @@ function perform(plan: Child, name: string, log: Log): Performance {
   for (const action of plan.actions) {
     when(action.at, () => {
       try {
-        act({ cp, child, name, log, acts, pending }, action.do, action.at);
+        act({ cp, child, name, log, acts, isCollected, pending }, action.do, action.at);
       } catch (error) {
         acts.push([action.do, 'threw', short(error)]);
       }

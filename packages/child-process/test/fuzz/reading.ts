@@ -10,8 +10,12 @@ const watched = new WeakSet<Readable>();
 /** All that read the same pipe, by each of them. */
 const sharers = new WeakMap<Readable, Set<Readable>>();
 
-/** Another child reads the same pipe: which of them gets what is chance. */
-export function share(one: Readable, other: Readable): void {
+/** Outputs that `exec` and `execFile` read. */
+const collected = new WeakSet<Readable>();
+
+/** Another child reads the same pipe, beside this process if it collects: which of them gets what is chance. */
+export function share(one: Readable, other: Readable, isCollected: boolean): void {
+  if (isCollected) collected.add(one);
   const all = sharers.get(one) ?? new Set([one]);
   all.add(other);
   for (const each of all) sharers.set(each, all);
@@ -91,10 +95,10 @@ function bytesOf(stream: Readable, events: unknown[]): Buffer[] {
 /** How much has come by the time that somebody destroys a stream, or of what another reads too, is chance, if it is much. */
 function isCutShort(stream: Readable, chunks: readonly Buffer[]): boolean {
   const others = [...(sharers.get(stream) ?? [])].filter(
-    (other) => other !== stream && bytes.has(other),
+    (other) => other !== stream && (bytes.has(other) || collected.has(other)),
   );
   const isShared = others.length > 0;
-  const all = [...chunks, ...others.flatMap((other) => bytes.get(other)!)];
+  const all = [...chunks, ...others.flatMap((other) => bytes.get(other) ?? [])];
   return (
     (isShared || !stream.readableEnded) && all.reduce((sum, { length }) => sum + length, 0) > 1000
   );

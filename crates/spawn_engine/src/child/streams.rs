@@ -48,7 +48,7 @@ impl Child {
             credit: FLOW_CREDIT,
         };
         let mut told = false;
-        if is_first && matches!(state.phase, Phase::Exited(_)) {
+        if is_first && matches!(state.phase, Phase::Exited(_) | Phase::Failed(_)) {
             told = self.look_late(&mut state, index, epoll);
         }
         told |= started && self.arm(&mut state, index, epoll);
@@ -58,7 +58,7 @@ impl Child {
         }
     }
 
-    /// Requested after the process has ended, on the thread that learns of it: what was printed, or that nothing was, comes
+    /// Requested after the process has ended, or failed to start, on the thread that learns of it: what was printed, or that nothing was, comes
     /// before the exit, as from a loop that looks at signals last, however busy the machine is.
     fn look_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let mut scratch = block::take();

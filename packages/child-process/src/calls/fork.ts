@@ -12,7 +12,7 @@ interface ForkOptions {
 }
 
 /** `fork` on the native engine. */
-export function fork(modulePath: unknown, args?: unknown, options?: unknown): ChildProcess {
+export function fork(modulePath: unknown, ...[args, options]: [unknown?, unknown?]): ChildProcess {
   const planned = planFork(modulePath, args, options);
   if (planned === undefined) {
     return nodeChildProcess.fork(modulePath as never, args as never, options as never);
@@ -55,7 +55,7 @@ function planFork(
   return {
     file: execPath,
     args: [...execArgv, path, ...(args as unknown[])],
-    options: { ...given, stdio },
+    options: { ...given, execPath, stdio },
   };
 }
 

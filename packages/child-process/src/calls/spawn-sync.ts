@@ -26,7 +26,7 @@ export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
   const { spawn } = plan;
   const { error, pid, code, signal, outputs } = native!.addon.run(
     spawn.file,
-    spawn.args.join('\0'),
+    spawn.argv.join('\0'),
     spawn.env === null ? null : spawn.env.join('\0'),
     spawn.cwd,
     spawn.detached,
@@ -40,7 +40,9 @@ export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
   );
   const output = outputs?.map((bytes) => decode(bytes, plan.encoding)) ?? null;
   return {
-    ...(error !== 0 && { error: spawnError(error, spawn.file, spawn.args, 'spawnSync') }),
+    ...(error !== 0 && {
+      error: spawnError(error, spawn.file, spawn.args as string[], 'spawnSync'),
+    }),
     status: code < 0 ? null : code,
     // Node has no name for a real-time signal, either.
     signal: signal === 0 ? null : (signalName(signal) ?? ('' as never)),

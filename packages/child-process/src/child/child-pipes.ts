@@ -216,7 +216,7 @@ export class ChildPipes {
       last.push([index, bytes]);
       this.#sockets[index] = closedSocket(ended && hasEnded);
       this.#touch(index);
-      process.nextTick(this.#onClosed);
+      closeInTurn(native!.Pipe, this.#onClosed);
       if (!ended) open.push(index);
     }
     // After the last look: a child that notices a closed output complains about it in the next one.

@@ -33,7 +33,15 @@ export class NativeChild extends EventEmitter implements HandledChild {
     this.#handle = new ChildHandle(this);
     this._handle = this.#handle;
     this.look();
-    if (created.hasSubscribers) created.publish({ process: this });
+    if (created.hasSubscribers) this.#publish();
+  }
+
+  /** Node's has no name yet when it is made. */
+  #publish(): void {
+    const { spawnfile, spawnargs } = this;
+    Object.assign(this, { spawnfile: null, spawnargs: undefined });
+    created.publish({ process: this });
+    Object.assign(this, { spawnfile, spawnargs });
   }
 
   /** Makes the getters properties of its own, as the values are in Node: for `Object.keys` and `{ ...child }`. */

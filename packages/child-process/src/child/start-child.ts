@@ -20,7 +20,7 @@ const traced = tracingChannel('child_process.spawn');
 
 /** Makes the child and hands it to the engine. Throws what Node throws when the engine refuses at once. */
 export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChild {
-  const child = new NativeChild(plan.file, plan.args);
+  const child = new NativeChild(plan.file, plan.args as string[]);
   if (isSpawnPatched()) {
     startThroughNode(child, plan, collecting);
     return child;

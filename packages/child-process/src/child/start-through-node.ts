@@ -4,7 +4,7 @@ import type { NativeChild } from './native-child.ts';
 import { nodeOptions } from '../plan/node-options.ts';
 import { handedOver, type HandedOver } from '../native/pipe.ts';
 import { port } from '../native/port.ts';
-import type { SpawnPlan } from '../plan/spawn-plan.ts';
+import { textsOf, type SpawnPlan } from '../plan/spawn-plan.ts';
 import { submit, type Collecting } from './submit.ts';
 import { STDIO } from '../native/wire.ts';
 
@@ -52,7 +52,7 @@ function submitHandedOver(child: NativeChild, options: HandedOver): number {
   }
   const plan = {
     file: options.file,
-    args: options.args ?? [options.file],
+    argv: textsOf(options.args ?? [options.file]),
     cwd: options.cwd ?? null,
     detached: options.detached ?? false,
     uid: options.uid ?? null,

@@ -13,7 +13,7 @@ export interface Collecting {
 }
 
 /** What the engine needs to know about a child, besides its environment and stdio. */
-export type Submitted = Pick<SpawnPlan, 'file' | 'args' | 'cwd' | 'detached' | 'uid' | 'gid'>;
+export type Submitted = Pick<SpawnPlan, 'file' | 'argv' | 'cwd' | 'detached' | 'uid' | 'gid'>;
 
 /** What a child's descriptors become. */
 export interface Wiring {
@@ -35,7 +35,7 @@ export function submit(
 ): number {
   const answer = port().spawn(
     plan.file,
-    plan.args.join('\0'),
+    plan.argv.join('\0'),
     env === null ? null : env.join('\0'),
     plan.cwd,
     plan.detached,

@@ -8,8 +8,10 @@ import { planStdio, type StdioPlan } from './stdio-plan.ts';
 /** A spawn whose every argument is known to be good. */
 export interface SpawnPlan {
   readonly file: string;
-  /** With `argv[0]`. */
-  readonly args: string[];
+  /** With `argv[0]`, as given: what `spawnargs` shows. */
+  readonly args: unknown[];
+  /** The same as text. */
+  readonly argv: string[];
   readonly env: EnvironmentPairs;
   readonly cwd: string | null;
   readonly detached: boolean;
@@ -36,22 +38,22 @@ let hasWarned = false;
  */
 export function planSpawn(file: unknown, args: unknown, options: unknown): SpawnPlan | undefined {
   if (!isCleanText(file) || file === '') return undefined;
-  let list: string[] | undefined;
-  if (Array.isArray(args)) list = args.every(isCleanText) ? args.slice() : textsOf(args);
-  else {
+  let list: unknown[] = [];
+  if (Array.isArray(args)) {
+    if (!args.every(isTextual)) return undefined;
+    list = args.slice();
+  } else {
     if (args !== undefined && args !== null) {
       if (typeof args !== 'object') return undefined;
       options = args;
     }
-    list = [];
   }
-  if (list === undefined) return undefined;
   if (options === undefined) return planOptions(file, list, NONE);
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return undefined;
   return planOptions(file, list, { __proto__: null, ...options } as Given);
 }
 
-function planOptions(file: string, args: string[], given: Given): SpawnPlan | undefined {
+function planOptions(file: string, args: unknown[], given: Given): SpawnPlan | undefined {
   const { shell, argv0, uid, gid, timeout, signal, serialization } = given;
   const cwd = pathOf(given.cwd);
   const env = environmentPairs(given.env as NodeJS.ProcessEnv | undefined);
@@ -83,6 +85,7 @@ function planOptions(file: string, args: string[], given: Given): SpawnPlan | un
   return {
     file,
     args,
+    argv: textsOf(args),
     env,
     cwd: cwd === '' ? null : cwd,
     detached: Boolean(given.detached),
@@ -114,15 +117,14 @@ export function isCleanText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0');
 }
 
+function isTextual(value: unknown): boolean {
+  return typeof value === 'string' ? !value.includes('\0') : typeof value !== 'symbol';
+}
+
 /** Node converts whatever is in `args` to text, up to a NUL when it is not a string. */
-function textsOf(args: unknown[]): string[] | undefined {
-  const texts: string[] = [];
-  for (const value of args) {
-    if (typeof value === 'string' ? value.includes('\0') : typeof value === 'symbol')
-      return undefined;
-    texts.push(String(value).split('\0', 1)[0]!);
-  }
-  return texts;
+export function textsOf(args: unknown[]): string[] {
+  if (args.every((value) => typeof value === 'string')) return args;
+  return args.map((value) => String(value).split('\0', 1)[0]!);
 }
 
 /** `null` for none, `undefined` for one that is not a path. */

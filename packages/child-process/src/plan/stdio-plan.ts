@@ -38,6 +38,11 @@ export function planStdio(given: unknown): StdioPlan | undefined {
     isMixed ||= code === MIXED;
     codes.push(code);
   }
+  if (given.length < 3) {
+    if (!Object.isExtensible(given)) return undefined;
+    // Node fills the caller's own list up.
+    given.push(...Array.from({ length: 3 - given.length }, () => undefined));
+  }
   return { codes, mixed: isMixed ? given : undefined };
 }
 

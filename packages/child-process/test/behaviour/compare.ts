@@ -11,6 +11,7 @@ import { collected } from './collected.ts';
 import { ending } from './ending.ts';
 import { chosen } from './exhaustive.ts';
 import { extraPipes } from './extra-pipes.ts';
+import { given } from './given.ts';
 import { handedOver } from './handed-over.ts';
 import { messages } from './messages.ts';
 import { missingPrograms } from './missing.ts';
@@ -29,6 +30,7 @@ type Behaviour = (module: ChildProcessModule) => unknown;
 const suites: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = {
   'options of spawn': spawnOptions,
   'bad input': badInput,
+  'what is given': given,
   stdio,
   'extra pipes': extraPipes,
   'handed to another child': handedOver,

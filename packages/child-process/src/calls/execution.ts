@@ -136,11 +136,13 @@ export class Execution implements Collecting, Collection {
     if (this.#hasExited) return;
     this.#hasExited = true;
     clearTimeout(this.#timer);
-    if (this.#callback === undefined || this.#callback === null) return;
+    // Called as a function, not as a method of this.
+    const callback = this.#callback;
+    if (callback === undefined || callback === null) return;
     const stdout = this.#output(STDOUT);
     const stderr = this.#output(STDERR);
     if (this.#error === null && code === 0 && signal === null) {
-      this.#callback(null, stdout, stderr);
+      callback(null, stdout, stderr);
       return;
     }
     const command = [this.#file, ...(this.#args ?? [])].join(' ');
@@ -150,7 +152,7 @@ export class Execution implements Collecting, Collection {
       signal,
     });
     this.#error.cmd = command;
-    this.#callback(this.#error, stdout, stderr);
+    callback(this.#error, stdout, stderr);
   }
 
   #output(index: number): string | Buffer {

@@ -61,6 +61,17 @@ function blockUntil(file: string): void {
 }
 
 export const collected: Behaviours = {
+  'what the callback is called on, and with': (cp) =>
+    Promise.all(
+      ['exit 0', 'exit 3'].map(
+        (code) =>
+          new Promise((resolve) =>
+            cp.exec(code, function (this: unknown, ...args: unknown[]) {
+              resolve([typeof this, args.length]);
+            }),
+          ),
+      ),
+    ),
   exec: (cp) => exec(cp, both),
   'exec that fails': (cp) => exec(cp, `${both}; exit 3`),
   'exec of what is not there': (cp) => exec(cp, 'redline-no-such-program'),

@@ -69,6 +69,24 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether a process has ended.
+    pub(crate) fn is_exit(&self) -> bool {
+        matches!(self, Self::Exited { .. } | Self::Lost { .. })
+    }
+
+    /// Whether it is about that child.
+    pub(crate) fn is_about(&self, child: u64) -> bool {
+        match self {
+            Self::Started { id }
+            | Self::Failed { id, .. }
+            | Self::Exited { id, .. }
+            | Self::Lost { id, .. }
+            | Self::Data { id, .. }
+            | Self::Ended { id, .. }
+            | Self::Overflowed { id, .. } => *id == child,
+        }
+    }
+
     /// Whether this is about that stream.
     pub(crate) fn is_of(&self, child: u64, index: u16) -> bool {
         matches!(

@@ -42,7 +42,7 @@ impl Inbox {
         let mut events = lock(&self.events);
         let exit = events
             .iter()
-            .position(|other| matches!(other, Event::Exited { id, .. } | Event::Lost { id, .. } if *id == child));
+            .position(|other| other.is_exit() && other.is_about(child));
         let Some(exit) = exit else {
             return Some(event);
         };
@@ -64,8 +64,17 @@ impl Inbox {
         self.looks.load(Ordering::Acquire)
     }
 
-    pub fn len(&self) -> usize {
-        lock(&self.events).len()
+    /// Puts the ends of processes behind all else that waits, in the order of their starts: that is how a loop hears of them that
+    /// looks at signals last, and then at each of its children. How many events wait.
+    pub fn put_exits_last(&self) -> usize {
+        let mut events = lock(&self.events);
+        if events.iter().any(Event::is_exit) {
+            events.make_contiguous().sort_by_key(|event| match event {
+                Event::Exited { id, .. } | Event::Lost { id, .. } => *id,
+                _ => 0,
+            });
+        }
+        events.len()
     }
 
     /// The oldest event. The others stay, so that a request for a stream in between finds all of its bytes here.

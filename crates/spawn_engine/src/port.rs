@@ -111,10 +111,10 @@ impl Port {
         child.wait_settled()
     }
 
-    /// How many events wait to be taken.
+    /// How many events wait to be taken. From now on the ends of processes are the last of them.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.inbox.len()
+        self.inbox.put_exits_last()
     }
 
     /// The caller is about to look at its own descriptors.

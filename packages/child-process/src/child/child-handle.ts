@@ -11,6 +11,9 @@ import { signalName } from '../plan/signals.ts';
 const { ESRCH } = constants.errno;
 const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
 
+/** Children whose exit waits, and whether it does so for this turn of the loop only. */
+const waiting = new Map<ChildHandle, boolean>();
+
 /** What a handle does to the `ChildProcess` it belongs to. */
 export interface HandledChild extends EventEmitter {
   _handle: ChildHandle | null;
@@ -196,15 +199,24 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.#settle(pid);
     // What the channel brought, the end of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands
     // by now, and comes first: libuv looks at exits last.
-    if (this.#pipes?.hasNodes || this.isChannelReadable || handlesSignals()) {
-      this.#behindTheLook(() => this.#exit(status));
-    } else this.#exit(status);
+    const isLate = this.#pipes?.hasNodes || this.isChannelReadable || handlesSignals();
+    if (isLate || waiting.size > 0) this.#exitBehindTheLook(status);
+    else this.#exit(status);
   }
 
-  /** Once libuv has looked at its descriptors after the end of the child: in this turn of the loop, or in the next. */
-  #behindTheLook(run: () => void): void {
-    if (port().endedBeforeLook(this.#id)) setImmediate(run);
-    else setImmediate(setImmediate, run);
+  /**
+   * Once libuv has looked at its descriptors after the end of the child: in this turn of the loop, or in the next. Not before the
+   * exits that wait already.
+   */
+  #exitBehindTheLook(status: number): void {
+    const isNext = port().endedBeforeLook(this.#id) && ![...waiting.values()].includes(false);
+    const exit = (): void => {
+      waiting.delete(this);
+      this.#exit(status);
+    };
+    waiting.set(this, isNext);
+    if (isNext) setImmediate(exit);
+    else setImmediate(setImmediate, exit);
   }
 
   #exit(status: number): void {

@@ -1,7 +1,39 @@
 import { once } from 'node:events';
-import { attempt, block, moment, outcome, record, settled, type Behaviours } from './trace.ts';
+import {
+  attempt,
+  block,
+  blockUntilEnded,
+  moment,
+  outcome,
+  record,
+  settled,
+  type Behaviours,
+} from './trace.ts';
 
 export const ending: Behaviours = {
+  'children that have all ended before the loop looks': async (cp) => {
+    const exits: number[] = [];
+    const children = ['sleep 0.1; echo first', 'echo second', 'sleep 0.05', 'exit 3'].map((code) =>
+      cp.spawn('sh', ['-c', code]),
+    );
+    for (const [index, child] of children.entries()) child.on('exit', () => exits.push(index));
+    for (const child of children) blockUntilEnded(child);
+    await Promise.all(children.map((child) => once(child, 'close')));
+    return exits;
+  },
+  'a child and the one that reads its output, when both have ended before the loop looks': async (
+    cp,
+  ) => {
+    const events: string[] = [];
+    const first = cp.spawn('sh', ['-c', 'sleep 0.05; echo out']);
+    const second = cp.spawn('cat', { stdio: [first.stdout, 'pipe', 'inherit'] });
+    for (const [name, child] of Object.entries({ first, second })) {
+      for (const event of ['exit', 'close']) child.on(event, () => events.push(`${name} ${event}`));
+    }
+    for (const child of [first, second]) blockUntilEnded(child);
+    await once(second, 'close');
+    return events;
+  },
   kill: async (cp) => {
     const child = cp.spawn('sleep', ['10']);
     const answer = child.kill();

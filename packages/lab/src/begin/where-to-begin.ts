@@ -1,17 +1,28 @@
 import { anyNodeCommand, nodeCommandOf } from '../project/node-command.ts';
 import type { Project } from '../project/read-project.ts';
+import { wrap } from '../report/columns.ts';
 
 interface Step {
   command: string;
   text: string;
 }
 
+/** Of a command and its text, beside the space before and between them, in 80 columns. */
+const mostBeside = 76;
+
 /** What `redline` says in a project when it is asked for nothing: where to begin there, in about ten lines. */
 export function whereToBegin(project: Project, logs: readonly string[]): string {
   const steps = project.start === undefined ? ofMonorepo(project) : ofApp(project, logs);
-  const width = Math.max(...steps.map(({ command }) => command.length)) + 2;
-  const lines = steps.map(({ command, text }) => `  ${command.padEnd(width)}${text}`);
-  return [headOf(project), '', ...lines, '', 'All commands: redline --help', ''].join('\n');
+  const fitting = steps.filter(({ command, text }) => command.length + text.length <= mostBeside);
+  const width = Math.max(0, ...fitting.map(({ command }) => command.length)) + 2;
+  const lines = steps.flatMap(({ command, text }) =>
+    width + text.length <= mostBeside && command.length < width
+      ? `  ${command.padEnd(width)}${text}`
+      : [`  ${command}`, `      ${text}`],
+  );
+  return [...wrap(headOf(project), 80), '', ...lines, '', 'All commands: redline --help', ''].join(
+    '\n',
+  );
 }
 
 function headOf({ name, framework, start, workspaces, hasConfig }: Project): string {
@@ -33,14 +44,13 @@ function ofApp(project: Project, logs: readonly string[]): Step[] {
   const { start, hasConfig, workspaces } = project;
   const command = start!.join(' ');
   const node = nodeCommandOf({ command: start!, env: {} }, project) ?? anyNodeCommand;
-  const url = 'http://127.0.0.1:3000/path';
-  const [of, ofNode] = hasConfig ? ['', ''] : [` ${url} -- ${command}`, ` ${url} -- ${node}`];
+  const [of, ofNode] = hasConfig ? ['', ''] : [` URL -- ${command}`, ` URL -- ${node}`];
   const [log] = logs;
   return [
     { command: `redline try -- ${command}`, text: 'what redline gains here, in a minute' },
     {
       command: `redline doctor -- ${command}`,
-      text: 'what costs time in its code, with the change',
+      text: 'what costs time in its code',
     },
     { command: `redline top ${log ?? 'access.log'}`, text: 'which routes take the time' },
     { command: `redline stairs${ofNode}`, text: 'what each stage of a request costs' },

@@ -21,6 +21,10 @@ const nearlyAsLong = 0.75;
 const leftOut =
   /log-?out|sign-?out|exit|shut-?down|crash|delete|remove|reset|debug|health|live(ness|z)|ready|readiness|metrics|favicon|swagger|docs|openapi|\/status$|\/ping$/i;
 
+/** Files that a page is made of: a proxy or a CDN serves them, and none of the app's own work is in them. */
+const asset =
+  /\.(map|[cm]?js|css|html?|txt|xml|webmanifest|ico|png|jpe?g|gif|webp|avif|svg|woff2?|ttf|otf|eot|mp[34]|webm|wasm|pdf)$/i;
+
 /**
  * Of the routes that an app shows, the one that takes longest: nobody has said which is busiest, and the longest has most of
  * the app's own work in it, so that it promises least.
@@ -46,7 +50,8 @@ export async function chooseRequest(
     }
   }
   const useful = asked.filter(({ path }) => !leftOut.test(path));
-  const candidates = useful.length > 0 ? useful : asked;
+  const own = useful.filter(({ path }) => !asset.test(path));
+  const candidates = [own, useful].find(({ length }) => length > 0) ?? asked;
   if (candidates.length === 0) throw nothingAnswers(refused);
   const longest = Math.max(...candidates.map(({ ms }) => ms));
   const { path } = candidates
@@ -63,7 +68,7 @@ export async function chooseRequest(
       : ` ${plural(withLogin, 'other')} answered 401 or 403: add -H 'authorization: …'.`;
   return {
     request: resolveRequest({ path, headers }),
-    why: `${chosen}${others} Name another by its URL, or give --log.`,
+    why: `${chosen}${others} Name another by its URL.`,
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import { Workbench } from './run-cli.ts';
@@ -50,6 +51,31 @@ createServer(async (request, response) => {
       'package.json',
       'pids',
     ]);
+  });
+
+  test('reads what was built where a package has no source, and says so where it found no code', async (t) => {
+    const bench = new Workbench(t);
+    mkdirSync(join(bench.folder, 'dist'));
+    bench.write('package.json', '{"name":"published","scripts":{"dev":"tsx src/main.ts"}}\n');
+    bench.write(
+      'dist/server.js',
+      "const fs = require('node:fs');\nrequire('node:http').createServer((req, res) => res.end(fs.readFileSync('a'))).listen(0);\n",
+    );
+    // A plugin by a name that only the running app knows.
+    bench.write('dist/main.js', "require('./server.js');\nrequire(process.env.PLUGIN);\n");
+    const none = await bench.run(['doctor', '--json', 'r.json', '--md', 'r.md']);
+    assert.equal(none.code, 0, none.stderr);
+    assert.match(none.stdout, /^DOCTOR {3}published +no code found · /m);
+    assert.match(none.stdout, /No code was read: .*redline\s+doctor\s+-- node dist\/main\.js/s);
+    assert.doesNotMatch(none.stdout + bench.read('r.md'), /Nothing that these rules/);
+    bench.write('package.json', '{"name":"published","scripts":{"start":"node dist/main.js"}}\n');
+    const { code, stderr } = await bench.run(['doctor', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { app, findings } = JSON.parse(bench.read('r.json')) as DoctorResult;
+    assert.deepEqual(app, { files: 2, entry: 'dist/main.js' });
+    assert.ok(
+      findings.some(({ rule, file }) => rule === 'sync-on-request' && file === 'dist/server.js'),
+    );
   });
 
   test('refuses a folder that does not exist', async (t) => {

@@ -150,6 +150,10 @@ describe('redline without a word', () => {
     assert.match(stdout, /^ {2}redline try -- npm start {2,}\S/m);
     assert.match(stdout, /^ {2}redline top access\.log {2,}\S/m);
     assert.ok(stdout.split('\n').length <= 12, stdout);
+    assert.deepEqual(
+      stdout.split('\n').filter((line) => line.length > 80),
+      [],
+    );
     const { stdout: help } = await bench.run(['--help']);
     for (const [, command] of stdout.matchAll(/^ {2}redline (\w+)/gm)) {
       assert.match(help, new RegExp(`^  ${command} `, 'm'));

@@ -29,6 +29,13 @@ describe('without a request, redline try', () => {
     assert.match(why, /^Of 2 GET routes that answer, the one that takes longest\. Name another/);
   });
 
+  test('leaves files of a page to others, unless there is nothing else', async (t) => {
+    const files = { '/assets/main-1a2b.js.map': { ms: 80 }, '/logo.svg': { ms: 60 } };
+    const { request } = await choose(t, { ...files, '/email': {}, '/feed.json': { ms: 20 } });
+    assert.equal(request.path, '/feed.json');
+    assert.equal((await choose(t, files)).request.path, '/assets/main-1a2b.js.map');
+  });
+
   test('says how many routes need a login', async (t) => {
     const answers = { '/a': {}, '/orders': { status: 401 }, '/admin': { status: 403 } };
     const { request, why } = await choose(t, answers);

@@ -27,8 +27,7 @@ export function readApp(folder: string, typed: CommandLine | undefined): App {
   const start = nodeStart(typed, project);
   const real = realpathSync(folder);
   const entryPath = entryOf(start, real);
-  const run = entryPath === undefined ? undefined : importedFrom(entryPath, real);
-  const files = run ?? filesBelow(real);
+  const files = filesOf(entryPath, real);
   const modules = new Modules(files);
   const sources = [...files.values()];
   return {
@@ -46,27 +45,43 @@ export function readApp(folder: string, typed: CommandLine | undefined): App {
   };
 }
 
-/** The entry and what it imports; undefined where it loads something by a name that only the running app knows. */
-function importedFrom(entry: string, folder: string): Map<string, SourceFile> | undefined {
+/** What the entry imports; where that cannot be followed to its end, all source of the folder, unless it holds none. */
+function filesOf(entry: string | undefined, folder: string): Map<string, SourceFile> {
+  const run = entry === undefined ? undefined : importedFrom(entry, folder);
+  if (run?.isWhole === true) return run.files;
+  const below = filesBelow(folder);
+  // A package as it is published has what was built, and no source.
+  return below.size > 0 || run === undefined ? below : run.files;
+}
+
+/** The entry and what it imports; not the whole where it loads something by a name that only the running app knows. */
+function importedFrom(
+  entry: string,
+  folder: string,
+): { files: Map<string, SourceFile>; isWhole: boolean } {
   const files = new Map<string, SourceFile>();
+  let isWhole = true;
   const queue = [entry];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (files.has(path) || files.size > mostFiles) continue;
     const file = parseFile(path, folder);
     if (file === undefined) {
-      if (path === entry) return undefined;
+      isWhole &&= path !== entry;
       continue;
     }
     files.set(path, file);
     for (const specifier of specifiersOf(file)) {
-      if (specifier === undefined) return undefined;
+      if (specifier === undefined) {
+        isWhole = false;
+        continue;
+      }
       const found = resolveOnDisk(path, specifier);
       if (found !== undefined && isSource.test(found) && !found.includes('/node_modules/')) {
         queue.push(found);
       }
     }
   }
-  return files;
+  return { files, isWhole };
 }
 
 /** What a file imports; undefined for what is computed. */

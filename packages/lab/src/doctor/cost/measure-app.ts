@@ -98,7 +98,7 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
       tree,
       requests: isStable ? requests : requests.map((each) => ({ ...each, compare: 'status' })),
       redirecting: isMain ? undefined : ports,
-      microsPerSample: (tree.seconds * 1e6) / Math.max(1, tree.samples + tree.idleSamples) / served,
+      microsPerSample: microsPerSample(tree, taken.waitedForCoreMicros) / served,
       measured: {
         request: plan.requestLabel ?? requests.map(label).join(', '),
         requestFrom: why ?? '',
@@ -124,6 +124,19 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * What a sample stands for, in microseconds of the main thread. Samples are taken by the clock, also while another process has the
+ * core: that time is nobody's cost. A call that waits for something is not waiting for a core, and keeps its time.
+ */
+export function microsPerSample(
+  { seconds, samples, idleSamples }: Pick<CallTree, 'seconds' | 'samples' | 'idleSamples'>,
+  waitedForCoreMicros: number,
+): number {
+  const all = Math.max(1, samples + idleSamples);
+  const busyMicros = (seconds * 1e6 * samples) / all;
+  return Math.max(0, busyMicros - waitedForCoreMicros) / Math.max(1, samples);
 }
 
 /** Where the app listens, and what to ask it for. */

@@ -9,6 +9,8 @@ import type { Order, Report } from '../preload/protocol.ts';
 export interface Observed {
   profile: CpuProfile;
   cpuMicros: number;
+  /** How long its main thread had no core meanwhile. */
+  waitedForCoreMicros: number;
   /** Share of the requests that this process served, as far as CPU tells. */
   share: number;
   blockedMs: { longest: number; p99: number };
@@ -62,10 +64,11 @@ export class Observation implements AsyncDisposable {
     if (most === undefined) throw unreached();
     // What waits beside it, as npm does, takes next to nothing.
     const all = reports.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
-    const { profile, cpuMicros, blockedMs, node } = most;
+    const { profile, cpuMicros, waitedForCoreMicros, blockedMs, node } = most;
     return {
       profile: checkCpuProfile(profile, 'The profile of the app'),
       cpuMicros,
+      waitedForCoreMicros,
       share: all === 0 ? 1 : cpuMicros / all,
       blockedMs,
       node,

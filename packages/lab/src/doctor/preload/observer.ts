@@ -1,5 +1,6 @@
 // Loaded into the app before its own code: NODE_OPTIONS=--import. It reaches npm and every other Node process on the way
 // too, and waits there to be asked.
+import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { connect, type Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -22,6 +23,7 @@ function observe(socket: Socket): void {
   const session = new Session();
   let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let before = process.cpuUsage();
+  let waitedBefore = waitedForCore();
   const start = (samplingMicros: number): void => {
     session.connect();
     session.post('Profiler.enable');
@@ -29,10 +31,12 @@ function observe(socket: Socket): void {
     delay = monitorEventLoopDelay({ resolution: resolutionMs });
     delay.enable();
     before = process.cpuUsage();
+    waitedBefore = waitedForCore();
     session.post('Profiler.start', () => say({ type: 'started' }));
   };
   const stop = (): void => {
     const { user, system } = process.cpuUsage(before);
+    const waitedForCoreMicros = waitedForCore() - waitedBefore;
     delay?.disable();
     session.post('Profiler.stop', (error, result) => {
       session.disconnect();
@@ -40,6 +44,7 @@ function observe(socket: Socket): void {
         type: 'stopped',
         profile: error === null ? result.profile : undefined,
         cpuMicros: user + system,
+        waitedForCoreMicros,
         blockedMs: { longest: milliseconds(delay?.max), p99: milliseconds(delay?.percentile(99)) },
         node: process.versions.node,
       });
@@ -51,6 +56,15 @@ function observe(socket: Socket): void {
     else stop();
   });
   say({ type: 'here' });
+}
+
+/** Of the main thread since it began, in microseconds. */
+function waitedForCore(): number {
+  try {
+    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1_000;
+  } catch {
+    return 0;
+  }
 }
 
 function milliseconds(nanoseconds: number | undefined): number {

@@ -15,6 +15,8 @@ export type Report =
       profile: unknown;
       /** CPU of the process between start and stop, in microseconds. */
       cpuMicros: number;
+      /** How long the main thread could have run meanwhile and had no core, in microseconds; 0 where the system does not say. */
+      waitedForCoreMicros: number;
       /** How long the event loop was not free, in milliseconds. */
       blockedMs: { longest: number; p99: number };
       node: string;

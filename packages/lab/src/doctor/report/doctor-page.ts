@@ -12,6 +12,7 @@ import {
   costNote,
   costText,
   countText,
+  nothingText,
   placeOf,
   shareText,
   proofText,
@@ -50,13 +51,14 @@ function ladderSections({ ladder }: DoctorResult): Section[] {
   return [ladderSection(ladder, figures), ...(steps === undefined ? [] : [steps])];
 }
 
-function findingsSection({ findings }: DoctorResult): Section {
+function findingsSection(result: DoctorResult): Section {
+  const { findings } = result;
   return {
     id: 'findings',
     heading: 'Findings',
     body:
       findings.length === 0
-        ? markup`<p class="lead">Nothing that these rules look for was found.</p>`
+        ? markup`<p class="lead">${nothingText(result) ?? ''}</p>`
         : markup`<ol>${findings.map(item)}</ol>`,
     css: `#findings li{margin:0 0 16px}#findings pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:8px;margin:4px 0 0}#findings small{color:var(--ink2)}#findings p{margin:4px 0;overflow-wrap:anywhere}#findings small code{overflow-wrap:anywhere}
 `,

@@ -71,7 +71,7 @@ export function placeOf({ file, line, column }: Finding): string {
 
 /** What was looked at, in sentences. */
 export function circumstances({ app, measured }: DoctorResult): string[] {
-  const read = `${plural(app.files, 'file')} of code read${app.entry === undefined ? '' : `, from ${app.entry}`}`;
+  const read = readText(app);
   const framework = app.framework === undefined ? '' : `${app.framework} · `;
   if (measured === undefined) {
     return [
@@ -86,12 +86,24 @@ export function circumstances({ app, measured }: DoctorResult): string[] {
   ];
 }
 
-export function countText({ findings }: DoctorResult): string {
+/** Where there is no finding: that the code was looked at. */
+export function nothingText({ app }: DoctorResult): string | undefined {
+  return app.files === 0 ? undefined : 'Nothing that these rules look for was found.';
+}
+
+function readText({ files, entry }: DoctorResult['app']): string {
+  if (files > 0)
+    return `${plural(files, 'file')} of code read${entry === undefined ? '' : `, from ${entry}`}`;
+  return 'No code was read: the file that starts the app was not found, and the folder holds no source. Give its command, as in redline doctor -- node dist/main.js, or its folder with --cwd';
+}
+
+export function countText({ app, findings }: DoctorResult): string {
   const counts = (['certain', 'likely', 'hint'] as const).flatMap((sure) => {
     const count = findings.filter((each) => each.sure === sure).length;
     return count === 0 ? [] : [`${fixed(count)} ${sure}`];
   });
-  return counts.length === 0 ? 'nothing found' : counts.join(', ');
+  if (counts.length > 0) return counts.join(', ');
+  return app.files === 0 ? 'no code found' : 'nothing found';
 }
 
 /** What a table of microseconds is to be read as. */

@@ -11,6 +11,7 @@ import {
   costNote,
   costText,
   countText,
+  nothingText,
   placeOf,
   proofText,
   shareText,
@@ -37,7 +38,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     ],
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     ...result.findings.map((finding, index) => findingLines(finding, index + 1, width)),
-    result.findings.length === 0 ? wrap('Nothing that these rules look for was found.', width) : [],
+    result.findings.length === 0 ? wrap(nothingText(result) ?? '', width) : [],
     ...ladderBlocks(result, { width, colour: options.colour, glyphs }),
     [
       ...(together === undefined ? [] : wrap(together, width)),

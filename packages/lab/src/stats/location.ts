@@ -60,7 +60,23 @@ export function resampleLevels(
     for (let at = 0; at < table.length; at++)
       levels[at]!.resampled[index] = drawnQuickQuarter(table[at]!, rows, length, buffer);
   }
+  const times = expansion(restarts[0]?.length ?? 0);
+  for (const { value, resampled } of levels) {
+    for (let index = 0; index < count; index++)
+      resampled[index] = value + (resampled[index]! - value) * times;
+  }
   return new Map(columns.map((column, at) => [column, levels[at]!]));
+}
+
+/**
+ * How much farther a few rounds may be from the truth than draws of them are from each other, as `smallSampleTail` has it of
+ * restarts. What a quick quarter leaves out says little of its spread: simulated, three quarters of the rounds count as degrees
+ * of freedom. Plain intervals of stages held the truth 78 times in a hundred with four rounds, and 86 times with eight.
+ */
+function expansion(rounds: number): number {
+  if (rounds < 2) return 1;
+  const degrees = Math.max(1, Math.ceil(rounds * 0.75) - 1);
+  return (Math.sqrt(rounds / (rounds - 1)) * student(degrees)) / z;
 }
 
 /** One normal deviate for each restart and draw, the same for all columns. */

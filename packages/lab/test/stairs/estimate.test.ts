@@ -63,6 +63,22 @@ describe('what a stage costs', () => {
     assert.ok(flagged <= 1, `${flagged} free stages were flagged`);
   });
 
+  for (const rounds of [4, 8]) {
+    test(`lies in its interval in about 95 of 100 runs of ${rounds} rounds`, () => {
+      let inside = 0;
+      let all = 0;
+      for (let seed = 1; seed <= 20; seed++) {
+        const slices = simulate(costs, 3, seed, rounds);
+        const { steps } = estimateStairs([slices], [0, 1, 2, 3, 4, 5, 6], [], seededRandom(seed));
+        steps.forEach(({ micros: { low, high } }, index) => {
+          all++;
+          if (low <= costs[index + 1]! && costs[index + 1]! <= high) inside++;
+        });
+      }
+      assert.ok(inside / all > 0.88, `${inside} of ${all}`);
+    });
+  }
+
   test('adds up to the whole, and is told from none', () => {
     const slices = simulate(costs, 0.3, 5);
     const estimates = estimateStairs([slices], [0, 1, 2, 3, 4, 5, 6], [], seededRandom(5));

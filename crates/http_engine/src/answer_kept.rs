@@ -1,9 +1,8 @@
 //! Requests that the engine answers by itself.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use crate::asked::{self, Asked};
+use crate::asked::Asked;
 use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
 use crate::head::Bounds;
@@ -12,7 +11,6 @@ use crate::line_log::{Admission, Answered, LineLog};
 use crate::method;
 use crate::own_answers::OwnAnswers;
 use crate::request::{flags, framing};
-use crate::seen::Look;
 use crate::server::Server;
 use crate::store::{Found, Freshness, Identity};
 use crate::wire::{answer_count, header, request, request_flags};
@@ -29,8 +27,7 @@ struct Given {
     is_stale: bool,
     is_not_modified: bool,
     keeps_alive: bool,
-    /// When the request was looked at; `None` when no line is due.
-    since: Option<Instant>,
+    is_logged: bool,
 }
 
 impl Engine {
@@ -94,13 +91,13 @@ impl Engine {
                 counts.add(answer_count::NOT_MODIFIED, 1);
             }
         }
-        if let Some(since) = given.since {
+        if given.is_logged {
             let answered = Answered {
                 is_head,
                 url,
                 status: sent_status(answer, given.is_not_modified),
                 id: asked.noted.map(|place| place.of(&head[bounds.line.end..])),
-                since,
+                since: self.read_at,
             };
             self.write_line(connection.whom, &answered);
         }
@@ -141,18 +138,9 @@ fn find(
     let url = &head[bounds.line.url_start..bounds.line.url_end];
     let shelf = store.read();
     let found = shelf.find(url)?;
-    let since = log.map(|_| Instant::now());
 
     let block = &head[bounds.line.end..];
-    let asked = match blocks.look(block) {
-        Look::Known(_, asked) => asked,
-        Look::Again(hash) => {
-            let asked = asked::read(block, server.noted.as_deref())?;
-            blocks.enter(hash, block, asked);
-            asked
-        }
-        Look::New => asked::read(block, server.noted.as_deref())?,
-    };
+    let asked = blocks.read(block, server.noted.as_deref())?;
     let limits = server.settings.limits();
     let flags = flags(&asked.facts, bounds.line.minor, false);
     let is_plain = framing(&asked.facts, limits).is_none()
@@ -210,6 +198,6 @@ fn find(
         is_stale,
         is_not_modified,
         keeps_alive: flags & request_flags::KEEP_ALIVE != 0,
-        since: since.filter(|_| is_logged),
+        is_logged,
     })
 }

@@ -1,8 +1,10 @@
 //! The parts of a header block that decide whether the engine answers by itself.
 
 use crate::credentials::is_analytics;
-use crate::head::{self, Facts};
+use crate::head::{self, FactReader, Facts};
+use crate::header_lines::{self, Few};
 use crate::name_filter::NameFilter;
+use crate::problem::Problem;
 
 /// Where a value is in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,32 +56,82 @@ const DECIDING: NameFilter = NameFilter::of(&[
     "proxy-authorization",
 ]);
 
+/// And those that say where the request ends, and what becomes of its connection.
+const KNOWN: NameFilter = DECIDING.and(&head::FRAMING);
+
 /// Reads a block. `None` if it is not valid.
 pub(crate) fn read(block: &[u8], noted: Option<&[u8]>) -> Option<Asked> {
-    let mut asked = Asked::default();
-    let mut is_noted_twice = false;
-    let facts = head::read_block(block, |name, _, value, value_at| {
-        let place = Some(Place {
-            start: value_at as u32,
-            length: value.len() as u32,
-        });
-        if DECIDING.lets_through(name) {
-            asked.add(name, value, place);
-        }
-        if noted.is_some_and(|noted| name.eq_ignore_ascii_case(noted)) {
-            is_noted_twice |= asked.noted.is_some();
-            asked.noted = place;
-        }
-    });
-    asked.facts = facts.ok()?;
-    if is_noted_twice {
-        asked.noted = None;
+    let mut reader = Reader {
+        asked: Asked::default(),
+        facts: FactReader::default(),
+        noted,
+        is_noted_twice: false,
+    };
+    if let Some(places) = Few::default().read(block) {
+        reader.read_few(block, places).ok()?;
+    } else {
+        header_lines::read(block, |place| reader.read(block, &place))?.ok()?;
     }
-    Some(asked)
+    reader.finish(block.len())
+}
+
+struct Reader<'a> {
+    asked: Asked,
+    facts: FactReader,
+    noted: Option<&'a [u8]>,
+    is_noted_twice: bool,
+}
+
+impl Reader<'_> {
+    /// Most headers say nothing that is asked for here.
+    fn read_few(&mut self, block: &[u8], places: &[header_lines::Place]) -> Result<(), Problem> {
+        let noted_length = self.noted.map_or(usize::MAX, <[u8]>::len);
+        let (mut skipped, mut counted) = (0, 0);
+        for place in places {
+            let length = place.name_length();
+            if length == noted_length || KNOWN.lets_through(length, block[place.name as usize]) {
+                self.read(block, place)?;
+            } else {
+                skipped += 1;
+                counted += place.counted();
+            }
+        }
+        self.facts.skip(skipped, counted);
+        Ok(())
+    }
+
+    fn read(&mut self, block: &[u8], place: &header_lines::Place) -> Result<(), Problem> {
+        self.facts.read(block, place)?;
+        let name = place.name_of(block);
+        let value = Place {
+            start: place.value,
+            length: place.value_end - place.value,
+        };
+        if DECIDING.lets_through(name.len(), name[0]) {
+            self.asked.add(name, place.value_of(block), value);
+        }
+        if self
+            .noted
+            .is_some_and(|noted| name.eq_ignore_ascii_case(noted))
+        {
+            self.is_noted_twice |= self.asked.noted.is_some();
+            self.asked.noted = Some(value);
+        }
+        Ok(())
+    }
+
+    fn finish(self, end: usize) -> Option<Asked> {
+        let mut asked = self.asked;
+        asked.facts = self.facts.finish(end).ok()?;
+        if self.is_noted_twice {
+            asked.noted = None;
+        }
+        Some(asked)
+    }
 }
 
 impl Asked {
-    fn add(&mut self, name: &[u8], value: &[u8], place: Option<Place>) {
+    fn add(&mut self, name: &[u8], value: &[u8], place: Place) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {
             5 => self.is_special |= is("range"),
@@ -93,7 +145,7 @@ impl Asked {
             13 if is("authorization") => self.has_credentials = true,
             13 if is("if-none-match") => {
                 self.is_special |= self.if_none_match.is_some();
-                self.if_none_match = place;
+                self.if_none_match = Some(place);
             }
             14 => self.has_credentials |= is("x-access-token"),
             17 => self.if_modified_since |= is("if-modified-since"),

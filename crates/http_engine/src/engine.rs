@@ -4,6 +4,7 @@ mod turn;
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::batch::{Batch, Whom};
 use crate::connection::{Connection, Interest};
@@ -86,6 +87,8 @@ pub struct Engine {
     pub(crate) corked: Vec<Whom>,
     pub(crate) reserve: Reserve,
     pub(crate) now_ms: u64,
+    /// When the requests that are being read were found, by the same clock.
+    pub(crate) read_at: Duration,
     pub(crate) date: Date,
     /// Words of a locked batch that its reader has not taken up.
     untaken: usize,
@@ -150,6 +153,7 @@ impl Engine {
             corked: Vec::new(),
             reserve: Reserve::new(),
             now_ms: sys::now_ms(),
+            read_at: Duration::ZERO,
             date: Date::default(),
             untaken: 0,
             connections: 0,

@@ -165,20 +165,22 @@ pub(crate) fn longest(limit: usize) -> usize {
 /// block.
 pub fn read_block(
     block: &[u8],
-    each: impl FnMut(&[u8], usize, &[u8], usize),
+    mut each: impl FnMut(&[u8], usize, &[u8], usize),
 ) -> Result<Facts, Option<Problem>> {
-    read_with(FactReader::default(), block, each)
+    read_with(FactReader::default(), block, |place| {
+        let (name, value) = (place.name_of(block), place.value_of(block));
+        each(name, place.name as usize, value, place.value as usize);
+    })
 }
 
 fn read_with(
     mut reader: FactReader,
     block: &[u8],
-    mut each: impl FnMut(&[u8], usize, &[u8], usize),
+    mut each: impl FnMut(Place),
 ) -> Result<Facts, Option<Problem>> {
     let read = header_lines::read(block, |place| {
         reader.read(block, &place)?;
-        let (name, value) = (place.name_of(block), place.value_of(block));
-        each(name, place.name as usize, value, place.value as usize);
+        each(place);
         Ok(())
     });
     read.ok_or(None)?.map_err(Some)?;
@@ -186,7 +188,7 @@ fn read_with(
 }
 
 /// The headers that framing and the connection depend on.
-const FRAMING: NameFilter = NameFilter::of(&[
+pub(crate) const FRAMING: NameFilter = NameFilter::of(&[
     "host",
     "expect",
     "upgrade",
@@ -197,7 +199,7 @@ const FRAMING: NameFilter = NameFilter::of(&[
 ]);
 
 #[derive(Default)]
-struct FactReader {
+pub(crate) struct FactReader {
     facts: Facts,
     connection_upgrade: bool,
     upgrade_header: bool,
@@ -205,15 +207,20 @@ struct FactReader {
 }
 
 impl FactReader {
-    fn read(&mut self, block: &[u8], place: &Place) -> Result<(), Problem> {
-        let name = place.name_of(block);
+    pub(crate) fn read(&mut self, block: &[u8], place: &Place) -> Result<(), Problem> {
         self.facts.headers += 1;
-        self.facts.counted += name.len() + (place.end - place.value) as usize;
-        if FRAMING.lets_through(name) {
-            self.read_framing(block, name, place)
+        self.facts.counted += place.counted();
+        if FRAMING.lets_through(place.name_length(), block[place.name as usize]) {
+            self.read_framing(block, place.name_of(block), place)
         } else {
             Ok(())
         }
+    }
+
+    /// As many calls of `read`, of headers that neither framing nor the connection depends on.
+    pub(crate) fn skip(&mut self, headers: usize, counted: usize) {
+        self.facts.headers += headers;
+        self.facts.counted += counted;
     }
 
     fn read_framing(&mut self, block: &[u8], name: &[u8], place: &Place) -> Result<(), Problem> {
@@ -295,7 +302,7 @@ impl FactReader {
         Ok(())
     }
 
-    fn finish(mut self, end: usize) -> Result<Facts, Problem> {
+    pub(crate) fn finish(mut self, end: usize) -> Result<Facts, Problem> {
         // More than "chunked" may be there, but chunked has to come last, or nobody knows where the body ends.
         if self.encoding && !self.facts.chunked {
             return Err(Problem::new(What::Encoding, end));
@@ -311,7 +318,7 @@ impl FactReader {
 /// As [`read_block`].
 pub fn read_trailers(
     block: &[u8],
-    each: impl FnMut(&[u8], usize, &[u8], usize),
+    mut each: impl FnMut(&[u8], usize, &[u8], usize),
 ) -> Result<Facts, Option<Problem>> {
     let reader = FactReader {
         encoding: true,
@@ -321,7 +328,10 @@ pub fn read_trailers(
         },
         ..FactReader::default()
     };
-    read_with(reader, block, each)
+    read_with(reader, block, |place| {
+        let (name, value) = (place.name_of(block), place.value_of(block));
+        each(name, place.name as usize, value, place.value as usize);
+    })
 }
 
 /// Whether a token of `Transfer-Encoding` is `chunked`, the blanks around it included. llhttp takes a tab before it for white

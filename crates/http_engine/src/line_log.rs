@@ -7,11 +7,13 @@
 mod clock;
 mod ids;
 
-use std::time::Instant;
+use std::time::Duration;
 
 pub use clock::Clock;
 use clock::Stamp;
 use ids::Ids;
+
+use crate::sys;
 
 /// Bytes of lines that may wait for the owner.
 const MOST_WAITING: usize = 1024 * 1024;
@@ -65,7 +67,8 @@ pub(crate) struct Answered<'a> {
     pub status: u16,
     /// What the request's id header says, when it is there once.
     pub id: Option<&'a [u8]>,
-    pub since: Instant,
+    /// When it was found, by the clock of [`sys::now`].
+    pub since: Duration,
 }
 
 /// What the owner has to hear of the lines that wait.
@@ -216,7 +219,7 @@ impl Writer {
     fn write(&mut self, answered: &Answered<'_>, into: &mut Vec<u8>) -> bool {
         let status = answered.status;
         let level = level_of(status);
-        let now = Instant::now();
+        let now = sys::now();
         if self.opening.0 != level || !self.stamp.is_of(now) {
             self.open(level, now);
         }
@@ -235,8 +238,8 @@ impl Writer {
         into.extend_from_slice(if answered.is_head { HEAD } else { GET });
         push_quoted(into, answered.url);
         into.extend_from_slice(&self.middle.1);
-        let nanos = now.saturating_duration_since(answered.since).as_nanos();
-        let micros = u64::try_from((nanos + 500) / 1000).unwrap_or(u64::MAX);
+        let nanos = now.saturating_sub(answered.since).as_nanos() as u64;
+        let micros = (nanos + 500) / 1000;
         push_decimal(into, micros / 1000);
         into.push(b'.');
         push_thousandths(into, micros % 1000);
@@ -245,7 +248,7 @@ impl Writer {
     }
 
     /// Writes the opening; it is empty where no line is written.
-    fn open(&mut self, level: usize, now: Instant) {
+    fn open(&mut self, level: usize, now: Duration) {
         let plan = &self.plan;
         let time = self.stamp.look(now);
         let (of, opening) = &mut self.opening;
@@ -275,6 +278,12 @@ fn level_of(status: u16) -> usize {
 
 /// The characters of a JSON string; a URL is printable.
 fn push_quoted(into: &mut Vec<u8>, mut url: &[u8]) {
+    // Nearly none has one; of a short one this is known before a search has begun.
+    let is_special = |byte: &u8| (*byte == b'"') | (*byte == b'\\');
+    if !url.iter().fold(false, |any, byte| any | is_special(byte)) {
+        into.extend_from_slice(url);
+        return;
+    }
     while let Some(at) = memchr::memchr2(b'"', b'\\', url) {
         into.extend_from_slice(&url[..at]);
         into.push(b'\\');

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 pub use kernel::Errno;
 pub(crate) use kernel::{Epoll, check, errno};
@@ -14,13 +15,18 @@ pub(crate) fn own(fd: RawFd) -> OwnedFd {
 
 /// Milliseconds since some moment in the past.
 pub(crate) fn now_ms() -> u64 {
+    now().as_millis() as u64
+}
+
+/// How long ago that moment is.
+pub(crate) fn now() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the call fills `time`; this clock exists on every Linux.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Reads what is there; `Ok(0)` is the end.

@@ -1,6 +1,6 @@
 //! A turn: what is ready is looked at, and becomes a batch that the owner reads.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{ALARM, BELL, Engine, LISTENER};
 use crate::connection::Wait;
@@ -59,7 +59,7 @@ impl Engine {
     /// As [`Engine::poll`], with one of `shares` parts of what is ready when that is little. When the responses of a part leave
     /// before the next is looked at, the clients have their next requests ready by the time the last part is done.
     pub fn poll_share(&mut self, shares: usize) -> Polled {
-        self.now_ms = sys::now_ms();
+        self.look_at_clock();
         if !self.batch.locked {
             self.settle();
             self.batch.begin();
@@ -128,9 +128,9 @@ impl Engine {
         }
         let (slot, generation) = self.last_read;
         self.lone_polls += 1;
-        self.now_ms = sys::now_ms();
+        self.look_at_clock();
         self.batch.begin();
-        let start = (!patience.is_zero()).then(Instant::now);
+        let start = self.read_at;
         let mut has_read = false;
         loop {
             self.with(slot, generation, |engine, connection| {
@@ -140,8 +140,11 @@ impl Engine {
                     has_read = connection.bytes_read != before;
                 }
             });
-            let is_over = has_read || self.connections == 0;
-            if is_over || start.is_none_or(|start| start.elapsed() >= patience) {
+            if has_read || self.connections == 0 || patience.is_zero() {
+                break;
+            }
+            self.read_at = sys::now();
+            if self.read_at - start >= patience {
                 break;
             }
         }
@@ -153,6 +156,11 @@ impl Engine {
             received: 1,
             more: !self.stalled.is_empty(),
         })
+    }
+
+    fn look_at_clock(&mut self) {
+        self.read_at = sys::now();
+        self.now_ms = self.read_at.as_millis() as u64;
     }
 
     /// A batch with what could not be reported when it happened, without a look at the kernel.

@@ -1,7 +1,7 @@
 //! The time of a line, made once a millisecond.
 
 use std::io::Write;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{push_decimal, push_thousandths};
 use crate::date::civil;
@@ -25,7 +25,7 @@ pub(super) struct Stamp {
     millis: u64,
     text: Vec<u8>,
     /// When its millisecond is over.
-    until: Option<Instant>,
+    until: Duration,
 }
 
 impl Stamp {
@@ -37,21 +37,21 @@ impl Stamp {
             clock,
             millis: u64::MAX,
             text: Vec::with_capacity(Self::LONGEST),
-            until: None,
+            until: Duration::ZERO,
         }
     }
 
     /// Whether the text is still that of `now`: the clock of the system need not be asked.
-    pub fn is_of(&self, now: Instant) -> bool {
-        self.until.is_some_and(|until| now < until)
+    pub fn is_of(&self, now: Duration) -> bool {
+        now < self.until
     }
 
     /// The time now, which is `now` by the other clock.
-    pub fn look(&mut self, now: Instant) -> &[u8] {
+    pub fn look(&mut self, now: Duration) -> &[u8] {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.unwrap_or_default();
         let millis = time.as_millis() as u64;
-        self.until = Some(now + (Duration::from_millis(millis + 1) - time));
+        self.until = now + (Duration::from_millis(millis + 1) - time);
         self.at(millis)
     }
 

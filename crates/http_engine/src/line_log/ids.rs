@@ -7,7 +7,8 @@ pub(super) const MOST_CHARACTERS: usize = 128;
 
 /// Whether an id of a client may be used: no spaces, quotes, commas or control characters, as `@redline/nest` has it.
 pub(super) fn is_safe(id: &[u8]) -> bool {
-    (1..=MOST_CHARACTERS).contains(&id.len()) && id.iter().all(|byte| IS_SAFE[*byte as usize])
+    let is_safe = |so_far, byte: &u8| so_far & IS_SAFE[*byte as usize];
+    (1..=MOST_CHARACTERS).contains(&id.len()) && id.iter().fold(true, is_safe)
 }
 
 const IS_SAFE: [bool; 256] = {

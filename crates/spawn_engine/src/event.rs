@@ -74,8 +74,8 @@ impl Event {
         matches!(self, Self::Exited { .. } | Self::Lost { .. })
     }
 
-    /// Whether it is about that child.
-    pub(crate) fn is_about(&self, child: u64) -> bool {
+    /// Whom it is about.
+    pub(crate) fn child(&self) -> u64 {
         match self {
             Self::Started { id }
             | Self::Failed { id, .. }
@@ -83,7 +83,7 @@ impl Event {
             | Self::Lost { id, .. }
             | Self::Data { id, .. }
             | Self::Ended { id, .. }
-            | Self::Overflowed { id, .. } => *id == child,
+            | Self::Overflowed { id, .. } => *id,
         }
     }
 

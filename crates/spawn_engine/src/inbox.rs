@@ -1,6 +1,6 @@
 //! Where a port's events wait for it.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,7 +42,7 @@ impl Inbox {
         let mut events = lock(&self.events);
         let exit = events
             .iter()
-            .position(|other| other.is_exit() && other.is_about(child));
+            .position(|other| other.is_exit() && other.child() == child);
         let Some(exit) = exit else {
             return Some(event);
         };
@@ -64,15 +64,28 @@ impl Inbox {
         self.looks.load(Ordering::Acquire)
     }
 
-    /// Puts the ends of processes behind all else that waits, in the order of their starts: that is how a loop hears of them that
-    /// looks at signals last, and then at each of its children. How many events wait.
+    /// Puts the ends of processes behind what else waits, in the order of their starts: that is how a loop hears of them that
+    /// looks at signals last, and then at each of its children. What came after the end of its own process stays behind it. How
+    /// many events wait.
     pub fn put_exits_last(&self) -> usize {
         let mut events = lock(&self.events);
         if events.iter().any(Event::is_exit) {
-            events.make_contiguous().sort_by_key(|event| match event {
-                Event::Exited { id, .. } | Event::Lost { id, .. } => *id,
-                _ => 0,
-            });
+            let mut ended = HashSet::new();
+            let (mut first, mut exits, mut late) = (VecDeque::new(), Vec::new(), Vec::new());
+            for event in events.drain(..) {
+                if event.is_exit() {
+                    ended.insert(event.child());
+                    exits.push(event);
+                } else if ended.contains(&event.child()) {
+                    late.push(event);
+                } else {
+                    first.push_back(event);
+                }
+            }
+            exits.sort_by_key(Event::child);
+            first.extend(exits);
+            first.extend(late);
+            *events = first;
         }
         events.len()
     }
@@ -124,5 +137,39 @@ fn merge(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
             None
         }
         _ => Some(Event::Data { id, stream, bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exited(id: u64) -> Event {
+        Event::Exited {
+            id,
+            pid: 1,
+            code: 0,
+            signal: 0,
+        }
+    }
+
+    fn ended(id: u64) -> Event {
+        Event::Ended {
+            id,
+            stream: 1,
+            bytes: Vec::new(),
+            error: 0,
+        }
+    }
+
+    #[test]
+    fn exits_come_last_in_the_order_of_the_starts_and_before_what_came_after_them() {
+        let inbox = Inbox::new(Box::new(|| {}));
+        for event in [exited(2), ended(3), exited(1), ended(2), ended(4)] {
+            inbox.push(event);
+        }
+        assert_eq!(inbox.put_exits_last(), 5);
+        let order: Vec<Event> = std::iter::from_fn(|| inbox.next()).collect();
+        assert_eq!(order, [ended(3), ended(4), exited(1), exited(2), ended(2)]);
     }
 }

@@ -1,7 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { block, describeError, moment, type Behaviours, type ChildProcessModule } from './trace.ts';
+import {
+  block,
+  blockUntilEnded,
+  describeError,
+  moment,
+  type Behaviours,
+  type ChildProcessModule,
+} from './trace.ts';
 
 /** By then the child has printed, and the engine, which reads on threads of its own, has it. */
 const PRINTED_MS = 300;
@@ -173,6 +180,8 @@ async function run(
     resolve();
   });
   block(PRINTED_MS);
+  // On a busy machine it may take longer.
+  if (script === both) blockUntilEnded(child);
   act(child, seen);
   await promise;
   await moment();

@@ -127,16 +127,14 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
 }
 
 /**
- * What a sample stands for, in microseconds of the main thread. Samples are taken by the clock, also while another process has the
- * core: that time is nobody's cost. A call that waits for something is not waiting for a core, and keeps its time.
+ * What a sample stands for, in microseconds of the main thread. None is taken while the thread waits for a core, so that this time
+ * is nobody's. A call that waits for something else is sampled, and keeps its time.
  */
 export function microsPerSample(
   { seconds, samples, idleSamples }: Pick<CallTree, 'seconds' | 'samples' | 'idleSamples'>,
   waitedForCoreMicros: number,
 ): number {
-  const all = Math.max(1, samples + idleSamples);
-  const busyMicros = (seconds * 1e6 * samples) / all;
-  return Math.max(0, busyMicros - waitedForCoreMicros) / Math.max(1, samples);
+  return Math.max(0, seconds * 1e6 - waitedForCoreMicros) / Math.max(1, samples + idleSamples);
 }
 
 /** Where the app listens, and what to ask it for. */

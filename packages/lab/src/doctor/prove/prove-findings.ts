@@ -127,7 +127,8 @@ async function climb(
 function failed(error: unknown, { options }: Where): Proof {
   options.context.signal.throwIfAborted();
   if (!(error instanceof LabError)) throw error;
-  return { word: 'fails', why: error.message.split('\n', 1)[0]! };
+  // What a config would say is no use here.
+  return { word: 'fails', why: error.message.split(/\n| If that is intended, /, 1)[0]! };
 }
 
 /** Writes changes where they are proposed. */

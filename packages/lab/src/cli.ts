@@ -31,7 +31,7 @@ Where to begin:
   redline stairs URL -- COMMAND      what each stage of its request costs
   redline flame, redline deopts      what V8 does in them
   redline advise, redline prove      which lines would gain, by how much
-  redline bench                      whether a change did
+  redline bench                      whether a change gained
   redline ci                         the same for every pull request
 
 ladder, bench, flame, deopts and runtimes read a redline.config.ts; the others do not need one.`;

@@ -29,7 +29,7 @@ interface ReplayCommandOptions extends ReportOptions {
   rps?: number;
   connections: number;
   rows: number;
-  group: string[];
+  group?: string[];
 }
 
 export function addReplayCommand(program: Command, context: CommandContext): void {
@@ -56,7 +56,6 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       '--group <pattern>',
       'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
       collect,
-      [],
     );
   addRenamed(addReports(addHeaders(command)), {
     '--url': 'give the URL as the second argument, redline replay access.log http://127.0.0.1:3000',
@@ -74,7 +73,7 @@ async function run(
   { version, signal }: CommandContext,
 ): Promise<void> {
   const startedAt = new Date().toISOString();
-  const patterns = new RoutePatterns(options.group);
+  const patterns = new RoutePatterns(options.group ?? []);
   const headers = parseHeaders(options.header ?? []);
   using line = new PhaseLine('replay');
   const phase = (text: string): void => line.show(text);

@@ -10,11 +10,12 @@ import type { CommandContext } from '../command/context.ts';
 import { parseCount } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { collect } from '../command/target-options.ts';
 import { invocation } from '../secrets.ts';
 
 interface TopOptions extends ReportOptions {
   rows: number;
-  group: string[];
+  group?: string[];
   keepQuery?: true;
 }
 
@@ -30,8 +31,7 @@ export function addTopCommand(program: Command, context: CommandContext): void {
     .option(
       '--group <pattern>',
       'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
-      (pattern: string, before: string[]) => [...before, pattern],
-      [],
+      collect,
     )
     .option('--keep-query', 'treat requests with different queries as different routes');
   addRenamed(addReports(command), { '--route': 'use --group, which keeps routes together' })
@@ -45,7 +45,7 @@ async function run(
   { version, signal }: CommandContext,
 ): Promise<void> {
   const costs = new RouteCosts(
-    new RoutePatterns(options.group, { keepQuery: options.keepQuery ?? false }),
+    new RoutePatterns(options.group ?? [], { keepQuery: options.keepQuery ?? false }),
   );
   const counts = await readAccessLog(files, (request) => costs.add(request), signal);
   const runId = randomBytes(3).toString('hex');

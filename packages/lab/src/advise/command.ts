@@ -167,4 +167,4 @@ Examples:
   redline advise http://127.0.0.1:3000/feed -- node server.js     runs the load and profiles it first
   redline advise redline.config.ts --variant candidate
 
-Exit status: 0 looked, 1 the profile is empty or the load failed, 2 wrong input, 130 interrupted.`;
+Exit status: 0 examined, 1 the profile is empty or the load failed, 2 wrong input, 130 interrupted.`;

@@ -49,7 +49,7 @@ export function addBenchCommand(
       'exit with 1 when a variant takes this much more CPU, e.g. 3%',
       parseMargin,
     )
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
   if (name === 'bench') {
     addTrees(
       command.option(

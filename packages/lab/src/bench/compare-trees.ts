@@ -27,7 +27,7 @@ export function addTrees(command: Command): Command {
   return command
     .option(
       '--build <command>',
-      'build each tree with this, or with nothing: none (default: the build script)',
+      'command that builds each tree, or none (default: the build script)',
     )
     .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"');
 }

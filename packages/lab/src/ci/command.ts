@@ -38,7 +38,7 @@ export function addCiCommand(program: Command, context: CommandContext): void {
     .option('--blocks <n>', 'measurements of each tree per restart', parseCount)
     .option('--only <name>', 'variant of the config (default: the baseline)', parseNames)
     .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
   addReports(addTrees(command))
     .addHelpText('after', helpText)
     .action((target: string, words: string[], options: TreesOptions) =>

@@ -51,7 +51,7 @@ export function addProveCommand(program: Command, context: CommandContext): void
     )
     .addOption(count('--restarts <n>', 'number of fresh processes for each side', 5))
     .addOption(count('--blocks <n>', 'number of timings of each side per restart', 6))
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed)
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed)
     .option('--evidence <folder>', 'folder of the evidence files (default: OUT/evidence)')
     .addOption(
       new Option('--beside-proof', 'keep the evidence beside each proof').conflicts('evidence'),

@@ -36,7 +36,7 @@ export function addRuntimesCommand(program: Command, context: CommandContext): v
     .option('--restarts <n>', 'fresh starts of every server', parseCount)
     .option('--blocks <n>', 'measurements of each runtime per restart', parseCount)
     .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
   addReports(command)
     .addHelpText('after', helpText)
     .action((target: string, words: string[], options: RuntimesOptions) =>

@@ -67,7 +67,7 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
         .default(20)
         .argParser(parseCount),
     )
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
   addRenamed(addReports(command), { '--markdown': 'write --md FILE' })
     .addHelpText('after', helpText)
     .action((target: string, words: string[], options: StairsOptions) =>

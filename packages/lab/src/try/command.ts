@@ -38,9 +38,9 @@ interface TryOptions extends TargetOptions, ReportOptions {
 
 const defaultSeconds = 60;
 export function addTryCommand(program: Command, context: CommandContext): void {
-  const command = addTarget(program.command('try'), 'URLs or paths of the app to ask')
+  const command = addTarget(program.command('try'), 'URLs or paths of the app to request')
     .description('measure what redline gains for an app, without changing it')
-    .option('--log <file>', 'ask for the busiest GET route of this access log')
+    .option('--log <file>', 'request the busiest GET route of this access log')
     .option('--variant <name>', 'variant of the config (default: the baseline)')
     .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)')
     .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"')
@@ -50,7 +50,7 @@ export function addTryCommand(program: Command, context: CommandContext): void {
       parseSeconds,
     )
     .option('--restarts <n>', 'fresh starts of every server (default: as many as fit)', parseCount)
-    .option('--seed <n>', 'repeat the shuffled order and the resampling of this seed', parseSeed);
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
   addReports(command)
     .addHelpText('after', helpText)
     .action((target: string, words: string[], options: TryOptions, own: Command) =>

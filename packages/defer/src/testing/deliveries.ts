@@ -59,13 +59,15 @@ export interface Journey {
 }
 
 /**
- * Brings all jobs to the sink, as patient as the core: again and again what was not acknowledged, each batch of at most
- * 50 with 3 s to answer, two at a time.
+ * Brings all jobs to the sink, as patient as the core: again and again what was not acknowledged, in batches of at most
+ * 50, two at a time.
+ * @param answerMs How long a batch may take; after that it is sent again.
  */
 export async function bringAll(
   sink: Sink,
   jobs: readonly Delivery[],
   onProgress: (acknowledged: number, outages: number) => unknown = () => {},
+  answerMs = 3_000,
 ): Promise<Journey> {
   const open = [...jobs];
   const journey: Journey = { dead: [], outages: 0 };
@@ -73,7 +75,7 @@ export async function bringAll(
   const lane = async (): Promise<void> => {
     for (let part = open.splice(0, 50); part.length > 0; part = open.splice(0, 50)) {
       try {
-        const results = await sink.send(part, AbortSignal.timeout(3_000));
+        const results = await sink.send(part, AbortSignal.timeout(answerMs));
         if (results?.some((result) => result?.kind === 'retry') === true) {
           await new Promise((resolve) => setTimeout(resolve, 10));
         }

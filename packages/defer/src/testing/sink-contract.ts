@@ -169,7 +169,8 @@ async function takesWhole(start: Parameters<Body>[0]): Promise<void> {
 async function takesMany(start: Parameters<Body>[0]): Promise<void> {
   const { destination, sink } = await start();
   const jobs = deliveries(1_000);
-  const { dead, outages } = await bringAll(sink, jobs);
+  // On a crowded machine a batch takes long, and that is not an outage.
+  const { dead, outages } = await bringAll(sink, jobs, () => {}, 30_000);
   assert.deepEqual({ dead, outages }, { dead: [], outages: 0 });
   assert.deepEqual(numbers(await destination.received()), numbersOf(jobs));
 }

@@ -31,7 +31,7 @@ class List implements Sink {
   }
 
   async hasAll(jobs: readonly string[]): Promise<void> {
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + 300_000;
     for (;;) {
       const missing = jobs.filter((each) => !this.seen.has(each));
       if (missing.length === 0) return;

@@ -29,7 +29,7 @@ export async function listening(
 }
 
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
     await sleep(2);

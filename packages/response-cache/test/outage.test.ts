@@ -22,7 +22,7 @@ function makeLog(): { lines: string[]; warn(line: string): void; log(line: strin
 }
 
 async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!isSo()) {
     assert.ok(Date.now() < deadline, `still waiting: ${what}`);
     await sleep(5);

@@ -16,7 +16,7 @@ const skip = servers === undefined && 'there is no redis-server of version 7 on 
 after(() => servers?.stop());
 
 async function until(what: string, isSo: () => unknown): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
     await sleep(5);

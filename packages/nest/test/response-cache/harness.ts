@@ -87,7 +87,7 @@ export function linesOf(t: TestContext, level: 'warn' | 'log' | 'error'): string
 }
 
 export async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 300_000;
   while (!isSo()) {
     if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
     await sleep(5);

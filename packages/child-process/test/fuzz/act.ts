@@ -15,13 +15,15 @@ export interface Scene {
   readonly acts: unknown[];
   /** Whether `exec` or `execFile` reads its outputs. */
   readonly isCollected: boolean;
+  /** Whether something is done at "spawn". */
+  readonly isSpawnAwaited: boolean;
   /** What is yet to come. */
   readonly pending: Set<unknown>;
 }
 
 /** Does something to a child. */
 export function act(scene: Scene, deed: Deed, at: Moment): void {
-  const { cp, child, name, log, acts, isCollected, pending } = scene;
+  const { cp, child, name, log, acts, isCollected, isSpawnAwaited, pending } = scene;
   // Only what the deed is about: when a stream is first looked at is a part of the program.
   const stdin = /stdin|^write( much)?$/.test(deed) ? child.stdin : null;
   const stdout = /stdout|read all|by hand|pipe on/.test(deed) ? child.stdout : null;
@@ -49,9 +51,16 @@ export function act(scene: Scene, deed: Deed, at: Moment): void {
     case 'kill nothing':
       note(child.kill('SIGNOTHING' as never));
       return;
-    case 'write':
-      stdin?.write('line\n', (error) => note(error ? 'failed' : 'written'));
+    case 'write': {
+      // "spawn" comes later than Node's, so what comes first, a deed at that moment or the end of a write, is not compared.
+      const fact: unknown[] = [deed, 'under way'];
+      if (stdin && isSpawnAwaited) acts.push(fact);
+      stdin?.write('line\n', (error) => {
+        fact[1] = error ? 'failed' : 'written';
+        if (!isSpawnAwaited) acts.push(fact);
+      });
       return;
+    }
     case 'write much':
       stdin?.write(Buffer.alloc(2_000_000, 'y'));
       return;

@@ -115,17 +115,19 @@ function perform(plan: Child, name: string, log: Log): Performance {
     );
   }
   const moments = new Set(plan.actions.map(({ at }) => at));
+  const isSpawnAwaited = moments.has('spawn');
+  const scene = { cp, child, name, log, acts, isCollected, isSpawnAwaited, pending };
   const when = (at: Moment, run: () => void) => {
     const now = () => schedule(at, child, pending, run);
     // "spawn" comes when the program runs, some time after Node's: what differs. The order of deeds is to be the same.
-    if (moments.has('spawn') && (at === 'tick' || at === 'immediate')) whenSettled(child, now);
+    if (isSpawnAwaited && (at === 'tick' || at === 'immediate')) whenSettled(child, now);
     else now();
   };
   if (plan.abort !== undefined) when(plan.abort, () => controller.abort(new Error('why')));
   for (const action of plan.actions) {
     when(action.at, () => {
       try {
-        act({ cp, child, name, log, acts, isCollected, pending }, action.do, action.at);
+        act(scene, action.do, action.at);
       } catch (error) {
         acts.push([action.do, 'threw', short(error)]);
       }

@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { createClient, createClientPool, createSentinel } from 'redis';
 import { Answer } from '../src/answer/answer.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
+import { prometheusMetrics } from '../src/cache/metrics.ts';
 import {
   tieredStore,
   type TieredStore,
@@ -223,6 +224,7 @@ describe('tieredStore', { skip }, () => {
         options: { value: { ...client.options, port: proxy.port, host: '127.0.0.1' } },
       }) as object;
       const store = await makeStore({ maxSilenceMs: 400 }, over);
+      const cache = new JsonCache({ store, logger: false });
       await store.set('a', '1', 60_000);
       assert.equal(await store.get('a'), '1');
       assert.equal(store.get('a'), '1');
@@ -230,6 +232,8 @@ describe('tieredStore', { skip }, () => {
       else proxy.hang();
       await until('the loss', () => !store.isCoherent);
       assert.equal(store.bytes, 0);
+      assert.equal(cache.memoryLosses, 1);
+      assert.match(prometheusMetrics([cache]), /^redline_cache_memory_losses_total\{.*\} 1$/m);
       await client.set('tiered:a', '2', 'PX', 60_000);
       assert.equal(await store.get('a'), '2');
       await until('coherence', () => store.isCoherent);

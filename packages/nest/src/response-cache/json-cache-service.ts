@@ -75,6 +75,11 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#cache.isStoreDown;
   }
 
+  /** How often the store emptied its part in this process, because the connection that reports changes was lost. */
+  get memoryLosses(): number {
+    return this.#cache.memoryLosses;
+  }
+
   /** One of the `caches` of the module. */
   named(name: string): JsonCacheService {
     return new JsonCacheService(this.#caches, this.#routes, this.#options, name);

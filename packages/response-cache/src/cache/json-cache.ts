@@ -81,6 +81,11 @@ export class JsonCache {
     return this.#health.isDown;
   }
 
+  /** How often the store emptied its part in this process, because the connection that reports changes was lost. */
+  get memoryLosses(): number {
+    return this.#store.drops?.losses ?? 0;
+  }
+
   /** Whether the store has tags. */
   get hasTags(): boolean {
     return this.#store.tags !== undefined;

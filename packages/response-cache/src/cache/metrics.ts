@@ -21,6 +21,8 @@ const counters = Object.entries(help).map(([field, description]) => ({
   snake: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
   description,
 }));
+const lossesHelp =
+  'Times the part in this process was emptied, because the connection for invalidations was lost.';
 const downHelp = '1 during an outage of the store.';
 
 /** The counters of caches in the text format of Prometheus, labelled by the `name` of each. */
@@ -39,6 +41,12 @@ export function prometheusMetrics(caches: Iterable<JsonCache>): string {
   return [
     ...counters.map(({ field, snake, description }) =>
       lines(`redline_cache_${snake}_total`, 'counter', description, ({ stats }) => stats[field]),
+    ),
+    lines(
+      'redline_cache_memory_losses_total',
+      'counter',
+      lossesHelp,
+      (cache) => cache.memoryLosses,
     ),
     lines('redline_cache_store_down', 'gauge', downHelp, ({ isStoreDown }) => Number(isStoreDown)),
   ].join('');
@@ -75,6 +83,10 @@ export function observeCaches(meter: CacheMeter, caches: Iterable<JsonCache>): (
     const counter = meter.createObservableCounter(`redline.cache.${snake}`, { description });
     return observe(counter, ({ stats }) => stats[field]);
   });
+  const losses = meter.createObservableCounter('redline.cache.memory_losses', {
+    description: lossesHelp,
+  });
+  stops.push(observe(losses, (cache) => cache.memoryLosses));
   const down = meter.createObservableGauge('redline.cache.store_down', { description: downHelp });
   stops.push(observe(down, ({ isStoreDown }) => Number(isStoreDown)));
   return () => {

@@ -5,6 +5,8 @@ export type DropListener = (names: readonly string[] | undefined) => void;
 export interface Drops {
   /** False while changes may go unnoticed: what is read meanwhile may not be copied. */
   readonly isCoherent: boolean;
+  /** How often the connection that reports changes was lost: all copies were dropped then. */
+  readonly losses?: number;
   /** The names by which a change of the value under `key`, or of one of its tags, is told. */
   namesOf(key: string, tags: readonly string[]): string[];
   /** Calls `listener` with every change, before it is acknowledged, until the returned function is called. */

@@ -20,6 +20,7 @@ export class Near {
   readonly listeners: DropListeners = new DropListeners();
   readonly #waiters = new Map<string, Set<() => void>>();
   #changes = 0;
+  #losses = 0;
 
   constructor(shelf: Shelf, servers: Servers, silenceMs: number) {
     this.#shelf = shelf;
@@ -28,7 +29,10 @@ export class Near {
         if (keys === undefined) this.dropAll();
         else for (const key of keys) this.drop(key);
       },
-      onLost: () => this.dropAll(),
+      onLost: () => {
+        this.#losses += 1;
+        this.dropAll();
+      },
     });
   }
 
@@ -42,6 +46,11 @@ export class Near {
    */
   get changes(): number {
     return this.#changes;
+  }
+
+  /** How often a connection for these reports was lost. */
+  get losses(): number {
+    return this.#losses;
   }
 
   get(key: string): string | undefined {

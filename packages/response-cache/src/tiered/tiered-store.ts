@@ -81,6 +81,9 @@ export class TieredStore implements JsonStore {
       get isCoherent(): boolean {
         return near.isReady;
       },
+      get losses(): number {
+        return near.losses;
+      },
       namesOf: (key, tags) => [
         redis.fullKeyOf(key),
         ...tags.map((tag) => redis.tags.fullKeyOf(tag)),

@@ -35,8 +35,8 @@ interface DoctorOptions extends ReportOptions, TargetOptions, ProvingOptions {
 }
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
-  const command = addTarget(program.command('doctor'), 'URL or path of the app to ask')
-    .description('find what costs time in an app, and what each of it costs now')
+  const command = addTarget(program.command('doctor'), 'URL or path to request')
+    .description('find what costs time in an app, and measure what each finding costs')
     .option('--variant <name>', 'variant of the config (default: the baseline)')
     .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)')
     .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"')
@@ -46,7 +46,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .option('--fix', 'the same, and keep the changes that gain')
     .option('--continue', 'go on with what an interrupted --prove of this commit has measured')
     .option('--test <command>', 'with --prove: tests that a change has to pass')
-    .option('--build <command>', 'with --prove: build a tree with this, or with nothing: none')
+    .option(
+      '--build <command>',
+      'with --prove: build a tree with this command; "none" builds nothing',
+    )
     .option('--each <n>', 'with --prove: time for each change, in seconds', parseSeconds, 40);
   addReports(command)
     .addHelpText('after', helpText)
@@ -215,4 +218,4 @@ Examples:
 
 It reads package.json, the code that the command runs, Dockerfile and .nvmrc. Without --fix it changes nothing.
 
-Exit status: 0 looked, 1 the app, a check or the load failed, 2 wrong input, 130 interrupted.`;
+Exit status: 0 done, 1 the app, a check or the load failed, 2 wrong input, 130 interrupted.`;

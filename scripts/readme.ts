@@ -45,7 +45,8 @@ replaceBlock(
     ladder,
     frameworks: readResult('frameworks'),
     defer: readResult('defer'),
-    spawn: readResult('spawn'),
+    spawnEcho: readResult('spawn-echo'),
+    spawnResident: readResult('spawn-resident'),
     legacy: readResult('legacy'),
   }),
 );

@@ -14,7 +14,8 @@ export function home(): string {
     ladder,
     frameworks: readResult('frameworks'),
     defer: readResult('defer'),
-    spawn: readResult('spawn'),
+    spawnEcho: readResult('spawn-echo'),
+    spawnResident: readResult('spawn-resident'),
     legacy: readResult('legacy'),
   });
   const text = readFileSync(join(import.meta.dirname, 'home.md'), 'utf8')

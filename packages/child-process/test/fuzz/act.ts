@@ -62,7 +62,8 @@ export function act(scene: Scene, deed: Deed, at: Moment): void {
       return;
     }
     case 'write much':
-      stdin?.write(Buffer.alloc(2_000_000, 'y'));
+      // In lines: what `read` takes of it, and the child says again, fits into a pipe that nobody reads.
+      stdin?.write(Buffer.alloc(2_000_000, 'y\n'));
       return;
     case 'end stdin':
       stdin?.end();

@@ -6,8 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { freePort } from '@redline/services';
 import type { TopResult } from '../../src/access-log/top.ts';
-import { freePort, Workbench } from './run-cli.ts';
+import { Workbench } from './run-cli.ts';
 
 const line = (at: number, method: string, url: string, status: number, ms: number): string =>
   JSON.stringify({

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
+import { freePort } from '@redline/services';
 import type { AdviseResult } from '../../src/advise/result.ts';
-import { freePort, Workbench } from './run-cli.ts';
+import { Workbench } from './run-cli.ts';
 
 const files = ['--json', 'out.json', '--html', 'out.html'];
 

@@ -3,9 +3,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
+import { freePort } from '@redline/services';
 import type { MeasuredVariant } from '../../src/bench/result.ts';
 import { needsTurns, needsWrk } from './needs.ts';
-import { finished, freePort, Workbench } from './run-cli.ts';
+import { finished, Workbench } from './run-cli.ts';
 
 describe('redline bench', () => {
   test('writes the documented JSON and a report, and prints where they are', async (t) => {

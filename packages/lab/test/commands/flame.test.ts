@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { freePort } from '@redline/services';
 import type { FlameResult } from '../../src/flame/result.ts';
 import { checkCpuProfile } from '../../src/profile/cpu-profile.ts';
 import { launch, skip as noChromium } from '../report/chromium.ts';
-import { freePort, Workbench } from './run-cli.ts';
+import { Workbench } from './run-cli.ts';
 
 const short = ['--seconds', '1', '--warmup', '0.5'];
 const files = ['--json', 'flame.json', '--html', 'flame.html', '--out', '.'];

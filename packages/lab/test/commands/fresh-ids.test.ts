@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { freePort } from '@redline/services';
 import type { StairsResult } from '../../src/stairs/result.ts';
-import { type Finished, freePort, Workbench } from './run-cli.ts';
+import { type Finished, Workbench } from './run-cli.ts';
 
 /** Takes an order once: the id of its path, its body and its key belong together, and never come again. */
 const app = `

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
-import { finished, freePort, Workbench } from './run-cli.ts';
+import { freePort } from '@redline/services';
+import { finished, Workbench } from './run-cli.ts';
 
 const log = Array.from({ length: 50 }, () =>
   JSON.stringify({ req: { method: 'GET', url: '/' }, res: { statusCode: 200 } }),

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test, type TestContext } from 'node:test';
+import { freePort } from '@redline/services';
 import { findEndpoint } from '../../src/load/endpoint.ts';
-import { freePort, Workbench } from './run-cli.ts';
+import { Workbench } from './run-cli.ts';
 
 /** Listens at one address, whatever it is told, or where it is told to. */
 const app = `

@@ -15,8 +15,6 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { RedlineConfig } from '../../src/config/types.ts';
 import type { BenchResult } from '../../src/bench/result.ts';
-import type { PlannedVariant } from '../../src/config/resolve-plan.ts';
-import { choosePorts } from '../../src/servers/ports.ts';
 
 const command = fileURLToPath(new URL('../../bin/redline.mjs', import.meta.url));
 const serverFile = fileURLToPath(new URL('./fixtures/server.mjs', import.meta.url));
@@ -130,10 +128,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** A port that no outgoing connection and no listener on port 0 takes in between. */
-export async function freePort(): Promise<number> {
-  const [port] = await choosePorts([{ name: 'test' } as PlannedVariant]);
-  return port!;
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'node:test';
-import { type Finished, freePort, Workbench } from './run-cli.ts';
+import { freePort } from '@redline/services';
+import { type Finished, Workbench } from './run-cli.ts';
 
 export const appFile = (name: string): string =>
   fileURLToPath(new URL(`../stairs/apps/${name}`, import.meta.url));

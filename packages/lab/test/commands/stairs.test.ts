@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { freePort } from '@redline/services';
 import type { StairsResult } from '../../src/stairs/result.ts';
-import { freePort, Workbench } from './run-cli.ts';
+import { Workbench } from './run-cli.ts';
 import { appFile, stairs } from './run-stairs.ts';
 
 /** Two routes that have only their beginning in common. */

@@ -17,7 +17,7 @@ export interface RealRun {
   loadBefore: number;
   /** The share of a core that was asked for beside the run, and what it had. */
   otherLoad: { asked: number; had: number };
-  /** Why there is no result. */
+  /** Why the run failed; undefined if it has a result. */
   failure?: string;
 }
 

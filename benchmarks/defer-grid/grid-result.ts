@@ -31,7 +31,7 @@ export type GridVariant = Pick<MeasuredVariant, 'name' | 'rps'>;
 /** The restarts of all cells as one result. A part is the result of one restart of one cell. */
 export function joinRestarts(parts: readonly BenchResult[]): GridResult {
   const [first] = parts;
-  if (first === undefined) throw new Error('There is no restart to join.');
+  if (first === undefined) throw new Error('No restarts to join.');
   const cells = [...Map.groupBy(parts, nameOfCell).values()].map(joinCell);
   return {
     startedAt: first.startedAt,

@@ -47,7 +47,7 @@ async function invalidateOften(): Promise<void> {
     },
   });
   const redis = await startRedis();
-  if (redis === undefined) throw new Error('There is no redis-server of version 7 on PATH.');
+  if (redis === undefined) throw new Error('redis-server 7 is not on PATH.');
   const client = new Redis(redis.port);
   await once(client, 'ready');
   const cache = new JsonCache({ store: tieredStore(client), ttl: 600_000, logger: false });

@@ -1,5 +1,5 @@
-// `npm run bench -- ladder-real`: real runs of the ladder of `npm start`, made one by one and all kept. How far does the A/A
-// interval of CPU reach, and which neighbouring rungs that differ by a tenth are told apart? A run takes up to five minutes.
+// `npm run bench -- ladder-real`: real runs of the ladder of `npm start`, one after the other, all of them kept. How wide is
+// the A/A interval of CPU, and which neighbouring rungs that differ by 10 % are resolved? A run takes up to five minutes.
 // `--load 0.3` lets another process take 30 % of a core meanwhile; `--minutes 10` makes the runs that fit.
 import { relative } from 'node:path';
 import { type BenchResult, isMeasured } from '@redline/lab';

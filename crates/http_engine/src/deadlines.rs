@@ -97,8 +97,9 @@ impl Engine {
 }
 
 impl Engine {
-    /// What the kernel holds when the engine is late came in time, as far as anybody knows: it counts. Of a body more may wait with
-    /// the client, for which there was no room: once it gets as long as it had to wait. False when the connection is gone.
+    /// Bytes that are already in the kernel when the engine is late may have arrived in time, so they count. The rest of a large body
+    /// may still be with the client, because the kernel's buffer was full: its deadline is extended once, by as long as the engine
+    /// was late. False when the connection is gone.
     fn read_late(&mut self, connection: &mut Box<Connection>, due_ms: u64) -> bool {
         let is_given = |body: &Body| body.extension == Extension::Given;
         if connection.body.as_ref().is_some_and(is_given) {

@@ -93,7 +93,7 @@ fn read_plain(block: &[u8], into: &mut [Place; FEW]) -> Option<usize> {
     // Of the line that is being read.
     let (mut start, mut colon) = (0, None);
     let (parts, rest) = block.as_chunks::<PART>();
-    // Blanks are no more than the part before them has.
+    // The last part is padded with blanks, which are neither newlines nor colons.
     let mut last = [b' '; PART];
     last[..rest.len()].copy_from_slice(rest);
     for (index, part) in parts.iter().chain([&last]).enumerate() {

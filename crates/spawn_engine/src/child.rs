@@ -259,6 +259,16 @@ mod tests {
         (Child::new(7, Arc::clone(&inbox), streams), inbox)
     }
 
+    fn exit_before_the_reader(child: &Child, inbox: &Inbox) {
+        lock(&child.state).phase = Phase::Exited(42);
+        inbox.push(Event::Exited {
+            id: 7,
+            pid: 42,
+            code: 0,
+            signal: 0,
+        });
+    }
+
     #[test]
     fn an_exit_that_cannot_be_watched_is_an_error_and_no_exit_code() {
         let (child, inbox) = child(Vec::new());
@@ -283,13 +293,7 @@ mod tests {
         stream.fd = Some(near);
         let (child, inbox) = child(vec![stream]);
         sys::send(&far, b"late").unwrap();
-        lock(&child.state).phase = Phase::Exited(42);
-        inbox.push(Event::Exited {
-            id: 7,
-            pid: 42,
-            code: 0,
-            signal: 0,
-        });
+        exit_before_the_reader(&child, &inbox);
         child.flow(0, &Epoll::new().unwrap());
         assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"late"));
         assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
@@ -302,13 +306,7 @@ mod tests {
         stream.fd = Some(near);
         let (child, inbox) = child(vec![stream]);
         drop(far);
-        lock(&child.state).phase = Phase::Exited(42);
-        inbox.push(Event::Exited {
-            id: 7,
-            pid: 42,
-            code: 0,
-            signal: 0,
-        });
+        exit_before_the_reader(&child, &inbox);
         child.flow(0, &Epoll::new().unwrap());
         assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
         assert!(matches!(inbox.next(), Some(Event::Exited { .. })));

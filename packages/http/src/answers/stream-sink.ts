@@ -103,7 +103,7 @@ class StreamSink implements LineSink {
     else this.#writeAll();
   }
 
-  /** False if there is no file, or it is not the time for bytes. */
+  /** False if the stream has no file, or its file cannot take bytes now. */
   #writeBytes(): boolean {
     const file = this.#file;
     if (file?.canWrite !== true) return false;

@@ -127,7 +127,7 @@ async function climb(
 function failed(error: unknown, { options }: Where): Proof {
   options.context.signal.throwIfAborted();
   if (!(error instanceof LabError)) throw error;
-  // What a config would say is no use here.
+  // The advice to change a config does not apply here.
   return { word: 'fails', why: error.message.split(/\n| If that is intended, /, 1)[0]! };
 }
 

@@ -50,7 +50,7 @@ export class Inbox {
     const offset = records[at + BLOCK_OFFSET]!;
     const length = records[at + BLOCK_LENGTH]!;
     const raw = this.headers(offset, length, records[at + HEADER_COUNT]!, at + HEADERS);
-    const block = new HeaderBlock(raw);
+    const block = new HeaderBlock(raw, entry !== 0);
     if (entry !== 0) this.#blocks[entry >> NUMBER_SHIFT] = block;
     return block;
   }

@@ -55,6 +55,11 @@ declare class Port {
   logLines(server: number, plan?: LinePlan | undefined | null): void;
   /** Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes. */
   takeLines(server: number, into: Buffer, offset: number): number;
+  /**
+   * Writes the line of an answer that JavaScript has given, in so many milliseconds. `text` has the target, up to `urlEnd`,
+   * and the request's id, up to `idEnd`. Returns one of `OWNERS_LINE`.
+   */
+  writeOwnersLine(server: number, isHeadAndStatus: number, tookMs: number, text: Buffer, urlEnd: number, idEnd: number): number;
   /** From here on every request of which a line is due is reported. */
   holdAnswers(server: number): void;
   /** Connections of a server. */

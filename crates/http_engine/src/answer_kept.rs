@@ -7,7 +7,7 @@ use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
 use crate::head::Bounds;
 use crate::kept_answer::KeptAnswer;
-use crate::line_log::{Admission, Answered, LineLog};
+use crate::line_log::{Admission, Answered, LineLog, Took};
 use crate::method;
 use crate::own_answers::OwnAnswers;
 use crate::request::{flags, framing};
@@ -97,7 +97,7 @@ impl Engine {
                 url,
                 status: sent_status(answer, given.is_not_modified),
                 id: asked.noted.map(|place| place.of(&head[bounds.line.end..])),
-                since: self.read_at,
+                took: Took::Since(self.read_at),
             };
             self.write_line(connection.whom, &answered);
         }

@@ -1,4 +1,4 @@
-//! Access-log lines of the answers the engine gives by itself: what pino would have written, character for character.
+//! Access-log lines of the answers the engine gives by itself, and of those the owner has it write: what pino would have written, character for character.
 //!
 //! A line is made of pieces that the owner took from pino, with what differs from line to line between them. Lines wait here,
 //! the oldest first, until the owner takes them; where too many wait the owner gets the requests. So the engine never waits for
@@ -61,19 +61,32 @@ pub struct LinePlan {
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answered<'a> {
+pub struct Answered<'a> {
+    /// The method was HEAD, otherwise GET.
     pub is_head: bool,
+    /// The target, printable.
     pub url: &'a [u8],
+    /// What was sent, in three digits.
     pub status: u16,
     /// What the request's id header says, when it is there once.
     pub id: Option<&'a [u8]>,
-    /// When it was found, by the clock of [`sys::now`].
-    pub since: Duration,
+    /// Its response time.
+    pub took: Took,
+}
+
+/// How long an answer took.
+#[derive(Clone, Copy, Debug)]
+pub enum Took {
+    /// It was found then, by the clock of [`sys::now`].
+    Since(Duration),
+    /// So long.
+    Exactly(Duration),
 }
 
 /// What the owner has to hear of the lines that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum News {
+pub enum News {
+    /// It has heard all.
     #[default]
     Nothing,
     /// There are some.
@@ -238,7 +251,11 @@ impl Writer {
         into.extend_from_slice(if answered.is_head { HEAD } else { GET });
         push_quoted(into, answered.url);
         into.extend_from_slice(&self.middle.1);
-        let nanos = now.saturating_sub(answered.since).as_nanos() as u64;
+        let took = match answered.took {
+            Took::Since(since) => now.saturating_sub(since),
+            Took::Exactly(took) => took,
+        };
+        let nanos = took.as_nanos() as u64;
         let micros = (nanos + 500) / 1000;
         push_decimal(into, micros / 1000);
         into.push(b'.');

@@ -1,8 +1,8 @@
-//! Lines of the engine's own answers, and how the owner hears of them.
+//! Lines of answers, and how the owner hears of them.
 
 use crate::batch::{Note, Whom};
 use crate::engine::Engine;
-use crate::line_log::{Answered, LineLog, LinePlan, News};
+use crate::line_log::{Admission, Answered, LineLog, LinePlan, News};
 
 impl Engine {
     /// What the lines of a server's own answers look like from here on; `None` writes none. Lines that wait stay.
@@ -35,10 +35,28 @@ impl Engine {
         }
     }
 
+    /// Writes the line of an answer that the owner has given, and says what of it is new; `None` where the owner has to write it.
+    pub fn write_owners_line(&mut self, server: u32, answered: &Answered<'_>) -> Option<News> {
+        let log = self.logs.get(server as usize)?;
+        let is_printable = answered.url.iter().all(|byte| (b' '..=b'~').contains(byte));
+        if !is_printable || log.admission(answered.status, answered.url) != Admission::Given {
+            return None;
+        }
+        Some(self.add_line(server, answered))
+    }
+
     /// Writes the line of an answer that was admitted.
     pub(crate) fn write_line(&mut self, whom: Whom, answered: &Answered<'_>) {
-        let Some(log) = self.logs.get_mut(whom.server as usize) else {
-            return;
+        let news = self.add_line(whom.server, answered);
+        if news != News::Nothing {
+            let are_due = news == News::Due;
+            self.batch.note(whom, Note::Lines { are_due });
+        }
+    }
+
+    fn add_line(&mut self, server: u32, answered: &Answered<'_>) -> News {
+        let Some(log) = self.logs.get_mut(server as usize) else {
+            return News::Nothing;
         };
         let had_lines = !log.is_empty();
         let news = log.write(answered);
@@ -46,9 +64,6 @@ impl Engine {
             self.logs_with_lines += 1;
             self.outstanding.set_lines(self.logs_with_lines);
         }
-        if news != News::Nothing {
-            let are_due = news == News::Due;
-            self.batch.note(whom, Note::Lines { are_due });
-        }
+        news
     }
 }

@@ -169,6 +169,18 @@ pub mod lines {
     pub const ARE_DUE: usize = 4;
 }
 
+/// What became of the line of an answer that the owner has given.
+pub mod owners_line {
+    /// The owner has to write it.
+    pub const LEFT: u32 = 0;
+    /// It is written, or none is due.
+    pub const DONE: u32 = 1;
+    /// The same, and the owner has not heard yet that lines wait.
+    pub const WAIT: u32 = 2;
+    /// The same, and they are to be taken at once.
+    pub const DUE: u32 = 3;
+}
+
 /// Flags of a request.
 pub mod request_flags {
     /// It has no body.

@@ -5,9 +5,12 @@
 mod owner;
 
 use std::net::TcpStream;
+use std::time::Duration;
 
 use http_engine::wire::{answer_count, request};
-use http_engine::{Begin, Clock, Fill, KeptAnswer, LinePlan, Parts, ServerSettings};
+use http_engine::{
+    Answered, Begin, Clock, Fill, KeptAnswer, LinePlan, News, Parts, ServerSettings, Took,
+};
 use owner::{Event, Owner, fill, read_exactly, send};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\r\nok";
@@ -138,4 +141,35 @@ fn lines_outlive_their_server() {
     owner.next(|event| (*event == Event::Stopped).then_some(()));
     assert_eq!(take(&mut owner).len(), 1);
     assert_eq!(take(&mut owner).len(), 0);
+}
+
+#[test]
+fn the_line_of_an_owners_answer_is_written_among_the_others_or_left_to_it() {
+    let answered = |url| Answered {
+        is_head: false,
+        url,
+        status: 201,
+        id: Some(b"one".as_slice()),
+        took: Took::Exactly(Duration::from_micros(1_235)),
+    };
+    let (mut owner, mut client) = serve(Some(plan(1, usize::MAX)));
+    let server = owner.server;
+    let write = |owner: &mut Owner, url| owner.engine.write_owners_line(server, &answered(url));
+    assert_eq!(write(&mut owner, b"/own"), Some(News::Some));
+    hit(&mut owner, &mut client);
+    // It was told by what was returned.
+    assert_eq!(owner.events, []);
+    assert_eq!(write(&mut owner, b"/own"), Some(News::Nothing));
+    assert_eq!(write(&mut owner, b"/\n"), None);
+    assert_eq!(write(&mut owner, "/é".as_bytes()), None);
+    let lines = take(&mut owner);
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].ends_with(
+        "\"one\",\"method\":\"GET\",\"url\":\"/own\",\"statusCode\":201,\"responseTime\":1.235}\n"
+    ));
+    assert!(lines[1].contains("\"url\":\"/kept\""));
+    owner.engine.hold_answers(server);
+    assert_eq!(write(&mut owner, b"/own"), None);
+    owner.engine.log_lines(server, None);
+    assert_eq!(write(&mut owner, b"/own"), None);
 }

@@ -2,9 +2,10 @@
 
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
-use http_engine::wire::outcome;
-use http_engine::{Engine, ListenOptions};
+use http_engine::wire::{outcome, owners_line, pair};
+use http_engine::{Answered, Engine, ListenOptions, News, Took};
 use napi::bindgen_prelude::{BufferSlice, Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
@@ -233,6 +234,40 @@ impl Port {
             return 0;
         };
         self.with(|engine| engine.take_lines(server, into)) as u32
+    }
+
+    /// Writes the line of an answer that JavaScript has given, in so many milliseconds. `text` has the target, up to `urlEnd`,
+    /// and the request's id, up to `idEnd`. Returns one of `OWNERS_LINE`.
+    #[napi]
+    pub fn write_owners_line(
+        &self,
+        server: u32,
+        is_head_and_status: u32,
+        took_ms: f64,
+        text: BufferSlice<'_>,
+        url_end: u32,
+        id_end: u32,
+    ) -> u32 {
+        let (url_end, id_end) = (url_end as usize, id_end as usize);
+        let (Some(url), Some(id)) = (text.get(..url_end), text.get(url_end..id_end)) else {
+            return owners_line::LEFT;
+        };
+        let Ok(took) = Duration::try_from_secs_f64(took_ms / 1e3) else {
+            return owners_line::LEFT;
+        };
+        let answered = Answered {
+            is_head: is_head_and_status & pair::FIRST_MASK != 0,
+            url,
+            status: (is_head_and_status >> pair::SECOND_SHIFT) as u16,
+            id: (!id.is_empty()).then_some(id),
+            took: Took::Exactly(took),
+        };
+        match self.with(|engine| engine.write_owners_line(server, &answered)) {
+            None => owners_line::LEFT,
+            Some(News::Nothing) => owners_line::DONE,
+            Some(News::Some) => owners_line::WAIT,
+            Some(News::Due) => owners_line::DUE,
+        }
     }
 
     /// From here on every request of which a line is due is reported.

@@ -34,7 +34,7 @@ fn answered<'a>(url: &'a str, status: u16, id: Option<&'a str>) -> Answered<'a> 
         url: url.as_bytes(),
         status,
         id: id.map(str::as_bytes),
-        since: sys::now(),
+        took: Took::Since(sys::now()),
     }
 }
 

@@ -70,6 +70,15 @@ export interface Answers {
    */
   log(lines: AnswerLines | undefined): void;
   /**
+   * Has the engine write the line of a response that JavaScript has given, as `log` says: where the destination gathers lines,
+   * for about a fifth of what it costs with pino. False where the application has to write it: for other methods than GET and
+   * HEAD, and where the engine cannot.
+   *
+   * @param responseTimeMs rounded to three decimals
+   * @example if (!answersOf(server)?.writeLine(request, 200, 1.5)) logger.info({ statusCode: 200 }, 'request completed');
+   */
+  writeLine(request: AnswerRequest, status: number, responseTimeMs: number): boolean;
+  /**
    * Take it before reading anything the answer is made of. What is dropped from then on is not kept with it, however the two
    * overtake each other.
    */
@@ -147,6 +156,10 @@ export class ServerAnswers implements Answers {
 
   log(lines: AnswerLines | undefined): void {
     this.#server.log.set(lines);
+  }
+
+  writeLine(request: AnswerRequest, status: number, responseTimeMs: number): boolean {
+    return this.#server.log.writeLine(request, status, responseTimeMs);
   }
 
   ticket(): number {

@@ -1,6 +1,7 @@
 import type { AnswerLines, LineWriting, ServerLines } from './answer-lines.ts';
 import type { LineSource } from './line-sink.ts';
 import type { AnswerLog, NativeServer } from '../native/index.ts';
+import type { AnswerRequest } from './answer.ts';
 
 /** A server has its log under this: whoever says how lines look need not open its answers. */
 export const kAnswerLog: unique symbol = Symbol.for('redline.answerLog') as never;
@@ -12,6 +13,9 @@ export class ServerLog {
   #writing: LineWriting | undefined;
   #tap: Tap | undefined;
   #unfollow: (() => void) | undefined;
+  /** The request header that has the id of a line. */
+  #idHeader: string | undefined;
+  readonly #onLines = (areDue: boolean): void => this.onLines(areDue);
 
   /** What was given to `set`, as the application sees it. */
   get lines(): ServerLines | undefined {
@@ -26,6 +30,21 @@ export class ServerLog {
     this.#tap?.close();
     this.#given = lines;
     this.#begin();
+  }
+
+  /** Writes the line of a response that JavaScript has given. False where JavaScript has to. */
+  writeLine(
+    { method = 'GET', url, headers }: AnswerRequest,
+    status: number,
+    tookMs: number,
+  ): boolean {
+    const native = this.#native;
+    if (native === undefined || this.#writing === undefined || url === undefined) return false;
+    const isHead = method === 'HEAD';
+    if (!isHead && method !== 'GET') return false;
+    const given = this.#idHeader === undefined ? undefined : headers?.[this.#idHeader];
+    const id = typeof given === 'string' ? given : '';
+    return native.log.writeOf({ isHead, url, id, status, tookMs }, this.#onLines);
   }
 
   /** The server listens. */
@@ -61,8 +80,14 @@ export class ServerLog {
     this.#writing = writing;
     this.#tap = new Tap(native.log);
     writing.sink.attach(this.#tap);
-    write(native.log, writing);
-    this.#unfollow = writing.follow(() => write(native.log, writing));
+    this.#write(native.log, writing);
+    this.#unfollow = writing.follow(() => this.#write(native.log, writing));
+  }
+
+  #write(log: AnswerLog, writing: LineWriting): void {
+    const template = writing.template();
+    this.#idHeader = template.idHeader;
+    log.write({ ...template, dueBytes: writing.sink.dueBytes });
   }
 
   /** The sink has its last lines, or takes them when it can. */
@@ -73,10 +98,6 @@ export class ServerLog {
     this.#unfollow = undefined;
     this.#writing = undefined;
   }
-}
-
-function write(log: AnswerLog, writing: LineWriting): void {
-  log.write({ ...writing.template(), dueBytes: writing.sink.dueBytes });
 }
 
 /** The lines of a log, as long as they are those of one sink. */

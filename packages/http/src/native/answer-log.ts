@@ -1,9 +1,28 @@
 import type { LinePlan, Port as AddonPort } from '../../native.cjs';
-import { OUTSTANDING } from './wire.ts';
+import { OUTSTANDING, OWNERS_LINE, PAIR } from './wire.ts';
 
 const { LINES } = OUTSTANDING;
+const { LEFT, DUE, DONE } = OWNERS_LINE;
+const { SECOND_SHIFT } = PAIR;
 
-/** The lines of what a server answers by itself: they are in the engine until somebody takes them. */
+/** Targets and ids are copied through it. Of what is longer the engine writes no line. */
+const text = Buffer.allocUnsafeSlow(16 * 1024) as Buffer & {
+  utf8Write(text: string, offset: number, length?: number): number;
+};
+/** The most bytes a character takes in UTF-8. */
+const WIDEST = 3;
+
+/** A response whose line the engine is to write. */
+export interface LoggedResponse {
+  readonly isHead: boolean;
+  readonly url: string;
+  /** Empty for none. */
+  readonly id: string;
+  readonly status: number;
+  readonly tookMs: number;
+}
+
+/** The lines of a server's answers: they are in the engine until somebody takes them. */
 export class AnswerLog {
   readonly #addon: AddonPort;
   readonly #commands: Uint32Array;
@@ -28,6 +47,24 @@ export class AnswerLog {
   /** From here on every request of which a line is due goes to JavaScript. */
   hold(): void {
     this.#addon.holdAnswers(this.#server);
+  }
+
+  /**
+   * Writes the line of a response that JavaScript has given. False where JavaScript has to.
+   *
+   * @param onLines called where lines wait and nobody has heard so, with whether they are due
+   */
+  writeOf(
+    { isHead, url, id, status, tookMs }: LoggedResponse,
+    onLines: (areDue: boolean) => void,
+  ): boolean {
+    if ((url.length + id.length) * WIDEST > text.length) return false;
+    const urlEnd = text.utf8Write(url, 0);
+    const end = id === '' ? urlEnd : urlEnd + text.utf8Write(id, urlEnd);
+    const what = Number(isHead) | (status << SECOND_SHIFT);
+    const outcome = this.#addon.writeOwnersLine(this.#server, what, tookMs, text, urlEnd, end);
+    if (outcome > DONE) onLines(outcome === DUE);
+    return outcome !== LEFT;
   }
 
   /** How lines look from here on; nothing is written without a plan. */

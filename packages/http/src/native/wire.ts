@@ -168,6 +168,18 @@ export const LINES = {
   ARE_DUE: 4,
 } as const;
 
+/** What became of the line of an answer that the owner has given. */
+export const OWNERS_LINE = {
+  /** The owner has to write it. */
+  LEFT: 0,
+  /** It is written, or none is due. */
+  DONE: 1,
+  /** The same, and the owner has not heard yet that lines wait. */
+  WAIT: 2,
+  /** The same, and they are to be taken at once. */
+  DUE: 3,
+} as const;
+
 /** Flags of a request. */
 export const REQUEST_FLAGS = {
   /** It has no body. */

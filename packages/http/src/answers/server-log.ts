@@ -42,7 +42,7 @@ export class ServerLog {
     if (native === undefined || this.#writing === undefined || url === undefined) return false;
     const isHead = method === 'HEAD';
     if (!isHead && method !== 'GET') return false;
-    const given = this.#idHeader === undefined ? undefined : headers?.[this.#idHeader];
+    const given = this.#idHeader === undefined ? undefined : headers[this.#idHeader];
     const id = typeof given === 'string' ? given : '';
     return native.log.writeOf({ isHead, url, id, status, tookMs }, this.#onLines);
   }

@@ -56,10 +56,11 @@ async function inTheHook(store) {
   await app.listen({ port: Number(PORT), host: HOST });
 }
 
+/** As with axum: when the response is made. To hear that it has left, Fastify listens to each. */
 function logResponses(app, writeLine) {
-  app.addHook('onResponse', (request, reply, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     writeLine(request.raw, reply.statusCode, reply.elapsedTime);
-    done();
+    done(null, payload);
   });
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { test } from 'node:test';
+import { freePort } from '@redline/services';
 import type { StairsResult } from '../../src/stairs/result.ts';
-import { stairs } from './run-stairs.ts';
+import { Workbench } from './run-cli.ts';
+import { appFile, stairs } from './run-stairs.ts';
 
 test('redline stairs goes on without callbacks that would keep a client from its pool, and names them', async (t) => {
   const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/callback', {
@@ -18,3 +21,34 @@ test('redline stairs goes on without callbacks that would keep a client from its
   }
   assert.ok(stages.some(({ name }) => name.startsWith('getCallback after await')));
 });
+
+test(
+  'redline stairs starts a running app once more, on another port',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const bench = new Workbench(t);
+    const port = await freePort();
+    const app = spawn(process.execPath, [appFile('chain.mjs')], {
+      env: { ...process.env, PORT: String(port) },
+    });
+    t.after(() => app.kill());
+    const url = `http://127.0.0.1:${port}/feed`;
+    while (
+      !(await fetch(url).then(
+        (answer) => answer.ok,
+        () => false,
+      ))
+    );
+    const { code, stderr } = await bench.run([
+      'stairs',
+      url,
+      '--seconds',
+      '0.3',
+      '--json',
+      'r.json',
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.equal((JSON.parse(bench.read('r.json')) as StairsResult).stages.length, 10);
+    assert.equal((await fetch(url)).status, 200);
+  },
+);

@@ -159,38 +159,6 @@ describe('redline stairs', () => {
     assert.match(missing.stderr, /GET \/nowhere answers 404: no such route/);
   });
 
-  test(
-    'starts a running app once more, on another port',
-    { skip: process.platform !== 'linux' },
-    async (t) => {
-      const bench = new Workbench(t);
-      const port = await freePort();
-      const { spawn } = await import('node:child_process');
-      const app = spawn(process.execPath, [appFile('chain.mjs')], {
-        env: { ...process.env, PORT: String(port) },
-      });
-      t.after(() => app.kill());
-      const url = `http://127.0.0.1:${port}/feed`;
-      while (
-        !(await fetch(url).then(
-          (answer) => answer.ok,
-          () => false,
-        ))
-      );
-      const { code, stderr } = await bench.run([
-        'stairs',
-        url,
-        '--seconds',
-        '0.3',
-        '--json',
-        'r.json',
-      ]);
-      assert.equal(code, 0, stderr);
-      assert.equal((JSON.parse(bench.read('r.json')) as StairsResult).stages.length, 10);
-      assert.equal((await fetch(url)).status, 200);
-    },
-  );
-
   test('takes the requests of a log, and one route of them apart', async (t) => {
     const bench = new Workbench(t);
     bench.write('routes.cjs', routes);

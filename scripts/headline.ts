@@ -30,30 +30,42 @@ export interface Figure {
   command: string;
 }
 
-export type FigureName = 'ladder' | 'express' | 'fastify' | 'defer' | 'spawn' | 'resident' | 'twin';
+export type FigureName =
+  | 'ladder'
+  | 'engine'
+  | 'express'
+  | 'fastify'
+  | 'defer'
+  | 'spawn'
+  | 'resident'
+  | 'twin';
 
 /** What was measured, and nothing of what was not. */
 export function figuresOf(results: Results): Partial<Record<FigureName, Figure>> {
   const { ladder, frameworks, defer, spawnEcho, spawnResident, legacy } = results;
   const all: Record<FigureName, Figure | undefined> = {
     ladder: rps(find(ladder, '05-engine'), {
-      change: `Nest on Express with nestjs-pino and CacheInterceptor → rung 05 of the [ladder](#one-nest-api-rung-by-rung)${onNode(ladder)}`,
+      change: 'Nest on Express → rung 05 of [the ladder](examples/cached-api)',
+      command: 'npm start',
+    }),
+    engine: rps(find(ladder, '09-engine'), {
+      change: 'the same → rung 09, hits from the engine, each with its log line',
       command: 'npm start',
     }),
     express: rps(find(frameworks, 'express5-redline/node24'), {
-      change: 'Express 5 → Express 5 on [`@redline/http`](packages/http), unchanged, Node 24',
+      change: 'Express 5 → the same on [`@redline/http`](packages/http)',
       command: 'npm run bench -- frameworks',
     }),
     fastify: rps(find(frameworks, 'fastify-redline/node24'), {
-      change: 'Fastify → Fastify on `@redline/http`, Node 24',
+      change: 'Fastify → the same on `@redline/http`',
       command: 'npm run bench -- frameworks',
     }),
     defer: rps(find(defer, 'express-memory/redis-local/c100'), {
-      change: `an interceptor that adds a BullMQ job → [\`@redline/defer\`](packages/defer), on Express${onNode(defer)}`,
+      change: 'an interceptor that adds a job → [`@redline/defer`](packages/defer)',
       command: 'npm run bench -- defer',
     }),
     spawn: rps(find(spawnEcho, 'redline/echo'), {
-      change: `\`node:child_process\` → [\`@redline/child-process\`](packages/child-process), one \`echo\` for each request${onNode(spawnEcho)}`,
+      change: 'one `echo` a request → [`@redline/child-process`](packages/child-process)',
       command: 'npm run bench -- spawn',
       againstPosixSpawn: againstPosixSpawn(spawnEcho, 'echo'),
     }),
@@ -63,23 +75,42 @@ export function figuresOf(results: Results): Partial<Record<FigureName, Figure>>
       againstPosixSpawn: againstPosixSpawn(spawnResident, 'resident'),
     }),
     twin: cpu(find(legacy, 'twin on node 24'), {
-      change:
-        'an old server → [its twin](examples/legacy-http), changed where `redline` pointed, Node 24',
+      change: 'an old server → [its twin](examples/legacy-http), changed where it pointed',
       command: 'npx @redline/lab ladder benchmarks/scenarios/legacy.ts',
     }),
   };
   return Object.fromEntries(Object.entries(all).filter(([, figure]) => figure !== undefined));
 }
 
+/** What a row is an example of. The first row of each has its name. */
+const capabilities: Record<FigureName, string> = {
+  ladder: 'answer fast',
+  engine: 'answer fast',
+  express: 'answer fast',
+  fastify: 'answer fast',
+  defer: 'answer first, work after',
+  spawn: 'start processes fast',
+  resident: 'start processes fast',
+  twin: 'know why it is slow',
+};
+
 export function headline(results: Results): string {
-  const rows = Object.values(figuresOf(results)).map(
-    ({ change, ratio, unit, againstPosixSpawn: against, command }) => [
+  let last = '';
+  const rows = Object.entries(figuresOf(results)).map(([name, figure]) => {
+    const { change, ratio, unit, againstPosixSpawn: against, command } = figure;
+    const capability = capabilities[name as FigureName];
+    const isFirst = capability !== last;
+    last = capability;
+    return [
+      isFirst ? `**${capability}**` : '',
       change,
       `${times(ratio)} ${unit}${against === undefined ? '' : `, ${times(against)} against posix_spawn`}`,
       `\`${command}\``,
-    ],
-  );
-  return table(['change', 'measured', 'reproduce'], rows);
+    ];
+  });
+  return `${table(['', 'from → to', 'gain', 'reproduce'], rows)}
+
+${nodesOf(results)}; 95 % intervals in brackets.`;
 }
 
 type Words = Omit<Figure, 'ratio' | 'unit'>;
@@ -94,8 +125,13 @@ function cpu(variant: MeasuredVariant | undefined, words: Words): Figure | undef
 }
 
 /** Figures of two Nodes are not one figure. */
-function onNode(result: BenchResult | undefined): string {
-  return result === undefined ? '' : `, Node ${result.machine.node.slice(1).split('.', 1)[0]}`;
+function nodesOf({ ladder, defer, spawnEcho, spawnResident }: Results): string {
+  const measured = [ladder, defer, spawnEcho, spawnResident].filter((each) => each !== undefined);
+  const majors = new Set(measured.map(({ machine }) => machine.node.slice(1).split('.', 1)[0]));
+  if (majors.size > 1) {
+    throw new Error(`The figures are of Node ${[...majors].join(' and ')}. Measure all on one.`);
+  }
+  return `Node ${[...majors].join()}`;
 }
 
 function againstPosixSpawn(spawn: BenchResult | undefined, workload: string): Interval | undefined {

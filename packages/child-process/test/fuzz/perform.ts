@@ -22,6 +22,8 @@ const LATE_MS = 900;
 const AFTER_EXIT_MS = 120;
 /** What follows 'close'. */
 const REST_MS = 50;
+/** `maxBuffer` of those that have none. */
+const MOST_BY_DEFAULT = 1024 * 1024;
 
 const [engine, folder] = process.argv.slice(2) as [string, string];
 const cp = (await import(engine)) as Module;
@@ -151,6 +153,16 @@ function saidTooMuch(event: unknown): boolean {
   return what === 'called back' && error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
 }
 
+/**
+ * Node counts bytes and cuts characters, and a byte in hex is two of them: how much is left beyond `maxBuffer` characters
+ * depends on where the last chunk began, which is chance.
+ */
+function firstOf(output: unknown, { options: { encoding, maxBuffer } }: Child): unknown {
+  return encoding === 'hex'
+    ? (output as string).slice(0, (maxBuffer ?? MOST_BY_DEFAULT) as number)
+    : output;
+}
+
 /** It is killed when it may be about to end by itself: which comes first is chance. */
 function forgetHowItEnded(events: unknown[]): void {
   for (const [at, event] of events.entries()) {
@@ -167,8 +179,11 @@ function start(plan: Child, { signal }: AbortController, events: unknown[]): Chi
   ];
   const script = plan.script.join('\n');
   const options = { ...plan.options, ...(plan.abort === undefined ? {} : { signal }) } as object;
-  const collected = (error: Error | null, stdout: unknown, stderr: unknown) =>
-    events.push(['called back', short(error), digest(stdout), digest(stderr)]);
+  const collected = (error: Error | null, ...outputs: unknown[]) => {
+    const isCut = saidTooMuch(['called back', error]);
+    const shown = outputs.map((output) => digest(isCut ? firstOf(output, plan) : output));
+    events.push(['called back', short(error), ...shown]);
+  };
   switch (plan.how) {
     case 'exec':
       return cp.exec(plan.program === 'sh' ? script : file, options, collected);

@@ -20,11 +20,19 @@ export function turnsLevel(slices: readonly Slice[]): number {
 }
 
 /**
+ * In recorded runs of servers on Node the quarters of the parts added up to 0.93 of that of whole turns, or more. Go moves its work
+ * to and from the main thread: there the quarter of each part is of turns in which the other worked, and the sum was 0.02.
+ */
+const leastApart = 0.8;
+
+/**
  * The mean of the lowest quarter, as what disturbs a turn only adds to it: of the main thread and of the others by themselves,
  * for the compiler and the collector work when they like, and would choose the turns of the main thread that count.
  */
 function levelOf({ main, others }: Parts): number {
-  return quickQuarter(main) + quickQuarter(others);
+  const apart = quickQuarter(main) + quickQuarter(others);
+  const whole = quickQuarter(main.map((micros, at) => micros + others[at]!));
+  return apart < leastApart * whole ? whole : apart;
 }
 
 function partsOf(turns: readonly Turn[]): Parts {

@@ -82,10 +82,10 @@ describe('CPU in turns', () => {
 
   test('is that of the main thread and of all others, each in its own quickest turns', () => {
     const turns = [
-      { requests: 10, cpuMicros: 300, mainThreadMicros: 100 },
-      { requests: 10, cpuMicros: 310, mainThreadMicros: 300 },
-      { requests: 10, cpuMicros: 320, mainThreadMicros: 120 },
-      { requests: 10, cpuMicros: 330, mainThreadMicros: 290 },
+      { requests: 10, cpuMicros: 130, mainThreadMicros: 100 },
+      { requests: 10, cpuMicros: 140, mainThreadMicros: 130 },
+      { requests: 10, cpuMicros: 150, mainThreadMicros: 120 },
+      { requests: 10, cpuMicros: 150, mainThreadMicros: 130 },
     ];
     assert.equal(cpuPerRequest([{ ...slice(1, 1, 'a', {}), turns }]), 10 + 1);
   });

@@ -4,7 +4,13 @@ import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadTarget } from '../config/from-url.ts';
 import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { parseCount, parseMargin, parseNames, parseSeed } from '../command/options.ts';
+import {
+  parseCount,
+  parseMargin,
+  parseNames,
+  parseSecondsOrNone,
+  parseSeed,
+} from '../command/options.ts';
 import { addReports } from '../command/write-files.ts';
 import { addTrees, compareTrees, runBefore } from './compare-trees.ts';
 import { type LimitedReports, measurePlans } from './measure-plans.ts';
@@ -42,6 +48,11 @@ export function addBenchCommand(
       '--blocks <n>',
       'measurements of each variant per restart (default: 3; 10 without turns)',
       parseCount,
+    )
+    .option(
+      '--warmup <n>',
+      'warm-up of every start, in seconds (default: from the config, otherwise 1)',
+      parseSecondsOrNone,
     )
     .option('--margin <share>', 'margin that counts as the same (default: 2%)', parseMargin)
     .option(

@@ -54,6 +54,8 @@ export interface Overrides {
   quick?: boolean;
   restarts?: number;
   blocks?: number;
+  /** Seconds. */
+  warmup?: number;
   connections?: number;
   seed?: number;
   margin?: number;
@@ -142,6 +144,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
         ? minutes !== undefined && { minutes }
         : { restarts: overrides.restarts }),
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
+      ...(overrides.warmup === undefined ? {} : { warmupMs: 1_000 * overrides.warmup }),
     },
     seed: overrides.seed ?? Math.floor(Math.random() * 2 ** 32),
     readyTimeoutMs: config.readyTimeoutMs ?? 30_000,

@@ -12,7 +12,7 @@ import { summariseStairs } from './summarise-stairs.ts';
 import { resolveTarget, type StairsTarget, type TargetOptions } from './target.ts';
 import { parseChange, predict, requireStages } from './what-if.ts';
 import type { CommandContext } from '../command/context.ts';
-import { parseCount, parseSeconds, parseSeed } from '../command/options.ts';
+import { parseCount, parseSeconds, parseSecondsOrNone, parseSeed } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
 import { addTarget, collect } from '../command/target-options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
@@ -21,6 +21,7 @@ import { invocation, withoutSecrets } from '../secrets.ts';
 interface StairsOptions extends TargetOptions, ReportOptions {
   quick?: boolean;
   seconds?: number;
+  warmup: number;
   restarts: number;
   maxStages: number;
   skip?: string[];
@@ -53,6 +54,12 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
       '--seconds <n>',
       `measuring time, in seconds (default: ${defaultSeconds})`,
       parseSeconds,
+    )
+    .option(
+      '--warmup <n>',
+      'warm-up before it, in seconds, of each start of the app',
+      parseSecondsOrNone,
+      1.5,
     )
     .addOption(
       new Option('--restarts <n>', 'fresh starts of the app; they share the measuring time')
@@ -130,6 +137,7 @@ function planOf(target: StairsTarget, options: StairsOptions): StairsPlan {
   return {
     target,
     seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
+    warmupSeconds: options.warmup,
     restarts: options.restarts,
     mostStages: options.maxStages,
     skip: options.skip ?? [],

@@ -25,7 +25,6 @@ const leastGuardMs = 4;
 const mostGuardMs = 400;
 /** Timers are late by this, all in all, once a slice. */
 const timerSlopMs = 2;
-const warmupMs = 1_500;
 /** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
 const settlingRounds = 3;
 const leastRounds = 3;
@@ -107,7 +106,8 @@ async function rotateAll(start: CutStart): Promise<void> {
  */
 async function settle({ session, plan, observed, random, listener }: CutStart): Promise<number> {
   listener.phase('warming up');
-  const warm = await slicesOf(session, [Array.from({ length: warmupMs / 100 }, () => whole)], {
+  const tenths = Math.ceil(plan.warmupSeconds * 10);
+  const warm = await slicesOf(session, [Array.from({ length: tenths }, () => whole)], {
     guardMs: 1,
     countedMs: 99,
   });

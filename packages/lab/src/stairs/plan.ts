@@ -9,6 +9,7 @@ export interface StairsPlan {
   target: StairsTarget;
   /** Of measuring, over all restarts; starts and warm-up come on top. */
   seconds: number;
+  warmupSeconds: number;
   restarts: number;
   /** More stages than this are measured together with their neighbours, the cheapest first. */
   mostStages: number;

@@ -51,7 +51,7 @@ async function order(
   return { ...(await bench.run(all, env)), bench };
 }
 
-const small = ['--restarts', '1', '--blocks', '1', '--connections', '8'];
+const small = ['--restarts', '1', '--blocks', '1', '--warmup', '0.2', '--connections', '8'];
 
 describe('a request that may succeed only once', () => {
   test('is another in each: redline bench', async (t) => {
@@ -71,7 +71,13 @@ describe('a request that may succeed only once', () => {
   });
 
   test('is another in each: redline stairs', async (t) => {
-    const { code, stderr, bench } = await order(t, ['stairs', '--seconds', '0.3']);
+    const { code, stderr, bench } = await order(t, [
+      'stairs',
+      '--seconds',
+      '0.3',
+      '--warmup',
+      '0.2',
+    ]);
     assert.equal(code, 0, stderr);
     const { slices, stages, leftOut } = JSON.parse(bench.read('r.json')) as StairsResult;
     assert.ok(slices.every(({ failures }) => failures === 0));

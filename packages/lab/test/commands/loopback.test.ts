@@ -21,8 +21,8 @@ const log = JSON.stringify({ req: { method: 'GET', url: '/x' }, res: { statusCod
 
 /** The least of every command that asks a server. */
 const commands: Record<string, string[]> = {
-  bench: ['--restarts', '1', '--blocks', '1', '--connections', '4'],
-  stairs: ['--seconds', '0.3'],
+  bench: ['--restarts', '1', '--blocks', '1', '--warmup', '0.2', '--connections', '4'],
+  stairs: ['--seconds', '0.3', '--warmup', '0.2'],
   flame: ['--seconds', '0.3', '--warmup', '0'],
   deopts: ['--seconds', '0.3', '--warmup', '0'],
   advise: ['--seconds', '0.3', '--warmup', '0'],
@@ -89,7 +89,7 @@ describe('a server at ::1', { skip: (await hasIpv6()) ? false : 'no IPv6 here' }
     assert.equal(second.code, 0, second.stderr);
     assert.match(second.stdout, /1 of 1 answered/);
     if (process.platform !== 'linux') return;
-    const apart = await bench.run(['stairs', `${url}/x`, '--seconds', '0.3']);
+    const apart = await bench.run(['stairs', `${url}/x`, '--seconds', '0.3', '--warmup', '0.2']);
     assert.equal(apart.code, 0, apart.stderr);
   });
 

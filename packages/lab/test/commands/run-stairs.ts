@@ -16,6 +16,9 @@ export async function stairs(
   const bench = new Workbench(context);
   const url = `http://127.0.0.1:${await freePort()}${path}`;
   const command = ['--', process.execPath, appFile(app)];
-  const finished = await bench.run(['stairs', url, '--seconds', '0.3', ...args, ...command], env);
+  const finished = await bench.run(
+    ['stairs', url, '--seconds', '0.3', '--warmup', '0.2', ...args, ...command],
+    env,
+  );
   return { ...finished, bench };
 }

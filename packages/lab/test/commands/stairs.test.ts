@@ -32,7 +32,7 @@ describe('redline stairs', () => {
     bench.write('budget.json', '{"schema":1,"unit":"µs","stages":{"price":50,"parse":1000}}');
     // prettier-ignore
     const { code, stdout, stderr } = await bench.run(
-      ['stairs', `http://127.0.0.1:${port}/feed`, '--seconds', '0.3', '--json', 'r.json', '--html', 'r.html',
+      ['stairs', `http://127.0.0.1:${port}/feed`, '--seconds', '0.3', '--warmup', '0.2', '--json', 'r.json', '--html', 'r.html',
         '--what-if', 'price=0', '--budget', 'budget.json', '--md', 'table.md', '--', process.execPath, appFile('chain.mjs')],
       { SPIN: '{"price":400}' },
     );
@@ -166,7 +166,17 @@ describe('redline stairs', () => {
     bench.writeConfig({
       variants: [{ name: 'app', command: [process.execPath, 'routes.cjs'] }],
     });
-    const replay = ['stairs', '--replay', 'access.log', '--seconds', '0.3', '--json', 'r.json'];
+    const replay = [
+      'stairs',
+      '--replay',
+      'access.log',
+      '--seconds',
+      '0.3',
+      '--warmup',
+      '0.2',
+      '--json',
+      'r.json',
+    ];
     const all = await bench.run(replay);
     assert.equal(all.code, 0, all.stderr);
     const shared = JSON.parse(bench.read('r.json')) as StairsResult;

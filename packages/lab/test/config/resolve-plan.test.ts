@@ -31,6 +31,7 @@ describe('precision', () => {
     assert.deepEqual([quick.restarts, quick.blocks], [4, 2]);
     assert.equal(precisionOf({}, { quick: true }).restarts, 4);
     assert.equal(precisionOf(more, { quick: true, restarts: 7 }).restarts, 7);
+    assert.equal(precisionOf({ precision: { warmupMs: 500 } }, { warmup: 0.2 }).warmupMs, 200);
   });
 
   test('is bounded by a time, unless the command line says how many restarts', () => {

@@ -23,6 +23,8 @@ const ordered = files.toSorted((one, other) => placeOf(one) - placeOf(other));
 
 // Many tests wait for servers and clocks: more files than there are cores keep these busy.
 const atATime = availableParallelism() + 2;
+// A process that starts again with the modules of the last one need not compile them, nor strip their types: a third of its start.
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/redline-tests');
 const startedAt = performance.now();
 const took: { file: string; seconds: number }[] = [];
 process.exitCode = 1;

@@ -2,6 +2,7 @@ import type { HeaderBlock } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
 import type { IncomingInternals } from '../node/node-internals.ts';
 import type { EngineRequest } from '../exchange.ts';
+import { fromLayout, keepLayout } from './header-layouts.ts';
 
 // Node's own rules: which names are joined, with what, and of which the first one stays.
 const { _addHeaderLine: addHeaderLine } = http.IncomingMessage
@@ -19,7 +20,8 @@ const KEPT_NAME = 64;
  */
 export function headersOf(request: EngineRequest, block: HeaderBlock): object {
   // The engine's table of blocks serves all servers, and what is kept is what most of them make of it.
-  if (request.joinDuplicateHeaders || !block.isKept) return build(request, block.raw);
+  if (request.joinDuplicateHeaders) return build(request, block.raw);
+  if (!block.isKept) return fromLayout(block.raw) ?? buildAndKeep(request, block.raw);
   return copy((block.headers ??= build(request, block.raw)));
 }
 
@@ -27,6 +29,12 @@ type Headers = Record<string, string | string[]>;
 
 /** The one whose value is a list from the first on. */
 const LIST = 'set-cookie';
+
+function buildAndKeep(request: EngineRequest, raw: readonly string[]): Headers {
+  const headers = build(request, raw);
+  keepLayout(raw, headers);
+  return headers;
+}
 
 function build(request: EngineRequest, raw: readonly string[]): Headers {
   const headers: Headers = {};

@@ -25,7 +25,7 @@ await once(redis, 'ready');
 
 const servers = {
   'fastify-ioredis': byHand,
-  'redline-redis': () => inTheHook(redisStore(redis)),
+  'redline-redis': () => inTheHook(redisStore(redis, { readConnection: true })),
   'redline-memory': () => inTheHook(tieredStore(redis)),
   'redline-engine': inTheEngine,
 };

@@ -16,6 +16,7 @@ const message = Buffer.from(
     '*3\r\n:1\r\n$0\r\n\r\n*-1',
     '>2\r\n+invalidate\r\n*2\r\n$1\r\na\r\n$2\r\nbc',
     '%1\r\n+proto\r\n:3',
+    '*3\r\n*2\r\n*1\r\n+deep\r\n*0\r\n%1\r\n:1\r\n*1\r\n_\r\n:0',
     '~1\r\n+x',
     '-ERR no such thing',
     '!9\r\nNOPE: \r\n\n',
@@ -37,6 +38,7 @@ const expected = [
   [1, '', null],
   { push: ['invalidate', ['a', 'bc']] },
   ['proto', 3],
+  [[['deep'], []], [1, [null]], 0],
   ['x'],
   { error: 'ERR no such thing' },
   { error: 'NOPE: \r\n\n' },
@@ -51,7 +53,13 @@ function read(pieces: Iterable<Buffer>): unknown[] {
       seen.push(value instanceof RedisError ? { error: value.message } : value),
     onPush: (push) => seen.push({ push }),
   });
-  for (const piece of pieces) reader.read(piece);
+  const memory = Buffer.alloc(message.length);
+  for (const piece of pieces) {
+    const length = piece.copy(memory);
+    reader.read(memory.subarray(0, length));
+    // The next piece is read into the same memory.
+    memory.fill('!');
+  }
   return seen;
 }
 
@@ -90,5 +98,8 @@ describe('RespReader', () => {
   it('refuses what is not RESP3', () => {
     assert.throws(() => read([Buffer.from('HTTP/1.1 400 Bad Request\r\n')]), RedisError);
     assert.throws(() => read([Buffer.from('+OK\rX')]), RedisError);
+    assert.throws(() => read([Buffer.from('$1x\r\n')]), RedisError);
+    assert.throws(() => read([Buffer.from('*\r\n')]), RedisError);
+    assert.throws(() => read([Buffer.from(':-\r\n')]), RedisError);
   });
 });

@@ -173,7 +173,7 @@ describe('tieredStore', { skip }, () => {
     assert.throws(() => tieredStore(pool as never), {
       code: 'ERR_REDLINE_CACHE_OPTION',
       message:
-        /and a pool does not say which that is: give it a client of its own, createClient\(options\), or use redisStore\(pool\)\.$/,
+        /and a pool does not say which that is: give it a client of its own, createClient\(options\), or use redisStore\.$/,
     });
     const sentinel = createSentinel({
       name: 'x',

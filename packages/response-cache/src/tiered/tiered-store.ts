@@ -23,8 +23,9 @@ import { within } from '../outages/within.ts';
 
 /* Where a lease is waited for without the connection for invalidations. */
 const pollEveryMs = 50;
+const connecting = { who: 'tieredStore', otherwise: 'use redisStore' };
 
-export interface TieredStoreOptions extends RedisStoreOptions {
+export interface TieredStoreOptions extends Pick<RedisStoreOptions, 'keyPrefix'> {
   /**
    * Maximum number of bytes in this process: keys, values and their overhead.
    * @default 64 Mi
@@ -74,7 +75,7 @@ export class TieredStore implements JsonStore {
       maxSize: positiveInteger('maxBytes', maxBytes),
     });
     this.#silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
-    this.#near = new Near(this.#shelf, serversOf(client), this.#silenceMs);
+    this.#near = new Near(this.#shelf, serversOf(client, connecting), this.#silenceMs);
     this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
     const [near, redis] = [this.#near, this.#redis];
     this.drops = {

@@ -8,15 +8,24 @@ export interface RespListener {
   onPush(message: RespValue[]): void;
 }
 
+/** A list of which some values are still to come. */
+interface OpenList {
+  readonly values: RespValue[];
+  readonly length: number;
+  readonly isPush: boolean;
+}
+
 const incomplete = Symbol('incomplete');
 const [carriageReturn, lineFeed] = [13, 10];
+const [minus, zero, nine] = [0x2d, 0x30, 0x39];
 
 /**
  * Reads RESP3, in pieces of whatever length. A text may come in many of them: they are put together once it is there, so
- * that a large one is not copied with each.
+ * that a large one is not copied with each. A list that comes in many goes on where it was.
  */
 export class RespReader {
   readonly #listener: RespListener;
+  readonly #open: OpenList[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
   /** Nothing can be made of fewer bytes. */
@@ -28,61 +37,92 @@ export class RespReader {
     this.#listener = listener;
   }
 
-  /** @throws where the bytes are not RESP3. */
+  /**
+   * Keeps nothing of `piece`: its memory may be used again.
+   *
+   * @throws where the bytes are not RESP3.
+   */
   read(piece: Buffer): void {
-    this.#pieces.push(piece);
-    this.#length += piece.length;
-    if (this.#length < this.#needed) return;
-    this.#bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces, this.#length);
+    if (this.#length + piece.length < this.#needed) return this.#keep(Buffer.from(piece));
+    this.#bytes =
+      this.#length === 0
+        ? piece
+        : Buffer.concat([...this.#pieces, piece], this.#length + piece.length);
+    this.#pieces = [];
+    this.#length = 0;
     this.#needed = 1;
     let start = 0;
-    while (start < this.#bytes.length) {
-      this.#at = start;
-      const isPush = this.#bytes[start] === 0x3e;
-      const value = this.#value();
-      if (value === incomplete) break;
-      start = this.#at;
-      if (isPush) this.#listener.onPush(value as RespValue[]);
-      else this.#listener.onReply(value);
+    for (this.#at = 0; this.#at < this.#bytes.length; start = this.#at) {
+      if (!this.#readValue()) break;
     }
-    const rest = this.#bytes.subarray(start);
+    if (start === this.#bytes.length) return;
     // Counted from the first byte that is kept.
-    this.#needed = Math.max(rest.length + 1, this.#needed - start);
-    this.#pieces = rest.length === 0 ? [] : [rest];
-    this.#length = rest.length;
+    this.#needed = Math.max(this.#bytes.length - start + 1, this.#needed - start);
+    this.#keep(Buffer.from(this.#bytes.subarray(start)));
   }
 
-  #value(): RespValue | typeof incomplete {
+  #keep(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+  }
+
+  /** Reads a value, or the beginning of a list. False where some of it is missing. */
+  #readValue(): boolean {
     const type = this.#bytes[this.#at];
-    const line = this.#line();
-    if (line === incomplete) return incomplete;
     switch (type) {
-      case 0x2b: // +
-      case 0x28: // ( a big number
-        return line;
-      case 0x2d: // -
-        return new RedisError(line);
-      case 0x3a: // :
-      case 0x2c: // , a double
-        return Number(line);
-      case 0x5f: // _
-        return null;
-      case 0x23: // #
-        return line === 't';
-      case 0x24: // $
-        return this.#text(Number(line));
-      case 0x3d: // = a text with its format
-        return this.#after(4, this.#text(Number(line)));
-      case 0x21: // !
-        return this.#error(this.#text(Number(line)));
       case 0x2a: // *
       case 0x7e: // ~ a set
       case 0x3e: // > a push
-        return this.#list(Number(line));
-      case 0x25: // % a map
-        return this.#list(Number(line) * 2);
-      default:
-        throw new RedisError(`Byte ${type} does not begin a value of RESP3.`);
+        return this.#openList(this.#number(), type === 0x3e);
+      case 0x25: {
+        // % a map
+        const pairs = this.#number();
+        return this.#openList(pairs === incomplete ? incomplete : pairs * 2, false);
+      }
+      default: {
+        const value = this.#scalar(type);
+        if (value !== incomplete) this.#add(value);
+        return value !== incomplete;
+      }
+    }
+  }
+
+  #openList(length: number | typeof incomplete, isPush: boolean): boolean {
+    if (length === incomplete) return false;
+    if (length > 0) this.#open.push({ values: [], length, isPush });
+    else this.#add(length === 0 ? [] : null);
+    return true;
+  }
+
+  /** To the list it belongs to, which may be whole with it, and belong to another. */
+  #add(value: RespValue): void {
+    let whole = value;
+    let list = this.#open.at(-1);
+    while (list !== undefined) {
+      list.values.push(whole);
+      if (list.values.length < list.length) return;
+      this.#open.pop();
+      if (list.isPush) return this.#listener.onPush(list.values);
+      whole = list.values;
+      list = this.#open.at(-1);
+    }
+    this.#listener.onReply(whole);
+  }
+
+  #scalar(type: number | undefined): RespValue | typeof incomplete {
+    switch (type) {
+      case 0x24: // $
+        return this.#text(this.#number());
+      case 0x3a: // :
+        return this.#number();
+      case 0x3d: // = a text with its format
+        return this.#after(4, this.#text(this.#number()));
+      case 0x21: // !
+        return this.#error(this.#text(this.#number()));
+      default: {
+        const line = this.#line();
+        return line === incomplete ? incomplete : valueOf(type, line);
+      }
     }
   }
 
@@ -90,13 +130,33 @@ export class RespReader {
     const from = this.#at + 1;
     const end = this.#bytes.indexOf(carriageReturn, from);
     if (end === -1 || end + 1 >= this.#bytes.length) return incomplete;
-    if (this.#bytes[end + 1] !== lineFeed)
-      throw new RedisError('A line of RESP3 ends without \\n.');
-    this.#at = end + 2;
+    this.#endLine(end);
     return this.#bytes.toString('latin1', from, end);
   }
 
-  #text(length: number): string | null | typeof incomplete {
+  /** A line that is a whole number: read without a text, because each value of a list has one. */
+  #number(): number | typeof incomplete {
+    const bytes = this.#bytes;
+    const from = this.#at + 1;
+    const isNegative = bytes[from] === minus;
+    const digits = isNegative ? from + 1 : from;
+    let [at, number] = [digits, 0];
+    for (; at < bytes.length && bytes[at]! >= zero && bytes[at]! <= nine; at++)
+      number = number * 10 + bytes[at]! - zero;
+    if (at + 1 >= bytes.length) return incomplete;
+    if (bytes[at] !== carriageReturn || at === digits)
+      throw new RedisError('A number of RESP3 has something other than digits.');
+    this.#endLine(at);
+    return isNegative ? -number : number;
+  }
+
+  #endLine(at: number): void {
+    if (this.#bytes[at + 1] !== lineFeed) throw new RedisError('A line of RESP3 ends without \\n.');
+    this.#at = at + 2;
+  }
+
+  #text(length: number | typeof incomplete): string | null | typeof incomplete {
+    if (length === incomplete) return incomplete;
     if (length === -1) return null;
     const end = this.#at + length;
     if (end + 2 > this.#bytes.length) {
@@ -108,17 +168,6 @@ export class RespReader {
     return text;
   }
 
-  #list(length: number): RespValue[] | null | typeof incomplete {
-    if (length < 0) return null;
-    const list: RespValue[] = [];
-    for (let i = 0; i < length; i++) {
-      const value = this.#value();
-      if (value === incomplete) return incomplete;
-      list.push(value);
-    }
-    return list;
-  }
-
   #after(
     count: number,
     text: string | null | typeof incomplete,
@@ -128,5 +177,24 @@ export class RespReader {
 
   #error(text: string | null | typeof incomplete): RedisError | typeof incomplete {
     return text === incomplete ? incomplete : new RedisError(text ?? '');
+  }
+}
+
+/** What a line says that begins with the byte `type`. */
+function valueOf(type: number | undefined, line: string): RespValue {
+  switch (type) {
+    case 0x2b: // +
+    case 0x28: // ( a big number
+      return line;
+    case 0x2d: // -
+      return new RedisError(line);
+    case 0x2c: // , a double
+      return Number(line);
+    case 0x5f: // _
+      return null;
+    case 0x23: // #
+      return line === 't';
+    default:
+      throw new RedisError(`Byte ${type} does not begin a value of RESP3.`);
   }
 }

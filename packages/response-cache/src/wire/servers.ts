@@ -30,8 +30,14 @@ interface NodeRedisCluster {
   readonly slots: readonly ({ readonly master: NodeRedisMaster } | undefined)[];
 }
 
+/** Who connects to the servers of a client, and what to do where that cannot be: the words of its error. */
+export interface Connecting {
+  readonly who: string;
+  readonly otherwise: string;
+}
+
 /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is a Sentinel, or does not say where its server is. */
-export function serversOf(client: object): Servers {
+export function serversOf(client: object, { who, otherwise }: Connecting): Servers {
   if ('nodes' in client && 'slots' in client) return ofIoredisCluster(client as IoredisCluster);
   if ('masters' in client && 'slots' in client)
     return ofNodeRedisCluster(client as NodeRedisCluster);
@@ -39,7 +45,7 @@ export function serversOf(client: object): Servers {
   if (kind !== undefined) {
     throw new CacheError(
       'ERR_REDLINE_CACHE_OPTION',
-      `tieredStore listens for invalidations at the Redis server of its client, and ${kind.got} does not say which that is: ${kind.instead}.`,
+      `${who} connects to the Redis server of its client, and ${kind.got} does not say which that is: ${kind.advice}${otherwise}.`,
     );
   }
   const address = addressOf(client);
@@ -47,17 +53,17 @@ export function serversOf(client: object): Servers {
 }
 
 /** What it is instead of a client of one server, and what to do about it. */
-function kindWithoutServer(client: object): { got: string; instead: string } | undefined {
+function kindWithoutServer(client: object): { got: string; advice: string } | undefined {
   const { options } = client as { options?: { sentinels?: unknown } };
   if ('idleClients' in client)
     return {
       got: 'a pool',
-      instead: 'give it a client of its own, createClient(options), or use redisStore(pool)',
+      advice: 'give it a client of its own, createClient(options), or ',
     };
   if (options !== undefined && options.sentinels == null) return undefined;
   return {
     got: options === undefined && !('getSentinelNode' in client) ? 'this one' : 'a Sentinel',
-    instead: 'use redisStore',
+    advice: '',
   };
 }
 

@@ -65,10 +65,9 @@ export class Wires {
     for (const name of names) {
       const address = this.#wires.has(name) ? undefined : this.#servers.address(name);
       if (address === undefined) continue;
-      this.#wires.set(
-        name,
-        new Wire(address, this.#silenceMs, this.#listener, this.#servers.isCluster),
-      );
+      const [silenceMs, listener] = [this.#silenceMs, this.#listener];
+      const { isCluster: isInCluster } = this.#servers;
+      this.#wires.set(name, new Wire(address, { silenceMs, listener, isInCluster }));
     }
     // What was read over a wire is known to be true for as long as that is open.
     for (const [name, wire] of this.#wires) {

@@ -51,15 +51,18 @@ declare class Port {
   clearAnswers(server: number): void;
   /** What became of answers and requests; empty when the server answers nothing by itself. */
   answerCounts(server: number): Array<number>;
-  /** How the lines of a server's own answers look. Without a plan none are written. */
-  logLines(server: number, plan?: LinePlan | undefined | null): void;
+  /**
+   * How the lines of a server's own answers look. Without a plan none are written. Returns the bytes of the longest target of
+   * which JavaScript may have a line written.
+   */
+  logLines(server: number, plan?: LinePlan | undefined | null): number;
   /** Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes. */
   takeLines(server: number, into: Buffer, offset: number): number;
   /**
-   * Writes the line of an answer that JavaScript has given, in so many milliseconds. `text` has the target, up to `urlEnd`,
-   * and the request's id, up to `idEnd`. Returns one of `OWNERS_LINE`.
+   * Writes the lines of answers that JavaScript has given. `records` has an `OWNERS_LINE` for each, `texts` their targets and
+   * ids, which it has checked. Returns flags of `OWNERS_NEWS`.
    */
-  writeOwnersLine(server: number, isHeadAndStatus: number, tookMs: number, text: Buffer, urlEnd: number, idEnd: number): number;
+  writeOwnersLines(server: number, records: Uint32Array, count: number, texts: Buffer): number;
   /** From here on every request of which a line is due is reported. */
   holdAnswers(server: number): void;
   /** Connections of a server. */

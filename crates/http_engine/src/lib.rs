@@ -56,7 +56,7 @@ pub use credentials::{ANALYTICS_COOKIES, CREDENTIALS};
 pub use engine::{Engine, Memory, Polled};
 pub use header_name::KNOWN_NAMES;
 pub use kept_answer::{KeptAnswer, Parts};
-pub use line_log::{Answered, Begin, Clock, LinePlan, News, Took};
+pub use line_log::{Answered, Begin, Clock, LinePlan, News, OwnersLimits, Took};
 pub use listener::{Bind, ListenOptions};
 pub use method::METHODS;
 pub use outstanding::Outstanding;

@@ -95,6 +95,15 @@ pub enum News {
     Due,
 }
 
+/// What an owner has to mind that has lines of its own answers written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnersLimits {
+    /// Bytes of the longest target; 0 where no line can be written.
+    pub longest_url: usize,
+    /// Too many lines wait: they are to be taken before another is written.
+    pub is_full: bool,
+}
+
 /// Who answers a request of which a line is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
@@ -149,6 +158,15 @@ impl LineLog {
         } else {
             Admission::Given
         }
+    }
+
+    pub fn owners_limits(&self) -> OwnersLimits {
+        self.writer
+            .as_ref()
+            .map_or_else(OwnersLimits::default, |writer| OwnersLimits {
+                longest_url: LONGEST.saturating_sub(writer.longest) / 2,
+                is_full: self.lines.len() + writer.longest > MOST_WAITING,
+            })
     }
 
     /// No more answers: what the owner takes next are the last lines.

@@ -2,7 +2,7 @@
 
 use crate::batch::{Note, Whom};
 use crate::engine::Engine;
-use crate::line_log::{Admission, Answered, LineLog, LinePlan, News};
+use crate::line_log::{Answered, LineLog, LinePlan, News, OwnersLimits};
 
 impl Engine {
     /// What the lines of a server's own answers look like from here on; `None` writes none. Lines that wait stay.
@@ -35,14 +35,18 @@ impl Engine {
         }
     }
 
-    /// Writes the line of an answer that the owner has given, and says what of it is new; `None` where the owner has to write it.
-    pub fn write_owners_line(&mut self, server: u32, answered: &Answered<'_>) -> Option<News> {
-        let log = self.logs.get(server as usize)?;
-        let is_printable = answered.url.iter().all(|byte| (b' '..=b'~').contains(byte));
-        if !is_printable || log.admission(answered.status, answered.url) != Admission::Given {
-            return None;
-        }
-        Some(self.add_line(server, answered))
+    /// Writes the line of an answer that the owner has given, and says what of it is new. Whether the engine can write it, and has
+    /// room, is for the owner to know: it has the plan, takes the lines, and asks [`Engine::owners_limits`].
+    pub fn write_owners_line(&mut self, server: u32, answered: &Answered<'_>) -> News {
+        self.add_line(server, answered)
+    }
+
+    /// What the owner may have written of a server's lines.
+    #[must_use]
+    pub fn owners_limits(&self, server: u32) -> OwnersLimits {
+        self.logs
+            .get(server as usize)
+            .map_or_else(OwnersLimits::default, LineLog::owners_limits)
     }
 
     /// Writes the line of an answer that was admitted.

@@ -169,16 +169,26 @@ pub mod lines {
     pub const ARE_DUE: usize = 4;
 }
 
-/// What became of the line of an answer that the owner has given.
+/// Words of the line of an answer that the owner has given. Its texts follow those of the line before.
 pub mod owners_line {
-    /// The owner has to write it.
-    pub const LEFT: u32 = 0;
-    /// It is written, or none is due.
-    pub const DONE: u32 = 1;
-    /// The same, and the owner has not heard yet that lines wait.
-    pub const WAIT: u32 = 2;
-    /// The same, and they are to be taken at once.
-    pub const DUE: u32 = 3;
+    /// A pair: 1 for HEAD, 0 for GET, and the status.
+    pub const IS_HEAD_AND_STATUS: usize = 0;
+    /// Microseconds.
+    pub const TOOK: usize = 1;
+    /// Bytes of the target, which is printable.
+    pub const URL_LENGTH: usize = 2;
+    /// Bytes of the id behind it, 0 for none.
+    pub const ID_LENGTH: usize = 3;
+    /// Where the next one begins.
+    pub const WORDS: usize = 4;
+}
+
+/// What the owner has to know once such lines are written.
+pub mod owners_news {
+    /// So many wait that they are to be taken at once, which it has not heard.
+    pub const DUE: u32 = 1;
+    /// So many wait that it has to write its lines itself until it takes some.
+    pub const FULL: u32 = 1 << 1;
 }
 
 /// Flags of a request.

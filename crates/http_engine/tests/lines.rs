@@ -144,32 +144,55 @@ fn lines_outlive_their_server() {
 }
 
 #[test]
-fn the_line_of_an_owners_answer_is_written_among_the_others_or_left_to_it() {
-    let answered = |url| Answered {
+fn the_line_of_an_owners_answer_is_written_among_the_others() {
+    let answered = Answered {
         is_head: false,
-        url,
+        url: b"/own",
         status: 201,
         id: Some(b"one".as_slice()),
         took: Took::Exactly(Duration::from_micros(1_235)),
     };
     let (mut owner, mut client) = serve(Some(plan(1, usize::MAX)));
     let server = owner.server;
-    let write = |owner: &mut Owner, url| owner.engine.write_owners_line(server, &answered(url));
-    assert_eq!(write(&mut owner, b"/own"), Some(News::Some));
+    let write = |owner: &mut Owner| owner.engine.write_owners_line(server, &answered);
+    assert_eq!(write(&mut owner), News::Some);
     hit(&mut owner, &mut client);
     // It was told by what was returned.
     assert_eq!(owner.events, []);
-    assert_eq!(write(&mut owner, b"/own"), Some(News::Nothing));
-    assert_eq!(write(&mut owner, b"/\n"), None);
-    assert_eq!(write(&mut owner, "/é".as_bytes()), None);
+    assert_eq!(write(&mut owner), News::Nothing);
     let lines = take(&mut owner);
     assert_eq!(lines.len(), 3);
     assert!(lines[0].ends_with(
         "\"one\",\"method\":\"GET\",\"url\":\"/own\",\"statusCode\":201,\"responseTime\":1.235}\n"
     ));
     assert!(lines[1].contains("\"url\":\"/kept\""));
-    owner.engine.hold_answers(server);
-    assert_eq!(write(&mut owner, b"/own"), None);
+}
+
+#[test]
+fn an_owner_knows_what_it_may_have_written() {
+    let (mut owner, _client) = serve(Some(plan(1, usize::MAX)));
+    let server = owner.server;
+    let url = vec![b'x'; owner.engine.owners_limits(server).longest_url];
+    assert!(url.len() > 30_000);
+    let answered = Answered {
+        is_head: true,
+        url: &url,
+        status: 200,
+        id: None,
+        took: Took::Exactly(Duration::ZERO),
+    };
+    let mut written = 0;
+    while !owner.engine.owners_limits(server).is_full {
+        owner.engine.write_owners_line(server, &answered);
+        written += 1;
+    }
+    assert!((30..40).contains(&written), "{written}");
+    assert_eq!(take(&mut owner).len(), written);
+    assert!(!owner.engine.owners_limits(server).is_full);
     owner.engine.log_lines(server, None);
-    assert_eq!(write(&mut owner, b"/own"), None);
+    assert_eq!(owner.engine.owners_limits(server).longest_url, 0);
+    assert_eq!(
+        owner.engine.write_owners_line(server, &answered),
+        News::Nothing
+    );
 }

@@ -4,9 +4,9 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use http_engine::wire::{outcome, owners_line, pair};
+use http_engine::wire::{outcome, owners_line, owners_news, pair};
 use http_engine::{Answered, Engine, ListenOptions, News, Took};
-use napi::bindgen_prelude::{BufferSlice, Function, JsValue, Object, Unknown};
+use napi::bindgen_prelude::{BufferSlice, Function, JsValue, Object, Uint32ArraySlice, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 use node_loop::{Callback, settle};
@@ -217,14 +217,16 @@ impl Port {
         counts.into_iter().map(|count| count as f64).collect()
     }
 
-    /// How the lines of a server's own answers look. Without a plan none are written.
+    /// How the lines of a server's own answers look. Without a plan none are written. Returns the bytes of the longest target of
+    /// which JavaScript may have a line written.
     #[napi]
-    pub fn log_lines(&self, server: u32, plan: Option<JsLinePlan>) {
+    pub fn log_lines(&self, server: u32, plan: Option<JsLinePlan>) -> u32 {
         self.with(|engine| {
             let header = plan.as_ref().and_then(|plan| plan.id_header.as_deref());
             engine.note_header(server, header.unwrap_or("").as_bytes());
             engine.log_lines(server, plan.map(Into::into));
-        });
+            engine.owners_limits(server).longest_url as u32
+        })
     }
 
     /// Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes.
@@ -236,38 +238,42 @@ impl Port {
         self.with(|engine| engine.take_lines(server, into)) as u32
     }
 
-    /// Writes the line of an answer that JavaScript has given, in so many milliseconds. `text` has the target, up to `urlEnd`,
-    /// and the request's id, up to `idEnd`. Returns one of `OWNERS_LINE`.
+    /// Writes the lines of answers that JavaScript has given. `records` has an `OWNERS_LINE` for each, `texts` their targets and
+    /// ids, which it has checked. Returns flags of `OWNERS_NEWS`.
     #[napi]
-    pub fn write_owners_line(
+    pub fn write_owners_lines(
         &self,
         server: u32,
-        is_head_and_status: u32,
-        took_ms: f64,
-        text: BufferSlice<'_>,
-        url_end: u32,
-        id_end: u32,
+        records: Uint32ArraySlice<'_>,
+        count: u32,
+        texts: BufferSlice<'_>,
     ) -> u32 {
-        let (url_end, id_end) = (url_end as usize, id_end as usize);
-        let (Some(url), Some(id)) = (text.get(..url_end), text.get(url_end..id_end)) else {
-            return owners_line::LEFT;
-        };
-        let Ok(took) = Duration::try_from_secs_f64(took_ms / 1e3) else {
-            return owners_line::LEFT;
-        };
-        let answered = Answered {
-            is_head: is_head_and_status & pair::FIRST_MASK != 0,
-            url,
-            status: (is_head_and_status >> pair::SECOND_SHIFT) as u16,
-            id: (!id.is_empty()).then_some(id),
-            took: Took::Exactly(took),
-        };
-        match self.with(|engine| engine.write_owners_line(server, &answered)) {
-            None => owners_line::LEFT,
-            Some(News::Nothing) => owners_line::DONE,
-            Some(News::Some) => owners_line::WAIT,
-            Some(News::Due) => owners_line::DUE,
-        }
+        let (lines, _) = records.as_chunks::<{ owners_line::WORDS }>();
+        let mut texts: &[u8] = &texts;
+        self.with(|engine| {
+            let mut are_due = false;
+            for line in lines.iter().take(count as usize) {
+                let Some(url) = cut(&mut texts, line[owners_line::URL_LENGTH]) else {
+                    break;
+                };
+                let Some(id) = cut(&mut texts, line[owners_line::ID_LENGTH]) else {
+                    break;
+                };
+                let what = line[owners_line::IS_HEAD_AND_STATUS];
+                let answered = Answered {
+                    is_head: what & pair::FIRST_MASK != 0,
+                    url,
+                    status: (what >> pair::SECOND_SHIFT) as u16,
+                    id: (!id.is_empty()).then_some(id),
+                    took: Took::Exactly(Duration::from_micros(line[owners_line::TOOK].into())),
+                };
+                are_due |= engine.write_owners_line(server, &answered) == News::Due;
+            }
+            let is_full = engine.owners_limits(server).is_full;
+            let due = if are_due { owners_news::DUE } else { 0 };
+            let full = if is_full { owners_news::FULL } else { 0 };
+            due | full
+        })
     }
 
     /// From here on every request of which a line is due is reported.
@@ -417,4 +423,11 @@ impl Port {
         // SAFETY: a value of the current scope, on the environment's thread.
         unsafe { sys::napi_fatal_exception((*self.shared).env, error.raw()) };
     }
+}
+
+/// The next bytes of `texts`; `None` if there are fewer.
+fn cut<'a>(texts: &mut &'a [u8], length: u32) -> Option<&'a [u8]> {
+    let (text, rest) = texts.split_at_checked(length as usize)?;
+    *texts = rest;
+    Some(text)
 }

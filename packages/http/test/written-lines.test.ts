@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { answersOf, createServer, engine } from '../src/index.ts';
 import { engineLines } from '../src/pino.ts';
@@ -88,16 +89,28 @@ describe('the line of a response of JavaScript', { skip }, () => {
     );
   });
 
-  test('is reported to its sink as it is written: once that lines wait, and once that they are due', async () => {
+  test('is reported to its sink in its turn: once that lines wait, and once that they are due', async () => {
     await using served = await serve((_, response) => response.end());
     const sink = new PatientSink(300);
     served.log(engineLines(pino(quiet), { sink }));
-    for (let count = 0; count < 5; count += 1)
-      served.answers.writeLine({ url: '/', headers: {} }, 200, 1);
+    const write = (times: number): void => {
+      for (let count = 0; count < times; count += 1)
+        served.answers.writeLine({ url: '/', headers: {} }, 200, 1);
+    };
+    write(5);
+    assert.deepEqual(sink.heard, [false]);
+    await nextTurn();
     assert.deepEqual(sink.heard, [false, true]);
     assert.equal(sink.take().length, 5);
-    served.answers.writeLine({ url: '/', headers: {} }, 200, 1);
+    write(5);
     assert.deepEqual(sink.heard, [false, true, false]);
+    // Who takes them before that is not told again.
+    assert.equal(sink.take().length, 5);
+    await nextTurn();
+    assert.deepEqual(sink.heard, [false, true, false]);
+    write(200);
+    assert.deepEqual(sink.heard, [false, true, false, false, true]);
+    assert.equal(sink.take().length, 200);
   });
 
   test('is left to the application where the engine cannot write it', async () => {
@@ -136,6 +149,36 @@ describe('the line of a response of JavaScript', { skip }, () => {
     assert.equal(served.answers.writeLine({ url, headers: {} }, 200, 1), true);
     sink.sources[0]!.hold();
     assert.equal(served.answers.writeLine({ url, headers: {} }, 200, 1), false);
+  });
+
+  test('has the place, the plan and the time of its turn, however many there are', async () => {
+    await using served = await serve((_, response) => response.end());
+    const lines = new Lines();
+    const gathering = Object.assign(lines, { sync: false, minLength: 65_536, fd: 1 });
+    const logger = pino({ base: null }, gathering);
+    served.log(engineLines(logger));
+    const from = Date.now();
+    const long = `/${'long'.repeat(300)}`;
+    for (let count = 0; count < 150; count += 1)
+      served.answers.writeLine({ url: count % 3 === 0 ? long : '/', headers: {} }, 200, count);
+    logger.level = 'warn';
+    served.answers.writeLine({ url: '/unwritten', headers: {} }, 200, 1);
+    served.answers.writeLine({ url: '/warned', headers: {} }, 404, 1);
+    logger.warn('last');
+    const until = Date.now();
+    const parsed = lines
+      .taken()
+      .join('')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { url: string; responseTime: number; time: number });
+    assert.equal(parsed.length, 152);
+    assert.deepEqual(
+      parsed.slice(0, 150).map(({ url, responseTime }) => [url, responseTime]),
+      Array.from({ length: 150 }, (_, count) => [count % 3 === 0 ? long : '/', count]),
+    );
+    assert.equal(parsed[150]!.url, '/warned');
+    assert.ok(parsed.every(({ time }) => time >= from && time <= until));
   });
 
   test('is left to the application before its server listens', () => {

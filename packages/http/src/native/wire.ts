@@ -168,16 +168,26 @@ export const LINES = {
   ARE_DUE: 4,
 } as const;
 
-/** What became of the line of an answer that the owner has given. */
+/** Words of the line of an answer that the owner has given. Its texts follow those of the line before. */
 export const OWNERS_LINE = {
-  /** The owner has to write it. */
-  LEFT: 0,
-  /** It is written, or none is due. */
-  DONE: 1,
-  /** The same, and the owner has not heard yet that lines wait. */
-  WAIT: 2,
-  /** The same, and they are to be taken at once. */
-  DUE: 3,
+  /** A pair: 1 for HEAD, 0 for GET, and the status. */
+  IS_HEAD_AND_STATUS: 0,
+  /** Microseconds. */
+  TOOK: 1,
+  /** Bytes of the target, which is printable. */
+  URL_LENGTH: 2,
+  /** Bytes of the id behind it, 0 for none. */
+  ID_LENGTH: 3,
+  /** Where the next one begins. */
+  WORDS: 4,
+} as const;
+
+/** What the owner has to know once such lines are written. */
+export const OWNERS_NEWS = {
+  /** So many wait that they are to be taken at once, which it has not heard. */
+  DUE: 1,
+  /** So many wait that it has to write its lines itself until it takes some. */
+  FULL: 2,
 } as const;
 
 /** Flags of a request. */

@@ -29,6 +29,7 @@ A scenario takes every option of \`redline bench\`. Long ones:
   ci-verdicts   5 minutes a run; --minutes bounds all
   verdicts-real 3 minutes a run; --minutes bounds all, --load 0.3 takes 30 % of a core meanwhile
   ladder-real   5 minutes a run; --minutes and --load as above
+  doctor-prove  half an hour; --app names one of its two apps
   nest-tax      6 minutes
   stairs-async  a minute a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
                 need PostgreSQL and are installed by the first run

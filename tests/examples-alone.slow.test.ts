@@ -1,14 +1,15 @@
 // Each folder of examples/ is somebody's start: copied elsewhere, `npm install && npm start` has to do.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@redline/services';
+import { copyExample } from './copy-example.ts';
 import { type LoopbackRegistry, npmEnvironment, startRegistry } from './loopback-registry.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -35,7 +36,7 @@ describe('an example, copied out of the repository,', () => {
 
   for (const name of readdirSync(join(root, 'examples'))) {
     test(`installs and starts: ${name}`, async (t) => {
-      const cwd = copy(name, folder);
+      const cwd = copyExample(name, folder);
       const env: NodeJS.ProcessEnv = {
         ...npmEnvironment(registry),
         PORT: String(await freePort()),
@@ -47,20 +48,6 @@ describe('an example, copied out of the repository,', () => {
     });
   }
 });
-
-/** The files that are committed, and no other. */
-function copy(name: string, folder: string): string {
-  const source = join(root, 'examples', name);
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: source,
-    encoding: 'utf8',
-  });
-  for (const file of files.trim().split('\n')) {
-    mkdirSync(dirname(join(folder, name, file)), { recursive: true });
-    cpSync(join(source, file), join(folder, name, file));
-  }
-  return join(folder, name);
-}
 
 async function answerOf(
   t: TestContext,

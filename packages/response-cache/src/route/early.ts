@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Answer } from '../answer/answer.ts';
 import { due, type Peeked } from '../cache/answers.ts';
-import type { Kept } from '../answer/flight.ts';
+import type { AnswerOptions, Kept } from '../answer/flight.ts';
 import { answerOptions, renewsEarly, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-shelf.ts';
 import { requestKey } from './request-key.ts';
@@ -29,6 +29,8 @@ export class EarlyAnswers<Response> {
   readonly #route: CachedRoute;
   readonly #responses: ResponsePort<unknown>;
   readonly #prepare: ((response: Response) => void) | undefined;
+  /** Of each request: what depends on one is decided here. */
+  readonly #options: AnswerOptions;
 
   /** @param prepare gives a response what the framework itself would, ahead of the handler */
   constructor(
@@ -37,6 +39,7 @@ export class EarlyAnswers<Response> {
     prepare?: (response: Response) => void,
   ) {
     this.#route = route;
+    this.#options = answerOptions(route, {});
     this.#responses = responses as ResponsePort<unknown>;
     this.#prepare = prepare;
   }
@@ -46,7 +49,7 @@ export class EarlyAnswers<Response> {
     const key = this.#keyOf(request, response);
     if (key === undefined) return next();
     const ticket = this.offers?.ticket();
-    const peeked = this.#route.cache.peek(key, answerOptions(this.#route, request));
+    const peeked = this.#route.cache.peek(key, this.#options);
     const asked: Asked<Response> = { request, response, key, ticket };
     if (!(peeked instanceof Promise)) this.#end(peeked, asked, next);
     else void peeked.then((found) => this.#end(found, asked, next));

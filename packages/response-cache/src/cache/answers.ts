@@ -107,9 +107,10 @@ export class Answers {
       const value = found instanceof Object ? await this.#health.withinDeadline(key, found) : found;
       const kept = typeof value === 'string' ? this.#unsealed.of(key, value) : undefined;
       if (!(kept instanceof Answer)) return this.#countPeeked(kept, key);
-      return (await this.#isStillCurrent(kept, key, ahead))
-        ? this.#peekAt(kept, key, options)
-        : undefined;
+      const known = this.#isStillCurrent(kept, key, ahead);
+      // Awaited, what is known costs as much as what is not.
+      const isCurrent = typeof known === 'boolean' ? known : await known;
+      return isCurrent ? this.#peekAt(kept, key, options) : undefined;
     } catch (error) {
       if (!this.#store.holdsForeignValue?.(error)) this.#health.fail(key, error);
       return undefined;

@@ -12,11 +12,19 @@ const maxKeys = 256;
 type Value = string | null;
 type Settle = (values: readonly (Value | Promise<Value>)[]) => void;
 
+/** Who waits for one key. */
+interface Waiter {
+  readonly place: number;
+  resolve(value: Value | Promise<Value>): void;
+  reject(error: unknown): void;
+}
+
 /** The keys of one command, and what is done with their values. */
 class Batch {
   readonly places = new Map<string, number>();
   /* What is read of one list of keys for several callers: hits under one key have the same tags. */
   readonly lists = new Map<readonly string[], Promise<unknown>>();
+  readonly waiters: Waiter[] = [];
   readonly settles: Settle[] = [];
   readonly rejects: ((error: unknown) => void)[] = [];
 
@@ -51,10 +59,7 @@ export class RedisReads {
     const batch = this.#open(1);
     const place = batch.place(key);
     // Its own promise, settled by the reply itself: a read must not take more steps than a write whose reply comes behind it.
-    return new Promise((resolve, reject) => {
-      batch.settles.push((values) => resolve(values[place]!));
-      batch.rejects.push(reject);
-    });
+    return new Promise((resolve, reject) => void batch.waiters.push({ place, resolve, reject }));
   }
 
   /**
@@ -100,10 +105,13 @@ export class RedisReads {
     const together = this.#together;
     const keys = [...batch.places.keys()];
     const reject = (error: unknown): void => {
+      for (const each of batch.waiters) each.reject(error);
       for (const each of batch.rejects) each(error);
     };
     const settle: Settle = (values) => {
+      // Versions of tags first: they were asked for first, and decide on the values.
       for (const each of batch.settles) each(values);
+      for (const { place, resolve } of batch.waiters) resolve(values[place]!);
     };
     const readEach = (error: unknown): void => {
       if (!(error instanceof Error && isRefused.test(error.message))) return reject(error);

@@ -216,9 +216,16 @@ export class Wire {
   }
 }
 
+/* One call for all lengths: in ASCII, as keys mostly are, those of the bytes are those of the texts. */
 function encode(command: readonly string[]): string {
+  const encoded = encodeWith(command, (part) => part.length);
+  if (Buffer.byteLength(encoded) === encoded.length) return encoded;
+  return encodeWith(command, (part) => Buffer.byteLength(part));
+}
+
+function encodeWith(command: readonly string[], lengthOf: (part: string) => number): string {
   let encoded = `*${command.length}\r\n`;
-  for (const part of command) encoded += `$${Buffer.byteLength(part)}\r\n${part}\r\n`;
+  for (const part of command) encoded += `$${lengthOf(part)}\r\n${part}\r\n`;
   return encoded;
 }
 

@@ -24,7 +24,7 @@ const names: Record<string, string> = {
   rueidis: 'Go, rueidis with its cache in the process, slog',
   bun: 'Bun with its Redis client',
   'redline-memory': "Fastify on the engine, `at: 'hook'`, `tieredStore`",
-  'redline-redis': "Fastify on the engine, `at: 'hook'`, `redisStore`",
+  'redline-redis': "Fastify on the engine, `at: 'hook'`, `redisStore` with `readConnection`",
   'fastify-ioredis': 'Fastify on `node:http`, ioredis',
 };
 

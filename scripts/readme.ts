@@ -13,6 +13,7 @@ import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
 import { deferGrid, measuredSinks } from './defer-grid-tables.ts';
 import { deferShort, deferSummary } from './defer-tables.ts';
 import { counts, sinks } from './defer-words.ts';
+import { doctorProveText } from './doctor-prove-table.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { loggerTables } from './logger-table.ts';
 import type { GridResult } from '../benchmarks/defer-grid/grid-result.ts';
@@ -128,6 +129,10 @@ if (existsSync(join(root, 'benchmarks/results/try.json'))) {
 const stairsAsync = 'benchmarks/results/stairs-async.json';
 if (existsSync(join(root, stairsAsync))) {
   replaceBlock('docs/guide/stairs.md', 'stairs-async', stairsAsyncText(readJson(stairsAsync)));
+}
+const doctorProve = 'benchmarks/results/doctor-prove.json';
+if (existsSync(join(root, doctorProve))) {
+  replaceBlock('docs/guide/doctor.md', 'doctor-prove', doctorProveText(readJson(doctorProve)));
 }
 const statistics = 'docs/guide/statistics.md';
 replaceBlock(

@@ -23,6 +23,7 @@ const kinds: readonly (readonly string[])[] = [
   ['7', 'X-Request-Id', '3'],
   ['X-Unknown-To-All', 'X-Request-Id', `X-${'long'.repeat(40)}`],
   ['X-One'],
+  Array.from({ length: 60 }, (_, n) => `X-Many-${n}`),
   [],
 ];
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Cluster, Redis } from 'ioredis';
+import { createSentinel } from 'redis';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
@@ -214,17 +215,15 @@ describe('redisStore with a connection for its reads', { skip }, () => {
 
   it('refuses a client that does not say where one server is, and what is not a boolean', () => {
     const options = { readConnection: true };
-    const sentinel = new Redis({
-      sentinels: [{ host: '127.0.0.1', port: 1 }],
+    const sentinel = createSentinel({
       name: 'x',
-      lazyConnect: true,
+      sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }],
     });
-    assert.throws(() => redisStore(sentinel, options), {
+    assert.throws(() => redisStore(sentinel as never, options), {
       code: 'ERR_REDLINE_CACHE_OPTION',
       message:
-        'redisStore with readConnection connects to the Redis server of its client, and a Sentinel does not say which that is: leave out readConnection.',
+        'redisStore with readConnection connects to the Redis server of its client, and a Sentinel of node-redis does not say which that is: leave out readConnection.',
     });
-    sentinel.disconnect();
     const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true });
     assert.throws(() => redisStore(cluster, options), {
       code: 'ERR_REDLINE_CACHE_OPTION',

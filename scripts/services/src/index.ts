@@ -10,5 +10,6 @@ export { obtainRedis, type ObtainedRedis } from './obtain-redis.ts';
 export { startPostgres, type PostgresServer } from './postgres-server.ts';
 export { startRabbit, type RabbitServer } from './rabbitmq-server.ts';
 export { startRedisCluster, type RedisCluster } from './redis-cluster.ts';
+export { startRedisSentinel, type RedisSentinel } from './redis-sentinel.ts';
 export { startRedis, type RedisServer, type RedisServerOptions } from './redis-server.ts';
 export type { Started } from './started.ts';

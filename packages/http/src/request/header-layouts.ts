@@ -9,6 +9,9 @@ interface Layout {
 
 /** Of blocks with the same number of headers: a server has few kinds of clients, or a proxy in front of all of them. */
 const KEPT = 4;
+/** Of a block with more headers, or a longer name, nothing is kept: a client may send any number of them. */
+const MOST_HEADERS = 32;
+const LONGEST_NAME = 64;
 /** Blocks that fit none before another is kept: one that never comes again costs more than it gains. */
 const PATIENCE = 16;
 
@@ -37,14 +40,16 @@ export function fromLayout(raw: readonly string[]): Headers | undefined {
 
 /** Keeps the layout of a block that had none, once there were enough of them. `headers` is what was made of it. */
 export function keepLayout(raw: readonly string[], headers: Headers): void {
+  const count = raw.length >> 1;
+  if (count > MOST_HEADERS) return;
   misses += 1;
   if (misses < PATIENCE) return;
   misses = 0;
   const lowerNames = Object.keys(headers);
-  const count = raw.length >> 1;
   // Two of one name are joined, or one of them is left out; `set-cookie` is a list.
-  if (lowerNames.length !== count || lowerNames.some((name) => typeof headers[name] !== 'string'))
-    return;
+  const isKeptAsIs = (name: string): boolean =>
+    name.length <= LONGEST_NAME && typeof headers[name] === 'string';
+  if (lowerNames.length !== count || !lowerNames.every(isKeptAsIs)) return;
   const names = lowerNames.map((_, index) => raw[2 * index]!);
   // In another order are names that are numbers, which nobody sends.
   if (names.some((name, index) => name.toLowerCase() !== lowerNames[index])) return;

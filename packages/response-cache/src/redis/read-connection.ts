@@ -1,5 +1,5 @@
 import { serversOf } from '../wire/servers.ts';
-import { LostWire, Wire } from '../wire/wire.ts';
+import { Wires } from '../wire/wires.ts';
 import { CacheError } from '../errors.ts';
 import type { RedisCommands } from './redis-client.ts';
 
@@ -11,10 +11,12 @@ const silenceMs = 1_000;
  * can do everything take a third of a hit. While it is not there, the client reads.
  */
 export class ReadConnection {
-  readonly #wire: Wire;
+  readonly #wires: Wires;
   readonly #client: RedisCommands;
+  /** The last read that was sent, while it has no reply. */
+  #last: Promise<void> | undefined;
 
-  /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the client is not one of a single server. */
+  /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the client is a Cluster, or does not say where its server is. */
   constructor(client: object, commands: RedisCommands) {
     const who = 'redisStore with readConnection';
     const servers = serversOf(client, { who, otherwise: 'leave out readConnection' });
@@ -24,7 +26,7 @@ export class ReadConnection {
         'redisStore cannot read a Cluster over one connection: leave out readConnection, or use tieredStore, which has one to each master.',
       );
     this.#client = commands;
-    this.#wire = new Wire(servers.address('')!, { silenceMs });
+    this.#wires = new Wires(servers, silenceMs);
   }
 
   /** The commands of the client, of which those that read a turn's keys take this way. */
@@ -33,17 +35,48 @@ export class ReadConnection {
   }
 
   close(): void {
-    this.#wire.close();
+    this.#wires.close();
   }
 
-  #mget(keys: string[]): Promise<(string | null)[]> {
-    if (!this.#wire.isReady) return this.#client.mget(keys);
+  /**
+   * Resolves once all that was asked for here before has been replied to. Replies to the client say nothing of it: a caller who
+   * finds nothing has to find the production that was under way when he asked.
+   */
+  async repliedTo(): Promise<void> {
+    const last = this.#last;
+    await last;
+    // Whoever asked has looked by then.
+    if (last !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #mget(keys: string[]): Promise<(string | null)[]> {
+    const wire = this.#wires.to('');
+    if (wire === undefined) return this.#client.mget(keys);
     const { keyPrefix } = this.#client;
     const full = keyPrefix === '' ? keys : keys.map((key) => keyPrefix + key);
-    const values = this.#wire.sendNow('MGET', ...full) as Promise<(string | null)[]>;
-    return values.catch((error: unknown) => {
-      if (error instanceof LostWire) return this.#client.mget(keys);
-      throw error;
+    const reply = wire.sendNow('MGET', ...full);
+    const over = reply.then(ignore, ignore).finally(() => {
+      if (this.#last === over) this.#last = undefined;
     });
+    this.#last = over;
+    try {
+      const values = await reply;
+      if (isReplyTo(full, values)) return values;
+      wire.drop();
+    } catch {
+      // Whatever is wrong with this connection, the client has its own, and says what is wrong with that.
+    }
+    return this.#client.mget(keys);
   }
 }
+
+/** Anything else is the reply to another command, or a proxy's own. */
+function isReplyTo(keys: readonly string[], values: unknown): values is (string | null)[] {
+  return (
+    Array.isArray(values) &&
+    values.length === keys.length &&
+    values.every((value) => value === null || typeof value === 'string')
+  );
+}
+
+function ignore(): void {}

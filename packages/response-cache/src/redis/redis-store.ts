@@ -16,7 +16,8 @@ export interface RedisStoreOptions {
   keyPrefix?: string;
   /**
    * Read over a connection of the store's own, opened with the options of `client`, which takes less CPU than the client.
-   * `JsonCache.close()` ends it. While it is lost, the client reads. Redis 6 or newer, one server.
+   * `JsonCache.close()` ends it. While it is lost, the client reads. Redis 6 or newer; not a
+   * Cluster, nor a Sentinel of node-redis.
    * @default false
    */
   readConnection?: boolean;
@@ -63,7 +64,9 @@ export class RedisStore implements JsonStore {
 
   set(key: string, raw: string, ttl: number): Promise<unknown> {
     this.#client.requireReady();
-    return this.#client.set(this.keyOf(key), raw, ttl);
+    const done = this.#client.set(this.keyOf(key), raw, ttl);
+    const reads = this.#readConnection;
+    return reads === undefined ? done : done.then((reply) => reads.repliedTo().then(() => reply));
   }
 
   delete(key: string): Promise<unknown> {

@@ -20,7 +20,7 @@ interface IoredisOptions {
   username?: string | null;
   password?: string | null;
   db?: number;
-  tls?: ConnectionOptions;
+  tls?: ConnectionOptions | false;
 }
 
 interface NodeRedisOptions {
@@ -34,7 +34,14 @@ interface NodeRedisOptions {
 /** The server that a client of ioredis, iovalkey or node-redis is connected to, as its options say. */
 export function addressOf(client: object): ServerAddress {
   const { options = {}, status } = client as { options?: object; status?: unknown };
-  return typeof status === 'string' ? ofIoredis(options) : ofNodeRedis(options);
+  if (typeof status !== 'string') return ofNodeRedis(options);
+  const address = ofIoredis(options);
+  return { ...address, database: selectedBy(client) ?? address.database };
+}
+
+/** The database that a client of ioredis or iovalkey has selected since; node-redis does not show it. */
+export function selectedBy(client: object): number | undefined {
+  return (client as { condition?: { select?: number } | null }).condition?.select;
 }
 
 function ofIoredis({
@@ -48,7 +55,7 @@ function ofIoredis({
 }: IoredisOptions): ServerAddress {
   const address = { host: host ?? '127.0.0.1', port: port ?? 6379 };
   return {
-    socket: { ...address, ...(path == null ? {} : { path }), ...(tls == null ? {} : { tls }) },
+    socket: { ...address, ...(path == null ? {} : { path }), ...(tls ? { tls } : {}) },
     username: username || undefined,
     password: password || undefined,
     database: db ?? 0,

@@ -1,6 +1,6 @@
 import { CacheError } from '../errors.ts';
 import { keySlot } from './key-slot.ts';
-import { addressOf, type ServerAddress } from './server-address.ts';
+import { addressOf, selectedBy, type ServerAddress } from './server-address.ts';
 
 /** The servers behind a client, as it knows them at the moment. */
 export interface Servers {
@@ -20,6 +20,13 @@ interface IoredisCluster {
   nodes(role: 'master'): { readonly options: { host?: string; port?: number } }[];
 }
 
+/** ioredis and iovalkey show the socket they have, node-redis shows none. */
+interface ShownClient {
+  readonly status?: unknown;
+  readonly stream?: { readonly remoteAddress?: string; readonly remotePort?: number };
+  readonly options?: { readonly sentinels?: unknown; readonly enableTLSForSentinelMode?: boolean };
+}
+
 interface NodeRedisMaster {
   readonly address: string;
   readonly client?: object;
@@ -36,7 +43,7 @@ export interface Connecting {
   readonly otherwise: string;
 }
 
-/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it is a Sentinel, or does not say where its server is. */
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it does not say where its server is. */
 export function serversOf(client: object, { who, otherwise }: Connecting): Servers {
   if ('nodes' in client && 'slots' in client) return ofIoredisCluster(client as IoredisCluster);
   if ('masters' in client && 'slots' in client)
@@ -48,21 +55,20 @@ export function serversOf(client: object, { who, otherwise }: Connecting): Serve
       `${who} connects to the Redis server of its client, and ${kind.got} does not say which that is: ${kind.advice}${otherwise}.`,
     );
   }
-  const address = addressOf(client);
-  return { isCluster: false, names: () => [''], nameOf: () => '', address: () => address };
+  return ofOneServer(client);
 }
 
 /** What it is instead of a client of one server, and what to do about it. */
 function kindWithoutServer(client: object): { got: string; advice: string } | undefined {
-  const { options } = client as { options?: { sentinels?: unknown } };
+  const { options } = client as { options?: object };
   if ('idleClients' in client)
     return {
       got: 'a pool',
       advice: 'give it a client of its own, createClient(options), or ',
     };
-  if (options !== undefined && options.sentinels == null) return undefined;
+  if (options !== undefined) return undefined;
   return {
-    got: options === undefined && !('getSentinelNode' in client) ? 'this one' : 'a Sentinel',
+    got: 'getSentinelNode' in client ? 'a Sentinel of node-redis' : 'this one',
     advice: '',
   };
 }
@@ -81,6 +87,43 @@ function ofIoredisCluster(client: IoredisCluster): Servers {
 
 function nameOf({ host, port }: { host?: string; port?: number }): string {
   return `${host}:${port}`;
+}
+
+/**
+ * The server that the client is connected to, with a new name after each reconnect: by the same address, or by the word of
+ * Sentinels, that may be another one. While the client is not connected, it is the last one.
+ */
+function ofOneServer(client: ShownClient): Servers {
+  const { sentinels = null, enableTLSForSentinelMode } = client.options ?? {};
+  const isBehindSentinels = sentinels !== null;
+  let stream: ShownClient['stream'];
+  let { database } = addressOf(client);
+  let times = 0;
+  const name = (): string | undefined => {
+    const shown = client.status === 'ready' ? client.stream : undefined;
+    const selected = selectedBy(client) ?? database;
+    const isAnother = shown !== undefined && stream !== undefined && shown !== stream;
+    if (isAnother || selected !== database) times += 1;
+    stream = shown ?? stream;
+    database = selected;
+    return isBehindSentinels && stream === undefined ? undefined : String(times);
+  };
+  return {
+    isCluster: false,
+    names() {
+      const known = name();
+      return known === undefined ? [] : [known];
+    },
+    nameOf: name,
+    address() {
+      const own = addressOf(client);
+      if (!isBehindSentinels) return own;
+      const { remoteAddress: host, remotePort: port } = stream ?? {};
+      if (host === undefined || port === undefined) return undefined;
+      const tls = enableTLSForSentinelMode === true ? own.socket.tls : undefined;
+      return { ...own, socket: { host, port, ...(tls && { tls }) } };
+    },
+  };
 }
 
 function ofNodeRedisCluster(client: NodeRedisCluster): Servers {

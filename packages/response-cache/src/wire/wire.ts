@@ -78,6 +78,11 @@ export class Wire {
     return reply;
   }
 
+  /** Gives up a connection that cannot be believed. The next one is opened. */
+  drop(): void {
+    this.#socket?.destroy();
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -166,12 +171,11 @@ export class Wire {
   #watch(): void {
     this.#timer = setTimeout(
       () => {
-        const silentMs = performance.now() - this.#heardAt;
-        if (silentMs >= this.#silenceMs) {
+        if (performance.now() - this.#heardAt >= this.#silenceMs) {
           this.#socket?.destroy();
           return;
         }
-        if (this.isReady && !this.#isAsking) this.#ask(silentMs);
+        if (this.isReady && !this.#isAsking) this.#ask();
         this.#watch();
       },
       Math.min(checkEveryMs, this.#silenceMs / 4),
@@ -179,24 +183,21 @@ export class Wire {
     this.#timer.unref();
   }
 
-  #ask(silentMs: number): void {
-    const asked = this.#isInCluster
-      ? this.#askRole()
-      : silentMs >= this.#silenceMs / 2 && this.#write(['PING']);
-    if (asked === false) return;
+  #ask(): void {
     this.#isAsking = true;
     const answered = (): void => void (this.#isAsking = false);
-    asked.then(answered, answered);
+    this.#askRole().then(answered, answered);
   }
 
-  /* One that was demoted, or is cut off from the others, answers on, and does not hear what changes. */
+  /* One that was demoted, or is cut off from the others of its Cluster, answers on, and does not hear what changes. */
   async #askRole(): Promise<void> {
     const [role, info] = await Promise.all([
       this.#write(['ROLE']),
-      this.#write(['CLUSTER', 'INFO']),
+      this.#isInCluster && this.#write(['CLUSTER', 'INFO']),
     ]);
     const isMaster = Array.isArray(role) && role[0] === 'master';
-    if (!isMaster || !String(info).includes('cluster_state:ok')) this.#socket?.destroy();
+    const isIn = !this.#isInCluster || String(info).includes('cluster_state:ok');
+    if (!isMaster || !isIn) this.#socket?.destroy();
   }
 
   #lose(): void {

@@ -5,15 +5,15 @@ import { LostWire, Wire, type WireListener } from './wire.ts';
 /* The server does not have the slot (any longer), or cannot say: the client finds the one that has it. */
 const isElsewhere = /^(?:MOVED|ASK|TRYAGAIN|CLUSTERDOWN|LOADING|READONLY|MASTERDOWN) /;
 
-/** A wire to each server that takes writes: one, or the masters of a Cluster. */
+/** A wire to each server that takes writes: one, the master of Sentinels, or the masters of a Cluster. */
 export class Wires {
   readonly #servers: Servers;
   readonly #silenceMs: number;
-  readonly #listener: WireListener;
+  readonly #listener: WireListener | undefined;
   readonly #wires = new Map<string, Wire>();
   #isClosed = false;
 
-  constructor(servers: Servers, silenceMs: number, listener: WireListener) {
+  constructor(servers: Servers, silenceMs: number, listener?: WireListener) {
     this.#servers = servers;
     this.#silenceMs = silenceMs;
     this.#listener = listener;
@@ -67,7 +67,8 @@ export class Wires {
       if (address === undefined) continue;
       const [silenceMs, listener] = [this.#silenceMs, this.#listener];
       const { isCluster: isInCluster } = this.#servers;
-      this.#wires.set(name, new Wire(address, { silenceMs, listener, isInCluster }));
+      const options = { silenceMs, isInCluster, ...(listener && { listener }) };
+      this.#wires.set(name, new Wire(address, options));
     }
     // What was read over a wire is known to be true for as long as that is open.
     for (const [name, wire] of this.#wires) {

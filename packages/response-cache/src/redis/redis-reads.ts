@@ -111,7 +111,7 @@ export class RedisReads {
     const settle: Settle = (values) => {
       // Not one for each key: whoever waits would do so for good.
       if (!Array.isArray(values) || values.length !== keys.length)
-        return reject(new Error('The reply to MGET is not a list with a value for each key'));
+        return reject(new Error('The response to MGET is not a list with a value for each key'));
       // Versions of tags first: they were asked for first, and decide on the values.
       for (const each of batch.settles) each(values);
       for (const { place, resolve } of batch.waiters) resolve(values[place]!);

@@ -11,6 +11,7 @@ import type { DoctorResult } from '@redline/lab';
 import { startRedis } from '@redline/services';
 import { copyExample } from '../../tests/copy-example.ts';
 import { npmEnvironment, startRegistry } from '../../tests/loopback-registry.ts';
+import { requireApps } from '../require-apps.ts';
 import { writeSummary } from '../draws.ts';
 
 interface ProvedApp {
@@ -81,13 +82,7 @@ export interface DoctorProve {
   runs: ProvedRun[];
 }
 
-for (const name of values.app) {
-  if (provedApps[name] !== undefined) continue;
-  process.stderr.write(
-    `Unknown app "${name}"; the apps are ${Object.keys(provedApps).join(', ')}.\n`,
-  );
-  process.exit(2);
-}
+requireApps(values.app, provedApps);
 const record: DoctorProve = existsSync(values.json)
   ? (JSON.parse(readFileSync(values.json, 'utf8')) as DoctorProve)
   : { schema: 1, proof: 'doctor-prove', machine: {}, summary: {}, runs: [] };
@@ -112,7 +107,8 @@ async function prove(
   name: string,
   { request, entry, build, paths, needsRedis }: ProvedApp,
 ): Promise<ProvedRun> {
-  if (needsRedis && redis === undefined) throw new Error('There is no redis-server on PATH.');
+  if (needsRedis && redis === undefined)
+    throw new Error(`${name} needs Redis, but redis-server was not found on PATH.`);
   const cwd = copyExample(name, folder);
   const env = { ...npmEnvironment(registry), ...(needsRedis && { REDIS_URL: redis!.url }) };
   // Not synchronously: this process is the registry.

@@ -11,6 +11,7 @@ import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, injection, judged, type Run, summaryOf } from '../added-costs.ts';
 import { asyncApps, prepareOrms } from '../async-apps.ts';
+import { requireApps } from '../require-apps.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,13 +33,7 @@ interface Proof {
   runs: Run[];
 }
 
-const unknown = values.app.find((name) => asyncApps[name] === undefined);
-if (unknown !== undefined) {
-  process.stderr.write(
-    `Unknown app "${unknown}"; the apps are ${Object.keys(asyncApps).join(', ')}.\n`,
-  );
-  process.exit(2);
-}
+requireApps(values.app, asyncApps);
 const proof: Proof = existsSync(values.json)
   ? (JSON.parse(readFileSync(values.json, 'utf8')) as Proof)
   : { schema: 1, proof: 'stairs-async', machine: {}, summary: {}, runs: [] };

@@ -14,6 +14,20 @@ declare function tables(): Tables;
 /** An HTTP/1.1 engine in this environment's loop. */
 declare class Port {
   /**
+   * How the lines of a server's own answers look. Without a plan none are written. Returns the bytes of the longest target of
+   * which JavaScript may have a line written.
+   */
+  logLines(server: number, plan?: LinePlan | undefined | null): number;
+  /** Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes. */
+  takeLines(server: number, into: Buffer, offset: number): number;
+  /**
+   * Writes the lines of answers that JavaScript has given. `records` has an `OWNERS_LINE` for each, `texts` their targets and
+   * ids, which it has checked. Returns flags of `OWNERS_NEWS`.
+   */
+  writeOwnersLines(server: number, records: Uint32Array, count: number, texts: Buffer): number;
+  /** From here on every request of which a line is due is reported. */
+  holdAnswers(server: number): void;
+  /**
    * Opens the environment's engine. `memory` has the arrays of `docs/design/http.md`; `onBatch` gets from
    * where to where words of `records` are to be read, and says how far it has read. With `threaded` the engine has a thread of its own.
    */
@@ -51,20 +65,6 @@ declare class Port {
   clearAnswers(server: number): void;
   /** What became of answers and requests; empty when the server answers nothing by itself. */
   answerCounts(server: number): Array<number>;
-  /**
-   * How the lines of a server's own answers look. Without a plan none are written. Returns the bytes of the longest target of
-   * which JavaScript may have a line written.
-   */
-  logLines(server: number, plan?: LinePlan | undefined | null): number;
-  /** Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes. */
-  takeLines(server: number, into: Buffer, offset: number): number;
-  /**
-   * Writes the lines of answers that JavaScript has given. `records` has an `OWNERS_LINE` for each, `texts` their targets and
-   * ids, which it has checked. Returns flags of `OWNERS_NEWS`.
-   */
-  writeOwnersLines(server: number, records: Uint32Array, count: number, texts: Buffer): number;
-  /** From here on every request of which a line is due is reported. */
-  holdAnswers(server: number): void;
   /** Connections of a server. */
   connectionCount(server: number): number;
   /** How many servers keep the loop alive. */

@@ -3,6 +3,7 @@
 mod delivery;
 mod fill;
 mod io_thread;
+mod lines;
 mod lock;
 mod lone;
 mod loop_handles;

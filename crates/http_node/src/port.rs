@@ -2,11 +2,10 @@
 
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
-use http_engine::wire::{outcome, owners_line, owners_news, pair};
-use http_engine::{Answered, Engine, ListenOptions, News, Took};
-use napi::bindgen_prelude::{BufferSlice, Function, JsValue, Object, Uint32ArraySlice, Unknown};
+use http_engine::wire::outcome;
+use http_engine::{Engine, ListenOptions};
+use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 use node_loop::{Callback, settle};
@@ -18,7 +17,7 @@ use crate::lone::Lone;
 use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
-use crate::shapes::{JsAddress, JsDetached, JsLinePlan, JsListenOptions, JsSettings, bind_of};
+use crate::shapes::{JsAddress, JsDetached, JsListenOptions, JsSettings, bind_of};
 use crate::shared::Shared;
 use crate::turn::{on_prepare, on_ready, on_wake};
 
@@ -91,7 +90,7 @@ impl Port {
         unsafe { (*self.shared).engine.as_ref().map(|engine| lock(engine)) }
     }
 
-    fn with<T: Default>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
+    pub(crate) fn with<T: Default>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
         let Some(mut engine) = self.engine() else {
             return T::default();
         };
@@ -215,71 +214,6 @@ impl Port {
     pub fn answer_counts(&self, server: u32) -> Vec<f64> {
         let counts = self.with(|engine| engine.answer_counts(server));
         counts.into_iter().map(|count| count as f64).collect()
-    }
-
-    /// How the lines of a server's own answers look. Without a plan none are written. Returns the bytes of the longest target of
-    /// which JavaScript may have a line written.
-    #[napi]
-    pub fn log_lines(&self, server: u32, plan: Option<JsLinePlan>) -> u32 {
-        self.with(|engine| {
-            let header = plan.as_ref().and_then(|plan| plan.id_header.as_deref());
-            engine.note_header(server, header.unwrap_or("").as_bytes());
-            engine.log_lines(server, plan.map(Into::into));
-            engine.owners_limits(server).longest_url as u32
-        })
-    }
-
-    /// Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes.
-    #[napi]
-    pub fn take_lines(&self, server: u32, mut into: BufferSlice<'_>, offset: u32) -> u32 {
-        let Some(into) = into.get_mut(offset as usize..) else {
-            return 0;
-        };
-        self.with(|engine| engine.take_lines(server, into)) as u32
-    }
-
-    /// Writes the lines of answers that JavaScript has given. `records` has an `OWNERS_LINE` for each, `texts` their targets and
-    /// ids, which it has checked. Returns flags of `OWNERS_NEWS`.
-    #[napi]
-    pub fn write_owners_lines(
-        &self,
-        server: u32,
-        records: Uint32ArraySlice<'_>,
-        count: u32,
-        texts: BufferSlice<'_>,
-    ) -> u32 {
-        let (lines, _) = records.as_chunks::<{ owners_line::WORDS }>();
-        let mut texts: &[u8] = &texts;
-        self.with(|engine| {
-            let mut are_due = false;
-            for line in lines.iter().take(count as usize) {
-                let Some(url) = cut(&mut texts, line[owners_line::URL_LENGTH]) else {
-                    break;
-                };
-                let Some(id) = cut(&mut texts, line[owners_line::ID_LENGTH]) else {
-                    break;
-                };
-                let what = line[owners_line::IS_HEAD_AND_STATUS];
-                let answered = Answered {
-                    is_head: what & pair::FIRST_MASK != 0,
-                    url,
-                    status: (what >> pair::SECOND_SHIFT) as u16,
-                    id: (!id.is_empty()).then_some(id),
-                    took: Took::Exactly(Duration::from_micros(line[owners_line::TOOK].into())),
-                };
-                are_due |= engine.write_owners_line(server, &answered) == News::Due;
-            }
-            let is_full = engine.owners_limits(server).is_full;
-            let due = if are_due { owners_news::DUE } else { 0 };
-            let full = if is_full { owners_news::FULL } else { 0 };
-            due | full
-        })
-    }
-
-    /// From here on every request of which a line is due is reported.
-    #[napi]
-    pub fn hold_answers(&self, server: u32) {
-        self.with(|engine| engine.hold_answers(server));
     }
 
     /// Connections of a server.
@@ -423,11 +357,4 @@ impl Port {
         // SAFETY: a value of the current scope, on the environment's thread.
         unsafe { sys::napi_fatal_exception((*self.shared).env, error.raw()) };
     }
-}
-
-/// The next bytes of `texts`; `None` if there are fewer.
-fn cut<'a>(texts: &mut &'a [u8], length: u32) -> Option<&'a [u8]> {
-    let (text, rest) = texts.split_at_checked(length as usize)?;
-    *texts = rest;
-    Some(text)
 }

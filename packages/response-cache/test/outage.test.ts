@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import type { JsonStore } from '../src/store/json-store.ts';
 import { redisStore } from '../src/redis/redis-store.ts';
+import { until } from './until.ts';
 
 // The timers of the cache do not keep the process up.
 const alive = setInterval(() => {}, 1_000);
@@ -19,14 +20,6 @@ function makeLog(): { lines: string[]; warn(line: string): void; log(line: strin
     warn: (line) => lines.push(`warn ${line}`),
     log: (line) => lines.push(`log ${line}`),
   };
-}
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!isSo()) {
-    assert.ok(Date.now() < deadline, `still waiting: ${what}`);
-    await sleep(5);
-  }
 }
 
 /** A store whose answers the test gives by hand. */

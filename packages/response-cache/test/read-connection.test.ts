@@ -8,18 +8,11 @@ import { Redis } from 'ioredis';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { tieredStore } from '../src/tiered/tiered-store.ts';
+import { until } from './until.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';
 after(() => server?.stop());
-
-async function until(what: string, isSo: () => unknown): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(5);
-  }
-}
 
 let closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -10,18 +10,11 @@ import { redisStore } from '../src/redis/redis-store.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { keySlot } from '../src/wire/key-slot.ts';
+import { until } from './until.ts';
 
 const servers = await startRedisCluster();
 const skip = servers === undefined && 'there is no redis-server of version 7 on PATH';
 after(() => servers?.stop());
-
-async function until(what: string, isSo: () => unknown): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(5);
-  }
-}
 
 /** A key in each third of the slots. */
 const keys = [0, 1, 2].map((third) => {

@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedisSentinel, type RedisSentinel } from '@redline/services';
 import { Redis } from 'ioredis';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
+import { until } from './until.ts';
 
 const servers = await startRedisSentinel();
 const skip = servers === undefined && 'there is no redis-server on PATH';
 after(() => servers?.stop());
-
-async function until(what: string, isSo: () => unknown): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(5);
-  }
-}
 
 describe('tieredStore and readConnection behind a Sentinel', { skip }, () => {
   const redis = servers as RedisSentinel;

@@ -16,18 +16,11 @@ import {
   type TieredStoreOptions,
 } from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
+import { until } from './until.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';
 after(() => server?.stop());
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(5);
-  }
-}
 
 /** A proxy in front of Redis whose connections can be made to hang or end. */
 async function startProxy(target: number): Promise<{

@@ -10,9 +10,8 @@ export class AnswerLog {
   readonly #addon: AddonPort;
   readonly #commands: Uint32Array;
   readonly #server: number;
-  /** Made when the first is written. */
+  /** Undefined until lines are written. */
   #owners: OwnersLines | undefined;
-  #longestUrl = 0;
   /** What lines begin with, by level: none is written where there is nothing. */
   #begins: Begins | undefined;
   #reportsErrors = false;
@@ -51,13 +50,9 @@ export class AnswerLog {
   writeOf(response: LoggedResponse, onLines: (areDue: boolean) => void): boolean {
     const { status } = response;
     const level = Number(status >= 400) + Number(status >= 500);
-    if (this.#begins === undefined || this.#isHeld) return false;
+    if (this.#owners === undefined || this.#begins === undefined || this.#isHeld) return false;
     if (this.#reportsErrors && level > 0) return false;
     if (typeof this.#begins[level] !== 'string') return true;
-    if (this.#owners === undefined) {
-      this.#owners = new OwnersLines(this.#addon, this.#server);
-      this.#owners.longestUrl = this.#longestUrl;
-    }
     return this.#owners.add(response, onLines);
   }
 
@@ -66,7 +61,9 @@ export class AnswerLog {
     this.#owners?.handOver();
     this.#begins = plan?.begins;
     this.#reportsErrors = plan?.reportsErrors === true;
-    this.#longestUrl = this.#addon.logLines(this.#server, plan);
-    if (this.#owners !== undefined) this.#owners.longestUrl = this.#longestUrl;
+    const longestUrl = this.#addon.logLines(this.#server, plan);
+    if (plan === undefined) return;
+    this.#owners ??= new OwnersLines(this.#addon, this.#server);
+    this.#owners.longestUrl = longestUrl;
   }
 }

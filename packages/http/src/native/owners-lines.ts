@@ -9,8 +9,6 @@ const { SECOND_SHIFT } = PAIR;
 const MOST = 64;
 /** Bytes of their targets and ids. Of what is longer the engine writes no line. */
 const TEXT_BYTES = 16 * 1024;
-/** The most bytes a character takes in UTF-8. */
-const WIDEST = 3;
 /** Up to here a loop takes less time than a call that leaves JavaScript. */
 const SHORT = 64;
 const [firstPrintable, lastPrintable] = [0x20, 0x7e];
@@ -43,7 +41,7 @@ export class OwnersLines {
   #count = 0;
   #end = 0;
   #isFull = false;
-  /** Whether somebody knows that lines wait. */
+  /** Whether it was reported that lines wait. */
   #isTold = false;
   #onLines: (areDue: boolean) => void = () => {};
   readonly #endTurn = (): void => {
@@ -69,7 +67,7 @@ export class OwnersLines {
     const { isHead, url, id, status, tookMs } = response;
     const micros = Math.round(tookMs * 1_000);
     const length = url.length + id.length;
-    if (length * WIDEST > TEXT_BYTES || url.length > this.longestUrl || this.#isFull) return false;
+    if (length > TEXT_BYTES || url.length > this.longestUrl || this.#isFull) return false;
     if (!(micros >= 0 && micros <= mostMicros)) return false;
     if (this.#count === MOST || this.#end + length > TEXT_BYTES) {
       this.#endTurn();
@@ -93,12 +91,12 @@ export class OwnersLines {
       this.#isTold = true;
       onLines(false);
     }
-    // Behind all that this turn still answers, and before anything else happens.
+    // After everything that this turn still responds to, before anything else runs.
     if (this.#count === 1) process.nextTick(this.#endTurn);
     return true;
   }
 
-  /** The engine gets what it does not have. Returns whether lines are due since: not to be said to who is about to take them. */
+  /** Gives the engine the lines of this turn. Returns whether lines are due now; a caller that takes them next need not be told. */
   handOver(): boolean {
     const count = this.#count;
     if (count === 0) return false;
@@ -109,7 +107,7 @@ export class OwnersLines {
     return (news & DUE) !== 0;
   }
 
-  /** Somebody has taken lines of the engine: there may be room, and who waits has to be told again. */
+  /** Lines of the engine were taken: there may be room again, and the next line is to be reported. */
   onTaken(): void {
     this.#isFull = false;
     this.#isTold = false;

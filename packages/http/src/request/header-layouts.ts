@@ -9,10 +9,10 @@ interface Layout {
 
 /** Of blocks with the same number of headers: a server has few kinds of clients, or a proxy in front of all of them. */
 const KEPT = 4;
-/** Of a block with more headers, or a longer name, nothing is kept: a client may send any number of them. */
+/** Blocks with more headers, or a longer name, are not kept: clients can send any number of them. */
 const MOST_HEADERS = 32;
 const LONGEST_NAME = 64;
-/** Blocks that fit none before another is kept: one that never comes again costs more than it gains. */
+/** Misses before a layout is kept: one that never comes again costs more than it gains. */
 const PATIENCE = 16;
 
 /** By the number of headers. */
@@ -21,8 +21,8 @@ let misses = 0;
 let next = 0;
 
 /**
- * The headers of a block with the names of one before, by a copy of what was made of that: V8 copies an object in the time of two
- * or three of its properties, and finds a property that is there faster than one that is not. Undefined where there was none.
+ * The headers of a block whose names were seen before; undefined if they were not. An object with these names is copied and
+ * filled in: V8 copies it in the time of two or three properties, and finds an existing property faster than a missing one.
  */
 export function fromLayout(raw: readonly string[]): Headers | undefined {
   const known = layouts[raw.length >> 1];
@@ -38,7 +38,7 @@ export function fromLayout(raw: readonly string[]): Headers | undefined {
   return undefined;
 }
 
-/** Keeps the layout of a block that had none, once there were enough of them. `headers` is what was made of it. */
+/** Keeps the layout of a block after enough misses. `headers` is what was made of the block. */
 export function keepLayout(raw: readonly string[], headers: Headers): void {
   const count = raw.length >> 1;
   if (count > MOST_HEADERS) return;
@@ -51,7 +51,7 @@ export function keepLayout(raw: readonly string[], headers: Headers): void {
     name.length <= LONGEST_NAME && typeof headers[name] === 'string';
   if (lowerNames.length !== count || !lowerNames.every(isKeptAsIs)) return;
   const names = lowerNames.map((_, index) => raw[2 * index]!);
-  // In another order are names that are numbers, which nobody sends.
+  // Numeric names would be in another order.
   if (names.some((name, index) => name.toLowerCase() !== lowerNames[index])) return;
   const layout = { names: names.map(internalized), lowerNames, template: { ...headers } };
   for (const name of lowerNames) layout.template[name] = '';
@@ -66,7 +66,7 @@ function fits({ names }: Layout, raw: readonly string[]): boolean {
   return true;
 }
 
-/** As V8 has the names of properties: no part of a block, and mostly the very text that the engine's table has. */
+/** V8's own copy of a property name: it keeps no block alive, and for known names it is the string of the engine's table. */
 function internalized(name: string): string {
   return Object.keys({ [name]: true })[0]!;
 }

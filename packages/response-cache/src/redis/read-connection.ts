@@ -7,8 +7,8 @@ import type { RedisCommands } from './redis-client.ts';
 const silenceMs = 1_000;
 
 /**
- * Reads over a connection of the store's own, which has no other work: the parser, the buffers and the queue of a client that
- * can do everything take a third of a hit. While it is not there, the client reads.
+ * Reads over a connection of the store's own: a client's command queue, general parser and buffers are a fifth of a hit. While
+ * the connection is not ready, the client reads.
  */
 export class ReadConnection {
   readonly #wires: Wires;
@@ -39,13 +39,13 @@ export class ReadConnection {
   }
 
   /**
-   * Resolves once all that was asked for here before has been replied to. Replies to the client say nothing of it: a caller who
-   * finds nothing has to find the production that was under way when he asked.
+   * Resolves once every read sent before has its reply. Replies to the client come on another connection, in no order with
+   * these, and a caller that finds nothing must still find the production that was under way when it asked.
    */
   async repliedTo(): Promise<void> {
     const last = this.#last;
     await last;
-    // Whoever asked has looked by then.
+    // By then the callers have looked.
     if (last !== undefined) await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -64,13 +64,13 @@ export class ReadConnection {
       if (isReplyTo(full, values)) return values;
       wire.drop();
     } catch {
-      // Whatever is wrong with this connection, the client has its own, and says what is wrong with that.
+      // The client has a connection of its own, and reports what is wrong with that.
     }
     return this.#client.mget(keys);
   }
 }
 
-/** Anything else is the reply to another command, or a proxy's own. */
+/** Anything else is the reply to another command, or was made up by a proxy. */
 function isReplyTo(keys: readonly string[], values: unknown): values is (string | null)[] {
   return (
     Array.isArray(values) &&

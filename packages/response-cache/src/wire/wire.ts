@@ -25,7 +25,7 @@ interface Pending {
 }
 
 const checkEveryMs = 250;
-/** What is read at a time, always into the same memory: Node takes 64 KiB anew for each piece otherwise. */
+/** Each read goes into the same buffer of so many bytes; otherwise Node allocates one for every read. */
 const pieceLength = 64 * 1024;
 const retryAfterMs = [50, 100, 250, 500, 1_000, 2_000];
 
@@ -68,7 +68,7 @@ export class Wire {
   }
 
   /**
-   * As `send`, without waiting for the end of the turn: for one who has gathered a turn's commands himself.
+   * As `send`, but at once: for callers that batch the commands of a turn themselves.
    *
    * @throws {LostWire}
    */
@@ -78,7 +78,7 @@ export class Wire {
     return reply;
   }
 
-  /** Gives up a connection that cannot be believed. The next one is opened. */
+  /** Closes a connection whose replies are wrong; another is opened. */
   drop(): void {
     this.#socket?.destroy();
   }

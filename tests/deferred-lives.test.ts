@@ -29,6 +29,8 @@ import { askAt, beginOn, good, List, quick, some, sorted, until } from './deferr
 const alone = join(import.meta.dirname, 'deferred-app-alone.ts');
 const inspect = join(import.meta.dirname, '../packages/defer/bin/redline-defer.mjs');
 
+/** Nobody has it. */
+const otherUser = 54_321;
 const { server: postgres, missing } = await startPostgres();
 after(() => postgres?.stop());
 
@@ -117,12 +119,15 @@ for (const [framework, start] of Object.entries(apps)) {
 
     test(
       'what root requeues with inspect is done by the running app of another user',
-      { skip: process.getuid?.() !== 0 && 'only root can be another user' },
+      { skip: whyNoOtherUser() },
       async (t) => {
         const directory = temporaryFolder(t);
-        const user = 54_321;
-        chownSync(directory, user, user);
-        const app = await startAlone(t, { framework, directory }, { uid: user, gid: user });
+        chownSync(directory, otherUser, otherUser);
+        const app = await startAlone(
+          t,
+          { framework, directory },
+          { uid: otherUser, gid: otherUser },
+        );
         assert.equal((await askAt(app.url, 'process', 'broken', some)).length, some.length);
         await until('the letters', async () => (await app.idle()).letters === some.length);
         writeFileSync(join(directory, 'mended'), '');
@@ -346,4 +351,11 @@ async function startProxy(
       for (const connection of connections) connection.isSilent = true;
     },
   };
+}
+
+/** Why no program of this clone can run as `otherUser`; false if one can. */
+function whyNoOtherUser(): string | false {
+  if (process.getuid?.() !== 0) return 'only root can be another user';
+  const { error } = spawnSync(process.execPath, ['--version'], { uid: otherUser, gid: otherUser });
+  return error !== undefined && `another user cannot run Node from this folder: ${error.message}`;
 }

@@ -43,6 +43,7 @@ export interface VerdictsModel {
     blocks: number;
     turns: boolean;
     startSpread: number;
+    others: number;
     disturbed: number;
     copyChanged: number;
     copySame: number;
@@ -126,7 +127,7 @@ export function verdictsModelText({ models }: VerdictsModel): string {
       'hints that settled',
     ],
     models.map((model) => [
-      `${model.restarts} × ${model.blocks}${model.turns ? ' in turns' : ''}`,
+      `${model.restarts} × ${model.blocks}${model.turns ? ' in turns' : ''}${model.others > 0 ? `, ${model.others} other servers` : ''}`,
       percent(model.startSpread),
       percent(model.disturbed),
       percent(model.copyChanged),

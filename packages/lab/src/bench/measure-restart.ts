@@ -19,7 +19,7 @@ import { warmUp } from './warm-up.ts';
  * and its first slices pay for growing it again.
  */
 const settlingBlocks = 2;
-/** Turns settle a server sooner, and the lowest quarter of them takes no notice of the first few. */
+/** Turns settle a server sooner, and the lowest of them, which count, take no notice of the first few. */
 const settlingPasses = 2;
 
 /** One restart of all contestants, in the run that it belongs to. */
@@ -34,6 +34,8 @@ export interface Restart {
   listener: RunListener;
   random: Random;
   signal: AbortSignal;
+  /** By name, in ms: how long servers that hardly wait were idle with requests open. */
+  shortPauses: Map<string, number>;
   /** Repeats what something outside has slowed down; undefined where that cannot be seen. */
   undisturbed: Undisturbed | undefined;
 }

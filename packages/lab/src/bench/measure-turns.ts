@@ -39,6 +39,8 @@ export interface TurnsOptions {
   observations: Pick<Observations, 'generator'>;
   /** Requests per second of the slowest server. Slices and connections are sized by it, for all alike. */
   slowestRps: number | undefined;
+  /** By name, in ms: servers that hardly waited in an earlier restart are not watched again. */
+  shortPauses: Map<string, number>;
   signal: AbortSignal;
 }
 
@@ -49,13 +51,19 @@ export interface TurnsOptions {
 export class Turns {
   readonly #loads: Map<Server, HeldLoad>;
   readonly #sliceMs: number;
+  readonly #shortPauses: Map<string, number>;
   readonly #signal: AbortSignal;
   /** How long each server may be idle before it has answered everything. */
   readonly #pauses = new Map<Server, number>();
 
-  private constructor(loads: Map<Server, HeldLoad>, sliceMs: number, signal: AbortSignal) {
+  private constructor(
+    loads: Map<Server, HeldLoad>,
+    sliceMs: number,
+    { shortPauses, signal }: Pick<TurnsOptions, 'shortPauses' | 'signal'>,
+  ) {
     this.#loads = loads;
     this.#sliceMs = sliceMs;
+    this.#shortPauses = shortPauses;
     this.#signal = signal;
   }
 
@@ -65,13 +73,14 @@ export class Turns {
     plan,
     observations: { generator },
     slowestRps,
+    shortPauses,
     signal,
   }: TurnsOptions): Promise<Turns | undefined> {
     if (!plan.turns || !generator.launches || servers.some((each) => each.launcher.length === 0)) {
       return undefined;
     }
     const { sliceMs, connections } = sizesFor(slowestRps, plan.connections);
-    const turns = new Turns(new Map(), sliceMs, signal);
+    const turns = new Turns(new Map(), sliceMs, { shortPauses, signal });
     try {
       // Wait for all before a failed one ends the run: none may be left behind.
       const starts = await Promise.allSettled(
@@ -144,10 +153,11 @@ export class Turns {
 
   /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
   async #shortestPause(server: Server): Promise<number> {
-    let shortest = Infinity;
+    let shortest = this.#shortPauses.get(server.name) ?? Infinity;
     for (let look = 0; look < mostLooks && shortest > shortPauseMs; look++) {
       shortest = Math.min(shortest, await this.#longestPause(server));
     }
+    if (shortest <= shortPauseMs) this.#shortPauses.set(server.name, shortest);
     return shortest;
   }
 

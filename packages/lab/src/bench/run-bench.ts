@@ -71,7 +71,8 @@ async function observe(
   };
   await using canary = await startCanary(pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
-  const run = { plan, observations, pinning, listener, random, signal, undisturbed };
+  const shortPauses = new Map<string, number>();
+  const run = { plan, observations, pinning, listener, random, signal, undisturbed, shortPauses };
   const fit = restartsThatFit(plan);
   for (let number = 1; number <= plan.precision.restarts; number++) {
     signal.throwIfAborted();

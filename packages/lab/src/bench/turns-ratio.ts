@@ -1,6 +1,6 @@
 import type { Slice, Turn } from './result.ts';
 import type { Replicate } from '../stats/bootstrap.ts';
-import { quickQuarter } from '../stats/quick-quarter.ts';
+import { lowestMean } from '../stats/quick-quarter.ts';
 import { mean } from '../stats/quantile.ts';
 
 /** Whether CPU per request is to be read from turns: they are taken by all servers of a run or by none. */
@@ -20,30 +20,38 @@ export function turnsLevel(slices: readonly Slice[]): number {
 }
 
 /**
- * In recorded runs of servers on Node the quarters of the parts added up to 0.93 of that of whole turns, or more. Go moves its work
- * to and from the main thread: there the quarter of each part is of turns in which the other worked, and the sum was 0.02.
+ * In recorded runs of servers on Node the levels of the parts added up to 0.85 of that of whole turns, or more. Go moves its work
+ * to and from the main thread: there the level of each part is of turns in which the other worked, and the sum was 0.45.
  */
-const leastApart = 0.8;
-
+const leastApart = 0.7;
 /**
- * The mean of the lowest quarter, as what disturbs a turn only adds to it: of the main thread and of the others by themselves,
- * for the compiler and the collector work when they like, and would choose the turns of the main thread that count.
+ * Of the turns that count. What disturbs a turn only adds to it, but most of that is measured again (see `Undisturbed`): of the main
+ * thread half can count, and starts of one server differ by a tenth to a quarter less than by the lowest quarter. The compiler and
+ * the collector work on the other threads, when they like.
  */
+const shares = { main: 1 / 2, others: 1 / 4 };
+
+/** The main thread and the others by themselves: the compiler would choose the turns of the main thread that count. */
 function levelOf({ main, others }: Parts): number {
-  const apart = quickQuarter(main) + quickQuarter(others);
-  const whole = quickQuarter(main.map((micros, at) => micros + others[at]!));
+  const apart = lowestMean(main, shares.main) + lowestMean(others, shares.others);
+  const whole = lowestMean(
+    main.map((micros, at) => micros + others[at]!),
+    shares.main,
+  );
   return apart < leastApart * whole ? whole : apart;
 }
 
+/** Where the threads cannot be told apart, all is of the main thread. */
 function partsOf(turns: readonly Turn[]): Parts {
   return {
     main: Float64Array.from(
       turns,
-      ({ mainThreadMicros = 0, requests }) => mainThreadMicros / requests,
+      ({ cpuMicros, mainThreadMicros = cpuMicros, requests }) => mainThreadMicros / requests,
     ),
     others: Float64Array.from(
       turns,
-      ({ cpuMicros, mainThreadMicros = 0, requests }) => (cpuMicros - mainThreadMicros) / requests,
+      ({ cpuMicros, mainThreadMicros = cpuMicros, requests }) =>
+        (cpuMicros - mainThreadMicros) / requests,
     ),
   };
 }

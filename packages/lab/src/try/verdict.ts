@@ -6,7 +6,7 @@ import { withRedline } from './app.ts';
 import type { TryWord } from './result.ts';
 
 /** What gains at most this is not worth a dependency. */
-const worthwhile = 1.05;
+export const worthADependency = 1.05;
 
 export interface Tried {
   before: MeasuredVariant;
@@ -20,8 +20,15 @@ export function triedOf(bench: BenchResult, variant: string = withRedline): Trie
   return before && isMeasured(before) && after ? { before, after } : undefined;
 }
 
-/** @param name What was compared with the app as it is. */
-export function wordOf(bench: BenchResult, name: string = withRedline): TryWord {
+/**
+ * @param name What was compared with the app as it is.
+ * @param worthwhile What surely gains less, by CPU per request, gains nothing.
+ */
+export function wordOf(
+  bench: BenchResult,
+  name: string = withRedline,
+  worthwhile: number = worthADependency,
+): TryWord {
   const tried = triedOf(bench, name);
   if (tried === undefined) return 'loses';
   const { cpu, rps, variant } = tried.after;

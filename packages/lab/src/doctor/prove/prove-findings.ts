@@ -5,7 +5,8 @@ import { PhaseLine } from '../../report/phase-line.ts';
 import { runToEnd } from '../../system/run-to-end.ts';
 import { Trees } from '../../trees/trees.ts';
 import type { TryTarget } from '../../try/target.ts';
-import { wordOf } from '../../try/verdict.ts';
+import { defaultMargin } from '../../stats/verdict.ts';
+import { wordOf, worthADependency } from '../../try/verdict.ts';
 import type { Edit } from '../edits.ts';
 import type { Candidate } from '../examine.ts';
 import type { Proof } from '../result.ts';
@@ -24,6 +25,8 @@ import { measureLadder } from './ladder.ts';
 import { placeOf, ProveLog } from './prove-log.ts';
 
 const changed = 'changed';
+/** An edit costs nothing once it is made. */
+const worthAnEdit = 1 + defaultMargin;
 
 export interface Proved {
   candidate: Candidate;
@@ -99,6 +102,7 @@ async function proofOf(name: string, candidate: Candidate, where: Where): Promis
       proofIn(
         await compare('bench', name, { changed: [only], seconds: options.secondsEach, where }),
         changed,
+        candidate.preload === undefined ? worthAnEdit : worthADependency,
       );
     const proof = await measured();
     // One run in twenty finds the app different from itself by chance.
@@ -117,7 +121,7 @@ async function climb(
 ): Promise<Pick<AllProved, 'together' | 'ladder'>> {
   try {
     const ladder = await measureLadder(kept, where);
-    return { together: proofIn(ladder, ladder.variants.at(-1)!.name), ladder };
+    return { together: proofIn(ladder, ladder.variants.at(-1)!.name, worthAnEdit), ladder };
   } catch (error) {
     return { together: failed(error, where) };
   }
@@ -139,8 +143,8 @@ export function fix(candidates: readonly Candidate[]): void {
   );
 }
 
-function proofIn(bench: BenchResult, name: string): Proof {
-  const word = wordOf(bench, name);
+function proofIn(bench: BenchResult, name: string, worthwhile: number): Proof {
+  const word = wordOf(bench, name, worthwhile);
   const row = measuredRows(bench).find((each) => each.name === name);
   if (row === undefined) return { word: 'fails', why: 'It did not run under the load.' };
   return { word, cpu: row.variant.cpuRatio, rps: row.variant.rpsRatio };

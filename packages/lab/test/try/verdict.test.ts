@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { wordOf } from '../../src/try/verdict.ts';
+import { fixture } from '../report/fixture.ts';
+
+const name = 'changed';
+
+/** What is said of a variant that takes so many times less CPU, known to ± 1.2 %, beside a base known to ± 2 %. */
+function wordFor(cpu: number, worthwhile?: number): string {
+  const rungs = [{ name: 'as it is' }, { name, cpu, rps: 1, spread: 0.012 }];
+  return wordOf(fixture({ command: 'bench', rungs, warnings: [] }), name, worthwhile);
+}
+
+describe('the word for a change', () => {
+  test('a gain beyond the band is one', () => {
+    assert.equal(wordFor(1.2), 'gains');
+    assert.equal(wordFor(1.2, 1.02), 'gains');
+  });
+
+  test('a gain of less than 5 % is not worth a dependency', () => {
+    assert.equal(wordFor(1.03), 'nothing');
+  });
+
+  test('an edit that may gain 3 % is not said to gain nothing', () => {
+    assert.equal(wordFor(1.03, 1.02), 'unresolved');
+    assert.equal(wordFor(1.003, 1.02), 'nothing');
+  });
+
+  test('a loss is one, whatever would be worthwhile', () => {
+    assert.equal(wordFor(0.8), 'loses');
+    assert.equal(wordFor(0.8, 1.02), 'loses');
+  });
+});

@@ -43,7 +43,6 @@ export interface VerdictsModel {
     blocks: number;
     turns: boolean;
     startSpread: number;
-    others: number;
     disturbed: number;
     copyChanged: number;
     copySame: number;
@@ -127,7 +126,7 @@ export function verdictsModelText({ models }: VerdictsModel): string {
       'hints that settled',
     ],
     models.map((model) => [
-      `${model.restarts} × ${model.blocks}${model.turns ? ' in turns' : ''}${model.others > 0 ? `, ${model.others} other servers` : ''}`,
+      `${model.restarts} × ${model.blocks}${model.turns ? ' in turns' : ''}`,
       percent(model.startSpread),
       percent(model.disturbed),
       percent(model.copyChanged),

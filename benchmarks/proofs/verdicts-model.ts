@@ -15,8 +15,6 @@ const turnsPerBlock = 8;
 const requestMicros = 20;
 const slower = 0.05;
 const variants = ['server', 'server again', 'copy', 'twin'];
-/** What starts of other servers of a run vary by, as shares of what those four do. */
-const otherSpreads = [0.5, 1, 1.5, 0.7, 2, 1, 0.6];
 /** Runs of a model whose hint is followed: they are long. */
 const mostFollowed = 40;
 
@@ -28,18 +26,15 @@ interface Model {
   turns: boolean;
   /** Standard deviation between starts of one server. */
   startSpread: number;
-  /** Other servers in the run, as a ladder has them. */
-  others: number;
   /** Of passes, or slices, in which something else has the core's other half, and everything takes up to twice as long. */
   disturbed: number;
 }
 
-/** `--quick`, the default, the default in turns, and the ladder of `npm start`. */
+/** `--quick`, the default, and the default in turns. */
 const shapes = [
-  { restarts: 4, blocks: 3, turns: false, others: 0 },
-  { restarts: 5, blocks: 10, turns: false, others: 0 },
-  { restarts: 14, blocks: 3, turns: true, others: 0 },
-  { restarts: 5, blocks: 2, turns: true, others: otherSpreads.length },
+  { restarts: 4, blocks: 3, turns: false },
+  { restarts: 5, blocks: 10, turns: false },
+  { restarts: 14, blocks: 3, turns: true },
 ];
 const rows = [];
 for (const shape of shapes) {
@@ -108,23 +103,17 @@ function settles(model: Model, run: number): boolean {
 }
 
 function invent(
-  { restarts, blocks, turns: inTurns, startSpread, disturbed, others }: Model,
+  { restarts, blocks, turns: inTurns, startSpread, disturbed }: Model,
   random: () => number,
 ): Slice[] {
   const slices: Slice[] = [];
-  const servers = [
-    ...variants.map((name) => ({ name, spread: startSpread })),
-    ...otherSpreads
-      .slice(0, others)
-      .map((times, at) => ({ name: `other ${at}`, spread: times * startSpread })),
-  ];
   for (let restart = 1; restart <= restarts; restart++) {
-    const costs = servers.map(
-      ({ name, spread }) =>
-        requestMicros * (name === 'twin' ? 1 + slower : 1) * Math.exp(spread * normal(random)),
+    const costs = variants.map(
+      (name) =>
+        requestMicros * (name === 'twin' ? 1 + slower : 1) * Math.exp(startSpread * normal(random)),
     );
     for (let block = 1; block <= blocks; block++) {
-      const turns = servers.map((): NonNullable<Slice['turns']> => []);
+      const turns = variants.map((): NonNullable<Slice['turns']> => []);
       for (let pass = 0; pass < turnsPerBlock; pass++) {
         const slowed = random() < disturbed;
         for (const [at, cost] of costs.entries()) {
@@ -134,7 +123,7 @@ function invent(
           turns[at]!.push({ requests: 2_000, cpuMicros: 2_000 * micros });
         }
       }
-      for (const [at, { name: variant }] of servers.entries()) {
+      for (const [at, variant] of variants.entries()) {
         // Without turns a slice is as long as five of them, with the noise of its own.
         const measured = inTurns
           ? { requests: 2_000, seconds: 0.1, cpuMicros: 100_000, turns: turns[at]! }

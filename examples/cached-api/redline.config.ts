@@ -40,8 +40,8 @@ export default defineConfig({
     minutes: 4.8,
     blocks: 2,
     sliceMs: 200,
-    // After one second the compiler took another two: half of how two blocks of one start differed was its doing.
-    warmupMs: 2_500,
+    // After one second the compiler still takes up to a third of some rungs' turns.
+    warmupMs: 2_000,
     warmupRequests: 12_000,
     latencyMs: 200,
   },

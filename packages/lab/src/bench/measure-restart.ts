@@ -35,7 +35,7 @@ export interface Restart {
   random: Random;
   signal: AbortSignal;
   /** By name, in ms: how long servers that hardly wait were idle with requests open. */
-  shortPauses: Map<string, number>;
+  shortPauses: Map<string, number[]>;
   /** Repeats what something outside has slowed down; undefined where that cannot be seen. */
   undisturbed: Undisturbed | undefined;
 }

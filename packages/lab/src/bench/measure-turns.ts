@@ -29,6 +29,8 @@ const watchMs = 150;
 const mostLooks = 3;
 /** Not worth another look. */
 const shortPauseMs = 2;
+/** Restarts without a pause after which a server is known to have none. */
+const agreeing = 2;
 
 /** Runs a piece of work, and repeats it if something outside has slowed it down. */
 export type Repeated = <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -39,8 +41,8 @@ export interface TurnsOptions {
   observations: Pick<Observations, 'generator'>;
   /** Requests per second of the slowest server. Slices and connections are sized by it, for all alike. */
   slowestRps: number | undefined;
-  /** By name, in ms: servers that hardly waited in an earlier restart are not watched again. */
-  shortPauses: Map<string, number>;
+  /** By name, in ms: servers that hardly waited in two restarts are not watched again. */
+  shortPauses: Map<string, number[]>;
   signal: AbortSignal;
 }
 
@@ -51,7 +53,7 @@ export interface TurnsOptions {
 export class Turns {
   readonly #loads: Map<Server, HeldLoad>;
   readonly #sliceMs: number;
-  readonly #shortPauses: Map<string, number>;
+  readonly #shortPauses: Map<string, number[]>;
   readonly #signal: AbortSignal;
   /** How long each server may be idle before it has answered everything. */
   readonly #pauses = new Map<Server, number>();
@@ -153,11 +155,13 @@ export class Turns {
 
   /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
   async #shortestPause(server: Server): Promise<number> {
-    let shortest = this.#shortPauses.get(server.name) ?? Infinity;
+    const known = this.#shortPauses.get(server.name) ?? [];
+    if (known.length >= agreeing) return Math.max(...known);
+    let shortest = Infinity;
     for (let look = 0; look < mostLooks && shortest > shortPauseMs; look++) {
       shortest = Math.min(shortest, await this.#longestPause(server));
     }
-    if (shortest <= shortPauseMs) this.#shortPauses.set(server.name, shortest);
+    if (shortest <= shortPauseMs) this.#shortPauses.set(server.name, [...known, shortest]);
     return shortest;
   }
 

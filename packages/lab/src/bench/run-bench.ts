@@ -71,7 +71,7 @@ async function observe(
   };
   await using canary = await startCanary(pinning);
   const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
-  const shortPauses = new Map<string, number>();
+  const shortPauses = new Map<string, number[]>();
   const run = { plan, observations, pinning, listener, random, signal, undisturbed, shortPauses };
   const fit = restartsThatFit(plan);
   for (let number = 1; number <= plan.precision.restarts; number++) {

@@ -10,7 +10,14 @@ import { bandOf, compare, judge } from '../stats/verdict.ts';
 import { labelsOf } from '../servers/contract.ts';
 import { warningsOf } from './guards.ts';
 import { medianProbe } from './probe.ts';
-import { cpuLevel, cpuMetric, pairedRatio, rpsMetric, type Metric } from './paired-ratio.ts';
+import {
+  cpuLevel,
+  cpuMetric,
+  cpuPerRequest,
+  pairedRatio,
+  rpsMetric,
+  type Metric,
+} from './paired-ratio.ts';
 import { controlName, type Observations } from './observations.ts';
 
 export interface RunFacts {
@@ -154,8 +161,8 @@ function compareWithBase(name: string, { plan, seen, bands, random }: Run): Comp
   const { slices } = seen;
   const others = baselinesFor(name, plan, seen);
   const pairing = { slices, name, others };
-  const baseRps = typical(slices, others, rpsMetric);
-  const baseCpu = typical(slices, others, cpuMetric);
+  const baseRps = typical(slices, others, rpsLevel);
+  const baseCpu = typical(slices, others, cpuPerRequest);
   const isBase = name === plan.baseline;
   const exact: Interval = { value: 1, low: 1, high: 1 };
   const rpsRatio = isBase ? exact : pairedRatio(pairing, rpsMetric, random);
@@ -240,12 +247,20 @@ function restartsOf(slices: readonly Slice[], name: string): number {
 }
 
 /** Over restarts, and both selves of the baseline, the centre of what each shows. */
-function typical(slices: readonly Slice[], names: readonly string[], { level }: Metric): number {
+function typical(
+  slices: readonly Slice[],
+  names: readonly string[],
+  level: (restart: readonly Slice[]) => number,
+): number {
   const restarts = Map.groupBy(
     slices.filter(({ variant }) => names.includes(variant)),
     ({ restart, variant }) => `${restart} ${variant}`,
   );
   return centreOf([...restarts.values()].map(level));
+}
+
+function rpsLevel(slices: readonly Slice[]): number {
+  return median(slices.map(({ requests, seconds }) => requests / seconds));
 }
 
 function summariseLatency(

@@ -61,12 +61,7 @@ export function replicateInterval(
   rounds: number = resamples,
 ): Interval {
   const values = restarts.map(({ value }) => value);
-  if (restarts.length > 1 && restarts.length < enoughRestarts) {
-    const average = mean(values);
-    const squares = values.reduce((sum, value) => sum + (value - average) ** 2, 0);
-    const degrees = values.length - 1;
-    return studentInterval(values, { variance: squares / degrees, degrees });
-  }
+  if (restarts.length > 1 && restarts.length < enoughRestarts) return studentInterval(values);
   const estimates = new Float64Array(rounds);
   const drawn = new Float64Array(restarts.length);
   for (let round = 0; round < rounds; round++) {
@@ -85,16 +80,12 @@ export function replicateInterval(
   };
 }
 
-/**
- * 95 % interval of `centreOf` over restarts, by Student's t.
- * @param spread The variance of a restart's log ratio, and how well it is known.
- */
-export function studentInterval(
-  values: readonly number[],
-  { variance, degrees }: { variance: number; degrees: number },
-): Interval {
+function studentInterval(values: readonly number[]): Interval {
   const centre = centreOf(values);
-  const reach = student(degrees) * Math.sqrt(variance / values.length);
+  const average = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - average) ** 2, 0);
+  const degrees = values.length - 1;
+  const reach = student(degrees) * Math.sqrt(squares / degrees / values.length);
   return { value: Math.exp(centre), low: Math.exp(centre - reach), high: Math.exp(centre + reach) };
 }
 

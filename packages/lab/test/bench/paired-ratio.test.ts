@@ -48,43 +48,6 @@ describe('pairedRatio', () => {
   });
 });
 
-describe('few restarts of many servers', () => {
-  /** Two that agree by luck, among servers that vary. */
-  const micros: Record<string, number[]> = {
-    base: [100, 104, 97],
-    lucky: [50, 52, 48.5],
-    b: [110, 98, 103],
-    c: [90, 101, 95],
-    d: [99, 104, 93],
-  };
-  const slicesOf = (names: readonly string[]): Slice[] =>
-    [1, 2, 3].flatMap((restart) =>
-      names.map((name) => slice(restart, 1, name, { cpuMicros: micros[name]![restart - 1]! })),
-    );
-  const width = (slices: readonly Slice[]): number => {
-    const { value, low, high } = pairedRatio(
-      { slices, name: 'lucky', others: ['base'] },
-      cpuMetric,
-      random,
-    );
-    assert.ok(Math.abs(value - 2) < 1e-9, String(value));
-    return high / low - 1;
-  };
-
-  test('an interval is not narrow by luck: the others say what a restart varies by', () => {
-    const among = width(slicesOf(Object.keys(micros)));
-    assert.ok(among > 0.05 && among < 0.3, String(among));
-  });
-
-  test('of fewer than five servers, or where one of them misses a restart, each speaks for itself', () => {
-    assert.ok(width(slicesOf(['base', 'lucky', 'b', 'c'])) < 1e-9);
-    const lacking = slicesOf(Object.keys(micros)).filter(
-      ({ variant, restart }) => variant !== 'd' || restart !== 2,
-    );
-    assert.ok(width(lacking) < 1e-9);
-  });
-});
-
 describe('ratioBetween', () => {
   const slices = [1, 2, 3].flatMap((restart) => [
     slice(restart, 1, 'base', { requests: 100, cpuMicros: 4_000 }),

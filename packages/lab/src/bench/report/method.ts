@@ -1,4 +1,3 @@
-import { isSpreadShared } from '../paired-ratio.ts';
 import type { BenchResult } from '../result.ts';
 import { fixed, milliseconds, percent, plural } from '../../report/format.ts';
 import { markup } from '../../report/markup.ts';
@@ -31,18 +30,14 @@ function done(result: BenchResult): string[] {
       : []),
     'CPU is user plus system time of all threads of the server, divided by the requests it completed; main thread is the part spent on the thread that runs JavaScript. RSS is the resident set at the end of a restart’s load, median over restarts.',
     `Latency comes from an open loop of ${fixed(load.openLoopRps)} requests per second, the same for every variant, and is timed from the moment a request was due, so that a server that stalls cannot hide its queue.`,
-    `A ratio compares slices that ran side by side; the estimate is the median, over all pairs of restarts, of their means. ${intervalText(result)} Absolute figures are the base’s own, times that ratio.`,
+    `A ratio compares slices that ran side by side; the estimate is the median, over all pairs of restarts, of their means. ${intervalText(precision)} Absolute figures are the base’s own, times that ratio.`,
     `An interval wholly beyond ± ${percent(cpuBand)} in CPU or ± ${percent(rpsBand)} in requests is changed: that is the margin of ${percent(marginOf(result))}, or half the width of the A/A control’s interval if that is larger. One that contains 1 and lies wholly within the margin is same, however noisy the run; any other is unresolved. The restarts that would settle it do so in nine of ten runs, if the spread stays as it is. If the interval of the control does not contain 1, every verdict is withheld.`,
   ];
 }
 
-function intervalText({ precision, slices }: BenchResult): string {
-  const { restarts, resamples, seed } = precision;
-  const servers = new Set(slices.map(({ variant }) => variant)).size;
+function intervalText({ restarts, resamples, seed }: BenchResult['precision']): string {
   if (restarts === 1)
     return `Its 95 % interval is a bootstrap of the blocks of the one restart, ${fixed(resamples)} times (seed ${seed}); it does not cover what another start would have shown.`;
-  if (isSpreadShared(servers, restarts))
-    return `Its 95 % interval is Student’s, over the restarts; what restarts vary by is estimated from all servers together, and from each the more its own differs from theirs.`;
   if (restarts < 6) return `Its 95 % interval is Student’s, over the restarts.`;
   return `Its 95 % interval is a bootstrap: restarts are drawn with replacement, ${fixed(resamples)} times (seed ${seed}), and its ends are adjusted for the number of restarts.`;
 }

@@ -34,11 +34,21 @@ export function injection(places: readonly string[], count: number): Record<stri
   );
 }
 
-export function judged(run: Run, base: Run, places: Record<string, RegExp>): Run {
+/** @param bases The runs without any cost just before and just after: what the machine did meanwhile is between them. */
+export function judged(run: Run, bases: readonly Run[], places: Record<string, RegExp>): Run {
   const riseOf = ({ name, micros }: Stage): { rose: number; half: number } => {
-    const before = base.stages.find((stage) => stage.name === name)?.micros ?? micros;
-    const half = Math.hypot((micros.high - micros.low) / 2, (before.high - before.low) / 2);
-    return { rose: micros.value - before.value, half };
+    const same = bases.flatMap(({ stages }) => stages.find((stage) => stage.name === name) ?? []);
+    const levels = (same.length > 0 ? same : [{ micros }]).map((stage) => stage.micros);
+    const values = levels.map(({ value }) => value);
+    const before = values.reduce((sum, value) => sum + value, 0) / levels.length;
+    const halves = levels.map(({ low, high }) => (high - low) / 2);
+    const drift = (Math.max(...values) - Math.min(...values)) / 2;
+    const half = Math.hypot(
+      (micros.high - micros.low) / 2,
+      Math.hypot(...halves) / levels.length,
+      drift,
+    );
+    return { rose: micros.value - before, half };
   };
   const found: Run['found'] = {};
   const own = new Set<string>();

@@ -18,6 +18,12 @@ export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
+/** As `redline` estimates what work costs when nothing comes between. */
+export function lowestMean(costs: readonly number[], share: number): number {
+  const lowest = costs.toSorted((a, b) => a - b).slice(0, Math.ceil(costs.length * share));
+  return lowest.reduce((sum, each) => sum + each, 0) / lowest.length;
+}
+
 export function writeSummary(file: string, summary: object): void {
   const text = `${JSON.stringify(summary, undefined, 2)}\n`;
   mkdirSync(dirname(file), { recursive: true });

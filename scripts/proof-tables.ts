@@ -69,11 +69,18 @@ export interface StairsAsync {
 }
 
 /** What docs/guide/stairs.md says of costs put into asynchronous code. */
+const appNames: Record<string, string> = {
+  express: 'Express',
+  nest: 'Nest',
+  'express-sequelize': 'Express, Sequelize',
+  'nest-typeorm': 'Nest, TypeORM',
+};
+
 export function stairsAsyncText({ summary }: StairsAsync): string {
   const apps = Object.entries(summary);
   const amounts = Object.keys(apps[0]![1].read);
   const rows = apps.map(([app, found]) => [
-    app === 'nest' ? 'Nest' : 'Express',
+    appNames[app] ?? app,
     ...amounts.map((amount) => found.read[amount]!.map((each) => each.toFixed(0)).join(' to ')),
     `${found.inTheRightStage} of ${found.injections}`,
     `${found.falselyBlamed} of ${found.otherStages}`,

@@ -10,6 +10,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { lowestMean } from '../draws.ts';
 import { BusyLoop } from './busy-loop.mjs';
 
 const { values } = parseArgs({
@@ -100,10 +101,8 @@ function difference(of: number[], base: number[]): { value: number; low: number;
   return { value: quickQuarter(of) - quickQuarter(base), low: drawn[25]!, high: drawn[974]! };
 }
 
-/** As `redline stairs` estimates: what the work costs when nothing comes between. */
 function quickQuarter(costs: readonly number[]): number {
-  const lowest = costs.toSorted((a, b) => a - b).slice(0, Math.ceil(costs.length / 4));
-  return lowest.reduce((sum, each) => sum + each, 0) / lowest.length;
+  return lowestMean(costs, 1 / 4);
 }
 
 function shuffled(indices: Iterable<number>): number[] {

@@ -1,7 +1,8 @@
 // `npm run bench -- stairs-async`: is a cost found in the stage it was put into, where requests wait in between?
 // Runs `redline stairs` on an Express app and a Nest app that keep their users and orders behind a pool. In every run 20, 50
 // and 200 µs are put into three of five places: a middleware, a guard behind an `await`, a handler behind an `await`, a
-// function that asks the database, a serializer. The apps cost something by themselves, so a run without any comes first.
+// function that asks the database, a serializer. The apps cost something by themselves, and the machine is not always as fast: a
+// run without any comes before and after each.
 // `--app express-sequelize --app nest-typeorm`: the same two with an ORM on a PostgreSQL of their own. A record goes on where
 // it ended; `--minutes 20` makes the runs that fit.
 import { execFileSync } from 'node:child_process';
@@ -16,7 +17,7 @@ import { requireApps } from '../require-apps.ts';
 const { values } = parseArgs({
   options: {
     app: { type: 'string', multiple: true, default: ['express', 'nest'] },
-    /** Of each app, besides the one without any cost. */
+    /** With costs put in, of each app. */
     runs: { type: 'string', default: '5' },
     /** No run begins that would not end by then. */
     minutes: { type: 'string', default: 'Infinity' },
@@ -39,14 +40,16 @@ const proof: Proof = existsSync(values.json)
   : { schema: 1, proof: 'stairs-async', machine: {}, summary: {}, runs: [] };
 const folder = mkdtempSync(join(tmpdir(), 'redline-async-'));
 const until = performance.now() + Number(values.minutes) * 60_000;
+/** Of this process: one of another day says nothing of how fast the machine is now. */
+const lastBase = new Map<string, Run>();
 const needsPostgres = values.app.some((name) => asyncApps[name]!.needsPostgres);
 const orms = needsPostgres ? await prepareOrms() : { env: {}, stop: () => Promise.resolve() };
 try {
   const apps = values.app.filter((name) => !('skip' in orms && asyncApps[name]!.needsPostgres));
   if ('skip' in orms) process.stdout.write(`The apps with an ORM are skipped: ${orms.skip}\n`);
   // The apps take turns, so that a record that was cut has as much of each.
-  for (let made = 0; made <= Number(values.runs); made++) {
-    for (const app of apps) if (runsOf(app).length <= made && hasTime(app)) addRun(app);
+  for (let made = 0; made < Number(values.runs); made++) {
+    for (const app of apps) if (injectedIn(app) <= made && hasTime(app)) addRun(app);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -58,24 +61,33 @@ function runsOf(name: string): Run[] {
   return proof.runs.filter(({ app }) => app === name);
 }
 
-function hasTime(app: string): boolean {
-  const longest = Math.max(0, ...runsOf(app).map(({ seconds = 0 }) => seconds));
-  return performance.now() + longest * 1_000 < until;
+function injectedIn(app: string): number {
+  return runsOf(app).filter(({ found }) => found).length;
 }
 
-/** The first of an app has no cost put in: the others are compared with it. */
+/** For two runs of an app. */
+function hasTime(app: string): boolean {
+  const longest = Math.max(0, ...runsOf(app).map(({ seconds = 0 }) => seconds));
+  return performance.now() + 2_000 * longest < until;
+}
+
+/** A run with costs put in, between two without any. */
 function addRun(app: string): void {
   const { places } = asyncApps[app]!;
-  const [base, ...others] = runsOf(app);
-  const injected = base ? injection(Object.keys(places), others.length) : {};
-  const measured = measure(app, injected);
-  const run = base ? judged(measured, base, places) : measured;
+  const count = injectedIn(app);
+  const before = lastBase.get(app) ?? keep(measure(app, {}));
+  const injected = measure(app, injection(Object.keys(places), count));
+  const after = measure(app, {});
+  const run = keep(judged(injected, [before, after], places));
+  lastBase.set(app, keep(after));
+  process.stdout.write(`${app} ${count + 1}: ${describe(run)}\n`);
+}
+
+function keep(run: Run): Run {
   proof.runs.push(run);
   proof.summary = summaryOf(proof.runs);
   save();
-  process.stdout.write(
-    `${app} ${others.length + (base ? 1 : 0)}: ${run.found ? describe(run) : 'as it is'}\n`,
-  );
+  return run;
 }
 
 function measure(app: string, injected: Record<string, number>): Run {

@@ -53,6 +53,8 @@ async function observe(
   setup: SetupResult,
   { pinning, listener, signal }: Pick<Restart, 'pinning' | 'listener' | 'signal'>,
 ): Promise<Observations> {
+  // Plans may share one: what time leaves of the restarts of this run says nothing of another.
+  plan.precision = { ...plan.precision };
   const random = seededRandom(plan.seed);
   const threads = Math.min(pinning.loadCoreCount, mostGeneratorThreads);
   const skipped = new Map(Object.entries(setup.skip ?? {}));

@@ -32,7 +32,7 @@ A scenario takes every option of \`redline bench\`. Long ones:
   doctor-prove  half an hour; --app names one of its two apps
   nest-tax      6 minutes
   turn-shares   a second; takes recorded results, all of benchmarks/results if none is named
-  stairs-async  a minute a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
+  stairs-async  two minutes a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
                 need PostgreSQL and are installed by the first run
   logger        7 minutes
   logger-loss   6 minutes

@@ -68,7 +68,6 @@ export interface StairsAsync {
   >;
 }
 
-/** What docs/guide/stairs.md says of costs put into asynchronous code. */
 const appNames: Record<string, string> = {
   express: 'Express',
   nest: 'Nest',
@@ -76,6 +75,7 @@ const appNames: Record<string, string> = {
   'nest-typeorm': 'Nest, TypeORM',
 };
 
+/** What docs/guide/stairs.md says of costs put into asynchronous code. */
 export function stairsAsyncText({ summary }: StairsAsync): string {
   const apps = Object.entries(summary);
   const amounts = Object.keys(apps[0]![1].read);

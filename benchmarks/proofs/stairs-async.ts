@@ -65,10 +65,11 @@ function injectedIn(app: string): number {
   return runsOf(app).filter(({ found }) => found).length;
 }
 
-/** For two runs of an app. */
+/** For a run with costs put in, and those without any around it. */
 function hasTime(app: string): boolean {
   const longest = Math.max(0, ...runsOf(app).map(({ seconds = 0 }) => seconds));
-  return performance.now() + 2_000 * longest < until;
+  const runs = lastBase.has(app) ? 2 : 3;
+  return performance.now() + runs * longest * 1_000 < until;
 }
 
 /** A run with costs put in, between two without any. */

@@ -41,7 +41,7 @@ export default defineConfig({
     blocks: 2,
     sliceMs: 200,
     // After one second the compiler still takes up to a third of some rungs' turns.
-    warmupMs: 2_000,
+    warmupMs: 1_500,
     warmupRequests: 12_000,
     latencyMs: 200,
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+// Its loads are programs of the build.
 import { runBench } from '../../dist/bench/run-bench.js';
 import { resolvePlans } from '../../dist/config/resolve-plan.js';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderHtml } from '../../src/bench/report/html.ts';
+import { isMeasured } from '../../src/bench/result.ts';
 import { failedControl, fixture, longNames, manyRungs } from '../report/fixture.ts';
 
 const textOf = (html: string): string =>
@@ -30,6 +31,23 @@ describe('the HTML report', () => {
       order.every((at, index) => at > (order[index - 1] ?? 0)),
       String(order),
     );
+  });
+
+  it('promises restarts that would settle something only where it names them', () => {
+    for (const command of ['ladder', 'bench'] as const) {
+      const result = fixture({ command });
+      assert.match(textOf(renderHtml(result)), /\(restarts that would settle it\): /);
+      for (const variant of result.variants) {
+        if (!isMeasured(variant)) continue;
+        delete variant.cpuRestartsToSettle;
+        delete variant.step?.cpu.restartsToSettle;
+      }
+      const text = textOf(renderHtml(result));
+      assert.match(
+        text,
+        /unresolved (Rungs not told apart from the one below|CPU against the base): /,
+      );
+    }
   });
 
   it('withholds every verdict but the control’s when the control reads changed', () => {

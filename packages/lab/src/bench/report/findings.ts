@@ -11,7 +11,6 @@ import { settleHint, savedWords, spanWords, verdictWord } from '../../report/wor
 
 /** More than this on page one and nobody reads the first; the table has them all. */
 const MOST_NAMED = 8;
-const SETTLE = 'restarts that would settle it';
 const NOTEWORTHY_MEMORY = 0.1;
 
 /** The sentences a reader takes away. Changed and unresolved ones; what stayed the same is named in one line. */
@@ -40,11 +39,13 @@ function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
     .filter(({ beside }) => !beside)
     .toSorted((a, b) => Math.abs(b.saved.value) - Math.abs(a.saved.value));
   const decimals = figures.savedDecimals;
+  const unresolved = 'Rungs not told apart from the one below';
   const group = (reading: Reading, intro: string, text: (step: StepRow) => Markup): Markup[] => {
     const found = rungs.filter((step) => step.saved.reading === reading);
+    const hints = settling(found.map(({ cpu }) => settleHint(cpu)));
     return found.length === 0
       ? []
-      : [finding(verdictWord(reading), markup`${intro}: ${listed(found, text)}.`)];
+      : [finding(verdictWord(reading), markup`${intro}${hints}: ${listed(found, text)}.`)];
   };
   const sized = (step: StepRow): Markup => {
     const saved = step.saved.value < 0 ? negated(step.saved) : step.saved;
@@ -55,7 +56,7 @@ function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
     ...(top && first ? [finding(verdictWord(top.cpu.reading), first)] : []),
     ...group('better', 'Rungs that cost less CPU than the one below', sized),
     ...group('worse', 'Rungs that cost more CPU than the one below', sized),
-    ...group('unresolved', `Rungs not told apart from the one below (${SETTLE})`, (step) =>
+    ...group('unresolved', unresolved, (step) =>
       open(step.name, step.saved, decimals, settleHint(step.cpu)),
     ),
     ...group(
@@ -95,10 +96,11 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
   if (unresolved.length > 0) {
     const text = (row: MeasuredRow): Markup =>
       open(row.name, saving(result, row), figures.cpuDecimals, settleHint(row.cpu));
+    const hints = settling(unresolved.map(({ cpu }) => settleHint(cpu)));
     items.push(
       finding(
         verdictWord('unresolved'),
-        markup`CPU against the base (${SETTLE}): ${listed(unresolved, text)}.`,
+        markup`CPU against the base${hints}: ${listed(unresolved, text)}.`,
       ),
     );
   }
@@ -147,6 +149,11 @@ function requests(row: MeasuredRow, figures: Figures): string {
     default:
       return `${atLeast}${value}\u00a0× the requests ${interval}`;
   }
+}
+
+/** What the restarts behind some of a list mean; nothing where none has any. */
+function settling(hints: readonly (string | undefined)[]): string {
+  return hints.some((hint) => hint !== undefined) ? ' (restarts that would settle it)' : '';
 }
 
 function open(name: string, saved: Interval, decimals: number, hint: string | undefined): Markup {

@@ -21,6 +21,8 @@ import { warmUp } from './warm-up.ts';
 const settlingBlocks = 2;
 /** Turns settle a server sooner, and the lowest of them, which count, take no notice of the first few. */
 const settlingPasses = 2;
+/** On a crowded machine a server may get no turn in all blocks that were planned. One that answers none of these is mute. */
+const mostBlocksMore = 4;
 
 /** One restart of all contestants, in the run that it belongs to. */
 export interface Restart {
@@ -86,7 +88,13 @@ async function measureBlocks(
   const isWarmedUp = plan.precision.warmupMs > 0;
   const uncounted = isWarmedUp && turns === undefined ? settlingBlocks : 0;
   if (isWarmedUp) await turns?.measure(servers, random, measured, settlingPasses);
-  for (let block = 1 - uncounted; block <= plan.precision.blocks; block++) {
+  const { blocks } = plan.precision;
+  const isMissing = ({ name }: Server): boolean =>
+    !observations.skipped.has(name) &&
+    !observations.slices.some((s) => s.restart === restart.number && s.variant === name);
+  const hasNext = (block: number): boolean =>
+    block <= blocks || (block <= blocks + mostBlocksMore && servers.some(isMissing));
+  for (let block = 1 - uncounted; hasNext(block); block++) {
     const running = servers.filter(({ name }) => !observations.skipped.has(name));
     const taken = await turns?.measure(running, random, measured);
     for (const server of shuffled(running, random)) {
@@ -96,13 +104,8 @@ async function measureBlocks(
       keep(restart, block, server, { slice, turns: taken?.get(server.name) });
     }
   }
-  const answered = new Set(
-    observations.slices.filter((s) => s.restart === restart.number).map((s) => s.variant),
-  );
-  for (const server of servers) {
-    if (!answered.has(server.name) && !observations.skipped.has(server.name)) {
-      disqualify(server, 'answered nothing', plan, observations);
-    }
+  for (const server of servers.filter(isMissing)) {
+    disqualify(server, 'answered nothing', plan, observations);
   }
 }
 

@@ -33,7 +33,8 @@ export class ProgressListener implements RunListener {
     const { precision, variants } = this.#plan;
     const { variant } = slices.at(-1)!;
     const perRestart = precision.blocks * (variants.length + 1);
-    const done = slices.filter((slice) => slice.restart === restart).length / perRestart;
+    const own = slices.filter((slice) => slice.restart === restart);
+    const done = Math.min(1, own.length / perRestart);
     this.#advance(restart - 1 + shareBeforeBlocks + done * shareOfBlocks);
     // Once a block: the computation itself runs on the load's cores.
     const isNewBlock = block + restart * precision.blocks > this.#roughUntil;

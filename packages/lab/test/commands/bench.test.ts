@@ -143,7 +143,7 @@ describe('redline bench', () => {
       ...commands,
     ]);
     assert.equal(code, 1, stderr);
-    assert.match(stdout, /SPIN_MICROS=3000 .* takes at least .* % more CPU than/);
+    assert.match(stdout, /SPIN_MICROS=3000 .* takes at least .* % more CPU than/, stderr);
     const { variants, load } = bench.result('r.json');
     assert.deepEqual(load.requests, ['GET /feed?token=***']);
     assert.match(variants[1]!.name, /^SPIN_MICROS=3000 /);
@@ -239,6 +239,16 @@ describe('redline bench', () => {
     const said = /^(\d+) of 12 slices are void.*\(.*mute/m.exec(warnings.join('\n'));
     assert.ok(said !== null, warnings.join('\n'));
     assert.equal(slices.length, 12 - Number(said[1]));
+  });
+
+  test('measures more blocks where a server answered nothing in all that were planned', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('crowded', { MODE: 'mute-at-first' })] });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { variants, control, warnings } = bench.result('r.json');
+    assert.ok('rps' in variants[0]! && 'rps' in control);
+    assert.match(warnings.join('\n'), /2 of 4 slices are void.*\(crowded.*crowded/);
   });
 
   test('leaves a variant out that answers nothing at all under load', async (t) => {

@@ -33,6 +33,18 @@ export interface Where {
   target: TryTarget;
   options: ProveOptions;
   trees: Trees;
+  /** Those that are checked out so far, beside the base. */
+  changing: Tree[];
+}
+
+/** A tree to make changes in; it is checked out and built as it is first asked for. */
+export async function treeAt(index: number, { trees, changing }: Where): Promise<Tree> {
+  using line = new PhaseLine('prove');
+  while (changing.length <= index) {
+    const name = `changed-${changing.length + 1}`;
+    changing.push(await trees.add(name, (text) => line.show(text)));
+  }
+  return changing[index]!;
 }
 
 /** Writes the changes of some findings into a tree, and returns what writes them back. */

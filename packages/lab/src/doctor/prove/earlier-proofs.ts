@@ -5,13 +5,13 @@ import type { Candidate } from '../examine.ts';
 import type { Proof } from '../result.ts';
 
 interface ProofFile {
-  schema: 1;
+  schema: 2;
   /** Of what was asked, the commit included; it may hold secrets, so only its digest is written. */
   asked: string;
   /** All that was tried to its end, what failed included. */
   proofs: Record<string, Proof>;
-  /** The change that was being tried as the run ended, unless it came to its end. */
-  underWay?: string;
+  /** The changes that were being tried as the run ended. */
+  underWay: string[];
 }
 
 /** The proofs of a run as they are made, so that one that was interrupted goes on where it was. */
@@ -27,8 +27,8 @@ export class EarlierProofs {
   private constructor(file: string, earlier: ProofFile) {
     this.#file = file;
     this.#earlier = earlier;
-    this.#content = { ...earlier, proofs: { ...earlier.proofs } };
-    this.isContinued = Object.keys(earlier.proofs).length > 0 || earlier.underWay !== undefined;
+    this.#content = structuredClone(earlier);
+    this.isContinued = Object.keys(earlier.proofs).length > 0 || earlier.underWay.length > 0;
   }
 
   /** @param asked What decides on a proof, beside the change: another commit, command or request has other proofs. */
@@ -38,7 +38,7 @@ export class EarlierProofs {
   ): EarlierProofs {
     const digest = digestOf(asked);
     const known = continues ? read(file) : undefined;
-    const empty: ProofFile = { schema: 1, asked: digest, proofs: {} };
+    const empty: ProofFile = { schema: 2, asked: digest, proofs: {}, underWay: [] };
     return new EarlierProofs(file, known?.asked === digest ? known : empty);
   }
 
@@ -57,7 +57,7 @@ export class EarlierProofs {
   whyAgain(candidate: Candidate): string | undefined {
     const key = keyOf(candidate);
     // The run that was interrupted may have tried again what failed before.
-    if (this.#earlier.underWay === key) return 'it was under way when the run ended';
+    if (this.#earlier.underWay.includes(key)) return 'it was under way when the run ended';
     const proof = this.#earlier.proofs[key];
     if (proof === undefined || isMeasured(proof)) return undefined;
     return proof.word === 'withheld'
@@ -66,14 +66,15 @@ export class EarlierProofs {
   }
 
   begin(candidate: Candidate): void {
-    this.#content.underWay = keyOf(candidate);
+    this.#content.underWay.push(keyOf(candidate));
     this.#write();
   }
 
   /** Written at once: nobody knows when a run is interrupted. */
   add(candidate: Candidate, proof: Proof): void {
-    this.#content.proofs[keyOf(candidate)] = proof;
-    delete this.#content.underWay;
+    const key = keyOf(candidate);
+    this.#content.proofs[key] = proof;
+    this.#content.underWay = this.#content.underWay.filter((each) => each !== key);
     this.#write();
   }
 
@@ -91,7 +92,7 @@ function isMeasured({ word }: Proof): boolean {
 function read(file: string): ProofFile | undefined {
   try {
     const content = JSON.parse(readFileSync(file, 'utf8')) as ProofFile;
-    return content.schema === 1 ? content : undefined;
+    return content.schema === 2 ? content : undefined;
   } catch {
     return undefined;
   }

@@ -1,11 +1,10 @@
 import type { BenchResult } from '../../bench/result.ts';
-import { PhaseLine } from '../../report/phase-line.ts';
 import type { Tree } from '../../trees/trees.ts';
 import { wordOf } from '../../try/verdict.ts';
 import type { Candidate } from '../examine.ts';
-import { change, check, compare, variantIn, type Where } from './changed-tree.ts';
+import { change, check, compare, treeAt, variantIn, type Where } from './changed-tree.ts';
 
-/** What the rungs are called: by their rule, with the line where it was found more than once. */
+/** What the app with a change is called: by its rule, with the line where it was found more than once. */
 export function rungNames(kept: readonly Candidate[]): string[] {
   const named = kept.map(({ finding: { rule, line } }) => ({ rule, line }));
   return named.map(({ rule, line }, index) => {
@@ -24,15 +23,14 @@ export async function measureLadder(
   kept: readonly Candidate[],
   where: Where,
 ): Promise<BenchResult> {
-  const { trees, options } = where;
+  const { options } = where;
   const names = rungNames(kept);
   const restores: (() => void)[] = [];
   try {
     const rungs: { tree: Tree; candidates: readonly Candidate[] }[] = [];
     for (const [index, name] of names.entries()) {
       const candidates = kept.slice(0, index + 1);
-      const isLast = candidates.length === kept.length;
-      const tree = isLast ? trees.present : await treeOf(index + 1, where);
+      const tree = await treeAt(index, where);
       restores.push(change(candidates, tree, where));
       await check(`rung ${index + 1} of ${kept.length}, ${name}`, tree, where);
       rungs.push({ tree, candidates });
@@ -55,11 +53,6 @@ export async function measureLadder(
   } finally {
     for (const restore of restores) restore();
   }
-}
-
-async function treeOf(number: number, { trees }: Where): Promise<Tree> {
-  using line = new PhaseLine('prove');
-  return await trees.add(`rung-${number}`, (text) => line.show(text));
 }
 
 function placeOf({ finding: { file, line } }: Candidate): string {

@@ -1,37 +1,28 @@
 import type { BenchResult } from '../../bench/result.ts';
-import { measuredRows } from '../../bench/report/rows.ts';
-import { LabError } from '../../errors.ts';
 import { PhaseLine } from '../../report/phase-line.ts';
 import { runToEnd } from '../../system/run-to-end.ts';
 import { Trees } from '../../trees/trees.ts';
 import type { TryTarget } from '../../try/target.ts';
-import { defaultMargin } from '../../stats/verdict.ts';
-import { wordOf, worthADependency } from '../../try/verdict.ts';
 import type { Edit } from '../edits.ts';
 import type { Candidate } from '../examine.ts';
 import type { Proof } from '../result.ts';
-import {
-  apply,
-  change,
-  check,
-  compare,
-  isSame,
-  type ProveOptions,
-  variantIn,
-  type Where,
-} from './changed-tree.ts';
+import { apply, isSame, type ProveOptions, treeAt, type Where } from './changed-tree.ts';
 import type { EarlierProofs } from './earlier-proofs.ts';
-import { measureLadder } from './ladder.ts';
-import { placeOf, ProveLog } from './prove-log.ts';
+import { measureLadder, rungNames } from './ladder.ts';
+import {
+  type Change,
+  failed,
+  make,
+  type Made,
+  measureBeside,
+  proofIn,
+  type Proved,
+  worthAnEdit,
+} from './measure-beside.ts';
+import { ProveLog } from './prove-log.ts';
 
-const changed = 'changed';
-/** An edit costs nothing once it is made. */
-const worthAnEdit = 1 + defaultMargin;
-
-export interface Proved {
-  candidate: Candidate;
-  proof: Proof;
-}
+/** Each is a server with its own connections to whatever the app uses, and what a restart takes grows with them. */
+const mostBeside = 6;
 
 export interface AllProved {
   each: Proved[];
@@ -43,7 +34,8 @@ export interface AllProved {
 }
 
 /**
- * Makes each change in a worktree, runs the tests, and measures it beside a worktree without it. The user's tree is not touched.
+ * Makes each change in a worktree, runs the tests, and measures it beside a worktree without it and the next few changes. The
+ * user's tree is not touched.
  * @throws {LabError} ERR_REDLINE_GIT where the tree is dirty, ERR_REDLINE_COMMAND where it cannot be built or its tests fail as it is
  */
 export async function proveFindings(
@@ -54,7 +46,7 @@ export async function proveFindings(
 ): Promise<AllProved> {
   const { test, context } = options;
   await using trees = await prepare(target, options);
-  const where = { target, options, trees };
+  const where: Where = { target, options, trees, changing: [trees.present] };
   if (test !== undefined) {
     using line = new PhaseLine('prove');
     line.show('running the tests as it is');
@@ -62,17 +54,17 @@ export async function proveFindings(
     await runToEnd(test, { asked: 'As it is, --test', cwd, signal: context.signal });
   }
   const log = new ProveLog(candidates, proofs, options.secondsEach);
-  const each: Proved[] = [];
-  for (const [index, candidate] of candidates.entries()) {
-    let proof = proofs.of(candidate);
-    if (proof === undefined) {
-      proofs.begin(candidate);
-      const name = `change ${index + 1} of ${candidates.length}, ${placeOf(candidate)}`;
-      proof = await log.attempt(index, candidate, () => proofOf(name, candidate, where));
-      proofs.add(candidate, proof);
-    }
-    each.push({ candidate, proof });
+  const found = new Map(candidates.map((each) => [each, proofs.of(each)]));
+  const names = rungNames(candidates);
+  const toTry = candidates
+    .map((candidate, index) => ({ candidate, name: names[index]! }))
+    .filter(({ candidate }) => found.get(candidate) === undefined);
+  for await (const { candidate, proof } of tryChanges(toTry, where, { proofs, log })) {
+    found.set(candidate, proof);
+    proofs.add(candidate, proof);
+    log.done(candidate, proof);
   }
+  const each = candidates.map((candidate) => ({ candidate, proof: found.get(candidate)! }));
   const gaining = each.filter(({ proof }) => proof.word === 'gains');
   const kept = withoutOverlap(gaining.map(({ candidate }) => candidate));
   if (kept.length < 2) return { each, kept, together: gaining[0]?.proof };
@@ -91,26 +83,28 @@ async function prepare(target: TryTarget, { build, context }: ProveOptions): Pro
   });
 }
 
-/** What one change gains. */
-async function proofOf(name: string, candidate: Candidate, where: Where): Promise<Proof> {
-  const { trees, options } = where;
-  const restore = change([candidate], trees.present, where);
-  try {
-    await check('building and testing it', trees.present, where);
-    const only = variantIn(trees.present, changed, [candidate], where);
-    const measured = async (): Promise<Proof> =>
-      proofIn(
-        await compare('bench', name, { changed: [only], seconds: options.secondsEach, where }),
-        changed,
-        candidate.preload === undefined ? worthAnEdit : worthADependency,
-      );
-    const proof = await measured();
-    // One run in twenty finds the app different from itself by chance.
-    return proof.word === 'withheld' ? await measured() : proof;
-  } catch (error) {
-    return failed(error, where);
-  } finally {
-    restore();
+/** Makes some changes, each in a tree of its own, and measures them beside each other; then the next. */
+async function* tryChanges(
+  changes: readonly Change[],
+  where: Where,
+  { proofs, log }: { proofs: EarlierProofs; log: ProveLog },
+): AsyncGenerator<Proved> {
+  const left = [...changes];
+  while (left.length > 0) {
+    const wanted = Math.ceil(left.length / Math.ceil(left.length / mostBeside));
+    const beside: Made[] = [];
+    while (beside.length < wanted && left.length > 0) {
+      const next = left.shift()!;
+      proofs.begin(next.candidate);
+      log.begin(next.candidate);
+      const made = await make(next, await treeAt(beside.length, where), where);
+      if ('proof' in made) yield made;
+      else beside.push(made);
+    }
+    if (beside.length === 0) return;
+    log.measure(beside.length);
+    yield* await measureBeside(beside, where);
+    for (const { restore } of beside) restore();
   }
 }
 
@@ -127,27 +121,12 @@ async function climb(
   }
 }
 
-/** @throws an interruption, and every error that is not the fault of the change */
-function failed(error: unknown, { options }: Where): Proof {
-  options.context.signal.throwIfAborted();
-  if (!(error instanceof LabError)) throw error;
-  // The advice to change a config does not apply here.
-  return { word: 'fails', why: error.message.split(/\n| If that is intended, /, 1)[0]! };
-}
-
 /** Writes changes where they are proposed. */
 export function fix(candidates: readonly Candidate[]): void {
   apply(
     candidates.flatMap(({ edits }) => edits),
     (path) => path,
   );
-}
-
-function proofIn(bench: BenchResult, name: string, worthwhile: number): Proof {
-  const word = wordOf(bench, name, worthwhile);
-  const row = measuredRows(bench).find((each) => each.name === name);
-  if (row === undefined) return { word: 'fails', why: 'It did not run under the load.' };
-  return { word, cpu: row.variant.cpuRatio, rps: row.variant.rpsRatio };
 }
 
 /** The first of those that touch the same text stays. */

@@ -11,36 +11,40 @@ const guessedSecondsBeside = 20;
 
 /** What a person reads while changes are proved, which takes minutes: lines that stay, each with the time left. */
 export class ProveLog {
-  readonly #all: number;
+  readonly #candidates: readonly Candidate[];
   /** Of one change, as long as none has shown it. */
   readonly #secondsEach: number;
   readonly #glyphs = glyphsFor(usesUnicode());
+  readonly #startedAt = performance.now();
   #toTry: number;
-  #tried = 0;
-  #spentMs = 0;
+  #measured = 0;
+  #measuredAt = this.#startedAt;
 
   constructor(candidates: readonly Candidate[], proofs: EarlierProofs, secondsEach: number) {
-    this.#all = candidates.length;
+    this.#candidates = candidates;
     this.#secondsEach = secondsEach;
     this.#toTry = candidates.filter((each) => proofs.of(each) === undefined).length;
     for (const text of resumption(candidates, proofs)) this.#say(text);
   }
 
-  /** Tries one change: what it is before, and what came of it after. */
-  async attempt(index: number, candidate: Candidate, run: () => Promise<Proof>): Promise<Proof> {
-    const left = seconds(this.#toTry * this.#meanSeconds());
-    const number = `change ${index + 1} of ${this.#all}`;
-    this.#say(`${number}, ${placeOf(candidate)}; about ${left} left, then the ladder`);
-    const startedAt = performance.now();
-    const proof = await run();
+  /** A change is made, built and tested. */
+  begin(candidate: Candidate): void {
+    this.#say(`${this.#nameOf(candidate)}, ${placeOf(candidate)}; ${this.#left()}`);
+  }
+
+  measure(count: number): void {
+    const them = count === 1 ? 'that change' : `these ${count} changes`;
+    this.#say(`measuring ${them} beside the app as it is; ${this.#left()}`);
+  }
+
+  done(candidate: Candidate, proof: Proof): void {
     // What fails is over before it is measured, and says nothing of the others.
     if (proof.word !== 'fails') {
-      this.#spentMs += performance.now() - startedAt;
-      this.#tried += 1;
+      this.#measured += 1;
+      this.#measuredAt = performance.now();
     }
     this.#toTry -= 1;
-    this.#say(`${number}: ${proofText(proof)}`);
-    return proof;
+    this.#say(`${this.#nameOf(candidate)}: ${proofText(proof)}`);
   }
 
   ladder(rungs: number): void {
@@ -48,9 +52,19 @@ export class ProveLog {
     this.#say(`a ladder of the ${rungs} changes that gain; about ${left} left`);
   }
 
+  #nameOf(candidate: Candidate): string {
+    return `change ${this.#candidates.indexOf(candidate) + 1} of ${this.#candidates.length}`;
+  }
+
+  #left(): string {
+    const since = (performance.now() - this.#measuredAt) / 1_000;
+    const left = Math.max(this.#secondsEach, this.#toTry * this.#meanSeconds() - since);
+    return `about ${seconds(left)} left, then the ladder`;
+  }
+
   #meanSeconds(): number {
-    if (this.#tried === 0) return this.#secondsEach + guessedSecondsBeside;
-    return this.#spentMs / 1_000 / this.#tried;
+    if (this.#measured === 0) return this.#secondsEach + guessedSecondsBeside;
+    return (this.#measuredAt - this.#startedAt) / 1_000 / this.#measured;
   }
 
   #say(text: string): void {

@@ -37,9 +37,9 @@ export class ProgressListener implements RunListener {
     const done = Math.min(1, own.length / perRestart);
     this.#advance(restart - 1 + shareBeforeBlocks + done * shareOfBlocks);
     // Once a block: the computation itself runs on the load's cores.
-    const isNewBlock = block + restart * precision.blocks > this.#roughUntil;
-    if (isNewBlock && done > 0) {
-      this.#roughUntil = block + restart * precision.blocks;
+    const place = restart * precision.blocks + Math.min(block, precision.blocks);
+    if (place > this.#roughUntil && done > 0) {
+      this.#roughUntil = place;
       this.#draw(restart, variant, this.#estimate(slices));
     } else {
       this.#draw(restart, variant);

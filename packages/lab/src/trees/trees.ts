@@ -33,13 +33,16 @@ export class Trees implements AsyncDisposable {
   readonly #root: string;
   readonly #parent: string;
   readonly #options: TreeOptions;
+  /** Of the present tree: what is committed meanwhile is in none of them. */
+  readonly #commit: string;
 
   private constructor(
     options: TreeOptions,
     { root, parent }: { root: string; parent: string },
-    names: { base: string; present: string },
+    { commit, ...names }: { base: string; present: string; commit: string },
   ) {
     this.#options = options;
+    this.#commit = commit;
     this.#root = root;
     this.#parent = parent;
     this.base = { name: names.base, path: join(parent, 'base') };
@@ -60,6 +63,7 @@ export class Trees implements AsyncDisposable {
       {
         base: `${base} (${of.slice(0, 7)})`,
         present: `${branch === base ? 'HEAD' : branch} (${now.slice(0, 7)})`,
+        commit: now,
       },
     );
     try {
@@ -73,14 +77,19 @@ export class Trees implements AsyncDisposable {
   }
 
   /**
-   * One more tree of what is committed now, built as it is.
+   * One more tree of the present state, built as it is.
    * @param name Of its folder, which no other tree has.
-   * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND
+   * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing of it is left behind then
    */
   async add(name: string, phase: TreeOptions['phase']): Promise<Tree> {
     const tree = { name, path: join(this.#parent, name) };
-    await this.#checkOut(tree, await revision('HEAD', this.#root), phase);
-    return tree;
+    try {
+      await this.#checkOut(tree, this.#commit, phase);
+      return tree;
+    } catch (error) {
+      await rm(tree.path, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   async #checkOut(tree: Tree, commit: string, phase: TreeOptions['phase']): Promise<void> {

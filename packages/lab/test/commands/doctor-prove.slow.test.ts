@@ -107,19 +107,31 @@ describe('redline doctor --prove', () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
-  test('measures the others, where one change makes it answer something else', async (t) => {
-    const shown = app.replace('stringify(page)', 'stringify([page, agent.options.keepAlive])');
-    const bench = repository(t, shown);
-    const { code, stderr } = await bench.run([...args, '--each', '10', '--prove', ...command]);
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /measuring these 2 changes beside the app as it is/);
-    const [failed, ...others] = proofs(bench).toSorted((a) => (a.word === 'fails' ? -1 : 1));
-    assert.match(
-      failed!.why!,
-      /"\+ agent-without-keep-alive" answers GET \/ differently from "as it is"/,
+  test('measures the others, where one change answers something else and one fails under load', async (t) => {
+    const busy = 'new http.Agent({ keepAlive: false })';
+    const bench = repository(
+      t,
+      app
+        .replace('void agent;', `const busy = ${busy};\nlet count = 0;`)
+        .replace('stringify(page)', 'stringify([page, agent.options.keepAlive])')
+        .replace(
+          '  const page',
+          '  if (busy.options.keepAlive && ++count > 50) response.statusCode = 500;\n  const page',
+        ),
     );
-    assert.equal(others.length, 1);
-    assert.ok(others[0]!.cpu !== undefined || others[0]!.word === 'withheld', stderr);
+    const { code, stderr } = await bench.run([...args, '--each', '5', '--prove', ...command]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /measuring these 3 changes beside the app as it is/);
+    const reasons = proofs(bench).flatMap(({ why }) => why ?? []);
+    assert.equal(reasons.length, 2, reasons.join('\n'));
+    const [differs, fails] = reasons.toSorted((one) => (one.startsWith('"') ? -1 : 1));
+    assert.match(differs!, /^"\+ agent-without-keep-alive:3" answers GET \/ differently from "as/);
+    assert.match(
+      fails!,
+      /^It answered \d+ of \d+ requests with a status outside 2xx and 3xx under/,
+    );
+    const [other] = proofs(bench).filter(({ word }) => word !== 'fails');
+    assert.ok(other!.cpu !== undefined || other!.word === 'withheld', stderr);
     assert.deepEqual(bench.survivors(), []);
   });
 

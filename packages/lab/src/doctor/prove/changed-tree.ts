@@ -28,6 +28,9 @@ export interface ProveOptions {
   context: CommandContext;
 }
 
+/** More tell little that these do not. */
+const mostRestarts = 40;
+
 /** The app, and the trees that changes are made in. */
 export interface Where {
   target: TryTarget;
@@ -122,7 +125,13 @@ export function compare(
     requests: options.requests,
     variants: [variantIn(trees.base, asItIs, [], where), ...changed],
     baseline: asItIs,
-    precision: precisionWithin(plan),
+    precision: {
+      ...precisionWithin(plan),
+      // The time decides.
+      restarts: mostRestarts,
+      // What one change gains is shown without it.
+      ...(command === 'bench' ? { latencyMs: 0 } : {}),
+    },
     until: Date.now() + seconds * 1_000,
   };
   return measure(command, title, [compared], {

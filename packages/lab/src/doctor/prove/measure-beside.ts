@@ -1,5 +1,6 @@
 import type { BenchResult } from '../../bench/result.ts';
 import { measuredRows } from '../../bench/report/rows.ts';
+import { isMeasured } from '../../bench/result.ts';
 import type { PlannedVariant } from '../../config/resolve-plan.ts';
 import { LabError } from '../../errors.ts';
 import { plural } from '../../report/format.ts';
@@ -51,39 +52,42 @@ export async function make(
 /**
  * What each of them gains, from one run: they share the time that the app as it is takes to measure, so that each is started
  * more often than alone. One that does not start, or answers something else, ends the run of all: the halves are then
- * measured on their own, down to that one.
+ * measured on their own, down to that one. One that fails under load may do so for want of what the others use.
  */
-export async function measureBeside(made: readonly Made[], where: Where): Promise<Proved[]> {
+export async function* measureBeside(made: readonly Made[], where: Where): AsyncGenerator<Proved> {
   const title = `${plural(made.length, 'change')}, each beside the app as it is`;
   const seconds = where.options.secondsEach * made.length;
   const changed = made.map(({ variant }) => variant);
   const measured = (): Promise<BenchResult> => compare('bench', title, { changed, seconds, where });
+  let last: BenchResult;
   try {
-    const bench = await measured();
+    last = await measured();
     // One run in twenty finds the app different from itself by chance.
-    const isWithheld = changed.some(({ name }) => wordOf(bench, name) === 'withheld');
-    const last = isWithheld ? await measured() : bench;
-    return made.map(({ candidate, variant }) => ({
-      candidate,
-      proof: proofIn(
-        last,
-        variant.name,
-        candidate.preload === undefined ? worthAnEdit : worthADependency,
-      ),
-    }));
+    if (changed.some(({ name }) => wordOf(last, name) === 'withheld')) last = await measured();
   } catch (error) {
     const proof = failed(error, where);
-    if (made.length === 1) return [{ candidate: made[0]!.candidate, proof }];
+    if (made.length === 1) return yield { candidate: made[0]!.candidate, proof };
     const half = Math.ceil(made.length / 2);
-    const first = await measureBeside(made.slice(0, half), where);
-    return [...first, ...(await measureBeside(made.slice(half), where))];
+    yield* measureBeside(made.slice(0, half), where);
+    return yield* measureBeside(made.slice(half), where);
   }
+  const ran = new Set(last.variants.filter(isMeasured).map(({ name }) => name));
+  const isDone = ({ variant }: Made): boolean => made.length === 1 || ran.has(variant.name);
+  for (const { candidate, variant } of made.filter(isDone)) {
+    const worthwhile = candidate.preload === undefined ? worthAnEdit : worthADependency;
+    yield { candidate, proof: proofIn(last, variant.name, worthwhile) };
+  }
+  for (const each of made.filter((one) => !isDone(one))) yield* measureBeside([each], where);
 }
 
 export function proofIn(bench: BenchResult, name: string, worthwhile: number): Proof {
   const word = wordOf(bench, name, worthwhile);
   const row = measuredRows(bench).find((each) => each.name === name);
-  if (row === undefined) return { word: 'fails', why: 'It did not run under the load.' };
+  const skipped = bench.variants.find((each) => each.name === name && !isMeasured(each));
+  if (row === undefined) {
+    const what = skipped && 'skipped' in skipped ? skipped.skipped : 'did not run under load';
+    return { word: 'fails', why: `It ${what}.` };
+  }
   return { word, cpu: row.variant.cpuRatio, rps: row.variant.rpsRatio };
 }
 

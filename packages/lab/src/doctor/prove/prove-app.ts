@@ -32,6 +32,10 @@ const notForSpeed = new Set(['old-node', 'request-logs-missing']);
 const nothingToContinue =
   'There was nothing to go on with: no proof of this commit, with this command, request and --each, is in the output folder. Every change was measured.';
 
+function changedMeanwhile(file: string): string {
+  return `${file} was changed while the changes were proved, so --fix wrote nothing. The diffs are in the report.`;
+}
+
 /** Proves the findings that have a change, and with `--fix` keeps those that gain. */
 export async function prove(
   candidates: readonly Candidate[],
@@ -53,11 +57,13 @@ export async function prove(
   };
   try {
     const proved = await proveFindings(changing, target, proving, proofs);
-    const areFixed = options.fix === true && proved.together?.word === 'gains';
-    if (areFixed) fix(proved.kept);
+    const toFix = options.fix === true && proved.together?.word === 'gains';
+    const other = toFix ? fix(proved.kept) : undefined;
+    const continued =
+      options.continue !== true ? [] : proofs.isContinued ? again : [nothingToContinue];
     return {
-      ...outcomeOf(proved, areFixed),
-      warnings: options.continue !== true ? [] : proofs.isContinued ? again : [nothingToContinue],
+      ...outcomeOf(proved, toFix && other === undefined),
+      warnings: [...continued, ...(other === undefined ? [] : [changedMeanwhile(other)])],
     };
   } catch (error) {
     if (proofs.hasAny)

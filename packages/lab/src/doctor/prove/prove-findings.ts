@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { BenchResult } from '../../bench/result.ts';
 import { PhaseLine } from '../../report/phase-line.ts';
 import { runToEnd } from '../../system/run-to-end.ts';
@@ -90,20 +91,29 @@ async function* tryChanges(
   { proofs, log }: { proofs: EarlierProofs; log: ProveLog },
 ): AsyncGenerator<Proved> {
   const left = [...changes];
+  let most = mostBeside;
   while (left.length > 0) {
-    const wanted = Math.ceil(left.length / Math.ceil(left.length / mostBeside));
+    const wanted = Math.ceil(left.length / Math.ceil(left.length / most));
     const beside: Made[] = [];
     while (beside.length < wanted && left.length > 0) {
+      const tree = await treeAt(beside.length, where).catch((error: unknown) => {
+        where.options.context.signal.throwIfAborted();
+        if (beside.length === 0) throw error;
+        // A disk may be too small for so many.
+        most = beside.length;
+        log.fewer(most, error as Error);
+      });
+      if (tree === undefined) break;
       const next = left.shift()!;
       proofs.begin(next.candidate);
       log.begin(next.candidate);
-      const made = await make(next, await treeAt(beside.length, where), where);
+      const made = await make(next, tree, where);
       if ('proof' in made) yield made;
       else beside.push(made);
     }
-    if (beside.length === 0) return;
+    if (beside.length === 0) continue;
     log.measure(beside.length);
-    yield* await measureBeside(beside, where);
+    yield* measureBeside(beside, where);
     for (const { restore } of beside) restore();
   }
 }
@@ -121,12 +131,15 @@ async function climb(
   }
 }
 
-/** Writes changes where they are proposed. */
-export function fix(candidates: readonly Candidate[]): void {
-  apply(
-    candidates.flatMap(({ edits }) => edits),
-    (path) => path,
-  );
+/**
+ * Writes changes where they are proposed, all or none.
+ * @returns what else was changed in one of the files meanwhile, and would be lost
+ */
+export function fix(candidates: readonly Candidate[]): string | undefined {
+  const edits = candidates.flatMap((each) => each.edits);
+  const other = edits.find(({ file }) => readFileSync(file.path, 'utf8') !== file.text);
+  if (other === undefined) apply(edits, (path) => path);
+  return other?.file.name;
 }
 
 /** The first of those that touch the same text stays. */

@@ -6,49 +6,64 @@ import { proofText } from '../report/doctor-rows.ts';
 import type { Proof } from '../result.ts';
 import type { EarlierProofs } from './earlier-proofs.ts';
 
-/** Building and testing, beside `--each`, before any change has shown how long that takes. */
-const guessedSecondsBeside = 20;
+/** Building and testing one change, before any has shown how long that takes. */
+const guessedSecondsToMake = 20;
 
 /** What a person reads while changes are proved, which takes minutes: lines that stay, each with the time left. */
 export class ProveLog {
   readonly #candidates: readonly Candidate[];
-  /** Of one change, as long as none has shown it. */
-  readonly #secondsEach: number;
   readonly #glyphs = glyphsFor(usesUnicode());
-  readonly #startedAt = performance.now();
-  #toTry: number;
-  #measured = 0;
-  #measuredAt = this.#startedAt;
+  /** What measuring one change takes. */
+  #secondsEach: number;
+  #toMeasure: number;
+  #toMake: number;
+  #made = 0;
+  #makingMs = 0;
+  #makingSince: number | undefined;
+  #measuring: { since: number; count: number } | undefined;
 
   constructor(candidates: readonly Candidate[], proofs: EarlierProofs, secondsEach: number) {
     this.#candidates = candidates;
     this.#secondsEach = secondsEach;
-    this.#toTry = candidates.filter((each) => proofs.of(each) === undefined).length;
+    this.#toMeasure = candidates.filter((each) => proofs.of(each) === undefined).length;
+    this.#toMake = this.#toMeasure;
     for (const text of resumption(candidates, proofs)) this.#say(text);
   }
 
   /** A change is made, built and tested. */
   begin(candidate: Candidate): void {
+    this.#endMaking();
+    this.#makingSince = performance.now();
     this.#say(`${this.#nameOf(candidate)}, ${placeOf(candidate)}; ${this.#left()}`);
   }
 
+  /** There is no tree for one more. */
+  fewer(most: number, { message }: Error): void {
+    this.#say(`no more than ${plural(most, 'change')} at a time: ${message.split('\n', 1)[0]}`);
+  }
+
   measure(count: number): void {
+    this.#endMaking();
+    this.#measuring = { since: performance.now(), count };
     const them = count === 1 ? 'that change' : `these ${count} changes`;
     this.#say(`measuring ${them} beside the app as it is; ${this.#left()}`);
   }
 
   done(candidate: Candidate, proof: Proof): void {
-    // What fails is over before it is measured, and says nothing of the others.
-    if (proof.word !== 'fails') {
-      this.#measured += 1;
-      this.#measuredAt = performance.now();
+    this.#endMaking();
+    if (this.#measuring !== undefined) {
+      const { since, count } = this.#measuring;
+      const took = (performance.now() - since) / 1_000 / count;
+      // Four restarts may take longer than the time that was asked for.
+      this.#secondsEach = Math.max(this.#secondsEach, took);
+      this.#measuring = undefined;
     }
-    this.#toTry -= 1;
+    this.#toMeasure -= 1;
     this.#say(`${this.#nameOf(candidate)}: ${proofText(proof)}`);
   }
 
   ladder(rungs: number): void {
-    const left = seconds(rungs * this.#meanSeconds());
+    const left = seconds(rungs * (this.#secondsEach + this.#secondsToMake()));
     this.#say(`a ladder of the ${rungs} changes that gain; about ${left} left`);
   }
 
@@ -57,14 +72,20 @@ export class ProveLog {
   }
 
   #left(): string {
-    const since = (performance.now() - this.#measuredAt) / 1_000;
-    const left = Math.max(this.#secondsEach, this.#toTry * this.#meanSeconds() - since);
+    const left = this.#toMeasure * this.#secondsEach + this.#toMake * this.#secondsToMake();
     return `about ${seconds(left)} left, then the ladder`;
   }
 
-  #meanSeconds(): number {
-    if (this.#measured === 0) return this.#secondsEach + guessedSecondsBeside;
-    return (this.#measuredAt - this.#startedAt) / 1_000 / this.#measured;
+  #secondsToMake(): number {
+    return this.#made === 0 ? guessedSecondsToMake : this.#makingMs / 1_000 / this.#made;
+  }
+
+  #endMaking(): void {
+    if (this.#makingSince === undefined) return;
+    this.#makingMs += performance.now() - this.#makingSince;
+    this.#makingSince = undefined;
+    this.#made += 1;
+    this.#toMake -= 1;
   }
 
   #say(text: string): void {

@@ -115,9 +115,15 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
   },
 };
 
+const folders: string[] = [];
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+process.on('exit', () => folders.forEach(remove));
+
+/** A folder of its own, gone after the test; once more in the end, for what the test closes later may write again. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'redline-faults-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
+  t.after(() => remove(folder));
   return folder;
 }
 

@@ -10,10 +10,15 @@ import type { Clock, Timer } from '../src/clock.ts';
 import type { DeferLogger } from '../src/logger.ts';
 import type { Delivery, DeliveryResult, Sink, SinkHost } from '../src/sink.ts';
 
-/** A folder of its own, gone after the test. */
+const folders: string[] = [];
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+process.on('exit', () => folders.forEach(remove));
+
+/** A folder of its own, gone after the test; once more in the end, for what the test closes later may write again. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'redline-defer-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
+  t.after(() => remove(folder));
   return folder;
 }
 

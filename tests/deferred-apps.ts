@@ -1,13 +1,13 @@
 // Deferred work on each of the frameworks, for tests that ask it over HTTP.
 // Each framework is loaded only where it is asked for: apps in processes of their own start again and again.
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, renameSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createDefer, type DeferOptions, type Deferrer } from '@redline/defer';
+import { temporaryFolder } from '../packages/defer/test/harness.ts';
 
 export interface App {
   readonly url: string;
@@ -114,18 +114,6 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
     return startNest(new ExpressAdapter(), options, take);
   },
 };
-
-const folders: string[] = [];
-const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
-process.on('exit', () => folders.forEach(remove));
-
-/** A folder of its own, gone after the test; once more in the end, for what the test closes later may write again. */
-export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'redline-faults-'));
-  folders.push(folder);
-  t.after(() => remove(folder));
-  return folder;
-}
 
 /** What a process that is killed now leaves to the next one. */
 export function leftBy(t: TestContext, directory: string): string {

@@ -20,7 +20,8 @@ import { redisStreams } from '@redline/defer/sinks/redis-streams';
 import { startRedis } from '@redline/services';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { apps, leftBy, temporaryFolder } from './deferred-apps.ts';
+import { temporaryFolder } from '../packages/defer/test/harness.ts';
+import { apps, leftBy } from './deferred-apps.ts';
 import {
   bad,
   beginOn,

@@ -13,7 +13,8 @@ import {
   type Sink,
   type When,
 } from '@redline/defer';
-import { apps, leftBy, temporaryFolder } from './deferred-apps.ts';
+import { temporaryFolder } from '../packages/defer/test/harness.ts';
+import { apps, leftBy } from './deferred-apps.ts';
 
 type JobLevel = Exclude<Level, 'outbox'>;
 

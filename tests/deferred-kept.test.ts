@@ -15,7 +15,8 @@ import {
   type Level,
   type Sink,
 } from '@redline/defer';
-import { apps, leftBy, temporaryFolder, type App } from './deferred-apps.ts';
+import { temporaryFolder } from '../packages/defer/test/harness.ts';
+import { apps, leftBy, type App } from './deferred-apps.ts';
 
 const note = defineJob<string>('note');
 

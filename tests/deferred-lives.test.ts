@@ -23,7 +23,8 @@ import { startPostgres, startRedis } from '@redline/services';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import type { AloneMessage, AloneSettings } from './deferred-app-alone.ts';
-import { apps, leftBy, temporaryFolder } from './deferred-apps.ts';
+import { temporaryFolder } from '../packages/defer/test/harness.ts';
+import { apps, leftBy } from './deferred-apps.ts';
 import { askAt, beginOn, good, List, quick, some, sorted, until } from './deferred-bench.ts';
 
 const alone = join(import.meta.dirname, 'deferred-app-alone.ts');

@@ -14,7 +14,7 @@ const folders: string[] = [];
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 process.on('exit', () => folders.forEach(remove));
 
-/** A folder of its own, gone after the test; once more in the end, for what the test closes later may write again. */
+/** A folder of its own, gone after the test, and again at exit: what the test closes later may write once more. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'redline-defer-'));
   folders.push(folder);

@@ -21,7 +21,7 @@ import { warmUp } from './warm-up.ts';
 const settlingBlocks = 2;
 /** Turns settle a server sooner, and the lowest of them, which count, take no notice of the first few. */
 const settlingPasses = 2;
-/** On a crowded machine a server may get no turn in all blocks that were planned. One that answers none of these is mute. */
+/** On a crowded machine a server may get no CPU in any of the planned blocks. One that answers nothing in these either is left out. */
 const mostBlocksMore = 4;
 
 /** One restart of all contestants, in the run that it belongs to. */

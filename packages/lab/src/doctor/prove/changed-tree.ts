@@ -28,7 +28,7 @@ export interface ProveOptions {
   context: CommandContext;
 }
 
-/** More tell little that these do not. */
+/** Time ends a run before; more than these would tell little. */
 const mostRestarts = 40;
 
 /** The app, and the trees that changes are made in. */
@@ -36,11 +36,11 @@ export interface Where {
   target: TryTarget;
   options: ProveOptions;
   trees: Trees;
-  /** Those that are checked out so far, beside the base. */
+  /** Those that are checked out so far to make changes in. */
   changing: Tree[];
 }
 
-/** A tree to make changes in; it is checked out and built as it is first asked for. */
+/** A tree to make changes in, checked out and built when it is first asked for. */
 export async function treeAt(index: number, { trees, changing }: Where): Promise<Tree> {
   using line = new PhaseLine('prove');
   while (changing.length <= index) {
@@ -127,7 +127,6 @@ export function compare(
     baseline: asItIs,
     precision: {
       ...precisionWithin(plan),
-      // The time decides.
       restarts: mostRestarts,
       // What one change gains is shown without it.
       ...(command === 'bench' ? { latencyMs: 0 } : {}),

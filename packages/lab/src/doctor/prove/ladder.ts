@@ -2,18 +2,8 @@ import type { BenchResult } from '../../bench/result.ts';
 import type { Tree } from '../../trees/trees.ts';
 import { wordOf } from '../../try/verdict.ts';
 import type { Candidate } from '../examine.ts';
+import { changeNames } from './change-names.ts';
 import { change, check, compare, treeAt, variantIn, type Where } from './changed-tree.ts';
-
-/** What the app with a change is called: by its rule, with the line where it was found more than once. */
-export function rungNames(kept: readonly Candidate[]): string[] {
-  const named = kept.map(({ finding: { rule, line } }) => ({ rule, line }));
-  return named.map(({ rule, line }, index) => {
-    const same = named.filter((each) => each.rule === rule);
-    const isOne = same.length === 1;
-    const isOneLine = same.filter((each) => each.line === line).length === 1;
-    return `+ ${rule}${isOne ? '' : isOneLine ? `:${line}` : `:${line} #${index + 1}`}`;
-  });
-}
 
 /**
  * The app as it is, and each change on top of those before it, in one run: the last rung has them all.
@@ -24,7 +14,7 @@ export async function measureLadder(
   where: Where,
 ): Promise<BenchResult> {
   const { options } = where;
-  const names = rungNames(kept);
+  const names = changeNames(kept);
   const restores: (() => void)[] = [];
   try {
     const rungs: { tree: Tree; candidates: readonly Candidate[] }[] = [];

@@ -1,6 +1,4 @@
-import type { BenchResult } from '../../bench/result.ts';
-import { measuredRows } from '../../bench/report/rows.ts';
-import { isMeasured } from '../../bench/result.ts';
+import { type BenchResult, isMeasured } from '../../bench/result.ts';
 import type { PlannedVariant } from '../../config/resolve-plan.ts';
 import { LabError } from '../../errors.ts';
 import { plural } from '../../report/format.ts';
@@ -33,7 +31,7 @@ export interface Made {
   restore: () => void;
 }
 
-/** @returns a proof where it fails */
+/** Makes a change in a tree, builds and tests it: a proof already, where one of these fails. */
 export async function make(
   { candidate, name }: Change,
   tree: Tree,
@@ -52,7 +50,8 @@ export async function make(
 /**
  * What each of them gains, from one run: they share the time that the app as it is takes to measure, so that each is started
  * more often than alone. One that does not start, or answers something else, ends the run of all: the halves are then
- * measured on their own, down to that one. One that fails under load may do so for want of what the others use.
+ * measured on their own, down to that one. One that fails under load is measured alone: the others may have taken the
+ * connections that it needs.
  */
 export async function* measureBeside(made: readonly Made[], where: Where): AsyncGenerator<Proved> {
   const title = `${plural(made.length, 'change')}, each beside the app as it is`;
@@ -71,24 +70,22 @@ export async function* measureBeside(made: readonly Made[], where: Where): Async
     yield* measureBeside(made.slice(0, half), where);
     return yield* measureBeside(made.slice(half), where);
   }
-  const ran = new Set(last.variants.filter(isMeasured).map(({ name }) => name));
-  const isDone = ({ variant }: Made): boolean => made.length === 1 || ran.has(variant.name);
-  for (const { candidate, variant } of made.filter(isDone)) {
+  const failing: Made[] = [];
+  for (const each of made) {
+    const { candidate, variant } = each;
     const worthwhile = candidate.preload === undefined ? worthAnEdit : worthADependency;
-    yield { candidate, proof: proofIn(last, variant.name, worthwhile) };
+    const proof = proofIn(last, variant.name, worthwhile);
+    if (proof.word === 'fails' && made.length > 1) failing.push(each);
+    else yield { candidate, proof };
   }
-  for (const each of made.filter((one) => !isDone(one))) yield* measureBeside([each], where);
+  for (const each of failing) yield* measureBeside([each], where);
 }
 
 export function proofIn(bench: BenchResult, name: string, worthwhile: number): Proof {
-  const word = wordOf(bench, name, worthwhile);
-  const row = measuredRows(bench).find((each) => each.name === name);
-  const skipped = bench.variants.find((each) => each.name === name && !isMeasured(each));
-  if (row === undefined) {
-    const what = skipped && 'skipped' in skipped ? skipped.skipped : 'did not run under load';
-    return { word: 'fails', why: `It ${what}.` };
-  }
-  return { word, cpu: row.variant.cpuRatio, rps: row.variant.rpsRatio };
+  const variant = bench.variants.find((each) => each.name === name)!;
+  if (!isMeasured(variant)) return { word: 'fails', why: `It ${variant.skipped}.` };
+  const { cpuRatio: cpu, rpsRatio: rps } = variant;
+  return { word: wordOf(bench, name, worthwhile), cpu, rps };
 }
 
 /** @throws an interruption, and every error that is not the fault of the change */

@@ -7,9 +7,10 @@ import type { TryTarget } from '../../try/target.ts';
 import type { Edit } from '../edits.ts';
 import type { Candidate } from '../examine.ts';
 import type { Proof } from '../result.ts';
+import { changeNames } from './change-names.ts';
 import { apply, isSame, type ProveOptions, treeAt, type Where } from './changed-tree.ts';
 import type { EarlierProofs } from './earlier-proofs.ts';
-import { measureLadder, rungNames } from './ladder.ts';
+import { measureLadder } from './ladder.ts';
 import {
   type Change,
   failed,
@@ -35,8 +36,8 @@ export interface AllProved {
 }
 
 /**
- * Makes each change in a worktree, runs the tests, and measures it beside a worktree without it and the next few changes. The
- * user's tree is not touched.
+ * Makes each change in a worktree of its own, runs the tests, and measures a few at a time beside the app as it is. The user's
+ * tree is not touched.
  * @throws {LabError} ERR_REDLINE_GIT where the tree is dirty, ERR_REDLINE_COMMAND where it cannot be built or its tests fail as it is
  */
 export async function proveFindings(
@@ -56,7 +57,7 @@ export async function proveFindings(
   }
   const log = new ProveLog(candidates, proofs, options.secondsEach);
   const found = new Map(candidates.map((each) => [each, proofs.of(each)]));
-  const names = rungNames(candidates);
+  const names = changeNames(candidates);
   const toTry = candidates
     .map((candidate, index) => ({ candidate, name: names[index]! }))
     .filter(({ candidate }) => found.get(candidate) === undefined);
@@ -84,7 +85,7 @@ async function prepare(target: TryTarget, { build, context }: ProveOptions): Pro
   });
 }
 
-/** Makes some changes, each in a tree of its own, and measures them beside each other; then the next. */
+/** A few at a time: makes each in a tree of its own, and measures them beside each other. */
 async function* tryChanges(
   changes: readonly Change[],
   where: Where,
@@ -99,9 +100,9 @@ async function* tryChanges(
       const tree = await treeAt(beside.length, where).catch((error: unknown) => {
         where.options.context.signal.throwIfAborted();
         if (beside.length === 0) throw error;
-        // A disk may be too small for so many.
+        // The disk may be too small for so many.
         most = beside.length;
-        log.fewer(most, error as Error);
+        log.limited(most, error as Error);
       });
       if (tree === undefined) break;
       const next = left.shift()!;
@@ -133,7 +134,7 @@ async function climb(
 
 /**
  * Writes changes where they are proposed, all or none.
- * @returns what else was changed in one of the files meanwhile, and would be lost
+ * @returns a file that was changed meanwhile; then nothing is written
  */
 export function fix(candidates: readonly Candidate[]): string | undefined {
   const edits = candidates.flatMap((each) => each.edits);

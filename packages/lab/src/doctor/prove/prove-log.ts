@@ -30,15 +30,15 @@ export class ProveLog {
     for (const text of resumption(candidates, proofs)) this.#say(text);
   }
 
-  /** A change is made, built and tested. */
+  /** A change is about to be made, built and tested. */
   begin(candidate: Candidate): void {
     this.#endMaking();
     this.#makingSince = performance.now();
     this.#say(`${this.#nameOf(candidate)}, ${placeOf(candidate)}; ${this.#left()}`);
   }
 
-  /** There is no tree for one more. */
-  fewer(most: number, { message }: Error): void {
+  /** One more tree could not be made, so fewer changes are measured at a time. */
+  limited(most: number, { message }: Error): void {
     this.#say(`no more than ${plural(most, 'change')} at a time: ${message.split('\n', 1)[0]}`);
   }
 

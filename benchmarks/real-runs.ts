@@ -11,6 +11,8 @@ import { OtherLoad } from './other-load.ts';
 
 export interface RealRun {
   startedAt: string;
+  /** A record that grows over days may grow on several machines. */
+  cpuModel?: string;
   isQuick: boolean;
   seconds: number;
   /** Processes that wanted a core, as the system has it for the minute before. */
@@ -61,6 +63,8 @@ export async function recordRuns<Run extends RealRun>(proof: RealProof<Run>): Pr
   const record = readRecord<Run>(file, proof.name);
   const most = Number(values.runs ?? (values.minutes === undefined ? 1 : Infinity));
   const until = performance.now() + Number(values.minutes ?? Infinity) * 60_000;
+  // What is said of the runs may have changed since the last of them; `--runs 0` writes that alone.
+  if (record.runs.length > 0) writeRecord();
   for (let made = 0; made < most; made++) {
     const longest = Math.max(...record.runs.map(({ seconds }) => seconds), firstGuess);
     if (made > 0 && performance.now() + 1_000 * longest > until) return;
@@ -69,8 +73,12 @@ export async function recordRuns<Run extends RealRun>(proof: RealProof<Run>): Pr
     const quick = values.quick ? ['--quick'] : [];
     const { result, ...facts } = await makeRun([...args, ...quick], output, Number(values.load));
     if (result) record.machine = result.machine;
-    const isQuick = values.quick;
-    record.runs.push({ ...facts, isQuick, ...run, ...(result && proof.read(result)) } as Run);
+    const conditions = { cpuModel: result?.machine.cpuModel, isQuick: values.quick };
+    record.runs.push({ ...facts, ...conditions, ...run, ...(result && proof.read(result)) } as Run);
+    writeRecord();
+  }
+
+  function writeRecord(): void {
     record.summary = proof.summary(record.runs);
     writeSummary(file, record);
   }
@@ -80,7 +88,7 @@ async function makeRun(
   args: readonly string[],
   output: string,
   share: number,
-): Promise<Omit<RealRun, 'isQuick'> & { result?: BenchResult }> {
+): Promise<Omit<RealRun, 'isQuick' | 'cpuModel'> & { result?: BenchResult }> {
   const [startedAt, loadBefore, begun] = [new Date(), loadavg()[0]!, performance.now()];
   mkdirSync(dirname(output), { recursive: true });
   rmSync(output, { force: true });

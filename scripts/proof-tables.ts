@@ -1,5 +1,6 @@
 // What docs/guide/statistics.md says of the proofs in benchmarks/proofs.
 import { table } from './markdown-table.ts';
+import { percent } from './ratio-text.ts';
 
 interface Interval {
   value: number;
@@ -182,10 +183,6 @@ function loopTable(added: StairsInjection['loopCost']['added']): string {
 
 function interval({ value, low, high }: Interval): string {
   return `${micros(value)} [${micros(low)}, ${micros(high)}] µs`;
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(1))} %`;
 }
 
 function micros(value: number): string {

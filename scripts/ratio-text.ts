@@ -22,3 +22,8 @@ export function ofRun(restarts: number, blocks: number): string {
   const count = `${restarts} ${restarts === 1 ? 'restart' : 'restarts'} × ${blocks} interleaved ${blocks === 1 ? 'block' : 'blocks'}`;
   return restarts < 3 ? `a quick look (${count})` : count;
 }
+
+/** A share with one digit, or none where that is nought. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
+}

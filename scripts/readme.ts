@@ -22,6 +22,8 @@ import { headline } from './headline.ts';
 import { lintFixText } from './lint-fix-table.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, stairsAsyncText, verdictsModelText, verdictsText } from './proof-tables.ts';
+import { percent } from './ratio-text.ts';
+import { ciVerdictsText, ladderRealText, verdictsRealText } from './real-run-tables.ts';
 import { ruleIndex, ruleIndexFile } from './rule-index.ts';
 import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
@@ -146,6 +148,21 @@ replaceBlock(
   'verdicts-model',
   verdictsModelText(readJson('benchmarks/results/verdicts-model.json')),
 );
+replaceBlock(
+  statistics,
+  'verdicts-real',
+  verdictsRealText(readJson('benchmarks/results/verdicts-real.json')),
+);
+replaceBlock(
+  statistics,
+  'ladder-real',
+  ladderRealText(readJson('benchmarks/results/ladder-real.json')),
+);
+replaceBlock(
+  'docs/guide/ci.md',
+  'ci-verdicts',
+  ciVerdictsText(readJson('benchmarks/results/ci-verdicts.json')),
+);
 
 replaceFile(ruleIndexFile, ruleIndex());
 replaceBlock('packages/eslint-plugin/README.md', 'rules', ruleTable());
@@ -220,10 +237,6 @@ function stepText({ step }: MeasuredVariant): string {
 
 function interval({ low, high }: { low: number; high: number }): string {
   return low === high ? '' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 /** Each is measured on its own; until it was, there is nothing to say. */

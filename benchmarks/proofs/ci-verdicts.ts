@@ -1,8 +1,8 @@
 // `npm run bench -- ci-verdicts`: real runs of `redline ci`, made one by one and all kept, with another process on the machine
 // that takes 30 % of a core: of a commit that changes nothing, and of one that makes a server 5 % slower. How often is the
-// build red? A run takes five minutes; --minutes bounds the whole, and runs are added to the file, so that a record can
-// grow over days.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+// build red? A run takes five minutes, or --seconds; --minutes bounds the whole, and runs are added to the file, so that a
+// record can grow over days.
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchResult, isMeasured } from '@redline/lab';
 import { writeSummary } from '../draws.ts';
+import { OtherLoad } from '../other-load.ts';
 
 const { values } = parseArgs({
   options: {
@@ -60,7 +61,8 @@ const proof: CiVerdicts = existsSync(file)
   : { schema: 1, proof: 'ci-verdicts', machine: {}, summary: summaryOf([]), runs: [] };
 const endsAt = Date.now() + Number(values.minutes) * 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'redline-ci-verdicts-'));
-const other = startOther(Number(values.load));
+const load = Number(values.load);
+const other = load > 0 ? await OtherLoad.start(load) : undefined;
 try {
   const repositories = { same: repository('same'), slower: repository('slower') };
   for (const kind of inTurns(Number(values.same), Number(values.slower))) {
@@ -72,7 +74,7 @@ try {
     writeSummary(file, proof);
   }
 } finally {
-  other?.kill('SIGKILL');
+  await other?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -130,7 +132,7 @@ function runOnce(kind: Kind, cwd: string): Run {
     kind,
     startedAt,
     seconds: durationSeconds,
-    otherLoad: Number(values.load),
+    otherLoad: load,
     loadBefore,
     restarts: precision.restarts,
     isRed: status !== 0,
@@ -148,14 +150,4 @@ function summaryOf(runs: readonly Run[]): CiVerdicts['summary'] {
     return { runs: own.length, red: own.filter(({ isRed }) => isRed).length, words };
   };
   return { same: of('same'), slower: of('slower') };
-}
-
-/** Busy for a part of every tenth of a second, on whichever core it gets. */
-function startOther(share: number): ReturnType<typeof spawn> | undefined {
-  if (share === 0) return undefined;
-  const source = `setInterval(() => {
-    const until = performance.now() + ${share * 100};
-    while (performance.now() < until);
-  }, 100);`;
-  return spawn(process.execPath, ['-e', source], { stdio: 'ignore' });
 }

@@ -59,28 +59,27 @@ function readRun({ control, variants, durationSeconds, precision }: BenchResult)
 
 /** The words by question, and how far the interval of a copy reaches in the middle of all runs. */
 function summary(runs: readonly Run[]): object {
-  const words = Object.fromEntries(
-    Object.keys(questions).map((question) => [
-      question,
-      countWords(runs.filter(({ asked }) => asked === question)),
-    ]),
-  );
+  const byQuestion = [...Map.groupBy(runs, ({ asked }) => asked)];
   const reaches = runs
     .flatMap(({ control }) => (control ? reachOf(control.ratio) : []))
     .toSorted((a, b) => a - b);
   return {
     runs: runs.length,
-    words,
-    falselyChanged: words['copy']!['changed'] ?? 0,
-    falselySame: words['twin 3 %']!['same'] ?? 0,
-    // Its loop takes 3 % by its own clock; what it costs a request is for the runs to say.
-    twinReads: meanOf(runs.filter(({ asked }) => asked === 'twin 3 %')),
+    words: Object.fromEntries(byQuestion.map(([asked, alike]) => [asked, countWords(alike)])),
+    falselyChanged: countOf('changed', ({ asked }) => asked === 'copy'),
+    falselySame: countOf('same', ({ asked }) => asked !== 'copy'),
+    // What a twin's own clock says and what these runs read are two things.
+    reads: Object.fromEntries(byQuestion.map(([asked, alike]) => [asked, meanOf(alike)])),
     medianResolution: reaches[Math.floor(reaches.length / 2)] ?? null,
     longestSeconds: Math.max(0, ...runs.map(({ measuredSeconds = 0 }) => measuredSeconds)),
   };
+
+  function countOf(word: string, isCounted: (run: Run) => boolean): number {
+    return countWords(runs.filter(isCounted))[word] ?? 0;
+  }
 }
 
-/** How much more the twin takes than the server, over all runs that measured it, and the standard error. */
+/** How much more CPU it takes than the server, over all runs that measured it, and the standard error. */
 function meanOf(runs: readonly Run[]): { more: number; standardError: number } | null {
   const more = runs.flatMap(({ row }) => (row === undefined ? [] : 1 / row.ratio.value - 1));
   if (more.length < 2) return null;

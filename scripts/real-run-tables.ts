@@ -1,0 +1,110 @@
+// What the guides say of real runs, made one by one and all kept.
+import { table } from './markdown-table.ts';
+import { percent } from './ratio-text.ts';
+import type { CiVerdicts } from '../benchmarks/proofs/ci-verdicts.ts';
+
+const words = ['changed', 'same', 'unresolved', 'withheld', 'failed'] as const;
+type Words = Partial<Record<(typeof words)[number], number>>;
+
+interface Read {
+  more: number;
+  standardError: number;
+}
+
+/** By the conditions of the runs. */
+export interface VerdictsReal {
+  summary: Record<
+    string,
+    {
+      runs: number;
+      words: Record<string, Words>;
+      reads: Record<string, Read | null>;
+      medianResolution: number | null;
+      longestSeconds: number;
+    }
+  >;
+}
+
+export interface LadderReal {
+  summary: Record<
+    string,
+    {
+      runs: number;
+      failed: number;
+      medianReach: number | null;
+      withinBar: number;
+      stepsOfATenth: number;
+      resolved: number;
+      longestSeconds: number;
+    }
+  >;
+}
+
+const askedWith: Record<string, string> = {
+  copy: 'its copy',
+  'twin 3 %': 'the twin',
+  'earlier twin': 'the earlier twin',
+};
+
+/** The words of `redline bench`, by what the server was compared with. */
+export function verdictsRealText({ summary }: VerdictsReal): string {
+  return `${Object.entries(summary).map(wordsUnder).join('\n\n')}
+
+Raw data: [benchmarks/results/verdicts-real.json](../../benchmarks/results/verdicts-real.json).`;
+}
+
+function wordsUnder([conditions, found]: [string, VerdictsReal['summary'][string]]): string {
+  const rows = Object.entries(found.words).map(([asked, counts]) => [
+    askedWith[asked] ?? asked,
+    readText(found.reads[asked]),
+    ...words.map((word) => String(counts[word] ?? 0)),
+  ]);
+  const resolved = found.medianResolution;
+  const middle =
+    resolved === null ? '' : `; in the middle of all, a copy was known to ± ${percent(resolved)}`;
+  return `${table(['the server against', 'more CPU', ...words], rows)}
+
+${found.runs} runs (${conditions}), of at most ${found.longestSeconds} seconds${middle}.`;
+}
+
+function readText(read: Read | null | undefined): string {
+  return read ? `${percent(read.more)} ± ${percent(read.standardError)}` : '–';
+}
+
+/** How well `npm start` tells the rungs apart. */
+export function ladderRealText({ summary }: LadderReal): string {
+  const rows = Object.entries(summary).map(([conditions, found]) => [
+    conditions,
+    String(found.runs - found.failed),
+    found.medianReach === null ? '–' : `± ${percent(found.medianReach)}`,
+    `${found.resolved} of ${found.stepsOfATenth}`,
+    `${found.longestSeconds} s`,
+  ]);
+  const head = [
+    'conditions',
+    'runs',
+    'CPU of rung 00 against itself, in the middle',
+    'steps of a tenth and more told apart',
+    'longest run',
+  ];
+  return `${table(head, rows)}
+
+Raw data: [benchmarks/results/ladder-real.json](../../benchmarks/results/ladder-real.json).`;
+}
+
+const commits = { same: 'changes nothing', slower: 'makes a request take 5 % more CPU' };
+const wordsOfCi = ['slower', 'undecided', 'within'] as const;
+
+/** How often the build is red. */
+export function ciVerdictsText({ summary, runs }: CiVerdicts): string {
+  const rows = Object.entries(commits).map(([kind, commit]) => {
+    const { runs: made, red, words: counts } = summary[kind as keyof typeof commits];
+    const took = runs.filter((run) => run.kind === kind).map(({ seconds }) => seconds);
+    const longest = took.length === 0 ? '–' : `${Math.max(...took)} s`;
+    const said = wordsOfCi.map((word) => String(counts[word] ?? 0));
+    return [commit, `${red} of ${made}`, ...said, longest];
+  });
+  return `${table(['the commit', 'red builds', ...wordsOfCi, 'longest run'], rows)}
+
+Runs made one by one, and all kept. Raw data: [benchmarks/results/ci-verdicts.json](../../benchmarks/results/ci-verdicts.json).`;
+}

@@ -60,11 +60,11 @@ function wordsUnder([conditions, found]: [string, VerdictsReal['summary'][string
     ...words.map((word) => String(counts[word] ?? 0)),
   ]);
   const resolved = found.medianResolution;
-  const middle =
-    resolved === null ? '' : `; in the middle of all, a copy was known to ± ${percent(resolved)}`;
-  return `${table(['the server against', 'more CPU', ...words], rows)}
+  const median =
+    resolved === null ? '' : `; the copy of the base is known to ± ${percent(resolved)} (median)`;
+  return `${table(['the server against', 'more CPU ± standard error', ...words], rows)}
 
-${found.runs} runs (${conditions}), of at most ${found.longestSeconds} seconds${middle}.`;
+${found.runs} runs (${conditions}), of at most ${found.longestSeconds} seconds${median}.`;
 }
 
 function readText(read: Read | null | undefined): string {
@@ -83,7 +83,7 @@ export function ladderRealText({ summary }: LadderReal): string {
   const head = [
     'conditions',
     'runs',
-    'CPU of rung 00 against itself, in the middle',
+    'CPU of rung 00 against itself, median',
     'steps of a tenth and more told apart',
     'longest run',
   ];

@@ -62,7 +62,7 @@ const proof: CiVerdicts = existsSync(file)
 const endsAt = Date.now() + Number(values.minutes) * 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'redline-ci-verdicts-'));
 const load = Number(values.load);
-const other = load > 0 ? await OtherLoad.start(load) : undefined;
+await using _other = load > 0 ? await OtherLoad.start(load) : undefined;
 try {
   const repositories = { same: repository('same'), slower: repository('slower') };
   for (const kind of inTurns(Number(values.same), Number(values.slower))) {
@@ -74,7 +74,6 @@ try {
     writeSummary(file, proof);
   }
 } finally {
-  await other?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 }
 

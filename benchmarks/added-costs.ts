@@ -9,7 +9,10 @@ export interface Stage {
 export interface Run {
   app: string;
   startedAt?: string;
+  /** Of the whole run. */
   seconds?: number;
+  /** Of measuring; where nothing is said, 15. */
+  measuringSeconds?: number;
   /** Processes that wanted a core, as the system has it for the minute before. */
   loadBefore?: number;
   injected: Record<string, number>;
@@ -76,9 +79,17 @@ export function describe({ found, blamed }: Run): string {
   return `${each.join('; ')}; falsely blamed: ${blamed!.join(', ') || 'none'}`;
 }
 
-/** By app: what the amounts were read as, and how often in the right stage. */
+export function measuringSecondsOf({ measuringSeconds = 15 }: Run): number {
+  return measuringSeconds;
+}
+
+/** By app, and by how long was measured: what the amounts were read as, and how often in the right stage. */
 export function summaryOf(all: readonly Run[]): object {
-  const counts = [...Map.groupBy(all, ({ app }) => app)].map(([app, ofApp]) => {
+  const alike = Map.groupBy(all, (run) => {
+    const seconds = measuringSecondsOf(run);
+    return seconds === 15 ? run.app : `${run.app}, ${seconds} s`;
+  });
+  const counts = [...alike].map(([app, ofApp]) => {
     const runs = ofApp.filter(({ found }) => found);
     const injections = runs.flatMap(({ found }) => Object.values(found!));
     return [

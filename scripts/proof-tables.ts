@@ -80,8 +80,9 @@ const appNames: Record<string, string> = {
 export function stairsAsyncText({ summary }: StairsAsync): string {
   const apps = Object.entries(summary);
   const amounts = Object.keys(apps[0]![1].read);
-  const rows = apps.map(([app, found]) => [
-    appNames[app] ?? app,
+  const rows = apps.map(([conditions, found]) => [
+    // "express", or "express, 60 s".
+    conditions.replace(/^[^,]+/, (app) => appNames[app] ?? app),
     ...amounts.map((amount) => found.read[amount]!.map((each) => each.toFixed(0)).join(' to ')),
     `${found.inTheRightStage} of ${found.injections}`,
     `${found.falselyBlamed} of ${found.otherStages}`,

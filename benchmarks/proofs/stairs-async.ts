@@ -4,13 +4,20 @@
 // function that asks the database, a serializer. The apps cost something by themselves, and the machine is not always as fast: a
 // run without any comes before and after each.
 // `--app express-sequelize --app nest-typeorm`: the same two with an ORM on a PostgreSQL of their own. A record goes on where
-// it ended; `--minutes 20` makes the runs that fit.
+// it ended; `--minutes 20` makes the runs that fit. Runs that measured for longer (`--seconds 60`) are counted by themselves.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describe, injection, judged, type Run, summaryOf } from '../added-costs.ts';
+import {
+  describe,
+  injection,
+  judged,
+  measuringSecondsOf,
+  type Run,
+  summaryOf,
+} from '../added-costs.ts';
 import { asyncApps, prepareOrms } from '../async-apps.ts';
 import { requireApps } from '../require-apps.ts';
 
@@ -21,6 +28,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '5' },
     /** No run begins that would not end by then. */
     minutes: { type: 'string', default: 'Infinity' },
+    /** Of measuring, in each run. */
     seconds: { type: 'string', default: '15' },
     json: { type: 'string', default: 'redline-out/stairs-async.json' },
   },
@@ -39,6 +47,7 @@ const proof: Proof = existsSync(values.json)
   ? (JSON.parse(readFileSync(values.json, 'utf8')) as Proof)
   : { schema: 1, proof: 'stairs-async', machine: {}, summary: {}, runs: [] };
 const folder = mkdtempSync(join(tmpdir(), 'redline-async-'));
+const seconds = Number(values.seconds);
 const until = performance.now() + Number(values.minutes) * 60_000;
 /** Of this process: one of another day says nothing of how fast the machine is now. */
 const lastBase = new Map<string, Run>();
@@ -58,7 +67,7 @@ try {
 process.stdout.write(`${JSON.stringify(proof.summary, undefined, 2)}\n`);
 
 function runsOf(name: string): Run[] {
-  return proof.runs.filter(({ app }) => app === name);
+  return proof.runs.filter((run) => run.app === name && measuringSecondsOf(run) === seconds);
 }
 
 function injectedIn(app: string): number {
@@ -112,6 +121,7 @@ function measure(app: string, injected: Record<string, number>): Run {
   return {
     app,
     startedAt: startedAt.toISOString(),
+    measuringSeconds: seconds,
     seconds: Math.round((performance.now() - begun) / 1_000),
     loadBefore,
     injected,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
 import { HeldLoad } from '../load/held-load.ts';
+import { longestPause, type Look } from './longest-pause.ts';
 import type { Observations } from './observations.ts';
 import type { Turn } from './result.ts';
 import { shuffled, type Random } from '../stats/random.ts';
@@ -26,9 +27,11 @@ const mostWaitMs = 300;
 const endedKnownMs = 100;
 /** A server that waits, for a database say, is watched for this long after its load has stopped. */
 const watchMs = 150;
-const mostLooks = 3;
-/** Not worth another look. */
-const shortPauseMs = 2;
+/** Some servers are never idle. */
+const mostBusyLooks = 300;
+const mostReadings = 3;
+/** Between three looks, of which the server worked in each. Not worth another reading. */
+const shortPauseMs = 3;
 /** Restarts without a pause after which a server is known to have none. */
 const agreeing = 2;
 
@@ -153,13 +156,16 @@ export class Turns {
     return untilIdle(server.pid, { quietMs: quietFor, mostMs }, this.#signal);
   }
 
-  /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
+  /**
+   * The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. In some the
+   * load got no turn to send.
+   */
   async #shortestPause(server: Server): Promise<number> {
     const known = this.#shortPauses.get(server.name) ?? [];
     if (known.length >= agreeing) return Math.max(...known);
-    let shortest = Infinity;
-    for (let look = 0; look < mostLooks && shortest > shortPauseMs; look++) {
-      shortest = Math.min(shortest, await this.#longestPause(server));
+    let shortest = watchMs;
+    for (let reading = 0; reading < mostReadings && shortest > shortPauseMs; reading++) {
+      shortest = Math.min(shortest, (await this.#longestPause(server)) ?? Infinity);
     }
     if (shortest <= shortPauseMs) this.#shortPauses.set(server.name, [...known, shortest]);
     return shortest;
@@ -167,33 +173,45 @@ export class Turns {
 
   /**
    * The longest time in which the server was idle while requests were still open: it waited, and is done only when it
-   * has been idle for longer. A timer of its own takes less than a request and is not counted.
+   * has been idle for longer. Undefined if nothing was sent.
    */
-  async #longestPause(server: Server): Promise<number> {
+  async #longestPause(server: Server): Promise<number | undefined> {
     const load = this.#loads.get(server)!;
     const sentBefore = load.sent;
-    const start = readCpu(server.pid).totalMicros;
-    await load.run(guardMs, this.#signal);
-    let [used, busyAt] = [readCpu(server.pid).totalMicros, performance.now()];
-    const pauses: { ms: number; micros: number }[] = [];
-    while (performance.now() - busyAt < watchMs) {
+    const [looks, sentUntilMs] = await Promise.all([
+      this.#watch(server.pid),
+      load.run(guardMs, this.#signal).then(() => performance.now()),
+    ]);
+    const requests = load.sent - sentBefore;
+    if (requests === 0) return undefined;
+    const perRequest = (looks.at(-1)!.usedMicros - looks[0]!.usedMicros) / requests;
+    return longestPause(looks, { sentUntilMs, leastMicros: perRequest / 4 });
+  }
+
+  /** Looks until the server has been idle for long enough. */
+  async #watch(pid: number): Promise<Look[]> {
+    const looks = [lookAt(pid)];
+    let [busyAt, busyLooks] = [looks[0]!.atMs, 0];
+    while (looks.at(-1)!.atMs - busyAt < watchMs && busyLooks < mostBusyLooks) {
       await sleep(1, undefined, { signal: this.#signal });
-      const now = readCpu(server.pid).totalMicros;
-      if (now === used && !isRunnable(server.pid)) continue;
-      pauses.push({ ms: performance.now() - busyAt, micros: now - used });
-      [used, busyAt] = [now, performance.now()];
-      if (pauses.length > mostWaitMs) break;
+      const look = lookAt(pid);
+      if (look.isRunnable || look.usedMicros > looks.at(-1)!.usedMicros) {
+        busyAt = look.atMs;
+        busyLooks++;
+      }
+      looks.push(look);
     }
-    const perRequest = (used - start) / Math.max(1, load.sent - sentBefore);
-    return Math.max(
-      0,
-      ...pauses.filter(({ micros }) => micros > perRequest / 4).map(({ ms }) => ms),
-    );
+    return looks;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#loads.values()].map((load) => load.stop()));
   }
+}
+
+function lookAt(pid: number): Look {
+  const { totalMicros: usedMicros } = readCpu(pid);
+  return { atMs: performance.now(), usedMicros, isRunnable: isRunnable(pid) };
 }
 
 /** A load whose server is gone fails before the exit of the server is known here. */

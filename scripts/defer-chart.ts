@@ -1,6 +1,6 @@
 // The article's grid as pictures: requests per minute and latency of each way to do the job, on Express and Fastify. Drawn
 // with the kit of the lab's reports, for a wide screen and for a phone.
-import type { Interval } from '@redline/lab';
+import { type Interval, judge } from '@redline/lab';
 import {
   type Axis,
   coloursOf,
@@ -167,13 +167,12 @@ export function rowsOf(result: GridResult, { sink, connections }: Panel): Row[] 
   });
 }
 
-/* The eye can check the word: wholly beyond the band of the A/A control, wholly within it, or neither. */
+/* The word of a report, by the noise of the A/A control. */
 function readingOf(ratio: Interval | undefined, band: number): Row['reading'] {
   if (ratio === undefined) return 'unresolved';
-  const [low, high] = [1 / (1 + band), 1 + band];
-  if (ratio.low > high) return 'better';
-  if (ratio.high < low) return 'worse';
-  return ratio.low >= low && ratio.high <= high ? 'same' : 'unresolved';
+  const verdict = judge(ratio, { band });
+  if (verdict === 'changed') return ratio.value > 1 ? 'better' : 'worse';
+  return verdict;
 }
 
 function drawPanel(
@@ -284,7 +283,7 @@ function footLines(result: GridResult, panels: readonly Panel[], width: number):
   const isFew = Math.min(...restarts) < leastRestarts;
   const few = ` Where a row was started once or twice, strokes and the last column show each start, and no verdict is drawn.`;
   return [
-    `▲ ▼ against the interceptor on the same platform, beyond the noise of its A/A control, which is shaded; = within it; ○ unresolved. Whiskers and brackets: 95 % intervals of that ratio. Latency: connections ÷ requests per second.${isFew ? few : ''}`,
+    `▲ ▼ against the interceptor on the same platform, beyond the noise of its A/A control, which is shaded, and certainly not equal; = within 2 %; ○ unresolved. Whiskers and brackets: 95 % intervals of that ratio. Latency: connections ÷ requests per second.${isFew ? few : ''}`,
     `${startedAt.slice(0, 10)} · ${machine.cpuModel}, ${machine.cores} cores · Node.js ${machine.node.replace(/^v/, '')} · ${load.generator}`,
   ].flatMap((text) => fitText(text, width / 11, 9));
 }

@@ -2,7 +2,14 @@
 // nothing and fails when a README does not say what its result file says.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMeasured, renderSvg, type BenchResult, type MeasuredVariant } from '@redline/lab';
+import {
+  isMeasured,
+  judge,
+  renderSvg,
+  type BenchResult,
+  type MeasuredVariant,
+  type PrecisionFacts,
+} from '@redline/lab';
 import { byHandTable } from './by-hand-table.ts';
 import { cacheHitTable } from './cache-hit-table.ts';
 import { cachedPeersTables } from './cached-peers-table.ts';
@@ -216,7 +223,7 @@ function ladderTable(result: BenchResult): string {
       `${rung.rpsRatio.value.toFixed(2)} ×${interval(rung.rpsRatio)}`,
       rung.cpuMicrosPerRequest.toFixed(1),
       `${rung.cpuRatio.value.toFixed(2)} ×${interval(rung.cpuRatio)}`,
-      stepText(rung),
+      stepText(rung, result.precision),
     ];
   });
   const head = [
@@ -230,9 +237,11 @@ function ladderTable(result: BenchResult): string {
   return table(head, rows);
 }
 
-function stepText({ step }: MeasuredVariant): string {
+function stepText({ step }: MeasuredVariant, precision: PrecisionFacts): string {
   if (step === undefined) return '–';
-  return `${step.cpu.ratio.value.toFixed(2)} ×${interval(step.cpu.ratio)}, ${step.cpu.verdict}`;
+  // By the rule of today: a record may be older.
+  const verdict = judge(step.cpu.ratio, { margin: precision.margin, band: precision.cpuBand });
+  return `${step.cpu.ratio.value.toFixed(2)} ×${interval(step.cpu.ratio)}, ${verdict}`;
 }
 
 function interval({ low, high }: { low: number; high: number }): string {

@@ -78,9 +78,10 @@ function tally(model: Model) {
       if (copy.verdict === 'same') found.copySame++;
       if (twin.verdict === 'changed') found.twinChanged++;
       if (twin.verdict === 'same') found.twinSame++;
-      if (twin.restartsToSettle !== undefined && hints.hintsFollowed < mostFollowed) {
+      for (const [variant, { restartsToSettle }] of Object.entries({ copy, twin })) {
+        if (restartsToSettle === undefined || hints.hintsFollowed >= mostFollowed) continue;
         hints.hintsFollowed++;
-        if (settles({ ...model, restarts: twin.restartsToSettle }, run)) hints.hintsSettled++;
+        if (settles(variant, { ...model, restarts: restartsToSettle }, run)) hints.hintsSettled++;
       }
     }
     if (copy.ratio.low <= 1 && copy.ratio.high >= 1) found.intervalHoldsTruth++;
@@ -91,11 +92,11 @@ function tally(model: Model) {
 }
 
 /** Another run, as long as the hint says, of the same machine. */
-function settles(model: Model, run: number): boolean {
+function settles(variant: string, model: Model, run: number): boolean {
   const slices = invent(model, generator(1_000_000 + run));
   const { verdict } = compareSlices(slices, {
     baseline: 'server',
-    variant: 'twin',
+    variant,
     seed: run,
     resamples: 300,
   });

@@ -20,6 +20,7 @@ export type {
 } from './bench/result.ts';
 export type { RunFacts } from './report/run-facts.ts';
 export type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from './figures.ts';
+export { bandOf, judge } from './stats/verdict.ts';
 export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
 export type { TryResult, TryWord } from './try/result.ts';
 export { renderTryTerminal } from './try/report/try-terminal.ts';

@@ -5,7 +5,7 @@ import { bandOf, compare, defaultMargin, holdsOne } from '../stats/verdict.ts';
 import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
 
 export interface SliceComparison extends Comparison {
-  /** `changed` is beyond this, as a fraction. */
+  /** The estimate of what is `changed` is beyond this, as a fraction. */
   band: number;
   /** Whether the interval of the baseline against itself holds 1. If it does not, a report withholds the verdict. */
   isTrusted: boolean;

@@ -125,7 +125,10 @@ export interface PrecisionFacts {
   seed: number;
   /** `same` is an interval with 1 in it and wholly within this of 1, as a fraction. Absent in files of older versions: 2 %. */
   margin?: number;
-  /** `changed` is wholly beyond this, as a fraction: the margin, or half the width of the A/A control's interval if that is more. */
+  /**
+   * The estimate of what is `changed` is beyond this, as a fraction: the margin, or half the width of the A/A control's
+   * interval if that is more.
+   */
   cpuBand: number;
   rpsBand: number;
 }

@@ -1,7 +1,8 @@
 import type { Measurement } from '@redline/eslint-plugin';
+import type { Interval, Verdict } from '../figures.ts';
 import { estimate, ratioInterval } from '../stats/bootstrap.ts';
 import { seededRandom, shuffled } from '../stats/random.ts';
-import { judge } from '../stats/verdict.ts';
+import { isBeyond, judge } from '../stats/verdict.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { Contestant, type Side } from './contestant.ts';
 import type { Proof } from './proof.ts';
@@ -78,8 +79,15 @@ function summarise(slices: readonly TimedBlock[], seed: number): Omit<Timing, 's
   const ratio = ratioInterval(logs, seededRandom(seed));
   return {
     ratio,
-    verdict: judge(ratio, { margin: leastGain, band: leastGain }),
+    verdict: judgeGain(ratio),
     beforeNanos: estimate(before),
     afterNanos: estimate(after),
   };
+}
+
+/** Stricter than what is said of a server: advice pays if its whole interval says so. */
+function judgeGain(ratio: Interval): Verdict {
+  const verdict = judge(ratio, { margin: leastGain, band: leastGain });
+  const isProved = isBeyond(ratio.low, leastGain) && isBeyond(ratio.high, leastGain);
+  return verdict === 'changed' && !isProved ? 'unresolved' : verdict;
 }

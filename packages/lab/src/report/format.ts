@@ -34,9 +34,11 @@ function supportedDecimals(interval: Interval): number | undefined {
     : decimals;
 }
 
-/** An end prints as 0 and is not. */
+/** An end prints as 0 and is not, or 1 prints inside and is outside. */
 function hides({ low, high }: Interval, decimals: number): boolean {
-  return [low, high].some((figure) => figure !== 0 && Number(figure.toFixed(decimals)) === 0);
+  const [printedLow, printedHigh] = [low, high].map((figure) => Number(figure.toFixed(decimals)));
+  if ((low !== 0 && printedLow === 0) || (high !== 0 && printedHigh === 0)) return true;
+  return (low > 1 && printedLow! <= 1) || (high < 1 && printedHigh! >= 1);
 }
 
 /** One number of decimals for a whole column: what the better quarter of its intervals supports, or more where an interval would print as a point. */

@@ -6,9 +6,9 @@ export const defaultMargin = 0.02;
 
 /** What a verdict is compared with, as fractions. */
 export interface Bounds {
-  /** `same` is within this, whatever the run's noise: a noisy run knows less, not more. */
-  margin: number;
-  /** `changed` is beyond this: the margin, or what the run does to the baseline itself. */
+  /** `same` is within this, whatever the run's noise: a noisy run knows less, not more. @default 0.02 */
+  margin?: number;
+  /** The estimate of what is `changed` is beyond this: the margin, or what the run does to the baseline itself. */
   band: number;
 }
 
@@ -26,18 +26,21 @@ export function holdsOne({ low, high }: Interval): boolean {
   return low <= 1 && high >= 1;
 }
 
-/** Wholly outside the band: changed. Wholly within the margin, with 1 in it: same. Otherwise unresolved. */
-export function judge(ratio: Interval, { margin, band }: Bounds): Verdict {
-  if (side(ratio, band) === 'outside') return 'changed';
-  return holdsOne(ratio) && side(ratio, margin) === 'inside' ? 'same' : 'unresolved';
+/**
+ * Without 1 in the interval, and with the estimate beyond the band: changed. With 1 in it, and wholly within the margin:
+ * same. Otherwise unresolved. A rule that wants the whole interval beyond the band counts the noise of the run twice.
+ */
+export function judge(ratio: Interval, { margin = defaultMargin, band }: Bounds): Verdict {
+  if (ratio.low > 1 || ratio.high < 1) {
+    return isBeyond(ratio.value, band) ? 'changed' : 'unresolved';
+  }
+  const isSame = holdsOne(ratio) && !isBeyond(ratio.low, margin) && !isBeyond(ratio.high, margin);
+  return isSame ? 'same' : 'unresolved';
 }
 
-/** Where an interval lies, against a reach to either side of 1: as far down as up, the way ratios count. */
-export function side(ratio: Interval, reach: number): 'inside' | 'outside' | 'across' {
-  const upper = 1 + reach;
-  const lower = 1 / upper;
-  if (ratio.low > upper || ratio.high < lower) return 'outside';
-  return ratio.low >= lower && ratio.high <= upper ? 'inside' : 'across';
+/** A reach to either side of 1 is as far down as up, the way ratios count. */
+export function isBeyond(ratio: number, reach: number): boolean {
+  return ratio > 1 + reach || ratio < 1 / (1 + reach);
 }
 
 /** @param restarts How many gave this interval. */
@@ -67,7 +70,7 @@ const nineOfTen = 1.2816;
  */
 function restartsToSettle(
   ratio: Interval,
-  { margin, band }: Bounds,
+  { margin = defaultMargin, band }: Bounds,
   restarts: number,
 ): number | undefined {
   if (restarts < leastRestarts) return undefined;
@@ -76,6 +79,8 @@ function restartsToSettle(
   const spread = shown * (1 + 1.2 / Math.sqrt(restarts - 1));
   if (spread / Math.sqrt(restarts) > mostUncertain) return undefined;
   const effect = Math.abs(Math.log(ratio.value));
+  // Where the interval excludes 1, a longer run would exclude it as well, and is not the same.
+  const mayBeSame = holdsOne(ratio);
   const uncertain = (0.6 * student(restarts - 1) * shown) / Math.sqrt(restarts);
   for (let count = restarts + 1; count <= mostRestarts; count++) {
     const error = spread / Math.sqrt(count);
@@ -85,8 +90,9 @@ function restartsToSettle(
       (Math.log(1 + band) * student(count - 1) * Math.sqrt(restarts)) /
       (student(restarts - 1) * Math.sqrt(count));
     const beyond = Math.max(Math.log(1 + margin), noise);
-    if (effect - uncertain - reach > beyond) return roundedUp(count);
-    if (effect + uncertain + reach < Math.log(1 + margin)) return roundedUp(count);
+    const isLarge = effect - uncertain - nineOfTen * error > beyond;
+    if (isLarge && effect - uncertain - reach > 0) return roundedUp(count);
+    if (mayBeSame && effect + uncertain + reach < Math.log(1 + margin)) return roundedUp(count);
   }
   return undefined;
 }

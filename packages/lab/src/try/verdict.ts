@@ -34,9 +34,9 @@ export function wordOf(
   const { cpu, rps, variant } = tried.after;
   if (cpu.reading === 'withheld') return 'withheld';
   if (cpu.reading === 'worse' || rps.reading === 'worse') return 'loses';
-  if (cpu.reading === 'better' || rps.reading === 'better') return 'gains';
+  if (rps.reading === 'better') return 'gains';
   if (cpu.reading === 'same' || variant.cpuRatio.high < worthwhile) return 'nothing';
-  return 'unresolved';
+  return cpu.reading === 'better' ? 'gains' : 'unresolved';
 }
 
 /** What a person wants to know, in one or two sentences. */

@@ -1,5 +1,6 @@
 import type { BenchResult, MeasuredVariant, SkippedVariant } from '../../src/bench/result.ts';
-import type { Comparison, Interval, Verdict } from '../../src/figures.ts';
+import type { Comparison, Interval } from '../../src/figures.ts';
+import { judge } from '../../src/stats/verdict.ts';
 
 export interface Rung {
   name: string;
@@ -121,12 +122,6 @@ export function interval(value: number, spread: number): Interval {
   return { value, low: value / (1 + spread), high: value * (1 + spread) };
 }
 
-export function judge({ low, high }: Interval): Verdict {
-  const [lower, upper] = [1 / (1 + BAND), 1 + BAND];
-  if (low > upper || high < lower) return 'changed';
-  return low >= lower && high <= upper ? 'same' : 'unresolved';
-}
-
 export const extremeRungs: Rung[] = [
   { name: 'base' },
   { name: 'twenty times slower', cpu: 0.05, rps: 0.051, spread: 0.02 },
@@ -185,8 +180,8 @@ function toVariant(
   const cpuRatio = isBase ? point : interval(cpu, spread);
   const rpsRatio = isBase ? point : interval(rps, spread * 1.1);
   const micros = baseMicros / cpu;
-  const cpuVerdict = isBase ? 'base' : judge(cpuRatio);
-  const rpsVerdict = isBase ? 'base' : judge(rpsRatio);
+  const cpuVerdict = isBase ? 'base' : judge(cpuRatio, { band: BAND });
+  const rpsVerdict = isBase ? 'base' : judge(rpsRatio, { band: BAND });
   const p99 = 6.3 / Math.sqrt(cpu);
   return {
     ...named,
@@ -215,7 +210,7 @@ function addSteps(variants: (MeasuredVariant | SkippedVariant)[], rungs: Rung[])
       const spread = Math.hypot(rung.spread ?? 0.01, below.rung.spread ?? 0.01) * 0.8;
       const compare = (metric: 'cpu' | 'rps'): Comparison => {
         const ratio = interval((rung[metric] ?? 1) / (below?.rung[metric] ?? 1), spread);
-        const verdict = judge(ratio);
+        const verdict = judge(ratio, { band: BAND });
         return verdict === 'unresolved'
           ? { ratio, verdict, restartsToSettle: 70 }
           : { ratio, verdict };

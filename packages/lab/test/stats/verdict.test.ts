@@ -14,18 +14,25 @@ const calm = { margin: 0.02, band: 0.02 };
 const noisy = { margin: 0.02, band: 0.5 };
 
 describe('judge', () => {
-  test('an interval wholly outside the band is changed, on either side', () => {
+  test('an estimate beyond the band, with an interval that excludes 1, is changed, on either side', () => {
     assert.equal(judge(interval(1.03, 1.1), calm), 'changed');
     assert.equal(judge(interval(0.9, 0.97), calm), 'changed');
+    assert.equal(judge(interval(1.005, 1.05), calm), 'changed');
+    assert.equal(judge(interval(0.947, 0.991), calm), 'changed');
   });
 
   test('an interval around 1 and wholly within the margin is same', () => {
     assert.equal(judge(interval(0.99, 1.01), calm), 'same');
   });
 
-  test('an interval across an edge is unresolved, though it excludes 1', () => {
-    assert.equal(judge(interval(1.005, 1.05), calm), 'unresolved');
+  test('an estimate beyond the band is unresolved while its interval contains 1', () => {
+    assert.equal(judge(interval(0.999, 1.1), calm), 'unresolved');
     assert.equal(judge(interval(0.9, 1.1), calm), 'unresolved');
+  });
+
+  test('an interval that is not known is unresolved', () => {
+    assert.equal(judge({ value: NaN, low: NaN, high: NaN }, calm), 'unresolved');
+    assert.equal(judge({ value: 1.5, low: NaN, high: NaN }, calm), 'unresolved');
   });
 
   test('the noise of a run widens what is unresolved, never what is same', () => {
@@ -34,13 +41,13 @@ describe('judge', () => {
     assert.equal(judge(interval(0.99, 1.01), noisy), 'same');
   });
 
-  test('nothing is same whose interval excludes 1', () => {
+  test('nothing is same whose interval excludes 1, nor changed by less than the margin', () => {
     assert.equal(judge(interval(1.002, 1.015), calm), 'unresolved');
   });
 
   test('a wider margin calls more the same, and less changed', () => {
     assert.equal(judge(interval(0.96, 1.03), { margin: 0.05, band: 0.05 }), 'same');
-    assert.equal(judge(interval(1.03, 1.1), { margin: 0.05, band: 0.05 }), 'unresolved');
+    assert.equal(judge(interval(1.01, 1.08), { margin: 0.05, band: 0.05 }), 'unresolved');
   });
 });
 
@@ -77,12 +84,12 @@ describe('holdsOne', () => {
 
 describe('compare', () => {
   test('says how many restarts would settle what is unresolved', () => {
-    const { restartsToSettle } = compare(interval(1.045, 1.095), { margin: 0.02, band: 0.05 }, 14);
+    const { restartsToSettle } = compare(interval(1.045, 1.095), { margin: 0.02, band: 0.08 }, 14);
     assert.ok(restartsToSettle !== undefined && restartsToSettle > 14);
   });
 
   test('asks for more restarts, the nearer the estimate lies to the edge', () => {
-    const bounds = { margin: 0.02, band: 0.05 };
+    const bounds = { margin: 0.02, band: 0.08 };
     const near = compare(interval(1.04, 1.09), bounds, 14).restartsToSettle;
     const far = compare(interval(1.048, 1.098), bounds, 14).restartsToSettle;
     assert.ok(near !== undefined && far !== undefined && near > far, `${near}, ${far}`);
@@ -90,6 +97,11 @@ describe('compare', () => {
 
   test('names no number where the run knows next to nothing', () => {
     assert.equal(compare(interval(0.8, 1.6), calm, 5).restartsToSettle, undefined);
+  });
+
+  test('names no number where the longer run would be neither the same nor changed', () => {
+    assert.equal(compare(interval(1.0005, 1.0075), calm, 14).restartsToSettle, undefined);
+    assert.equal(compare(interval(1.001, 1.015), calm, 14).restartsToSettle, undefined);
   });
 
   test('names no number for an estimate that lies on the edge itself', () => {

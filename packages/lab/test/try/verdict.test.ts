@@ -21,8 +21,9 @@ describe('the word for a change', () => {
     assert.equal(wordFor(1.03), 'nothing');
   });
 
-  test('an edit that may gain 3 % is not said to gain nothing', () => {
-    assert.equal(wordFor(1.03, 1.02), 'unresolved');
+  test('of an edit it is', () => {
+    assert.equal(wordFor(1.03, 1.02), 'gains');
+    assert.equal(wordFor(1.015, 1.02), 'unresolved');
     assert.equal(wordFor(1.003, 1.02), 'nothing');
   });
 

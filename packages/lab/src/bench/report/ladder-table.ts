@@ -35,7 +35,7 @@ function lead(result: BenchResult): Markup {
   if (!trustOf(result).cpu) {
     return markup`<p class="lead">${subject} Shaded: ${band} that would count as no difference. Verdicts are withheld because of the A/A control.</p>`;
   }
-  return markup`<p class="lead">${subject} Shaded: ${band} that this run cannot tell from no difference. A 95 % interval wholly outside it is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, one around 1 and wholly within ±\u00a0${percent(marginOf(result))} is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}. CPU is the verdict that counts. A mark at p99 means that its interval does not overlap the base’s.</p>`;
+  return markup`<p class="lead">${subject} Shaded: ${band} that this run cannot tell from no difference. An estimate outside it whose 95 % interval excludes the base is ${verdictWord('better')} for the better or ${verdictWord('worse')} for the worse, an interval around 1 and wholly within ±\u00a0${percent(marginOf(result))} is ${verdictWord('same')}, any other is ${verdictWord('unresolved')}. CPU is the verdict that counts. A mark at p99 means that its interval does not overlap the base’s.</p>`;
 }
 
 function table(result: BenchResult, figures: Figures): Markup {

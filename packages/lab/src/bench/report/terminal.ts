@@ -91,7 +91,7 @@ function legend(
     : [];
   return [
     ...ends(
-      `${marks.better} ${marks.worse} changed: the interval lies wholly outside base ± ${band}`,
+      `${marks.better} ${marks.worse} changed: beyond base ± ${band}, base not in the interval`,
       `${marks.same} same: around 1, within ± ${percent(marginOf(result))}`,
       width,
     ),

@@ -1,9 +1,9 @@
-/** What a look at a server saw. */
+/** What a look at the threads of a server saw. */
 export interface Look {
   atMs: number;
-  /** CPU it had used by then, in µs. */
+  /** CPU used since the watch began, in µs. */
   usedMicros: number;
-  /** It ran, or waited for a core. */
+  /** One of them ran, or waited for a core. */
   isRunnable: boolean;
 }
 
@@ -14,7 +14,7 @@ interface Burst {
   /** Of the last look that saw it at work, or of the one before what it did was over. */
   endMs: number;
   micros: number;
-  /** Between two looks of which both saw it: it may have been idle in between. */
+  /** Between two looks of which both saw it, while nothing was sent: it may have been idle in between. */
   longestGapMs: number;
 }
 
@@ -28,17 +28,20 @@ export function longestPause(
   looks: readonly Look[],
   { sentUntilMs, leastMicros }: { sentUntilMs: number; leastMicros: number },
 ): number {
-  let [longest, idleFrom] = [0, looks[0]!.atMs];
-  for (const { startMs, endMs, micros, longestGapMs } of burstsIn(looks)) {
-    if (micros < leastMicros) continue;
+  let [longest, idleFrom, ignored] = [0, looks[0]!.atMs, 0];
+  for (const { startMs, endMs, micros, longestGapMs } of burstsIn(looks, sentUntilMs)) {
+    // A request may be worked on little by little, between one wait and the next.
+    ignored += micros;
+    if (ignored < leastMicros) continue;
+    ignored = 0;
     if (startMs >= sentUntilMs) longest = Math.max(longest, startMs - idleFrom);
-    if (endMs >= sentUntilMs) longest = Math.max(longest, longestGapMs);
+    longest = Math.max(longest, longestGapMs);
     idleFrom = endMs;
   }
   return longest;
 }
 
-function burstsIn(looks: readonly Look[]): Burst[] {
+function burstsIn(looks: readonly Look[], sentUntilMs: number): Burst[] {
   const bursts: Burst[] = [];
   for (const [at, before] of looks.slice(0, -1).entries()) {
     const look = looks[at + 1]!;
@@ -49,7 +52,9 @@ function burstsIn(looks: readonly Look[]): Burst[] {
       // A pause is over when the server wants the core. On a crowded machine it gets it later, and piece by piece.
       last.micros += micros;
       last.endMs = endMs;
-      if (micros > 0) last.longestGapMs = Math.max(last.longestGapMs, look.atMs - before.atMs);
+      if (micros > 0 && look.atMs >= sentUntilMs) {
+        last.longestGapMs = Math.max(last.longestGapMs, look.atMs - before.atMs);
+      }
     } else if (micros > 0 || look.isRunnable) {
       bursts.push({ startMs: look.atMs, endMs, micros, longestGapMs: 0 });
     }

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
 import { HeldLoad } from '../load/held-load.ts';
-import { longestPause, type Look } from './longest-pause.ts';
+import { longestPause } from './longest-pause.ts';
 import type { Observations } from './observations.ts';
 import type { Turn } from './result.ts';
 import { shuffled, type Random } from '../stats/random.ts';
-import { cpuBetween, isRunnable, readCpu } from '../system/cpu-clock.ts';
+import { cpuBetween, readCpu } from '../system/cpu-clock.ts';
 import type { Server } from '../servers/server.ts';
 import { untilIdle } from '../servers/until-idle.ts';
+import { watchThreads } from './watch-threads.ts';
 
 /** Runs before a slice, to warm caches and reopen connections. */
 const guardMs = 6;
@@ -25,11 +25,12 @@ const passesInABlock = 8;
 const quietMs = 3;
 const mostWaitMs = 300;
 const endedKnownMs = 100;
-/** A server that waits, for a database say, is watched for this long after its load has stopped. */
-const watchMs = 150;
-/** Some servers are never idle. */
-const mostBusyLooks = 300;
-const mostReadings = 3;
+/** A server that waits, for a database say, is watched until it was idle for this long, or for twice as long as a response takes. */
+const leastWatchMs = 150;
+const mostWatchMs = 1_000;
+const readings = 3;
+/** In some the load gets no turn to send. */
+const mostReadings = 6;
 /** Between three looks, of which the server worked in each. Not worth another reading. */
 const shortPauseMs = 3;
 /** Restarts without a pause after which a server is known to have none. */
@@ -56,6 +57,7 @@ export interface TurnsOptions {
 export class Turns {
   readonly #loads: Map<Server, HeldLoad>;
   readonly #sliceMs: number;
+  readonly #watchMs: number;
   readonly #shortPauses: Map<string, number[]>;
   readonly #signal: AbortSignal;
   /** How long each server may be idle before it has answered everything. */
@@ -63,11 +65,12 @@ export class Turns {
 
   private constructor(
     loads: Map<Server, HeldLoad>,
-    sliceMs: number,
+    { sliceMs, watchMs }: Pick<Sizes, 'sliceMs' | 'watchMs'>,
     { shortPauses, signal }: Pick<TurnsOptions, 'shortPauses' | 'signal'>,
   ) {
     this.#loads = loads;
     this.#sliceMs = sliceMs;
+    this.#watchMs = watchMs;
     this.#shortPauses = shortPauses;
     this.#signal = signal;
   }
@@ -84,8 +87,9 @@ export class Turns {
     if (!plan.turns || !generator.launches || servers.some((each) => each.launcher.length === 0)) {
       return undefined;
     }
-    const { sliceMs, connections } = sizesFor(slowestRps, plan.connections);
-    const turns = new Turns(new Map(), sliceMs, { shortPauses, signal });
+    const sizes = sizesFor(slowestRps, plan.connections);
+    const { connections } = sizes;
+    const turns = new Turns(new Map(), sizes, { shortPauses, signal });
     try {
       // Wait for all before a failed one ends the run: none may be left behind.
       const starts = await Promise.allSettled(
@@ -156,16 +160,16 @@ export class Turns {
     return untilIdle(server.pid, { quietMs: quietFor, mostMs }, this.#signal);
   }
 
-  /**
-   * The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. In some the
-   * load got no turn to send.
-   */
+  /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
   async #shortestPause(server: Server): Promise<number> {
     const known = this.#shortPauses.get(server.name) ?? [];
     if (known.length >= agreeing) return Math.max(...known);
-    let shortest = watchMs;
-    for (let reading = 0; reading < mostReadings && shortest > shortPauseMs; reading++) {
-      shortest = Math.min(shortest, (await this.#longestPause(server)) ?? Infinity);
+    let [shortest, made] = [this.#watchMs, 0];
+    for (let look = 0; look < mostReadings && made < readings && shortest > shortPauseMs; look++) {
+      const pause = await this.#longestPause(server);
+      if (pause === undefined) continue;
+      made++;
+      shortest = Math.min(shortest, pause);
     }
     if (shortest <= shortPauseMs) this.#shortPauses.set(server.name, [...known, shortest]);
     return shortest;
@@ -179,39 +183,18 @@ export class Turns {
     const load = this.#loads.get(server)!;
     const sentBefore = load.sent;
     const [looks, sentUntilMs] = await Promise.all([
-      this.#watch(server.pid),
+      watchThreads(server.pid, this.#watchMs, this.#signal),
       load.run(guardMs, this.#signal).then(() => performance.now()),
     ]);
     const requests = load.sent - sentBefore;
     if (requests === 0) return undefined;
-    const perRequest = (looks.at(-1)!.usedMicros - looks[0]!.usedMicros) / requests;
+    const perRequest = looks.at(-1)!.usedMicros / requests;
     return longestPause(looks, { sentUntilMs, leastMicros: perRequest / 4 });
-  }
-
-  /** Looks until the server has been idle for long enough. */
-  async #watch(pid: number): Promise<Look[]> {
-    const looks = [lookAt(pid)];
-    let [busyAt, busyLooks] = [looks[0]!.atMs, 0];
-    while (looks.at(-1)!.atMs - busyAt < watchMs && busyLooks < mostBusyLooks) {
-      await sleep(1, undefined, { signal: this.#signal });
-      const look = lookAt(pid);
-      if (look.isRunnable || look.usedMicros > looks.at(-1)!.usedMicros) {
-        busyAt = look.atMs;
-        busyLooks++;
-      }
-      looks.push(look);
-    }
-    return looks;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#loads.values()].map((load) => load.stop()));
   }
-}
-
-function lookAt(pid: number): Look {
-  const { totalMicros: usedMicros } = readCpu(pid);
-  return { atMs: performance.now(), usedMicros, isRunnable: isRunnable(pid) };
 }
 
 /** A load whose server is gone fails before the exit of the server is known here. */
@@ -220,16 +203,23 @@ async function fail(server: Server, error: unknown): Promise<never> {
   throw server.hasEnded ? await server.failure('ended while it was measured') : error;
 }
 
+interface Sizes {
+  sliceMs: number;
+  connections: number;
+  watchMs: number;
+}
+
 /** A route of 50 ms gets fewer connections and longer slices, so that it completes its requests. */
-function sizesFor(
-  slowestRps: number | undefined,
-  connections: number,
-): { sliceMs: number; connections: number } {
-  if (slowestRps === undefined) return { sliceMs: leastSliceMs, connections };
+function sizesFor(slowestRps: number | undefined, connections: number): Sizes {
+  if (slowestRps === undefined) {
+    return { sliceMs: leastSliceMs, connections, watchMs: leastWatchMs };
+  }
   const wanted = (requestsPerSlice * 1_000) / slowestRps;
   const answeredInTime = Math.ceil((slowestRps * mostQueueMs) / 1_000);
+  const responseMs = (connections * 1_000) / slowestRps;
   return {
     sliceMs: Math.min(Math.max(leastSliceMs, wanted), mostSliceMs),
     connections: Math.min(connections, Math.max(1, answeredInTime)),
+    watchMs: Math.min(Math.max(leastWatchMs, 2 * responseMs), mostWatchMs),
   };
 }

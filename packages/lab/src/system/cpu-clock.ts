@@ -85,6 +85,31 @@ function waitedForMicros(pid: number): number {
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * tickMicros;
 }
 
+/** Of a server and the processes it has started. */
+export interface ThreadsReading {
+  /** Process id → CPU of these threads, in µs. */
+  byProcess: Map<number, number>;
+  /** One runs, or waits for a core. */
+  isRunnable: boolean;
+}
+
+/** Of the main thread of each process, and of all threads (Linux). */
+export function readThreads(pid: number): Record<'main' | 'all', ThreadsReading> {
+  const members = processTree(pid);
+  const readingOf = (threads: (member: number) => number[]): ThreadsReading => ({
+    byProcess: new Map(
+      members.map((member) => {
+        const nanos = threads(member).map((thread) => onCpuNanos(member, thread));
+        return [member, nanos.reduce((sum, each) => sum + each, 0) / 1_000];
+      }),
+    ),
+    isRunnable: members.some((member) =>
+      threads(member).some((thread) => isThreadRunnable(member, thread)),
+    ),
+  });
+  return { main: readingOf((member) => [member]), all: readingOf(threadsOf) };
+}
+
 /** schedstat counts nanoseconds; /proc/PID/stat counts 10 ms ticks, a twentieth of a slice. */
 function onCpuNanos(pid: number, thread: number): number {
   const schedstat = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`);
@@ -94,11 +119,13 @@ function onCpuNanos(pid: number, thread: number): number {
 /** Whether a thread of the process, or of one it started, runs or waits for a core (Linux; elsewhere never). */
 export function isRunnable(pid: number): boolean {
   return processTree(pid).some((member) =>
-    threadsOf(member).some((thread) => {
-      const stat = readOrEmpty(`/proc/${member}/task/${thread}/stat`);
-      return stat.charAt(stat.lastIndexOf(')') + 2) === 'R';
-    }),
+    threadsOf(member).some((thread) => isThreadRunnable(member, thread)),
   );
+}
+
+function isThreadRunnable(pid: number, thread: number): boolean {
+  const stat = readOrEmpty(`/proc/${pid}/task/${thread}/stat`);
+  return stat.charAt(stat.lastIndexOf(')') + 2) === 'R';
 }
 
 /** The process and all it has started that still run (Linux; elsewhere the process alone). */

@@ -49,6 +49,27 @@ describe('the longest pause of a server', () => {
     assert.equal(pause([0, 0], [1, 300], [2, 300], [10, 350], [11, 350], [21, 900], [22, 900]), 21);
   });
 
+  test('may lie between a look while requests are sent, and a late one', () => {
+    assert.equal(
+      pause([-4, 300, 'runnable'], [0.5, 600, 'runnable'], [21, 1_600], [22, 1_600]),
+      20.5,
+    );
+  });
+
+  test('is not over when a request does a little, and waits again', () => {
+    const seen = pause(
+      [0, 0],
+      [1, 600],
+      [20, 600],
+      [21, 700],
+      [40, 700],
+      [41, 800],
+      [60, 800],
+      [61, 900],
+    );
+    assert.equal(seen, 61);
+  });
+
   test('is not the time in which nothing was sent to it', () => {
     assert.equal(pause([-20, 0], [-1, 0], [0, 300], [1, 600], [2, 600]), 2);
   });

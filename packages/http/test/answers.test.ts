@@ -113,7 +113,11 @@ for (const threaded of [false, true]) {
       app.answers.keep('/', { body: 'old', freshMs: 1, staleMs: 60_000 });
       await new Promise((resolve) => setTimeout(resolve, 5));
       const asked = Array.from({ length: 50 }, () => app.get('/'));
-      while (held.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (held.length === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        // While JavaScript reads what it was handed last, none is let through: on a busy machine all of the fifty may come then.
+        asked.push(app.get('/'));
+      }
       const others = Array.from({ length: 50 }, () => app.get('/'));
       assert.deepEqual(new Set(await Promise.all(others)), new Set(['old']));
       held[0]!();
@@ -121,7 +125,7 @@ for (const threaded of [false, true]) {
       assert.equal(bodies.filter((body) => body === 'new').length, 1);
       assert.equal(app.requests, 1);
       assert.equal(await app.get('/'), 'new');
-      assert.equal(app.answers.stats().staleHits, 99);
+      assert.equal(app.answers.stats().staleHits, asked.length + others.length - 1);
     });
 
     test('variants, callers and conditions are told apart', async () => {

@@ -76,7 +76,7 @@ function injectedIn(app: string): number {
 
 /** For a run with costs put in, and those without any around it. */
 function hasTime(app: string): boolean {
-  const longest = Math.max(0, ...runsOf(app).map(({ seconds = 0 }) => seconds));
+  const longest = Math.max(0, ...runsOf(app).map((run) => run.seconds ?? 0));
   const runs = lastBase.has(app) ? 2 : 3;
   return performance.now() + runs * longest * 1_000 < until;
 }

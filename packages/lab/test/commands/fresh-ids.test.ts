@@ -56,14 +56,18 @@ const small = ['--restarts', '1', '--blocks', '2', '--warmup', '0.2', '--connect
 
 describe('a request that may succeed only once', () => {
   test('is another in each: redline bench', async (t) => {
-    const { code, stderr, bench } = await order(t, ['bench', ...small]);
-    assert.equal(code, 0, stderr);
-    const { load, warnings, slices } = bench.result('r.json');
-    assert.deepEqual(load.requests, ['POST /orders/{{id}}']);
-    // Of a slice on a busy machine there may be one.
-    assert.ok(slices.some(({ requests }) => requests > 1));
-    // Those of the open loop, too.
-    assert.doesNotMatch(warnings.join('\n'), /no valid response/);
+    let hasSeveral = false;
+    // One answer in a slice shows nothing, and a busy machine may leave it at that: of three runs, two may be such.
+    for (let run = 0; run < 3 && !hasSeveral; run++) {
+      const { code, stderr, bench } = await order(t, ['bench', ...small]);
+      assert.equal(code, 0, stderr);
+      const { load, warnings, slices } = bench.result('r.json');
+      assert.deepEqual(load.requests, ['POST /orders/{{id}}']);
+      // Those of the open loop, too.
+      assert.doesNotMatch(warnings.join('\n'), /no valid response/);
+      hasSeveral = slices.every(({ requests }) => requests > 1);
+    }
+    assert.ok(hasSeveral);
   });
 
   test('is another in each: redline bench with undici', async (t) => {

@@ -14,7 +14,10 @@ export interface Addon {
 /** Whether a read of a descriptor would not block: there are bytes, or it is at its end. */
 declare function isReadable(fd: number): boolean;
 
-/** The value of a variable in the process's own environment, whatever `process.env` has been replaced with. */
+/**
+ * The value of a variable in the process's own environment, whatever `process.env` has been replaced with. `None` also where
+ * the environment cannot be read safely.
+ */
 declare function realEnvironmentVariable(name: string): string | null;
 
 /** Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. The others are as in `Port.spawn`. */

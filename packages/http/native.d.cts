@@ -34,6 +34,8 @@ declare class Port {
   constructor(memory: { records: Uint32Array; input: Uint8Array; commands: Uint32Array; output: Uint8Array; pending: Uint32Array }, threaded: boolean, onBatch: (from: number, words: number) => number);
   /** The server's number, or a negative error number. */
   listen(options: ListenOptions, settings: ServerSettings): number;
+  /** Makes a server whose connections are handed to `adopt`: its number, or a negative error number. */
+  serve(settings: ServerSettings): number;
   /** Changes a server's settings. */
   configure(server: number, settings: ServerSettings): void;
   /** Where a server listens. */
@@ -69,8 +71,8 @@ declare class Port {
   connectionCount(server: number): number;
   /** How many servers keep the loop alive. */
   setReferencedServers(count: number): void;
-  /** Serves a connection accepted elsewhere; the descriptor becomes the engine's. */
-  adopt(server: number, fd: number): void;
+  /** Serves a connection accepted elsewhere, on a copy of its descriptor, or returns false when no descriptor is left. */
+  adopt(server: number, fd: number): boolean;
   /** Sends what was written to the shared memory. */
   flush(): void;
   /** Something was written while nobody checked for it. */

@@ -7,7 +7,9 @@ const register = import.meta.resolve('@redline/child-process/register');
 
 export const nodeChildProcess: NodeSuite = {
   name: 'node-child-process',
+  root: 'node',
   preload: ['--import', register],
+  preloadsChildren: false,
   includes: (_id, text) => /(require\(|from )['"](node:)?child_process['"]/.test(text),
   differences,
 };

@@ -13,6 +13,8 @@ export interface TestFile {
   readonly flags: readonly string[];
   /** It wants the machine's fixed port for itself. */
   readonly isAlone: boolean;
+  /** Options of Node for it are for the processes it starts, too. */
+  readonly preloadsChildren: boolean;
 }
 
 export interface Place {
@@ -44,10 +46,12 @@ export async function runFile(
   options: readonly string[],
   place: Place,
 ): Promise<Outcome> {
-  const args = [...options, ...file.flags, join(place.root, 'test', file.id)];
+  const own = file.preloadsChildren ? [] : options;
+  const inherited = file.preloadsChildren ? options : [];
+  const args = [...own, ...file.flags, join(place.root, 'test', file.id)];
   const child = spawn(process.execPath, args, {
     cwd: place.root,
-    env: environment(file, place),
+    env: environment(file, inherited, place),
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that what the test leaves running ends with it.
     detached: true,
@@ -79,7 +83,11 @@ export async function runFile(
   };
 }
 
-function environment(file: TestFile, { scratch, slot }: Place): NodeJS.ProcessEnv {
+function environment(
+  file: TestFile,
+  options: readonly string[],
+  { scratch, slot }: Place,
+): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, FORCE_COLOR: ___, ...env } = process.env;
   const folder = join(scratch, String(slot));
   mkdirSync(folder, { recursive: true });
@@ -89,8 +97,14 @@ function environment(file: TestFile, { scratch, slot }: Place): NodeJS.ProcessEn
     TEST_THREAD_ID: String(slot),
     NODE_COMMON_PORT: String(PORT),
     NODE_SKIP_FLAG_CHECK: '1',
+    ...(options.length > 0 ? { NODE_OPTIONS: options.map(quoted).join(' ') } : {}),
     ...(file.isAlone ? {} : { TEST_PARALLEL: '1' }),
   };
+}
+
+/** Node splits NODE_OPTIONS at spaces that are not in quotes. */
+function quoted(option: string): string {
+  return `"${option.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
 function endGroup(pid: number | undefined): void {

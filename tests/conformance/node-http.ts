@@ -6,7 +6,9 @@ import { runNodeSuite, type NodeSuite } from './node-suite.ts';
 
 export const nodeHttp: NodeSuite = {
   name: 'node-http',
+  root: 'node',
   preload: ['--require', createRequire(import.meta.url).resolve('@redline/http/register')],
+  preloadsChildren: false,
   includes: (id, text) =>
     /(require\(|from )['"](node:)?http['"]/.test(text) &&
     (/createServer\(|\bServer\(|http\.Server\b/.test(text) || id.includes('/test-http-')),

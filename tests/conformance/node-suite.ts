@@ -1,5 +1,5 @@
 // Node's own tests of one module, run with that module replaced by ours.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runFile, type Outcome, type Place, type TestFile } from './node-file.ts';
@@ -7,8 +7,12 @@ import { runFile, type Outcome, type Place, type TestFile } from './node-file.ts
 export interface NodeSuite {
   /** What the report calls it. */
   readonly name: string;
+  /** The folder with Node's `test`, among the other projects' tests. */
+  readonly root: string;
   /** Node's options that replace the module: `['--require', …]`. */
   readonly preload: readonly string[];
+  /** The processes that a test starts are preloaded too. */
+  readonly preloadsChildren: boolean;
   /** Whether a test file is about the module. */
   includes(id: string, text: string): boolean;
   /** Test files that fail, each with the reason. One that passes has to be struck off. */
@@ -29,7 +33,7 @@ export async function runNodeSuite(
   filter = '',
 ): Promise<boolean> {
   const began = performance.now();
-  const root = join(folder, 'node');
+  const root = join(folder, suite.root);
   const files = filesOf(root, suite).filter((file) => file.id.includes(filter));
   const scratch = mkdtempSync(join(tmpdir(), 'conformance-'));
   try {
@@ -63,7 +67,7 @@ export async function runNodeSuite(
 }
 
 function filesOf(root: string, suite: NodeSuite): TestFile[] {
-  return FOLDERS.flatMap((folder) =>
+  return FOLDERS.filter((folder) => existsSync(join(root, 'test', folder))).flatMap((folder) =>
     readdirSync(join(root, 'test', folder))
       .filter((name) => /^test-.*\.m?js$/.test(name))
       .flatMap((name) => {
@@ -72,7 +76,8 @@ function filesOf(root: string, suite: NodeSuite): TestFile[] {
         if (!suite.includes(id, text)) return [];
         const [, flags = ''] = /^\/\/ Flags:(.*)$/m.exec(text) ?? [];
         const isAlone = folder === 'sequential' || folder === 'pummel';
-        return [{ id, flags: flags.split(/\s+/).filter(Boolean), isAlone }];
+        const { preloadsChildren } = suite;
+        return [{ id, flags: flags.split(/\s+/).filter(Boolean), isAlone, preloadsChildren }];
       }),
   );
 }

@@ -15,6 +15,7 @@ const suites: Record<string, () => Promise<Suite>> = {
   execa: () => import('./execa.ts'),
   'node-child-process': () => import('./node-child-process.ts'),
   'node-http': () => import('./node-http.ts'),
+  'node-cluster': () => import('./node-cluster.ts'),
   programs: () => import('./programs.ts'),
 };
 /** Those that bring their own programs, and need no folder. */

@@ -23,7 +23,7 @@ impl Engine {
             let Some(Some(entry)) = self.servers.get(server as usize) else {
                 return;
             };
-            let Some(listener) = &entry.listener else {
+            let Some(listener) = entry.source.listener() else {
                 return;
             };
             let fd = match sys::accept(&listener.fd) {

@@ -1,5 +1,6 @@
 //! What the owner asks of servers and connections.
 
+use std::mem;
 use std::os::fd::OwnedFd;
 
 use crate::address::{self, Address};
@@ -7,7 +8,7 @@ use crate::connection::{ClientEnd, Connection, Input, Owner, Stage};
 use crate::engine::Engine;
 use crate::listener::{Bind, ListenOptions, Listener};
 use crate::own_answers::OwnAnswers;
-use crate::server::{Server, ServerSettings, keep_alive_lines};
+use crate::server::{Server, ServerSettings, Source, keep_alive_lines};
 use crate::store::{Fill, StoreHandle};
 use crate::sys::{self, Errno};
 use crate::wire::outcome;
@@ -33,19 +34,26 @@ impl Engine {
         settings: ServerSettings,
     ) -> Result<u32, Errno> {
         let listener = Listener::open(bind, options)?;
-        // A number is never used again: the owner may still hold the old server, and its last event may still be on the way.
-        self.servers.push(None);
-        let number = self.servers.len() - 1;
-        self.watch_listener(number as u32, &listener.fd)?;
-        self.servers[number] = Some(Server {
-            listener: Some(listener),
+        self.watch_listener(self.servers.len() as u32, &listener.fd)?;
+        Ok(self.add_server(Source::Listener(listener), settings))
+    }
+
+    /// Makes a server whose connections its owner hands over, and returns its number.
+    pub fn serve(&mut self, settings: ServerSettings) -> u32 {
+        self.add_server(Source::Owner, settings)
+    }
+
+    /// A number is never used again: the owner may still hold the old server, and its last event may still be on the way.
+    fn add_server(&mut self, source: Source, settings: ServerSettings) -> u32 {
+        self.servers.push(Some(Server {
+            source,
             settings,
             connections: 0,
             answers: None,
             keep_alive_lines: keep_alive_lines(&settings),
             noted: None,
-        });
-        Ok(number as u32)
+        }));
+        self.servers.len() as u32 - 1
     }
 
     /// Changes the settings of a server. Deadlines that are running follow.
@@ -65,7 +73,7 @@ impl Engine {
     #[must_use]
     pub fn server_address(&self, server: u32) -> Option<Address> {
         let server = self.servers.get(server as usize)?.as_ref()?;
-        address::local(&server.listener.as_ref()?.fd).ok()
+        address::local(&server.source.listener()?.fd).ok()
     }
 
     /// From now on a server can answer by itself. With `is_shared` those of the process that listen at the same address do it
@@ -74,10 +82,11 @@ impl Engine {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
         };
-        let Some(listener) = entry.listener.as_ref().filter(|_| entry.answers.is_none()) else {
+        if entry.answers.is_some() || matches!(entry.source, Source::Stopped) {
             return;
-        };
-        let address = address::local(&listener.fd).ok().filter(|_| is_shared);
+        }
+        let listener = entry.source.listener().filter(|_| is_shared);
+        let address = listener.and_then(|listener| address::local(&listener.fd).ok());
         let store = match address {
             Some(address) => StoreHandle::shared(format!("{address:?}"), max_bytes),
             None => StoreHandle::own(max_bytes),
@@ -168,7 +177,7 @@ impl Engine {
         };
         // The owner answers what its connections still request, and ends them with that.
         entry.answers = None;
-        if let Some(listener) = entry.listener.take() {
+        if let Source::Listener(listener) = mem::replace(&mut entry.source, Source::Stopped) {
             self.epoll.remove(&listener.fd);
         }
         self.tell_if_stopped(server);
@@ -294,6 +303,8 @@ impl Engine {
     pub fn adopt(&mut self, server: u32, fd: OwnedFd) {
         if let Some(Some(entry)) = self.servers.get(server as usize) {
             let settings = entry.settings;
+            // The engine's clock may be that of its last turn, long ago: the connection's first deadline would be over.
+            self.now_ms = sys::now_ms();
             if self.slots_are_full() {
                 self.drop_connection(server, &fd);
             } else {
@@ -351,5 +362,41 @@ impl Engine {
     #[must_use]
     pub fn has_late_news(&self) -> bool {
         self.batch.has_waiting()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    use crate::engine::{Engine, Memory};
+    use crate::server::ServerSettings;
+    use crate::sys;
+
+    #[test]
+    fn a_connection_handed_over_after_a_long_rest_is_timed_from_then() {
+        let mut words = vec![0_u32; 1024];
+        let mut bytes = vec![0_u8; 1024];
+        let memory = Memory {
+            records: (words.as_mut_ptr(), 256),
+            input: (bytes.as_mut_ptr(), 1024),
+            commands: (words.as_mut_ptr().wrapping_add(256), 256),
+            output: (bytes.as_ptr(), 0),
+            pending: (words.as_mut_ptr().wrapping_add(512), 512),
+        };
+        // SAFETY: the vectors are dropped after the engine.
+        let mut engine = unsafe { Engine::new(memory) }.expect("an engine");
+        let server = engine.serve(ServerSettings::default());
+        let now_ms = sys::now_ms();
+        engine.now_ms = now_ms.saturating_sub(120_000);
+        let (given, _other) = UnixStream::pair().expect("a pair");
+        engine.adopt(server, OwnedFd::from(given));
+        let connection = engine.slots[0].connection.as_ref().expect("the connection");
+        assert!(connection.head_since >= now_ms);
+        engine.stop(server);
+        assert_eq!(engine.connections_of(server), 1, "it stays until it ends");
+        engine.close(0, 1, false);
+        assert!(engine.servers[server as usize].is_none());
     }
 }

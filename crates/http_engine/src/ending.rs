@@ -5,6 +5,7 @@ use crate::connection::{ClientEnd, Connection, Input, Owner, Refusal, Stage};
 use crate::engine::Engine;
 use crate::problem::What;
 use crate::read::Pause;
+use crate::server::Source;
 use crate::sys::{self, Errno};
 use crate::wire::error;
 
@@ -160,7 +161,7 @@ impl Engine {
         let Some(Some(entry)) = self.servers.get(server as usize) else {
             return;
         };
-        if entry.listener.is_none() && entry.connections == 0 {
+        if matches!(entry.source, Source::Stopped) && entry.connections == 0 {
             self.servers[server as usize] = None;
             let whom = Whom {
                 slot: u32::MAX,

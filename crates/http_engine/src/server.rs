@@ -85,9 +85,27 @@ impl Default for ServerSettings {
     }
 }
 
+/// Where the connections of a server come from.
+pub(crate) enum Source {
+    /// The engine accepts them.
+    Listener(Listener),
+    /// The owner hands them over, with [`crate::Engine::adopt`].
+    Owner,
+    /// It takes no more.
+    Stopped,
+}
+
+impl Source {
+    pub fn listener(&self) -> Option<&Listener> {
+        match self {
+            Self::Listener(listener) => Some(listener),
+            Self::Owner | Self::Stopped => None,
+        }
+    }
+}
+
 pub(crate) struct Server {
-    /// `None` once it has stopped.
-    pub listener: Option<Listener>,
+    pub source: Source,
     pub settings: ServerSettings,
     pub connections: u32,
     /// The answers it gives without its owner, once the owner has opened them.

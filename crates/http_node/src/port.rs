@@ -125,6 +125,15 @@ impl Port {
         }
     }
 
+    /// Makes a server whose connections are handed to `adopt`: its number, or a negative error number.
+    #[napi]
+    pub fn serve(&self, settings: JsSettings) -> i32 {
+        let Some(mut engine) = self.engine() else {
+            return -libc::EINVAL;
+        };
+        engine.serve(settings.into()) as i32
+    }
+
     /// Changes a server's settings.
     #[napi]
     pub fn configure(&self, server: u32, settings: JsSettings) {
@@ -231,14 +240,20 @@ impl Port {
         shared.update_reference();
     }
 
-    /// Serves a connection accepted elsewhere; the descriptor becomes the engine's.
+    /// Serves a connection accepted elsewhere, on a copy of its descriptor, or returns false when no descriptor is left.
     #[napi]
-    pub fn adopt(&self, server: u32, fd: i32) {
-        // SAFETY: the caller gives the descriptor away.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        self.with(|engine| engine.adopt(server, fd));
+    pub fn adopt(&self, server: u32, fd: i32) -> bool {
+        // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.
+        let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+        if copy < 0 {
+            return false;
+        }
+        // SAFETY: the kernel has just created it.
+        let copy = unsafe { OwnedFd::from_raw_fd(copy) };
+        self.with(|engine| engine.adopt(server, copy));
         // SAFETY: as in `engine`.
         unsafe { (*self.shared).update_reference() };
+        true
     }
 
     /// Sends what was written to the shared memory.

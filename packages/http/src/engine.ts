@@ -15,8 +15,7 @@ let found: Engine | undefined;
 
 /**
  * Reports which engine serves the servers of this thread: this package's, or `node:http` and why. With a server,
- * reports what serves that one: its options, TLS, HTTP/2 or `node:cluster` may leave it to Node, and `none` means that
- * it does not listen.
+ * reports what serves that one: its options, TLS or HTTP/2 may leave it to Node, and `none` means that it does not listen.
  *
  * @example engine(); // { name: 'node', reason: 'the native engine is for Linux' } engine(server); // { name: 'node',
  * reason: 'TLS is Node’s own' }

@@ -97,7 +97,15 @@ export class Port {
   ): NativeServer | number {
     // Values other than numbers are coerced as the kernel would.
     const backlog = Math.trunc(Number(options.backlog ?? DEFAULT_BACKLOG)) || 0;
-    const number = this.#addon.listen({ ...options, backlog }, settings);
+    return this.#serverOf(this.#addon.listen({ ...options, backlog }, settings), settings, events);
+  }
+
+  /** A server that is given its connections, by `adopt`. A negative number is the error's. */
+  serve(settings: ServerSettings, events: ServerEvents): NativeServer | number {
+    return this.#serverOf(this.#addon.serve(settings), settings, events);
+  }
+
+  #serverOf(number: number, settings: ServerSettings, events: ServerEvents): NativeServer | number {
     if (number < 0) return number;
     const log = new AnswerLog(this.#addon, this.#memory.commands, number);
     const port = { addon: this.#addon, references: this.#references };

@@ -109,9 +109,9 @@ export class NativeServer {
     return this.#addon.answerCounts(this.number);
   }
 
-  /** Serves a connection that was accepted elsewhere. The descriptor becomes the engine's. */
-  adopt(fd: number): void {
-    this.#addon.adopt(this.number, fd);
+  /** Serves a connection that was accepted elsewhere, on a copy of its descriptor. False when no descriptor is left. */
+  adopt(fd: number): boolean {
+    return this.#addon.adopt(this.number, fd);
   }
 
   ref(): void {

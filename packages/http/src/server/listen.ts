@@ -1,8 +1,19 @@
 import net from 'node:net';
 
-/** The libuv handle of a server, as far as this package touches it. */
+/** The libuv handle of a connection that somebody else has accepted. */
+export interface AcceptedHandle {
+  /** Of a handle on a socket; -1 when it has none. */
+  readonly fd?: number;
+  close(): void;
+}
+
+/** Node reports accepted connections by it, and so does a worker of node:cluster that is given one. */
+type OnConnection = (error: number, client: AcceptedHandle | undefined) => void;
+
+/** The libuv handle of a server, as far as this package touches it. A worker of node:cluster has a stand-in without descriptor. */
 export interface ListeningHandle {
   readonly fd?: number;
+  onconnection?: OnConnection;
   listen(backlog: number): number;
   close(afterClose?: () => void): void;
   ref?(): void;
@@ -16,11 +27,21 @@ interface Bound {
   addressType: number;
 }
 
-/** What takes connections from a descriptor that is bound. */
+/** The engine's server behind a handle. */
 export interface Acceptor {
   stop(): void;
   ref(): void;
   unref(): void;
+}
+
+/** How the engine gets the connections of a handle. */
+export interface Intake {
+  /** Accepts them from a descriptor that is bound. A number is the error's. */
+  accept(fd: number, backlog: number): Acceptor | number;
+  /** Waits for those that `adopt` hands over. A number is the error's. */
+  serve(): Acceptor | number;
+  /** Serves a connection on a copy of its descriptor. False where Node's own code has to deal with it. */
+  adopt(client: AcceptedHandle): boolean;
 }
 
 type CreateHandle = (
@@ -63,25 +84,22 @@ function boundTo({ address, addressType }: Endpoint, handle: ListeningHandle | n
 }
 
 /**
- * Makes the handle listen through `accept` instead of libuv: everything else about it, its address, its errors, its
- * end, stays as net.Server knows it.
+ * Makes the handle listen through the engine instead of libuv: everything else about it, its address, its errors, its
+ * end, stays as net.Server knows it. Without a descriptor, as in a worker of node:cluster, its connections are handed over one
+ * by one.
  */
-export function listenThrough(
-  handle: ListeningHandle,
-  accept: (fd: number, backlog: number) => Acceptor | number,
-): void {
-  const { fd } = handle;
-  // A worker of a cluster has a handle without a descriptor: connections come from the primary, one by one.
-  if (fd === undefined || fd < 0) return;
+export function listenThrough(handle: ListeningHandle, intake: Intake): void {
+  const { fd = -1 } = handle;
   let acceptor: Acceptor | undefined;
-  const { close, ref, unref } = handle;
+  const { listen, close, ref, unref } = handle;
   handle.listen = (backlog) => {
     // libuv keeps the error of bind until now, and the kernel would choose a port of its own.
-    const error = handle.getsockname?.({}) ?? 0;
+    const error = fd < 0 ? listen.call(handle, backlog) : (handle.getsockname?.({}) ?? 0);
     if (error !== 0) return error;
-    const accepted = accept(fd, backlog);
+    const accepted = fd < 0 ? intake.serve() : intake.accept(fd, backlog);
     if (typeof accepted === 'number') return accepted;
     acceptor = accepted;
+    adoptFrom(handle, intake);
     return 0;
   };
   handle.close = (afterClose) => {
@@ -96,6 +114,19 @@ export function listenThrough(
   handle.unref = () => {
     acceptor?.unref();
     unref?.call(handle);
+  };
+}
+
+/**
+ * The connections that the handle itself reports become the engine's: those that the primary of a cluster sends, and those of a
+ * handle that came from another process and listened before it got here. The engine has a descriptor of its own, so that libuv
+ * closes the handle as it does every other.
+ */
+function adoptFrom(handle: ListeningHandle, intake: Intake): void {
+  const nodes = handle.onconnection;
+  handle.onconnection = (error, client) => {
+    if (error === 0 && client !== undefined && intake.adopt(client)) client.close();
+    else nodes?.call(handle, error, client);
   };
 }
 

@@ -5,9 +5,9 @@ import { maxBytesOf } from '../answers/answer-limit.ts';
 import { callLater, queueMicrotask } from '../node/clocks.ts';
 import { ConnectionSocket } from '../connection/connection-socket.ts';
 import { ListeningEvents } from './listening-events.ts';
-import { bindHandle, listenThrough, type ListeningHandle } from './listen.ts';
+import { bindHandle, listenThrough, type AcceptedHandle, type ListeningHandle } from './listen.ts';
 import type { CustomMessages, ServingServer, StreamHandle } from '../exchange.ts';
-import { openPort, type NativeServer } from '../native/index.ts';
+import { openPort, type NativeServer, type ServerSettings } from '../native/index.ts';
 import { NodeServer } from '../node/node-http.ts';
 import { symbolOf } from '../node/node-internals.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
@@ -126,21 +126,38 @@ export class EngineServer extends ServerBase {
     const events = new ListeningEvents(this, this.#log);
     this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
-    listenThrough(this._handle!, (descriptor, length) => {
-      this.#isAnnouncing = this.listenerCount('connection') > 1;
-      const settings = settingsOf(this, this.#isAnnouncing);
-      const native = openPort(this.#isThreaded).listen(
-        { fd: descriptor, backlog: length | 0 },
-        settings,
-        events,
-      );
-      if (typeof native === 'number') return native;
-      this.#native = native;
-      if (this.#answers !== undefined || sharesServers()) this.#openAnswers();
-      this.#log.begin(native);
-      return native;
+    const engine = () => openPort(this.#isThreaded);
+    listenThrough(this._handle!, {
+      accept: (from, length) =>
+        this.#begin(engine().listen({ fd: from, backlog: length | 0 }, this.#settings(), events)),
+      serve: () => this.#begin(engine().serve(this.#settings(), events)),
+      adopt: (client) => this.#adopt(client),
     });
     nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+  }
+
+  #settings(): ServerSettings {
+    this.#isAnnouncing = this.listenerCount('connection') > 1;
+    return settingsOf(this, this.#isAnnouncing);
+  }
+
+  #begin(native: NativeServer | number): NativeServer | number {
+    if (typeof native === 'number') return native;
+    this.#native = native;
+    if (this.#answers !== undefined || sharesServers()) this.#openAnswers();
+    this.#log.begin(native);
+    return native;
+  }
+
+  /** Takes a connection over. Node's own code refuses it at the limit, and serves it where it is not a socket. */
+  #adopt(client: AcceptedHandle): boolean {
+    const { fd = -1 } = client;
+    if (fd < 0 || this.#native === undefined) return false;
+    // The one of a worker has no class: those of its connections tell.
+    this.StreamHandle = client.constructor as never;
+    const { maxConnections } = this;
+    if (maxConnections != null && this._connections >= maxConnections) return false;
+    return this.#native.adopt(fd);
   }
 
   override close(callback?: (error?: Error) => void): this {
@@ -242,8 +259,7 @@ export class EngineServer extends ServerBase {
   servedBy(): ServerEngine {
     if (this.#nodeOption !== undefined) return nodeHasOption(this.#nodeOption);
     if (!this.listening) return { name: 'none', reason: 'it does not listen' };
-    if (this.#native !== undefined) return { name: 'native' };
-    return { name: 'node', reason: 'node:cluster gives it the connections one by one' };
+    return { name: 'native' };
   }
 
   /** @internal For `answersOf(server)`. */

@@ -32,7 +32,7 @@ export const RedlineFactory = {
     const made = await createAdapter(adapter, fastify);
     const app = await NestFactory.create<Application>(module, made, nest);
     const server = app.getHttpServer() as Server;
-    // Not before: in a worker of node:cluster an engine that has loaded does not serve.
+    // Not before: no engine serves a server that does not listen.
     server.once('listening', () => new Logger('RedlineFactory').log(whoServes(server)));
     return app;
   },

@@ -85,6 +85,8 @@ declare class Port {
   pause(slot: number, generation: number): void;
   /** Goes on reporting the body. */
   resume(slot: number, generation: number): void;
+  /** Whether a connection keeps the loop alive while it is read. */
+  setReferenced(slot: number, generation: number, isReferenced: boolean): void;
   /** Discards the rest of the body. */
   discardBody(slot: number, generation: number): void;
   /** Reports the client's end to the owner before the connection is closed for it. */

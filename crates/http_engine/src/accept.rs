@@ -100,6 +100,7 @@ impl Engine {
         }
         let mut connection = Box::new(Connection::new(fd, whom, self.now_ms, settings));
         self.connections += 1;
+        self.count_hold(&mut connection);
         if let Some(Some(server)) = self.servers.get_mut(server as usize) {
             server.connections += 1;
         }

@@ -125,6 +125,10 @@ pub(crate) struct Connection {
     pub owner: Owner,
     pub client_end: ClientEnd,
     pub packets: Packets,
+    /// Its owner has not unreferenced it.
+    pub is_referenced: bool,
+    /// It is among those the engine counts in `holding`.
+    pub holds: bool,
     /// Since when a head is awaited or coming in, 0 when none is.
     pub head_since: u64,
     /// When the request began whose body is coming in.
@@ -170,6 +174,8 @@ impl Connection {
             owner: Owner::Unaware,
             client_end: ClientEnd::AsServer,
             packets: Packets::All,
+            is_referenced: true,
+            holds: false,
             // A client that connects and sends nothing is timed as one that has begun.
             head_since: now_ms,
             request_since: 0,
@@ -185,6 +191,13 @@ impl Connection {
 
     pub fn wants_read(&self) -> bool {
         self.stage == Stage::Open && self.wait == Wait::Nothing && self.owner != Owner::Paused
+    }
+
+    /// Whether it keeps its owner's loop alive, as libuv counts: a handle that reads and was not unreferenced does, and so does
+    /// every request to write.
+    pub fn holds_loop(&self) -> bool {
+        let is_read = self.stage == Stage::Open && self.owner != Owner::Paused;
+        is_read && self.is_referenced || self.answers.unsent() > 0
     }
 
     /// Its owner hears of it, with the record that is written now.

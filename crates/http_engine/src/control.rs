@@ -244,6 +244,13 @@ impl Engine {
         });
     }
 
+    /// Whether it keeps the owner's loop alive while it is read.
+    pub fn set_referenced(&mut self, slot: u32, generation: u32, is_referenced: bool) {
+        self.with(slot, generation, |_, connection| {
+            connection.is_referenced = is_referenced;
+        });
+    }
+
     /// Reads the rest of the body, or of what is refused, without reporting it.
     pub fn discard_body(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {

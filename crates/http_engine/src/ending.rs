@@ -138,6 +138,10 @@ impl Engine {
         self.free.push(whom.slot);
         self.epoll.remove(&connection.fd);
         self.connections -= 1;
+        if connection.holds {
+            connection.holds = false;
+            self.holding -= 1;
+        }
         self.set_pending(whom.slot, 0);
         // An owner that has not heard of it may listen for errors.
         if connection.owner != Owner::Unaware || errno != 0 {

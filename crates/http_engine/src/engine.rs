@@ -93,6 +93,8 @@ pub struct Engine {
     /// Words of a locked batch that its reader has not taken up.
     untaken: usize,
     pub(crate) connections: u32,
+    /// Those of them that keep the owner's loop alive.
+    pub(crate) holding: u32,
     /// Slot and generation of the connection that was read last.
     last_read: (u32, u32),
     /// How often it was read without asking the kernel.
@@ -157,6 +159,7 @@ impl Engine {
             date: Date::default(),
             untaken: 0,
             connections: 0,
+            holding: 0,
             last_read: (u32::MAX, 0),
             lone_polls: 0,
         })
@@ -208,11 +211,30 @@ impl Engine {
             return T::default();
         };
         let result = act(self, &mut connection);
-        let entry = &mut self.slots[slot as usize];
-        if entry.generation == generation {
-            entry.connection = Some(connection);
+        if self.slots[slot as usize].generation == generation {
+            self.count_hold(&mut connection);
+            self.slots[slot as usize].connection = Some(connection);
         }
         result
+    }
+
+    /// Every change of a connection ends here or in `release`, so `holding` is right between calls.
+    pub(crate) fn count_hold(&mut self, connection: &mut Connection) {
+        let holds = connection.holds_loop();
+        if holds != connection.holds {
+            connection.holds = holds;
+            self.holding = if holds {
+                self.holding + 1
+            } else {
+                self.holding - 1
+            };
+        }
+    }
+
+    /// Whether the owner's loop has to go on: for a connection, for what the owner has not heard, or for what the next turn does.
+    #[must_use]
+    pub fn holds_loop(&self) -> bool {
+        self.holding > 0 || self.has_news() || !self.stalled.is_empty() || !self.ended.is_empty()
     }
 
     /// It was not released meanwhile.

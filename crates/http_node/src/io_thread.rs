@@ -48,7 +48,7 @@ impl IoThread {
 }
 
 fn run(engine: &Mutex<Engine>, descriptor: RawFd, is_over: &AtomicBool, wake: impl Fn()) {
-    let mut had_connections = false;
+    let mut was_held = false;
     loop {
         Engine::wait(descriptor);
         let mut engine = lock(engine);
@@ -61,12 +61,12 @@ fn run(engine: &Mutex<Engine>, descriptor: RawFd, is_over: &AtomicBool, wake: im
         if polled.words > 0 {
             engine.offer_batch(polled.words);
         }
-        // Connections keep JavaScript's loop alive, so it has to know the first and the last.
-        let has_connections = engine.connection_count() > 0;
-        if polled.words > 0 || has_connections != had_connections || engine.has_early_ends() {
+        // Connections keep JavaScript's loop alive, so it has to know the first that does and the last.
+        let is_held = engine.holds_loop();
+        if polled.words > 0 || is_held != was_held || engine.has_early_ends() {
             wake();
         }
-        had_connections = has_connections;
+        was_held = is_held;
     }
 }
 

@@ -99,6 +99,10 @@ impl Port {
             // The effects of the call are reported in a turn of their own.
             engine.ring();
         }
+        let is_held = engine.holds_loop();
+        drop(engine);
+        // At once: libuv looks whether the loop is alive before anything else of the engine runs. SAFETY: as in `engine`.
+        unsafe { (*self.shared).set_held(is_held) };
         result
     }
 
@@ -251,8 +255,6 @@ impl Port {
         // SAFETY: the kernel has just created it.
         let copy = unsafe { OwnedFd::from_raw_fd(copy) };
         self.with(|engine| engine.adopt(server, copy));
-        // SAFETY: as in `engine`.
-        unsafe { (*self.shared).update_reference() };
         true
     }
 
@@ -300,6 +302,12 @@ impl Port {
         self.with(|engine| engine.resume(slot, generation));
     }
 
+    /// Whether a connection keeps the loop alive while it is read.
+    #[napi]
+    pub fn set_referenced(&self, slot: u32, generation: u32, is_referenced: bool) {
+        self.with(|engine| engine.set_referenced(slot, generation, is_referenced));
+    }
+
     /// Discards the rest of the body.
     #[napi]
     pub fn discard_body(&self, slot: u32, generation: u32) {
@@ -316,8 +324,6 @@ impl Port {
     #[napi]
     pub fn detach(&self, slot: u32, generation: u32) -> Option<JsDetached> {
         let detached = self.with(|engine| engine.detach(slot, generation))?;
-        // SAFETY: as in `engine`.
-        unsafe { (*self.shared).update_reference() };
         Some(JsDetached {
             fd: detached.fd.into_raw_fd(),
             head: detached.unread.into(),

@@ -36,11 +36,14 @@ impl Shared {
     /// Connections keep the loop alive, as sockets do, and so do servers that were not unreferenced. So does what JavaScript has not
     /// heard yet: the end of the last connection, and of its server, whose callbacks would never run.
     pub fn update_reference(&mut self) {
-        let busy = self.engine.as_ref().is_some_and(|engine| {
-            let engine = lock(engine);
-            engine.connection_count() > 0 || engine.has_news()
-        });
-        let referenced = busy || self.part.is_some() || self.referenced_servers > 0;
+        let engine = self.engine.as_ref();
+        let is_held = engine.is_some_and(|engine| lock(engine).holds_loop());
+        self.set_held(is_held);
+    }
+
+    /// As [`Shared::update_reference`], where it is known whether the engine holds the loop.
+    pub fn set_held(&mut self, is_held: bool) {
+        let referenced = is_held || self.part.is_some() || self.referenced_servers > 0;
         if let Some(handles) = &mut self.handles {
             handles.set_referenced(referenced);
         }

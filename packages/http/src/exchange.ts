@@ -33,7 +33,12 @@ export interface CustomMessages {
 /** libuv's handle class for connections; a new one has no descriptor. */
 export interface StreamHandle {
   new (type: number): object;
-  readonly prototype: { open(this: object, fd: number): number; close(this: object): void };
+  readonly prototype: {
+    open(this: object, fd: number): number;
+    close(this: object): void;
+    ref(this: object): void;
+    unref(this: object): void;
+  };
 }
 
 /** A server, for its connections and their messages. */

@@ -26,6 +26,7 @@ export class ConnectionHandle extends Hollow {
   #onread: unknown;
   #isTaken = false;
   #isClosing = false;
+  #isReferenced = true;
   #afterClose: (() => void) | undefined;
 
   constructor(connection: EngineConnection) {
@@ -101,11 +102,23 @@ export class ConnectionHandle extends Hollow {
     return 0;
   }
 
-  // The engine's connections keep the loop alive through the server.
-  ref(): void {}
-  unref(): void {}
+  ref(): void {
+    this.#setReferenced(true);
+  }
+
+  unref(): void {
+    this.#setReferenced(false);
+  }
+
   hasRef(): boolean {
-    return true;
+    return this.#isReferenced && !this.#isClosing;
+  }
+
+  #setReferenced(isReferenced: boolean): void {
+    this.#isReferenced = isReferenced;
+    if (!this.#isTaken) this.#connection.native.setReferenced(isReferenced);
+    else if (isReferenced) this.#Native.prototype.ref.call(this);
+    else this.#Native.prototype.unref.call(this);
   }
 
   close(afterClose?: () => void): void {
@@ -135,7 +148,9 @@ export class ConnectionHandle extends Hollow {
     if (this.#isTaken) return;
     this.#isTaken = true;
     const detached = this.#connection.leave();
-    if (detached !== undefined) this.#Native.prototype.open.call(this, detached.fd);
+    if (detached === undefined) return;
+    this.#Native.prototype.open.call(this, detached.fd);
+    if (!this.#isReferenced) this.#Native.prototype.unref.call(this);
   }
 
   /** The engine has closed the descriptor. */

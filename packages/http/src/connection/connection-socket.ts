@@ -54,6 +54,11 @@ export class ConnectionSocket extends net.Socket {
     this.#handle.release();
   }
 
+  /** @internal */
+  get isReferenced(): boolean {
+    return this.#handle.hasRef();
+  }
+
   /** @internal Only the first error is emitted; its consequences are not. */
   ignoreErrors(): void {
     this.removeListener('error', onSocketError);

@@ -23,6 +23,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
     return;
   }
   const existing = connection.existingSocket;
+  const isReferenced = existing === null || existing.isReferenced;
   const detached = native.detach();
   if (detached === undefined) return;
   const { fd, head } = detached;
@@ -35,6 +36,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   const socket = (
     existing === null ? new net.Socket(options) : become(existing, options)
   ) as Detached;
+  if (!isReferenced) socket.unref();
   server.countDetached();
   socket.server = server;
   socket._server = server;

@@ -151,6 +151,11 @@ export class Connection {
     this.#engine.addon.resume(this.slot, this.generation);
   }
 
+  /** Whether it keeps the loop alive while it is read. Bytes that are to be sent do in any case. */
+  setReferenced(isReferenced: boolean): void {
+    this.#engine.addon.setReferenced(this.slot, this.generation, isReferenced);
+  }
+
   /** Reads the rest of the request's body, or of what is refused, and drops it; no events are emitted for it. */
   discardBody(): void {
     this.#engine.addon.discardBody(this.slot, this.generation);

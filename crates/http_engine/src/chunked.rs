@@ -12,6 +12,8 @@ const EXTENSIONS: usize = 16 * 1024;
 pub enum Found {
     /// Everything was read and the body goes on.
     More,
+    /// The line before a chunk: bytes of the body follow.
+    Chunk,
     /// Bytes of the body: the last ones of what was read.
     Data(usize),
     /// The end. The trailers are in [`Chunked::trailers`].
@@ -90,6 +92,9 @@ impl Chunked {
                 _ => self.step(byte, at)?,
             }
             at += 1;
+            if self.state == State::Data {
+                return Ok((at, Found::Chunk));
+            }
         }
         Ok((at, Found::More))
     }

@@ -13,6 +13,16 @@ use crate::wire::{body, body_end, header, kind};
 /// A larger body comes in pieces.
 const WHOLE_BODY: usize = 256 * 1024;
 
+/// How far a body was taken.
+pub(crate) enum Taken {
+    /// As far as there are bytes, or room for them.
+    All,
+    /// To the bytes of its next chunk: as with llhttp each piece of a chunk is reported by itself.
+    Chunk,
+    /// To its end, with the block of trailers.
+    End(Vec<u8>),
+}
+
 impl Engine {
     pub(crate) fn read_body(
         &mut self,
@@ -51,7 +61,7 @@ impl Engine {
             );
         }
         match done {
-            Ok(Some(trailers)) => {
+            Ok(Taken::End(trailers)) => {
                 let words = trailer_words(&trailers);
                 if discarded || trailers.is_empty() {
                     // Nothing that needs room.
@@ -72,7 +82,11 @@ impl Engine {
                 }
                 Ok(())
             }
-            Ok(None) => {
+            Ok(Taken::Chunk) => {
+                connection.body = Some(body);
+                Ok(())
+            }
+            Ok(Taken::All) => {
                 connection.body = Some(body);
                 if *at == bytes.len() {
                     Err(Pause::Bytes)
@@ -86,15 +100,15 @@ impl Engine {
         }
     }
 
-    /// Copies what is there of a body into the batch. `Some` at its end, with the block of trailers. When `whole`, it
-    /// takes no more than a request may bring along.
+    /// Copies what is there of a body into the batch, of a chunked one no more than a chunk has. When `whole`, it takes no more
+    /// than a request may bring along.
     pub(crate) fn take_body(
         &mut self,
         body: &mut Body,
         bytes: &[u8],
         at: &mut usize,
         whole: bool,
-    ) -> Result<Option<Vec<u8>>, Problem> {
+    ) -> Result<Taken, Problem> {
         let mut room = if body.discarded {
             usize::MAX
         } else {
@@ -103,6 +117,7 @@ impl Engine {
         if whole {
             room = room.min(WHOLE_BODY);
         }
+        let mut has_data = false;
         match &mut body.framing {
             Framing::Length(left) => {
                 let there = bytes.len() - *at;
@@ -114,14 +129,17 @@ impl Engine {
                 }
                 *at += length;
                 *left -= length as u64;
-                Ok((*left == 0).then(Vec::new))
+                Ok(match *left {
+                    0 => Taken::End(Vec::new()),
+                    _ => Taken::All,
+                })
             }
             Framing::Chunked(chunked) => loop {
                 let there = &bytes[*at..];
                 // A chunk that does not fit is cut: the reader is given no more than there is room for.
                 let there = &there[..there.len().min(room)];
                 if there.is_empty() {
-                    return Ok(None);
+                    return Ok(Taken::All);
                 }
                 let moved = |problem: Problem| Problem::new(problem.what, problem.at + *at);
                 let (taken, found) = chunked.next(there).map_err(moved)?;
@@ -130,15 +148,17 @@ impl Engine {
                 {
                     self.batch.copy(&there[taken - length..taken]);
                     room -= length;
+                    has_data = true;
                 }
                 *at += taken;
                 match found {
-                    Found::End => return Ok(Some(chunked.trailers().to_vec())),
-                    Found::More => return Ok(None),
-                    Found::Data(_) => {}
+                    Found::End => return Ok(Taken::End(chunked.trailers().to_vec())),
+                    Found::More => return Ok(Taken::All),
+                    Found::Chunk if has_data => return Ok(Taken::Chunk),
+                    Found::Chunk | Found::Data(_) => {}
                 }
             },
-            Framing::Ended(trailers) => Ok(Some(std::mem::take(trailers))),
+            Framing::Ended(trailers) => Ok(Taken::End(std::mem::take(trailers))),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::header_name::{self, Known};
 use crate::method;
 use crate::problem::{Problem, What};
 use crate::read::Pause;
+use crate::read_body::Taken;
 use crate::seen::Look;
 use crate::wire::{entry, header, kind, pair, request, request_flags};
 
@@ -129,18 +130,20 @@ impl Engine {
                 };
                 let done = if takes_over {
                     // What follows may be another protocol.
-                    Ok(None)
+                    Ok(Taken::All)
                 } else {
                     self.take_body(&mut body, bytes, at, true)
                 };
                 match done {
-                    Ok(Some(ended)) if ended.is_empty() => flags |= request_flags::BODY_COMPLETE,
+                    Ok(Taken::End(ended)) if ended.is_empty() => {
+                        flags |= request_flags::BODY_COMPLETE;
+                    }
                     // The end is reported behind the request.
-                    Ok(Some(trailers)) => {
+                    Ok(Taken::End(trailers)) => {
                         body.framing = Framing::Ended(trailers);
                         connection.body = Some(body);
                     }
-                    Ok(None) => connection.body = Some(body),
+                    Ok(Taken::All | Taken::Chunk) => connection.body = Some(body),
                     Err(found) => problem = Some(found),
                 }
             }

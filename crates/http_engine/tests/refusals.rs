@@ -156,7 +156,7 @@ fn refuse_body(body: &[u8]) -> Option<Problem> {
                 });
             }
             Ok((_, Found::End | Found::More)) => return None,
-            Ok((taken, Found::Data(_))) => at += taken,
+            Ok((taken, Found::Data(_) | Found::Chunk)) => at += taken,
         }
     }
 }

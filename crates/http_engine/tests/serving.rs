@@ -102,7 +102,7 @@ fn a_small_body_comes_with_its_request() {
 }
 
 #[test]
-fn chunks_are_joined_and_trailers_told() {
+fn each_chunk_is_reported_and_trailers_told() {
     let mut owner = owner();
     let mut client = owner.connect();
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -111,8 +111,13 @@ fn chunks_are_joined_and_trailers_told() {
         &format!("{head}3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nSum: 5\r\n\r\n"),
     );
     let request = owner.next_request();
-    assert_eq!(request.body, b"abcde");
+    assert_eq!(request.body, b"abc");
     assert_eq!(request.flags & BODY_COMPLETE, 0);
+    let second = owner.next(|event| match event {
+        Event::Body(_, bytes) => Some(bytes.clone()),
+        _ => None,
+    });
+    assert_eq!(second, b"de");
     let trailers = owner.next(|event| match event {
         Event::BodyEnd(_, trailers) => Some(trailers.clone()),
         _ => None,

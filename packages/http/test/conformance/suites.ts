@@ -1,6 +1,7 @@
 import { aborts } from './aborts.ts';
 import { atFinish } from './at-finish.ts';
 import { bodies } from './bodies.ts';
+import { chunks } from './chunks.ts';
 import { clientErrors } from './client-errors.ts';
 import { closing } from './closing.ts';
 import { connections } from './connections.ts';
@@ -50,6 +51,7 @@ export function atATime(suite: string): number {
 export const suites: Record<string, Behaviours> = {
   connections,
   bodies,
+  'chunks that arrive together': chunks,
   'empty requests': emptyRequests,
   expectations,
   headers,

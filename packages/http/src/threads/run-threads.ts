@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HttpError } from '../errors.ts';
@@ -165,6 +166,10 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   #stopBySignal(signal: NodeJS.Signals): void {
     // A second signal forces it.
     if (this.#isStopping) for (const thread of this.#threads) thread?.terminate();
-    void this.stop().then(() => process.kill(process.pid, signal));
+    void this.stop().then(() => {
+      process.kill(process.pid, signal);
+      // The first process of a container has no default action for signals: it is still here.
+      if (process.pid === 1) process.exit(128 + constants.signals[signal]);
+    });
   }
 }

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
+import { constants } from 'node:os';
 import { describe, test } from 'node:test';
 import { freePort } from '@redline/services';
 import { engine, runThreads } from '../../src/index.ts';
 
 const entry = new URL('entry.ts', import.meta.url);
 const restartDelayMs = 1;
+
+/** A namespace of its own for processes; a program in it is the first. */
+const IN_NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
+
+function canBeFirst(): boolean {
+  return spawnSync('unshare', [...IN_NAMESPACE, 'true']).status === 0;
+}
 
 describe('runThreads:', { timeout: 600_000 }, () => {
   test('several threads serve one port', async () => {
@@ -109,6 +118,20 @@ describe('runThreads:', { timeout: 600_000 }, () => {
     child.kill('SIGTERM');
     assert.equal(await body, 'begun and ended');
     assert.deepEqual(await exited, [null, 'SIGTERM']);
+  });
+
+  // The first process of a container has no default action for signals: raising it again ends nothing.
+  test('SIGTERM ends it as process 1 too', { skip: !canBeFirst() }, async () => {
+    const port = await freePort();
+    const main = new URL('main.ts', import.meta.url).pathname;
+    const child = spawn('unshare', [...IN_NAMESPACE, process.execPath, main, String(port)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const exited = once(child, 'exit');
+    const first = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1');
+    process.kill(Number(first.trim()), 'SIGTERM');
+    assert.deepEqual(await exited, [128 + constants.signals.SIGTERM, null]);
   });
 
   test('what cannot be meant is refused', () => {

@@ -166,10 +166,12 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   #stopBySignal(signal: NodeJS.Signals): void {
     // A second signal forces it.
     if (this.#isStopping) for (const thread of this.#threads) thread?.terminate();
-    void this.stop().then(() => {
-      process.kill(process.pid, signal);
-      // The first process of a container has no default action for signals: it is still here.
-      if (process.pid === 1) process.exit(128 + constants.signals[signal]);
-    });
+    void this.stop().then(() => dieOf(signal));
   }
+}
+
+function dieOf(signal: NodeJS.Signals): void {
+  process.kill(process.pid, signal);
+  // The first process of a container has no default action for signals: it is still here.
+  if (process.pid === 1) process.exit(128 + constants.signals[signal]);
 }

@@ -79,6 +79,7 @@ export async function live(life: Life): Promise<string> {
   if (life.client === 'leaves') client.destroy();
   if (life.client === 'resets') client.resetAndDestroy();
   if (life.client !== 'stays' && !client.closed) await once(client, 'close');
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   thread.postMessage('go');
   const outcome = await Promise.race([
     hear((message) => message === 'stays').then(() => 'stays'),

@@ -2,8 +2,15 @@ import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
 import { onlyInstance } from './instances.ts';
 import type { JobDefinition } from './job/job.ts';
 import type { Deferred } from './lane/pending-job.ts';
-import { scopes } from './request/scope.ts';
+import { scopeNamedBy } from './request/own-events.ts';
+import { scopes, type ScopeDeferrer } from './request/scope.ts';
 import type { RunDelivery } from './sink.ts';
+
+function deferrerFor(options: { readonly request?: object | null } | undefined): ScopeDeferrer {
+  const named = options?.request;
+  const scope = named == null ? scopes.getStore() : scopeNamedBy(named);
+  return scope?.deferrer ?? onlyInstance();
+}
 
 interface Defer {
   /**
@@ -30,10 +37,10 @@ interface Defer {
 
 export const defer: Defer = Object.assign(
   <Data>(job: JobDefinition<Data>, data?: Data, options?: DeferCallOptions): Deferred =>
-    (scopes.getStore()?.deferrer ?? onlyInstance()).defer(job, data as Data, options),
+    deferrerFor(options).defer(job, data as Data, options),
   {
     after(work: (delivery: RunDelivery) => unknown, options?: AfterOptions): void {
-      (scopes.getStore()?.deferrer ?? onlyInstance()).after(work, options);
+      deferrerFor(options).after(work, options);
     },
   },
 );

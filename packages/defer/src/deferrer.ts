@@ -21,7 +21,7 @@ import { Orphans } from './intake/orphans.ts';
 import type { Deferred, PendingJob } from './lane/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
 import { closedError, unknownSink } from './intake/refusals.ts';
-import { scopes } from './request/scope.ts';
+import { noRequest, ownerOf } from './request/owner.ts';
 import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext, JobSpans, RunDelivery } from './sink.ts';
@@ -34,6 +34,10 @@ export interface DeferStats {
   readonly deadLetters: number;
   /** Bytes of the journals of this process; undefined without one. */
   readonly journalBytes: number | undefined;
+  /** Jobs whose request could not be known while requests were open: see `request` of `defer()`. */
+  readonly unattributed: number;
+  /** Jobs that did not run, because the outcome of their request was not the one of their `when`. */
+  readonly withdrawn: number;
 }
 
 /** The sinks, their lanes and the journal. Created by `createDefer`. */
@@ -100,7 +104,7 @@ export class Deferrer implements LaneHost {
     });
     const redelivery = new Redelivery({
       hasJournal: this.#root !== undefined,
-      accept: (job) => void this.desk.accept(this.#openFor(job), undefined),
+      accept: (job) => void this.desk.accept(this.#openFor(job), noRequest),
       deliver: (job) => this.desk.deliver(this.#openFor(job)),
       generationOf: (sink) => this.#lifeOf(sink)?.generation,
       restoreFrom: (context) => this.restoreFrom(context),
@@ -141,6 +145,8 @@ export class Deferrer implements LaneHost {
       sinks: [...this.#lanes.values(), this.#after].map(sinkStatsOf),
       deadLetters: this.deadLetters.size,
       journalBytes: this.journalBytes,
+      unattributed: this.desk.unattributedJobs,
+      withdrawn: this.desk.withdrawnJobs,
     };
   }
 
@@ -162,10 +168,10 @@ export class Deferrer implements LaneHost {
    */
   defer<Data>(definition: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred {
     if (this.#state === 'closed') throw closedError();
-    const scope = scopes.getStore();
-    const job = this.#maker.make(definition, data, options, scope);
-    if (job.level !== 'outbox') return this.desk.accept(job, scope);
-    return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.desk);
+    const owner = ownerOf(this, options?.request);
+    const job = this.#maker.make(definition, data, options, owner.origin);
+    if (job.level !== 'outbox') return this.desk.accept(job, owner);
+    return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.desk, owner);
   }
 
   /**
@@ -178,8 +184,8 @@ export class Deferrer implements LaneHost {
    */
   after(work: (delivery: RunDelivery) => unknown, options: AfterOptions = {}): void {
     if (this.#state === 'closed') throw closedError();
-    const scope = scopes.getStore();
-    this.desk.accept(this.#maker.makeClosure(work, options, scope), scope);
+    const owner = ownerOf(this, options.request);
+    this.desk.accept(this.#maker.makeClosure(work, options, owner.origin), owner);
   }
 
   restoreFrom(context: DeferContext | undefined): Restore | undefined {

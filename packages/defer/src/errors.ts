@@ -11,7 +11,7 @@ export const deferErrorDocs = {
   ERR_REDLINE_DEFER_LEVEL:
     'The level needs a journal, an outbox or a transaction, which is missing.',
   ERR_REDLINE_DEFER_TOO_LATE:
-    'The response was leaving: a wrapper of `response.end()` deferred the job, and is older than the middleware.',
+    'The last bytes of the response were leaving, or had left: a wrapper of `response.end()` that is older than the middleware deferred the job, or the body was complete before it.',
   ERR_REDLINE_DEFER_FULL: 'The lane or the journal is full, and `overflow` is to refuse.',
   ERR_REDLINE_DEFER_CLOSED: 'The deferrer is closed.',
   ERR_REDLINE_DEFER_WITHDRAWN: 'The outcome of the request is not the one `when` asked for.',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deferrer } from '../deferrer.ts';
 import { HeldResponse } from '../request/hold-response.ts';
+import { ownEvents } from '../request/own-events.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import {
@@ -29,12 +30,14 @@ export type Middleware = (
 ) => void;
 
 class ResponseHost implements ScopeHost {
+  readonly scope: Scope;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #requestId: (request: IncomingMessage) => string | undefined;
   readonly #held: HeldResponse;
 
   constructor(
+    deferrer: Deferrer,
     request: IncomingMessage,
     response: ServerResponse,
     requestId: (request: IncomingMessage) => string | undefined,
@@ -43,6 +46,22 @@ class ResponseHost implements ScopeHost {
     this.#response = response;
     this.#requestId = requestId;
     this.#held = new HeldResponse(response);
+    this.scope = new Scope(deferrer, this);
+    this.#held.scope = this.scope;
+    ownEvents(request, this.scope);
+    ownEvents(response, this.scope);
+  }
+
+  get subject(): object {
+    return this.#response;
+  }
+
+  get isAnswered(): boolean {
+    return this.#held.isEnded;
+  }
+
+  get isGone(): boolean {
+    return this.#response.destroyed;
   }
 
   get passage(): Passage {
@@ -61,8 +80,8 @@ class ResponseHost implements ScopeHost {
     return repliedWith(this.#response);
   }
 
-  guard(scope: Scope): void {
-    this.#held.guard(scope);
+  guard(): void {
+    this.#held.guard();
   }
 }
 
@@ -83,7 +102,7 @@ export function expressDefer(deferrer: Deferrer, options: ExpressDeferOptions = 
   refuseUnknown('expressDefer', options, optionNames);
   const { requestId = idOf } = options;
   return passingAll<Middleware>((request, response, next) => {
-    const scope = new Scope(deferrer, new ResponseHost(request, response, requestId));
+    const { scope } = new ResponseHost(deferrer, request, response, requestId);
     scopes.run(scope, next);
   });
 }

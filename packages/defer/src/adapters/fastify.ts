@@ -11,6 +11,7 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
 import { passingAll } from './passing-all.ts';
 import { HeldResponse } from '../request/hold-response.ts';
+import { ownEvents } from '../request/own-events.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import {
@@ -44,6 +45,7 @@ type Hosted = FastifyRequest & { [hostOf]?: FastifyHost };
 class FastifyHost implements ScopeHost {
   readonly scope: Scope;
   readonly held: HeldResponse;
+  #isSent = false;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
 
@@ -52,6 +54,21 @@ class FastifyHost implements ScopeHost {
     this.#reply = reply;
     this.held = new HeldResponse(reply.raw);
     this.scope = new Scope(deferrer, this);
+    this.held.scope = this.scope;
+    ownEvents(request.raw, this.scope);
+    ownEvents(reply.raw, this.scope);
+  }
+
+  get subject(): object {
+    return this.#reply.raw;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isSent || this.held.isEnded;
+  }
+
+  get isGone(): boolean {
+    return this.#reply.raw.destroyed;
   }
 
   get passage(): Passage {
@@ -62,6 +79,11 @@ class FastifyHost implements ScopeHost {
     return factsOf(this.#request.headers, this.#request.id);
   }
 
+  /** The handler has sent its payload: a stream goes on in the request's context. */
+  sends(payload: unknown): void {
+    this.#isSent = !isStream(payload);
+  }
+
   watch(scope: Scope): void {
     watchEnd(this.#reply.raw, scope);
   }
@@ -70,8 +92,8 @@ class FastifyHost implements ScopeHost {
     return repliedWith(this.#reply.raw);
   }
 
-  guard(scope: Scope): void {
-    this.held.guard(scope);
+  guard(): void {
+    this.held.guard();
   }
 }
 
@@ -122,10 +144,16 @@ export function attachToFastify(
     const host = (request as Hosted)[hostOf];
     if (host === undefined) return next(null, payload);
     const { scope, held } = host;
+    host.sends(payload);
+    if (scope.isConcerned) scope.guard();
     if (!scope.isGuarded) return next(null, payload);
     scope.hold(reply.statusCode, new HeldPayload(held, next, payload));
   });
   return passingAll(open);
+}
+
+function isStream(payload: unknown): boolean {
+  return typeof payload === 'object' && payload !== null && !(payload instanceof Uint8Array);
 }
 
 function enter(scope: Scope | undefined, next: () => void): void {

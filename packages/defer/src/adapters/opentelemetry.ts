@@ -53,7 +53,7 @@ const getter = {
  *
  * `redline.defer.depth`, `.oldest.age` (s), `.deferred`, `.sent`, `.retried`, `.resent`, `.replayed`, `.dead`,
  * `.dropped` (by `reason`), `.spilled`, `.rejected`, `.failures`, `.lag` (mean since the last look, s),
- * `.dead_letters`, `.journal.size` (By); all but the last two by `sink`. `.job.depth`, `.job.oldest.age` (s),
+ * `.unattributed`, `.withdrawn`, `.dead_letters`, `.journal.size` (By); all but the last four by `sink`. `.job.depth`, `.job.oldest.age` (s),
  * `.job.attempts`, `.job.failures` and `.job.dead` by `sink` and `job`; `.waiting` by `sink` and `reason`.
  *
  * @example
@@ -172,6 +172,18 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
       description: 'Dead letters.',
     }),
     () => [[deferrer.deadLetters.size, {}]],
+  );
+  observe(
+    meter.createObservableCounter('redline.defer.unattributed', {
+      description: 'Jobs whose request was unknown while requests were open.',
+    }),
+    () => [[deferrer.desk.unattributedJobs, {}]],
+  );
+  observe(
+    meter.createObservableCounter('redline.defer.withdrawn', {
+      description: 'Jobs withdrawn because of the outcome of their request.',
+    }),
+    () => [[deferrer.desk.withdrawnJobs, {}]],
   );
   observe(
     meter.createObservableGauge('redline.defer.journal.size', {

@@ -14,7 +14,7 @@ import { waitReasons } from '../lane/waiting.ts';
  */
 export function prometheusMetrics(deferrer: Deferrer): string {
   const lanes = [...deferrer.lanes.values(), deferrer.afterLane];
-  const { sinks } = deferrer.stats();
+  const { sinks, unattributed, withdrawn } = deferrer.stats();
   const nowMs = deferrer.clock.wall();
   const text: string[] = [];
   const write = (
@@ -161,6 +161,18 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   write('redline_defer_dead_letters', 'gauge', 'Dead letters.', [
     `redline_defer_dead_letters ${deferrer.deadLetters.size}`,
   ]);
+  write(
+    'redline_defer_unattributed_total',
+    'counter',
+    'Jobs whose request was unknown while requests were open.',
+    [`redline_defer_unattributed_total ${unattributed}`],
+  );
+  write(
+    'redline_defer_withdrawn_total',
+    'counter',
+    'Jobs withdrawn because of the outcome of their request.',
+    [`redline_defer_withdrawn_total ${withdrawn}`],
+  );
   if (deferrer.journalBytes !== undefined) {
     write('redline_defer_journal_bytes', 'gauge', 'Bytes of the journals of this process.', [
       `redline_defer_journal_bytes ${deferrer.journalBytes}`,

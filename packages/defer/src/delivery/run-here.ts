@@ -1,3 +1,4 @@
+import { OwnWork } from '../job/own-work.ts';
 import type { Delivery, SinkHost } from '../sink.ts';
 import type { Abortable } from './until-aborted.ts';
 
@@ -11,13 +12,21 @@ export function runHere(
   inTime: Abortable,
   work: () => unknown,
 ): Promise<unknown> | undefined {
-  if (spans === undefined) return limited(delivery.run(work), inTime);
+  const own = new OwnWork();
+  const ownWork = (): unknown => own.run(work);
+  if (spans === undefined) return limited(delivery.run(ownWork), inTime, own);
   // Within the context of the request, which the span is a child of.
-  return delivery.run(() => spans.process(name, [delivery], () => limited(work(), inTime)));
+  return delivery.run(() => spans.process(name, [delivery], () => limited(ownWork(), inTime, own)));
 }
 
-function limited(outcome: unknown, inTime: Abortable): Promise<unknown> | undefined {
-  return isPromise(outcome) ? inTime.race(Promise.resolve(outcome)) : undefined;
+function limited(outcome: unknown, inTime: Abortable, own: OwnWork): Promise<unknown> | undefined {
+  if (!isPromise(outcome)) {
+    own.over();
+    return undefined;
+  }
+  const promise = Promise.resolve(outcome);
+  promise.then(own.over, own.over);
+  return inTime.race(promise);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -7,11 +7,21 @@ import type { DropReason } from '../lane/lane-stats.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { DeferLogger } from '../logger.ts';
 import { OpenScopes } from '../request/open-scopes.ts';
+import type { Owner } from '../request/owner.ts';
 import type { Scope, ScopeDesk } from '../request/scope.ts';
+import { SharedAbort, Unattributed } from '../request/unattributed.ts';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
 import { Blocked } from './blocked.ts';
 import type { Journaling } from './journaling.ts';
-import { closedError, laneFull, notInTime, tooLate, withdrawn } from './refusals.ts';
+import {
+  closedError,
+  foreign,
+  laneFull,
+  notInTime,
+  tooLate,
+  withdrawn,
+  type Foreign,
+} from './refusals.ts';
 
 export interface DeskHost {
   readonly clock: Clock;
@@ -33,8 +43,12 @@ export class Desk implements ScopeDesk, LaneReports {
   readonly #host: DeskHost;
   readonly #limit: AcknowledgeLimit<PendingJob>;
   readonly #blocked: Blocked;
-  /** Open requests with jobs. */
+  /** Jobs of an unknown one of the open requests. */
+  readonly unattributed: Unattributed = new Unattributed();
+  unattributedJobs = 0;
+  withdrawnJobs = 0;
   readonly #scopes = new OpenScopes<Scope>();
+  readonly #told = new Set<Foreign>();
 
   constructor(host: DeskHost) {
     this.#host = host;
@@ -54,11 +68,13 @@ export class Desk implements ScopeDesk, LaneReports {
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_FULL, _TOO_LATE
    */
-  accept(job: PendingJob, scope: Scope | undefined): PendingJob {
+  accept(job: PendingJob, owner: Owner): PendingJob {
+    const { scope } = owner;
+    if (!owner.isCertain && this.#isForeign(scope)) return this.#acceptForeign(job, scope);
     const isDecided = scope === undefined || scope.hasEnded;
     const suits = scope === undefined ? job.when !== 'aborted' : scope.suits(job.when);
     if (isDecided && !suits) {
-      this.settle(job, withdrawn());
+      this.#withdrawn(job);
       return job;
     }
     if (scope?.isEnding && job.level !== 'memory' && job.when !== 'aborted') throw tooLate(job);
@@ -70,14 +86,68 @@ export class Desk implements ScopeDesk, LaneReports {
     const isClaimed = job.level !== 'memory' || !job.isSettled;
     if (isCertain && isClaimed && scope?.canHold) scope.await(job);
     if (!isKept) return job;
-    if (isDecided || (job.level === 'sink' && isCertain)) {
+    if (isDecided) {
       this.deliver(job);
+    } else if (job.level === 'sink' && isCertain) {
+      this.deliver(job);
+      scope.add(job);
     } else {
       lane.reserve();
       job.isReserved = true;
       scope.add(job);
     }
     return job;
+  }
+
+  /** The response that the job belongs to waits for it, or each one it may belong to. */
+  hold(job: PendingJob, { scope, isCertain }: Owner): void {
+    if (!isCertain && this.#isForeign(scope)) {
+      this.#tellForeign(job, scope);
+      this.unattributed.add(job);
+    } else if (scope?.canHold) {
+      scope.await(job);
+    }
+  }
+
+  /*
+   * Outside of a request's context, or in that of one that has its response, work may be that of any request that is open:
+   * the callbacks of a shared connection and the queues of limiters run in whichever context they were made in.
+   */
+  #isForeign(scope: Scope | undefined): boolean {
+    if (scope !== undefined && (scope.isAtWork || scope.isEnding)) return false;
+    return this.#scopes.some((other) => !other.isGone && !other.isSameAs(scope));
+  }
+
+  /* No outcome of a request may withdraw it. @throws {DeferError} ERR_REDLINE_DEFER_FULL */
+  #acceptForeign(job: PendingJob, scope: Scope | undefined): PendingJob {
+    const lane = this.#host.laneOf(job);
+    if (job.when === 'aborted' && !(scope !== undefined && scope.suits('aborted'))) {
+      this.#shareAbort(job, lane, scope);
+      return job;
+    }
+    this.#tellForeign(job, scope);
+    const isKept = job.isJournaled ? this.#record(job, lane) : this.#load(job, lane);
+    if (job.level !== 'memory' || !job.isSettled) this.unattributed.add(job);
+    if (isKept) this.deliver(job);
+    return job;
+  }
+
+  /* @throws {DeferError} ERR_REDLINE_DEFER_FULL */
+  #shareAbort(job: PendingJob, lane: Lane, scope: Scope | undefined): void {
+    const candidates = this.#scopes.all().filter((other) => !other.isGone || other === scope);
+    if (!job.isJournaled && !this.#load(job, lane)) return;
+    lane.reserve();
+    job.isReserved = true;
+    const shared = new SharedAbort(job, candidates.length);
+    for (const candidate of candidates) candidate.shareAbort(shared);
+  }
+
+  #tellForeign(job: PendingJob, scope: Scope | undefined): void {
+    this.unattributedJobs++;
+    const where = scope === undefined ? 'outside' : 'answered';
+    if (job.level === 'memory' || this.#told.has(where)) return;
+    this.#told.add(where);
+    this.#host.logger.warn(...foreign(job, where));
   }
 
   /** Hands the job to its lane. */
@@ -95,10 +165,27 @@ export class Desk implements ScopeDesk, LaneReports {
 
   opened(scope: Scope): void {
     this.#scopes.add(scope);
+    // The end of one whose client went away may have been announced to nobody: each arrival looks at one other.
+    const { oldest } = this.#scopes;
+    if (oldest === undefined || oldest === scope) return;
+    this.#scopes.remove(oldest);
+    if (!oldest.isIdle || !oldest.isGone) this.#scopes.add(oldest);
   }
 
   closed(scope: Scope): void {
     this.#scopes.remove(scope);
+  }
+
+  /** Which of its jobs are its own is not known: they are kept, and other responses wait for them. */
+  shared(scope: Scope): void {
+    for (const job of scope.jobs) {
+      if (job.isShared) continue;
+      job.isShared = true;
+      this.#tellForeign(job, scope);
+      if (job.level === 'memory') continue;
+      if (job.when === 'success' && job.place === undefined) this.secure(job);
+      this.unattributed.add(job);
+    }
   }
 
   /** The lanes close: jobs of open requests whose outcome is certain are sent before that. */
@@ -127,6 +214,11 @@ export class Desk implements ScopeDesk, LaneReports {
     this.#unreserve(job);
     if (job.isUnderway) return;
     job.place?.journal.done(job.place);
+    this.#withdrawn(job);
+  }
+
+  #withdrawn(job: PendingJob): void {
+    this.withdrawnJobs++;
     this.settle(job, withdrawn());
   }
 

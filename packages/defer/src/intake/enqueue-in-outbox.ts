@@ -1,7 +1,7 @@
 import { DeferError } from '../errors.ts';
 import type { Outbox, OutboxJob } from '../outbox.ts';
 import type { Deferred, PendingJob } from '../lane/pending-job.ts';
-import { scopes } from '../request/scope.ts';
+import type { Owner } from '../request/owner.ts';
 import type { Desk } from './desk.ts';
 
 /**
@@ -14,6 +14,7 @@ export function enqueueInOutbox(
   job: PendingJob,
   transaction: unknown,
   desk: Desk,
+  owner: Owner,
 ): Deferred {
   if (outbox === undefined || transaction === undefined) {
     throw new DeferError(
@@ -33,8 +34,7 @@ export function enqueueInOutbox(
   const { id, sink, key, json, deferredAtMs, context, options } = job;
   const row: OutboxJob = { id, sink, job: job.job, key, json, deferredAtMs, context, options };
   // The response is held like for every other level; a caller that does not await it learns of a failure there.
-  const scope = scopes.getStore();
-  if (scope?.canHold) scope.await(job);
+  desk.hold(job, owner);
   outbox.enqueue(transaction, row).then(
     () => desk.settle(job, undefined),
     (error: unknown) => desk.settle(job, error),

@@ -66,9 +66,25 @@ export function notInTime({ id, job, level }: PendingJob, limitMs: number): Defe
   );
 }
 
+/** Where a job was deferred whose request is not known. */
+export type Foreign = 'outside' | 'answered';
+
+const places: Readonly<Record<Foreign, string>> = {
+  outside: 'outside of every request while requests are open',
+  answered: 'in the context of a request that shares it with others, or has its response',
+};
+
+/** A warning, and the call it is about. */
+export function foreign({ job, level }: PendingJob, where: Foreign): [string, Error] {
+  return [
+    `defer: a job (${job}) was deferred ${places[where]}: in a callback of a shared connection, a queue, a timer. It is kept whatever becomes of them, and each open response waits for its level, ${level}. Name its request, defer(job, data, { request }), or none, { request: null }. Further ones are only counted (stats().unattributed).`,
+    new Error(`The job ${job} was deferred here.`),
+  ];
+}
+
 export function tooLate({ job, level }: PendingJob): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_TOO_LATE',
-    `The job ${job} was deferred while the last bytes of its response leave, which cannot wait for the level ${level} any more. Install expressDefer (fastifyDefer, DeferModule) before what wraps response.end().`,
+    `The job ${job} was deferred while the last bytes of its response leave, or have left, which cannot wait for the level ${level} any more. Defer before the last part of the body is written, and install expressDefer (fastifyDefer, DeferModule) before what wraps response.end().`,
   );
 }

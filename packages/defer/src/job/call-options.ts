@@ -30,6 +30,13 @@ export interface DeferCallOptions {
   runAt?: Date | number;
   /** For the sink: delay, priority, headers… An object that JSON can carry. */
   options?: Readonly<Record<string, unknown>>;
+  /**
+   * The request that defers the job, where its code runs outside of the request's own context: in callbacks of a shared
+   * connection, in the queue of a limiter. The request or response of Node, or of the framework. `null`: none, such as in
+   * a timer of the app.
+   * @default the request in whose context the call is made
+   */
+  request?: object | null;
   /** Level `outbox`: the client of the caller's transaction. */
   transaction?: unknown;
 }
@@ -39,6 +46,8 @@ export interface AfterOptions {
   level?: 'memory';
   /** @default 'always' */
   when?: When;
+  /** As for `defer`. @default the request in whose context the call is made */
+  request?: object | null;
   /**
    * A job that does the same work. It is journaled in place of the closure if the process ends before the closure has
    * run, and the next process runs it: so it survives what a job of level `memory` survives. Its data must be JSON.
@@ -66,9 +75,15 @@ const known: Record<keyof DeferCallOptions, true> = {
   transaction: true,
   delayMs: true,
   runAt: true,
+  request: true,
 };
 
-const knownAfter: Record<keyof AfterOptions, true> = { level: true, when: true, standIn: true };
+const knownAfter: Record<keyof AfterOptions, true> = {
+  level: true,
+  when: true,
+  standIn: true,
+  request: true,
+};
 
 /* At the call, so that a wrong value never reaches a journal, and a mistyped level is not a lower one. */
 export function checkCall(call: DeferCallOptions): void {
@@ -83,7 +98,16 @@ export function checkCall(call: DeferCallOptions): void {
   if (level !== undefined) oneOf('level', level, levels);
   if (when !== undefined) oneOf('when', when, whens);
   checkTime(call);
+  checkRequest(call.request);
   if (options !== undefined) checkSinkOptions(options);
+}
+
+function checkRequest(request: unknown): void {
+  if (request === undefined || typeof request === 'object') return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option request must be a request, a response or null; got ${shown(request)}.`,
+  );
 }
 
 /* What JSON leaves out, or makes something else of, would not be an object again when the journal is read. */
@@ -113,4 +137,5 @@ function shown(value: unknown): string {
 export function checkAfter(options: AfterOptions): void {
   refuseUnknown('defer.after', options, knownAfter);
   if (options.when !== undefined) oneOf('when', options.when, whens);
+  checkRequest(options.request);
 }

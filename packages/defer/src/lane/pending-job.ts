@@ -23,6 +23,18 @@ export interface Acknowledgement {
   acknowledged(error: unknown): void;
 }
 
+class Both implements Acknowledgement {
+  readonly #waiters: readonly Acknowledgement[];
+
+  constructor(...waiters: Acknowledgement[]) {
+    this.#waiters = waiters;
+  }
+
+  acknowledged(error: unknown): void {
+    for (const waiter of this.#waiters) waiter.acknowledged(error);
+  }
+}
+
 /** One deferred job, from the call to the sink: its data and its progress. It calls nobody. */
 export class PendingJob implements Deferred, Delivery, JobRecord {
   readonly id: string;
@@ -65,6 +77,8 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   isSpilled = false;
   /** The journal alone has its data. */
   isStripped = false;
+  /** Its request is not known for certain: no outcome of a request withdraws it. */
+  isShared = false;
   /** Came out of an outbox, which keeps it until it is delivered. */
   isRelayed = false;
   #waiter: Acknowledgement | undefined = undefined;
@@ -127,7 +141,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord {
   /** Notifies `waiter` once whether the level is reached; at once if that is known. */
   tell(waiter: Acknowledgement): void {
     if (this.#isSettled) waiter.acknowledged(this.#failure);
-    else this.#waiter = waiter;
+    else this.#waiter = this.#waiter === undefined ? waiter : new Both(this.#waiter, waiter);
   }
 
   /** Only for the desk: the level is reached or, with an error, is not, and nobody may claim it. */

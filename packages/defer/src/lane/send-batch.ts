@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
+import { OwnWork } from '../job/own-work.ts';
 import type { PendingJob } from './pending-job.ts';
 import { isResult, type DeliveryResult } from '../sink.ts';
 import type { ResolvedLane } from './lane-options.ts';
@@ -27,7 +28,10 @@ export async function sendBatch(
     // A turn later: a sink that heeds its signal says itself which of the jobs are done.
     const giveUpOnSink = (): void => void setImmediate(reject, abort.signal.reason);
     abort.signal.addEventListener('abort', giveUpOnSink, { once: true });
-    const results = await Promise.race([sink.send(batch, abort.signal), aborted]);
+    const own = new OwnWork();
+    const sent = Promise.resolve(own.run(() => sink.send(batch, abort.signal)));
+    sent.then(own.over, own.over);
+    const results = await Promise.race([sent, aborted]);
     if (results !== undefined && results.length !== batch.length) {
       throw new Error(`${sink.kind} returned ${results.length} results for ${batch.length} jobs`);
     }

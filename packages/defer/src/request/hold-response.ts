@@ -11,7 +11,7 @@ import {
   type Methods,
   type Name,
 } from './response-methods.ts';
-import type { HeldReply, Passage, Scope } from './scope.ts';
+import { scopes, type HeldReply, type Passage, type Scope } from './scope.ts';
 import { cutOff } from './watch-end.ts';
 
 /** A call that comes later. */
@@ -33,7 +33,8 @@ export class HeldResponse implements HeldReply, Gate {
   /** Of those who wrapped the methods earlier, and stay below. */
   readonly #wrapped: Methods | undefined;
   readonly #methods: Methods;
-  #scope: Scope | undefined = undefined;
+  /** Set once it is made, before the first call. */
+  scope!: Scope;
   #state: 'open' | 'guarded' | 'held' | 'refused' = 'open';
   #passage: Passage = 'ahead';
   #steps: Step[] = [];
@@ -42,6 +43,10 @@ export class HeldResponse implements HeldReply, Gate {
   #depth = 0;
   /** Something other than a header went below. Wrappers there may keep it for later. */
   #hasGone = false;
+  /** Bytes of the body that went below by `write`. */
+  #written = 0;
+  /** Given to `writeHead`, where no header shows it. */
+  #promised: number | undefined = undefined;
   #isMakingHead = false;
   /** What the wrappers of `writeHead` made of the header, which Node asks for later. */
   #head: unknown[] | undefined = undefined;
@@ -58,12 +63,26 @@ export class HeldResponse implements HeldReply, Gate {
 
   /** Where the response is. */
   get passage(): Passage {
-    return this.#passage;
+    return this.#passage === 'ahead' && this.#hasGone && this.#isWhole() ? 'ending' : this.#passage;
   }
 
-  /** There is something to wait for: what has not left is held, until `scope` lets it go. */
-  guard(scope: Scope): void {
-    this.#scope = scope;
+  /* The client has all of it, whatever `end` is still called for: it cannot be held any more, nor cut off. */
+  #isWhole(): boolean {
+    const response = this.#response;
+    const { headersSent, statusCode } = response;
+    if (!headersSent) return false;
+    if (statusCode === 204 || statusCode === 304 || response.req?.method === 'HEAD') return true;
+    // Without a length this is NaN, which no number reaches.
+    return this.#written >= (this.#promised ?? Number(response.getHeader('content-length')));
+  }
+
+  /** The app has ended it, held back as it may be. */
+  get isEnded(): boolean {
+    return this.#ended !== undefined || this.#passage === 'behind';
+  }
+
+  /** There is something to wait for: what has not left is held, until the scope lets it go. */
+  guard(): void {
     if (this.#state === 'open' && this.#passage === 'ahead') this.#state = 'guarded';
   }
 
@@ -74,6 +93,7 @@ export class HeldResponse implements HeldReply, Gate {
 
   take(name: Name, args: unknown[]): unknown {
     const response = this.#response;
+    if (this.#depth === 0) this.#look(name);
     if (this.#mayGo(name, args)) return this.#call(name, args);
     if (name === 'flushHeaders') return undefined;
     if (name !== 'write') return response;
@@ -97,6 +117,19 @@ export class HeldResponse implements HeldReply, Gate {
     if (!this.#owesDrain) return;
     this.#owesDrain = false;
     if (!response.writableEnded) response.emit('drain');
+  }
+
+  /*
+   * What leaves in the context of another request tells of work that runs in the wrong one. Only the beginning and the end
+   * of a response count: parts of a stream are often written by the requests they are about.
+   */
+  #look(name: Name): void {
+    const { scope } = this;
+    const current = scopes.getStore();
+    if (current !== scope && current !== undefined && !current.isOf(this.#response)) {
+      if (name === 'end' || !this.#response.headersSent) current.share();
+    }
+    if (this.#state === 'open' && scope.isConcerned) scope.guard();
   }
 
   /* True when the call is to be made now. */
@@ -158,7 +191,7 @@ export class HeldResponse implements HeldReply, Gate {
 
   #hold(): void {
     this.#state = 'held';
-    this.#scope!.hold(this.#response.statusCode, this);
+    this.scope.hold(this.#response.statusCode, this);
   }
 
   #holdAgain(): void {
@@ -180,8 +213,13 @@ export class HeldResponse implements HeldReply, Gate {
         response,
         name === 'writeHead' ? (this.#head ?? args) : args,
       );
-      if (name !== 'writeHead') this.#hasGone = true;
-      if (name === 'end') this.#passage = 'behind';
+      if (name === 'writeHead') this.#promised = lengthIn(this.#head ?? args) ?? this.#promised;
+      else this.#hasGone = true;
+      if (name === 'write') this.#written += lengthOf(args);
+      if (name === 'end') {
+        this.#passage = 'behind';
+        this.scope.passed();
+      }
       return result;
     } catch (error) {
       if (name === 'end') this.#passage = 'ahead';
@@ -209,6 +247,22 @@ export class HeldResponse implements HeldReply, Gate {
       this.#depth--;
     }
   }
+}
+
+/* A header that was given to `writeHead` alone is not among those of the response. */
+function lengthIn(args: readonly unknown[]): number | undefined {
+  const headers = args.at(-1);
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  const flat: unknown[] = Array.isArray(headers) ? headers.flat() : Object.entries(headers).flat();
+  const at = flat.findIndex(
+    (name, index) => index % 2 === 0 && /^content-length$/i.test(`${name}`),
+  );
+  return at < 0 ? undefined : Number(flat[at + 1]);
+}
+
+function lengthOf([chunk, encoding]: readonly unknown[]): number {
+  if (typeof chunk !== 'string') return (chunk as Uint8Array | undefined)?.byteLength ?? 0;
+  return Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as 'utf8') : 'utf8');
 }
 
 function isTooLate(error: unknown): boolean {

@@ -7,6 +7,7 @@ import type { JobDefinition } from '../job/job.ts';
 import type { RunDelivery } from '../sink.ts';
 import type { Acknowledgement, Deferred, PendingJob } from '../lane/pending-job.ts';
 import type { Linked } from './open-scopes.ts';
+import type { SharedAbort, Unattributed } from './unattributed.ts';
 
 /** What of a request its jobs take along. */
 export type RequestFacts = {
@@ -17,9 +18,13 @@ export type RequestFacts = {
 
 /** What a request does with its jobs. */
 export interface ScopeDesk {
-  /** The request has jobs whose turn has not come; `closed` when it has ended. */
+  /** Jobs whose request is not known. */
+  readonly unattributed: Unattributed;
+  /** The request is open; `closed` when it has ended, or has its response and no jobs. */
   opened(scope: Scope): void;
   closed(scope: Scope): void;
+  /** Work of another request ran in the context of `scope`: its jobs may be that one's. */
+  shared(scope: Scope): void;
   /** The response claims the job: it must be as safe as its level says before the response leaves. */
   secure(job: PendingJob): void;
   /** The request has the outcome the job was meant for. */
@@ -50,6 +55,12 @@ export interface ScopeHost {
   /** The status of a response that has been written as a whole, on its way as it may be. */
   repliedWith(): number | undefined;
   readonly passage: Passage;
+  /** The response that all this is about: one object, whichever adapter looks at it. */
+  readonly subject: object;
+  /** The handler has given its whole response: it is on its way, or held. */
+  readonly isAnswered: boolean;
+  /** The client went away, or the response was destroyed: its end may have been announced to nobody. */
+  readonly isGone: boolean;
   /** The response has something to wait for: `scope.hold` must be called before any more of it leaves. Once, until it is released. */
   guard(scope: Scope): void;
 }
@@ -69,6 +80,9 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   readonly deferrer: ScopeDeferrer;
   before: Scope | undefined;
   after: Scope | undefined;
+  isListed = false;
+  /** That of another deferrer, or of an adapter that is installed twice, for the same request. */
+  outer: Scope | undefined = undefined;
   readonly #host: ScopeHost;
   /** Not yet decided on: the request's outcome is theirs. */
   #jobs: PendingJob[] = [];
@@ -81,12 +95,17 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   #hasFailed = false;
   /** How many of the jobs the response has been held for, or was asked to be. */
   #secured = 0;
+  /** The last job without a request that does not concern this one any more. */
+  #sinceUnattributed: number;
+  #sharedAborts: SharedAbort[] | undefined = undefined;
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
   #held: { readonly reply: HeldReply; readonly context: AsyncResource } | undefined;
 
   constructor(deferrer: ScopeDeferrer, host: ScopeHost) {
     this.deferrer = deferrer;
     this.#host = host;
+    this.#sinceUnattributed = deferrer.desk.unattributed.last;
+    deferrer.desk.opened(this);
   }
 
   get facts(): RequestFacts {
@@ -100,16 +119,52 @@ export class Scope implements Acknowledgement, Linked<Scope> {
 
   /** True while the response can still be held, or the rest of it. */
   get canHold(): boolean {
-    return !this.#hasFailed && this.#isOpen && this.#host.passage === 'ahead';
+    return !this.#hasFailed && this.isOpen && this.#host.passage === 'ahead';
   }
 
   /** True while the last bytes leave: too late to hold them, and too early to be behind them. */
   get isEnding(): boolean {
-    return this.#host.passage === 'ending' && this.#isOpen;
+    return this.#host.passage === 'ending' && this.isOpen;
   }
 
-  get #isOpen(): boolean {
+  /** Its response has not been written as a whole. */
+  get isOpen(): boolean {
     return this.#outcome === undefined && this.#host.repliedWith() === undefined;
+  }
+
+  /** Work in its context is work of the request: the response is not complete yet. */
+  get isAtWork(): boolean {
+    return this.isOpen && !this.#host.isAnswered;
+  }
+
+  /** The same request, whichever of its scopes that is. */
+  isOf(subject: object): boolean {
+    return this.#host.subject === subject;
+  }
+
+  isSameAs(other: Scope | undefined): boolean {
+    return other !== undefined && other.isOf(this.#host.subject);
+  }
+
+  /** Has a response that is complete, or gone. */
+  get isGone(): boolean {
+    return this.#host.isGone || !this.isOpen;
+  }
+
+  /** No job is to be decided by its outcome. */
+  get isIdle(): boolean {
+    return this.#jobs.length === 0 && this.#sharedAborts === undefined;
+  }
+
+  /** A job without a request, which may be this one's, has not reached its level. */
+  get isConcerned(): boolean {
+    const { unattributed } = this.deferrer.desk;
+    // One load for every call of every response.
+    return unattributed.last !== this.#sinceUnattributed && this.#isStillConcerned(unattributed);
+  }
+
+  #isStillConcerned(unattributed: Unattributed): boolean {
+    return this.canHold && unattributed.concerns(this.#sinceUnattributed);
   }
 
   /** True when the response has something to wait for, or jobs to journal once its status is known. */
@@ -150,6 +205,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
         this.await(job);
         this.deferrer.desk.secure(job);
       }
+      this.#awaitUnattributed();
     }
     if (this.#waiting > 0) {
       // A write acknowledges the jobs of many requests in a row: each response goes on in its own context.
@@ -157,6 +213,30 @@ export class Scope implements Acknowledgement, Linked<Scope> {
       return;
     }
     this.#answer(reply);
+  }
+
+  /** It must wait, before any more of it leaves, for jobs that may be its own. */
+  guard(): void {
+    this.#guard();
+  }
+
+  /** The job runs if this request is aborted, or another one that may have deferred it. */
+  shareAbort(shared: SharedAbort): void {
+    (this.#sharedAborts ??= []).push(shared);
+    this.deferrer.desk.opened(this);
+    this.#watch();
+    // The first look may show that the response is gone.
+    if (this.hasEnded) this.#decideShared();
+  }
+
+  /** Work of another request has run in this one's context: which of the jobs are its own is not known. */
+  share(): void {
+    this.deferrer.desk.shared(this);
+  }
+
+  /** The jobs whose outcome is open. */
+  get jobs(): readonly PendingJob[] {
+    return this.#jobs;
   }
 
   acknowledged(error: unknown): void {
@@ -180,11 +260,18 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     if (this.#outcome !== undefined) return;
     if (!isComplete) this.#outcome = 'aborted';
     else this.#outcome = status < 400 ? 'success' : 'failure';
-    const jobs = this.#jobs;
-    if (jobs.length === 0) return;
-    this.#jobs = [];
     this.deferrer.desk.closed(this);
-    for (const job of jobs) this.#decide(job);
+    const jobs = this.#jobs;
+    if (jobs.length > 0) {
+      this.#jobs = [];
+      for (const job of jobs) this.#decide(job);
+    }
+    if (this.#sharedAborts !== undefined) this.#decideShared();
+  }
+
+  /** The last bytes have left. */
+  passed(): void {
+    if (this.isIdle) this.deferrer.desk.closed(this);
   }
 
   /** The deferrer closes: what is certain by now goes before it does. */
@@ -196,13 +283,31 @@ export class Scope implements Acknowledgement, Linked<Scope> {
     const isOpen = ({ when }: PendingJob): boolean => when !== 'always';
     this.#secured = this.#jobs.slice(0, this.#secured).filter(isOpen).length;
     this.#jobs = this.#jobs.filter(isOpen);
-    if (this.#jobs.length === 0) this.deferrer.desk.closed(this);
     for (const job of certain) this.deferrer.desk.dispatch(job);
   }
 
   #decide(job: PendingJob): void {
-    if (this.suits(job.when)) this.deferrer.desk.dispatch(job);
+    if (job.isShared || this.suits(job.when)) this.deferrer.desk.dispatch(job);
     else this.deferrer.desk.withdraw(job);
+  }
+
+  #decideShared(): void {
+    const shared = this.#sharedAborts!;
+    this.#sharedAborts = undefined;
+    for (const each of shared) {
+      const verdict = each.ended(this.#outcome === 'aborted');
+      if (verdict === 'runs') this.deferrer.desk.dispatch(each.job);
+      if (verdict === 'withdrawn') this.deferrer.desk.withdraw(each.job);
+    }
+  }
+
+  #awaitUnattributed(): void {
+    const { unattributed } = this.deferrer.desk;
+    const since = this.#sinceUnattributed;
+    if (since === unattributed.last) return;
+    this.#sinceUnattributed = unattributed.last;
+    this.#failure ??= unattributed.failureSince(since);
+    this.#waiting += unattributed.tell(since, this);
   }
 
   #watch(): void {

@@ -344,6 +344,9 @@ function assignSocket(response: { socket: unknown }, socket: unknown): void {
   response.socket = socket;
 }
 
+/** Marks an `emit` that only calls the original, in another context: `@redline/defer` has one for each response. */
+const kCallsThrough = Symbol.for('redline.calls-through');
+
 /** The bytes of a direct response are with the kernel. */
 function finish(response: EngineResponse): void {
   const connection = response[kConnection];
@@ -356,7 +359,7 @@ function finish(response: EngineResponse): void {
   }
   response[kWritableFinished] = true;
   settleEnd(response, true);
-  if (Object.hasOwn(response, 'emit')) {
+  if (Object.hasOwn(response, 'emit') && !(kCallsThrough in response.emit)) {
     // An app's own `emit` may hold "finish" back, and with it what Node does then.
     response.prependOnceListener('finish', () => {
       nextTick(emitClose, response);

@@ -12,6 +12,7 @@ import type {
   kDirect,
   kHeld,
   kIsAscii,
+  kJoinedLength,
   kLocals,
   kOver,
   kSequence,
@@ -56,6 +57,8 @@ export interface ServingServer extends Server {
   requireHostHeader: boolean;
   rejectNonStandardBodyWrites: boolean;
   shouldUpgradeCallback(request: EngineRequest): boolean;
+  /** Node's own server reads this connection from here on. */
+  serveByNode(socket: Socket): void;
   /** A connection has become Node's. */
   countDetached(): void;
   _emitCloseIfDrained(): void;
@@ -121,15 +124,17 @@ export type HeldWrites = (string | Uint8Array | number | undefined)[];
 
 /** A response, for its request and its connection. */
 export interface EngineResponse
-  extends Omit<ServerResponse, 'req' | 'end'>, OutgoingInternals, EmitterInternals {
+  extends Omit<ServerResponse, 'req' | 'end' | 'destroy'>, OutgoingInternals, EmitterInternals {
   req: EngineRequest;
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): this;
+  destroy(error?: Error): this;
   [kConnection]: EngineConnection;
   [kSequence]: number;
   [kDirect]: boolean;
   [kIsAscii]: boolean;
   [kLocals]: unknown;
   [kTickBytes]: number;
+  [kJoinedLength]: number;
   [kHeld]: HeldWrites | null;
   [kWriteCallbacks]: ((error?: Error | null) => void)[] | null;
   [kOutSocket]: Socket | null;

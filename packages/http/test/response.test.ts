@@ -30,7 +30,8 @@ describe('a response of the engine:', { skip, timeout: 600_000 }, () => {
       response.end(`two, ${request.headers.host} ${request.httpVersion}`);
     }, 'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody');
     assert.match(answer, /\r\nX-Body: body\r\n/);
-    assert.match(answer, /\r\n4\r\none \r\nA\r\ntwo, a 1\.1\r\n0\r\n\r\n$/i);
+    // From Node 26 on the chunks of a tick leave as one.
+    assert.match(answer, /\r\n(?:4\r\none \r\nA\r\n|e\r\none )two, a 1\.1\r\n0\r\n\r\n$/i);
   });
 
   test('such responses keep their place in a pipeline', async () => {

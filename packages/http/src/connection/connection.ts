@@ -10,7 +10,7 @@ import type {
 } from '../exchange.ts';
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
-import { kCorked, kErrored, kWritableFinished } from '../node/node-internals.ts';
+import { isNode26, kCorked, kErrored, kWritableFinished } from '../node/node-internals.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';
 import {
@@ -18,6 +18,7 @@ import {
   forgetCallbacks,
   heldLength,
   lostError,
+  nodeResponse,
   releaseHeld,
   roughLength,
   settleEnd,
@@ -141,7 +142,9 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   proceed(response: EngineResponse, isOwn: boolean): void {
     if (this.#isCorked) {
       this.#isCorked = false;
-      this.#socket?.uncork();
+      if (response[kCorked] > 0 && !response[kDirect] && isNode26)
+        nodeResponse.uncork.call(response);
+      else this.#socket?.uncork();
     }
     // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
     if (this.isClosed || this.first !== response) return;

@@ -3,6 +3,8 @@ import type { HttpConnection } from './connection.ts';
 import { detachSocket, type ConnectionSocket } from './connection-socket.ts';
 import { completeBodyless } from '../request/request-body.ts';
 import type { EngineRequest, ServingServer } from '../exchange.ts';
+import { isNode26 } from '../node/node-internals.ts';
+import { announcesBody } from '../request/request-headers.ts';
 
 type Handle = object;
 type Detached = Socket & { server: ServingServer; _server: ServingServer; _handle: Handle | null };
@@ -41,9 +43,24 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   socket.server = server;
   socket._server = server;
   connection.detached();
+  if (isNode26 && event === 'upgrade' && announcesBody(request)) {
+    // The body is the request's, and ends before the upgraded protocol begins: Node's own parser and stream know where.
+    socket.unshift(Buffer.concat([headOf(request), head]));
+    server.serveByNode(socket);
+    return;
+  }
   request.socket = socket;
   completeBodyless(request);
   server.emit(event, request, socket, head);
+}
+
+/** As the client sent it, but for white space. */
+function headOf({ method, url, httpVersion, rawHeaders }: EngineRequest): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
+  }
+  return Buffer.from(`${head}\r\n`, 'latin1');
 }
 
 /** Code that holds the connection's socket object continues with the same object. */

@@ -42,6 +42,14 @@ export const kEndCallbacks: unique symbol = (symbolOf(outgoing, 'kEndCallbacks')
 const kBytesWritten: unique symbol = (symbolOf(outgoing, 'kBytesWritten') ??
   Symbol('kBytesWritten')) as never;
 
+/** Chunks that `write` keeps until its tick is over, three fields each, and their length: joined from Node 26 on. */
+export const kChunkedBuffer: unique symbol = symbolOf(outgoing, 'kChunkedBuffer') as never;
+export const kChunkedLength: unique symbol = symbolOf(outgoing, 'kChunkedLength') as never;
+
+const [major] = process.versions.node.split('.');
+/** Node 26 sends the chunks that a response writes in one tick as one, and an upgrade request has its body. */
+export const isNode26: boolean = Number(major) >= 26;
+
 /** The description of a symbol that this Node lacks, or `undefined` when all are there. */
 export function missingInternal(): string | undefined {
   const needed: [string, symbol | undefined][] = [
@@ -50,6 +58,8 @@ export function missingInternal(): string | undefined {
     ['corked', kCorked],
     ['kNeedDrain', kNeedDrain],
     ['errored', kErrored],
+    ['kChunkedBuffer', kChunkedBuffer],
+    ['kChunkedLength', kChunkedLength],
     ['kHighWaterMark', kHighWaterMark],
     ['kHeaders', kHeaders],
     ['kHeadersCount', kHeadersCount],
@@ -87,6 +97,8 @@ export interface OutgoingInternals {
   [kNeedDrain]: boolean;
   [kCorked]: number;
   [kErrored]: Error | null | undefined;
+  [kChunkedBuffer]: unknown[];
+  [kChunkedLength]: number;
   [kHighWaterMark]: number;
   [kRejectBody]: boolean;
   [kWritableFinished]: boolean;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { HeaderBlock } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
 import type { IncomingInternals } from '../node/node-internals.ts';
@@ -62,4 +63,9 @@ function copy(headers: Headers): Headers {
   const cookies = made['set-cookie'];
   if (cookies !== undefined) made['set-cookie'] = (cookies as string[]).slice();
   return made;
+}
+
+/** An announced body counts as one, even if it is empty. */
+export function announcesBody({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
+  return 'content-length' in headers || 'transfer-encoding' in headers;
 }

@@ -6,6 +6,9 @@ import { streamDestroyed, systemError } from '../errors.ts';
 import { WRITE_FLAGS } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
 import {
+  isNode26,
+  kChunkedBuffer,
+  kChunkedLength,
   kCorked,
   kEndCallbacks,
   kErrored,
@@ -19,6 +22,7 @@ import {
   kDirect,
   kHeld,
   kIsAscii,
+  kJoinedLength,
   kSequence,
   kTickBytes,
   kWriteCallbacks,
@@ -29,10 +33,10 @@ const { CHUNK, CLOSE, END, TRAILERS } = WRITE_FLAGS;
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;
 type NodeMethods = Record<
-  'write' | 'end' | '_writeRaw' | '_storeHeader' | '_isLenientHeaderValidation',
+  'write' | 'end' | 'destroy' | '_writeRaw' | '_storeHeader' | '_isLenientHeaderValidation',
   (this: EngineResponse, ...rest: unknown[]) => never
 > &
-  Record<'flushHeaders' | 'cork' | '_flush', (this: EngineResponse) => void>;
+  Record<'flushHeaders' | 'cork' | 'uncork' | '_flush', (this: EngineResponse) => void>;
 
 /** Node's own methods, for whatever is not the common path. */
 export const nodeResponse: NodeMethods = http.ServerResponse.prototype as never;
@@ -87,6 +91,10 @@ export function releaseHeld(response: EngineResponse): void {
   const { first, native } = response[kConnection];
   if (held === null || first !== response) return;
   response[kHeld] = null;
+  if (response[kJoinedLength] > 0) {
+    sendJoined(response, held);
+    return;
+  }
   for (let at = 0; at < held.length; at += 3) {
     native.write(
       response[kSequence],
@@ -95,6 +103,29 @@ export function releaseHeld(response: EngineResponse): void {
       held[at + 2] as number,
     );
   }
+}
+
+/** The chunks of a tick as one, behind the head. */
+function sendJoined(response: EngineResponse, held: HeldWrites): void {
+  const { native } = response[kConnection];
+  const sequence = response[kSequence];
+  let at = 0;
+  // An empty write came first: it brought the head.
+  for (; held[at + 2] !== CHUNK; at += 3) {
+    native.write(sequence, held[at] as Chunk, held[at + 1] as BufferEncoding | undefined, 0);
+  }
+  if (!response._headerSent) sendHead(response);
+  const length = response[kJoinedLength];
+  response[kJoinedLength] = 0;
+  if (held.length === at + 3) {
+    native.write(sequence, held[at] as Chunk, held[at + 1] as BufferEncoding | undefined, CHUNK);
+    return;
+  }
+  native.write(sequence, `${length.toString(16)}\r\n`, 'latin1', 0);
+  for (; at < held.length; at += 3) {
+    native.write(sequence, held[at] as Chunk, held[at + 1] as BufferEncoding | undefined, 0);
+  }
+  native.write(sequence, '\r\n', 'latin1', 0);
 }
 
 /** As Node counts what waits for its turn: a character as a byte. */
@@ -110,10 +141,16 @@ export function heldLength(response: EngineResponse): number {
   const held = response[kHeld];
   let length = 0;
   if (held === null || held === undefined) return length;
+  const hasJoined = response[kJoinedLength] > 0;
   for (let at = 0; at < held.length; at += 3) {
-    const bytes = lengthOf(held[at] as Chunk, held[at + 1] as BufferEncoding);
+    const isFramed = held[at + 2] === CHUNK;
+    // Joined chunks count as the response's own until they leave.
+    if (isFramed && hasJoined) break;
+    const chunk = held[at] as Chunk;
+    // A socket counts characters.
+    length += chunk.length;
     // Its size and CRLF before it, CRLF behind it.
-    length += held[at + 2] === CHUNK ? bytes + bytes.toString(16).length + 4 : bytes;
+    if (isFramed) length += 4 + lengthOf(chunk, held[at + 1] as BufferEncoding).toString(16).length;
   }
   return length;
 }
@@ -134,6 +171,10 @@ export function writeBody(
   if (native.destroyed || native.closed) return false;
   expectTick(response);
   const held = (response[kHeld] ??= []);
+  const isFirst = connection.first === response;
+  if (isJoined(response, chunk) && isFirst) {
+    return holdJoined(response, held, chunk, encoding, callback);
+  }
   let heldNow = 0;
   if (!response._headerSent) {
     response._headerSent = true;
@@ -152,10 +193,33 @@ export function writeBody(
     response[kTickBytes] += lengthOf(chunk, encoding);
     heldNow += chunk.length;
   }
-  const isFirst = connection.first === response;
   if (!isFirst) connection.countWaiting(heldNow);
   const unsent = isFirst ? native.pending : 0;
   const isWelcome = response[kTickBytes] + unsent < connection.server.highWaterMark;
+  if (!isWelcome) response[kNeedDrain] = true;
+  return isWelcome;
+}
+
+/** From Node 26 on the chunks of a tick leave as one. An empty one joins others, and is nothing alone. */
+function isJoined(response: EngineResponse, chunk: Chunk): boolean {
+  return isNode26 && response.chunkedEncoding && (chunk.length > 0 || response[kJoinedLength] > 0);
+}
+
+/** A chunk that Node joins with the others of its tick. The head waits with the first. */
+function holdJoined(
+  response: EngineResponse,
+  held: HeldWrites,
+  chunk: Chunk,
+  encoding: BufferEncoding | undefined,
+  callback: Callback | undefined,
+): boolean {
+  if (typeof callback === 'function') expectCallback(response, callback);
+  if (chunk.length > 0) held.push(chunk, encoding ?? undefined, CHUNK);
+  const bytes = lengthOf(chunk, encoding);
+  response[kTickBytes] += bytes;
+  response[kJoinedLength] += bytes;
+  const { server } = response[kConnection];
+  const isWelcome = response.writableLength < server.highWaterMark;
   if (!isWelcome) response[kNeedDrain] = true;
   return isWelcome;
 }
@@ -199,6 +263,10 @@ export function sendEnd(
 ): void {
   const { first, native } = response[kConnection];
   const flags = response._last ? END | CLOSE : END;
+  if (response[kJoinedLength] > 0 && body !== undefined && body.length > 0) {
+    holdJoined(response, response[kHeld]!, body, encoding, undefined);
+    body = undefined;
+  }
   releaseHeld(response);
   if (typeof body === 'string' && encoding && !isUtf8(encoding)) body = Buffer.from(body, encoding);
   const isChunked = response.chunkedEncoding && response._hasBody;
@@ -237,8 +305,16 @@ export function handOver(response: EngineResponse): void {
   const held = response[kHeld];
   if (held === null) return;
   response[kHeld] = null;
-  if (socket === null) connection.countWaiting(-roughLength(held));
-  else connection.corkUntilTick(response[kNeedDrain]);
+  if (socket === null) {
+    connection.countWaiting(-roughLength(held));
+  } else {
+    connection.corkUntilTick(response[kNeedDrain]);
+    if (isNode26) response[kCorked] += 1;
+  }
+  if (response[kJoinedLength] > 0) {
+    passJoined(response, held, takeCallbacks(response), socket!);
+    return;
+  }
   passOn(response, held, takeCallbacks(response), socket);
 }
 
@@ -272,6 +348,32 @@ function passOn(
     }
   }
 }
+
+/** As if Node's own `write` had kept them: it joins them when the tick is over, whatever the socket does until then. */
+function passJoined(
+  response: EngineResponse,
+  held: HeldWrites,
+  callback: Callback | undefined,
+  socket: Socket,
+): void {
+  const last = held.length - 3;
+  for (let at = 0; at <= last; at += 3) {
+    const chunk = held[at] as Chunk;
+    if (held[at + 2] !== CHUNK) {
+      socket.write(chunk, held[at + 1] as BufferEncoding | undefined);
+      continue;
+    }
+    const data =
+      typeof chunk === 'string'
+        ? chunk
+        : Buffer.from(chunk.buffer as ArrayBuffer, chunk.byteOffset, chunk.byteLength);
+    response[kChunkedBuffer].push(data, held[at + 1], (at === last && callback) || ignore);
+  }
+  response[kChunkedLength] = response[kJoinedLength];
+  response[kJoinedLength] = 0;
+}
+
+function ignore(): void {}
 
 /** Those of `write`, as one. */
 function takeCallbacks(response: EngineResponse): Callback | undefined {

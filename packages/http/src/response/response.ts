@@ -5,6 +5,9 @@ import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaul
 import { http } from '../node/node-http.ts';
 import {
   freshOutgoing,
+  isNode26,
+  kCorked,
+  kChunkedLength,
   kEndCallbacks,
   kHighWaterMark,
   kOutHeaders,
@@ -31,6 +34,7 @@ import {
   kDirect,
   kHeld,
   kIsAscii,
+  kJoinedLength,
   kSequence,
   kTickBytes,
   kWriteCallbacks,
@@ -160,6 +164,24 @@ export class EngineResponse {
     nodeResponse.cork.call(this);
   }
 
+  destroy(error?: Error): this {
+    // The callbacks of joined chunks are called with the error before the connection ends.
+    if (this[kJoinedLength] > 0 && !this.destroyed) handOver(this);
+    return nodeResponse.destroy.call(this, error);
+  }
+
+  uncork(): void {
+    // Node 26 has corked it for this tick.
+    if (isNode26 && !this.finished && this[kHeld]) handOver(this);
+    nodeResponse.uncork.call(this);
+  }
+
+  // Node 26 corks the response itself until the tick of its first write is over.
+  get writableCorked(): number {
+    const isInTick = isNode26 && this[kDirect] && this[kHeld] && this[kConnection].first === this;
+    return isInTick ? this[kCorked] + 1 : this[kCorked];
+  }
+
   // Node's server is the first listener of "finish"; here it may come later.
   listenerCount(event: string | symbol, listener?: never): number {
     const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
@@ -205,7 +227,7 @@ defineHidden(prototype, 'constructor', http.ServerResponse);
 inheritDefaults(
   prototype,
   freshOutgoing,
-  new Set(['_events', '_eventsCount', 'outputSize', kOutSocket]),
+  new Set(['_events', '_eventsCount', 'outputSize', kOutSocket, kChunkedLength]),
 );
 defineOwn(prototype, 'sendDate', true);
 defineOwn(prototype, '_sent100', false);
@@ -213,6 +235,17 @@ defineOwn(prototype, '_expect_continue', false);
 defineOwn(prototype, kTickBytes, 0);
 defineOwn(prototype, kWriteCallbacks, null);
 defineOwn(prototype, kHeld, null);
+defineOwn(prototype, kJoinedLength, 0);
+Object.defineProperty(prototype, kChunkedLength, {
+  configurable: true,
+  // `writableLength` counts it.
+  get(this: EngineResponse) {
+    return this[kJoinedLength];
+  },
+  set(this: EngineResponse, length: number) {
+    defineOwn(this, kChunkedLength, length);
+  },
+});
 Object.defineProperty(prototype, kOutSocket, {
   configurable: true,
   // A response has the socket during its turn, and until it emits "finish".

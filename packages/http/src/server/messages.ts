@@ -10,6 +10,7 @@ import {
   kConnection,
   kDirect,
   kHeld,
+  kJoinedLength,
   kOver,
   kSequence,
   kTickBytes,
@@ -93,6 +94,7 @@ function custom(
   response[kTickBytes] = 0;
   response[kWriteCallbacks] = null;
   response[kHeld] = null;
+  response[kJoinedLength] = 0;
   response._onPendingData = (length) => connection.countWaiting(length);
   response._keepAliveTimeout = server.keepAliveTimeout;
   response._maxRequestsPerSocket = server.maxRequestsPerSocket!;

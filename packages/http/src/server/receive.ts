@@ -2,7 +2,6 @@ import { failConnection } from '../connection/client-error.ts';
 import type { HttpConnection } from '../connection/connection.ts';
 import { nextTick } from '../node/clocks.ts';
 import { dispatch } from './dispatch.ts';
-import type { EngineRequest } from '../exchange.ts';
 import { createRequest, createResponse } from './messages.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
 import { mendPrototypes } from '../connection/replaced-prototypes.ts';
@@ -12,6 +11,7 @@ import {
   pushBody,
   skipEmptyBody,
 } from '../request/request-body.ts';
+import { announcesBody } from '../request/request-headers.ts';
 import { isUpgrade, upgrade } from '../connection/upgrade.ts';
 
 const { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE } = REQUEST_FLAGS;
@@ -53,11 +53,6 @@ export function receive(
     if (body !== undefined) pushBody(connection, body);
     if ((flags & BODY_COMPLETE) !== 0) completeBody(connection, []);
   }
-}
-
-/** An announced body counts as one, even if it is empty. */
-function announcesBody({ headers }: EngineRequest): boolean {
-  return 'content-length' in headers || 'transfer-encoding' in headers;
 }
 
 /** Something is wrong with what the client sent. */

@@ -78,6 +78,8 @@ export class EngineServer extends ServerBase {
   #isReconfiguring = false;
   #answers: ServerAnswers | undefined;
   readonly #answerBytes: number;
+  /** Node's own listener of "connection". */
+  readonly #serve: ConnectionListener;
 
   constructor(options: ServerOptions, listener?: RequestListener) {
     super(options, listener);
@@ -93,10 +95,10 @@ export class EngineServer extends ServerBase {
     if (key && names) this.uniqueHeaders = [key, names];
 
     // Node's own listener serves what the user emits as a connection: any duplex stream.
-    const [serve] = this.listeners('connection') as ConnectionListener[];
+    this.#serve = this.listeners('connection')[0] as ConnectionListener;
     this.removeAllListeners('connection');
     super.on('connection', (socket: Socket) => {
-      if (!(socket instanceof ConnectionSocket)) serve!.call(this, socket);
+      if (!(socket instanceof ConnectionSocket)) this.serveByNode(socket);
     });
   }
 
@@ -280,6 +282,11 @@ export class EngineServer extends ServerBase {
 
   #openAnswers(): void {
     this.#native?.openAnswers(this.#answerBytes, sharesServers());
+  }
+
+  /** @internal */
+  serveByNode(socket: Socket): void {
+    this.#serve(socket);
   }
 
   /** @internal A connection has become Node's. */

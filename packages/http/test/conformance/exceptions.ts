@@ -20,7 +20,7 @@ export const exceptions: Record<string, string> = {
   RTSP: 'Node answers RTSP as if it were HTTP; the engine refuses it.',
 };
 
-/** Where Node itself has changed. The engine does the same on every Node: what 24 does. */
+/** Where Node 22 differs from Node 24, which the engine behaves like there. */
 const changed: Record<string, { reason: string; behaviours: string[] }[]> = {
   22: [
     {
@@ -67,46 +67,6 @@ const changed: Record<string, { reason: string; behaviours: string[] }[]> = {
       reason:
         'Node 22 cannot close a server one of whose sockets was sent behind its first request: close() throws a TypeError.',
       behaviours: ['the second request of a connection is sent, the first was answered'],
-    },
-  ],
-  26: [
-    {
-      reason:
-        'Node 26 joins the chunks that a response writes in one tick. What the socket writes in it comes first, and what ends the socket loses them.',
-      behaviours: [
-        'a response that is corked in the tick of a write keeps it',
-        'a stream piped into a response',
-        'bytes that the socket was given in the tick of a write are lost with it',
-        'callbacks of a response and of its socket come in the order of their writes',
-        'callbacks of write and end',
-        'destroySoon in the middle of a stream',
-        'drain of a response whose socket was written to',
-        'heads that are flushed behind a write let nothing out',
-        'lengths while bytes are held',
-        'nothing follows a stream that says Connection: close',
-        'status 200, with a body and without',
-        'status 201, with a body and without',
-        'status 205, with a body and without',
-        'status 299, with a body and without',
-        'status 302, with a body and without',
-        'status 404, with a body and without',
-        'status 418, with a body and without',
-        'status 500, with a body and without',
-        'status 599, with a body and without',
-        'status 799, with a body and without',
-        'status 999, with a body and without',
-        'the end of the socket in the middle of a stream',
-        'the end of the socket loses nothing',
-        'the error that destroys a response reaches the callbacks of what is lost',
-        'the socket ends behind a write of the same tick',
-        'trailers, in other forms',
-        'what a response says of itself, on its way',
-        'write and end',
-      ],
-    },
-    {
-      reason: 'Node 26 hands over the body of an upgrade as that of the request.',
-      behaviours: ['an upgrade with a body'],
     },
   ],
 };

@@ -26,6 +26,82 @@ async function held(http: HttpModule, ...handlers: Handler[]): Promise<unknown> 
 }
 
 export const heldWrites: Behaviours = {
+  'an empty write before others, alone and among them': (http) =>
+    held(
+      http,
+      (response, note) => {
+        response.write('', note('nothing'));
+        response.write('A', note('write'));
+        response.write('', note('nothing'));
+        response.write(new Uint8Array([66, 67]), note('bytes'));
+        response.write('4142', 'hex', note('hex'));
+        note(`length ${response.writableLength} corked ${response.writableCorked}`)();
+        response.end('D', note('end'));
+      },
+      (response, note, socket) => {
+        response.write('', note('nothing'));
+        setTimeout(() => response.end(note('end')), 10);
+        setTimeout(() => socket.end(), 30);
+      },
+    ),
+  'halves of a character in two writes of a tick': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('\ud83d', note('first'));
+      response.write('\ude00', note('second'));
+      response.end('\u00e9', 'latin1', note('end'));
+      setTimeout(() => socket.end(), 20);
+    }),
+  'a response corks itself behind its writes, and is uncorked in a later tick': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('A', note('write'));
+      response.cork();
+      response.write('B', note('write'));
+      note(`corked ${response.writableCorked}`)();
+      setTimeout(() => {
+        note(`corked ${response.writableCorked}`)();
+        response.uncork();
+        note(`corked ${response.writableCorked}`)();
+        response.end('C', note('end'));
+        setTimeout(() => socket.end(), 20);
+      }, 10);
+    }),
+  'with a length, a response corks itself behind its writes': (http) =>
+    held(http, (response, note, socket) => {
+      response.setHeader('Content-Length', 3);
+      response.write('A', note('write'));
+      response.cork();
+      response.write('B', note('write'));
+      note(`corked ${response.writableCorked}`)();
+      setTimeout(() => {
+        note(`corked ${response.writableCorked}`)();
+        response.uncork();
+        note(`corked ${response.writableCorked}`)();
+        response.end('C', note('end'));
+        setTimeout(() => socket.end(), 20);
+      }, 10);
+    }),
+  'writes of two responses in one tick': (http) => {
+    let first: ServerResponse;
+    return held(
+      http,
+      (response) => void (first = response),
+      (response, note, socket) => {
+        response.write('c', note('later'));
+        response.write('d', note('later'));
+        first.write('a', note('first'));
+        first.write('b', note('first'));
+        first.end(note('first end'));
+        response.write('e', note('later'));
+        response.write('f', note('later'));
+        setTimeout(() => {
+          response.write('g', note('later'));
+          response.write('h', note('later'));
+          response.end(note('later end'));
+          setTimeout(() => socket.end(), 20);
+        }, 20);
+      },
+    );
+  },
   'callbacks of a response and of its socket come in the order of their writes': (http) =>
     held(http, (response, note, socket) => {
       response.write('A', note('write'));

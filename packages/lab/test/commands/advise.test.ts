@@ -128,10 +128,9 @@ Module._resolveFilename = function (name, ...rest) {
     profile(bench, 'app.ts');
     await bench.run(['advise', '--profile', 'app.cpuprofile', ...files]);
     const { advice } = JSON.parse(bench.read('out.json')) as AdviseResult;
-    assert.deepEqual(
-      advice.map(({ file, line }) => `${file}:${line}`),
-      ['app.ts:4', 'app.ts:5'],
-    );
+    // More than one rule may pay on a line, by the Node that the profile is of.
+    const lines = new Set(advice.map(({ file, line }) => `${file}:${line}`));
+    assert.deepEqual([...lines], ['app.ts:4', 'app.ts:5']);
   });
 
   test('runs the load and profiles it when there is no profile', async (t) => {

@@ -3,13 +3,17 @@
 const { readFileSync } = require('node:fs');
 const module_ = require('node:module');
 const { fileURLToPath } = require('node:url');
+const { transformSync } = require('amaro');
 
-const compile = (file) =>
-  module_.stripTypeScriptTypes(readFileSync(file, 'utf8'), {
+function compile(file) {
+  const { code, map } = transformSync(readFileSync(file, 'utf8'), {
     mode: 'transform',
     sourceMap: true,
-    sourceUrl: file,
+    filename: file,
   });
+  const encoded = Buffer.from(map).toString('base64');
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}`;
+}
 
 if (process.env.LOADER === 'require') {
   module_._extensions['.ty'] = (loaded, file) => loaded._compile(compile(file), file);

@@ -104,12 +104,14 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   acknowledgeTimeoutMs?: number;
   /**
-   * How long `close()`, a SIGTERM and a SIGINT wait for sinks to take the waiting jobs, in milliseconds.
+   * How long `close()` and a signal wait for sinks to take the waiting jobs, in milliseconds.
    * @default 10_000
    */
   drainMs?: number;
   /**
-   * Drain on SIGTERM and SIGINT. Without other listeners for the signal, the process then ends by it.
+   * Drain on SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR2 without other listeners; the process then ends by the signal, and
+   * process 1 of a container with its exit code. With other listeners the first two drain, and the others mean what those
+   * make of them.
    * @default true
    */
   handleSignals?: boolean;

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /** What the end of the process does with a deferrer. */
 interface Closable {
   drain(): Promise<void>;
@@ -5,7 +7,10 @@ interface Closable {
   closeSync(): void;
 }
 
-const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+/** Those that end a process which does not listen: asked for by service managers, terminals (closed, or by a key) and nodemon. */
+const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
+/** Those that mean the end, whoever else listens: others may mean a new configuration, or a report. */
+const ends: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGINT']);
 const open = new Set<Closable>();
 const onSignal = new Set<Closable>();
 let isEnding = false;
@@ -41,7 +46,7 @@ function handle(signal: NodeJS.Signals): void {
     return endBy(signal);
   }
   if (!isAlone) {
-    for (const deferrer of onSignal) void deferrer.drain();
+    if (ends.has(signal)) for (const deferrer of onSignal) void deferrer.drain();
     return;
   }
   isEnding = true;
@@ -69,4 +74,11 @@ function countOf(emitter: Emitter | undefined): number {
 function endBy(signal: NodeJS.Signals): void {
   for (const each of signals) process.off(each, handle);
   process.kill(process.pid, signal);
+  // The kernel keeps a signal without a listener from process 1 of a container, and an ignored one from any.
+  const exit = (): never => process.exit(128 + constants.signals[signal]);
+  if (process.listenerCount(signal) === 0) exit();
+  // Those of signal-exit get it in the next turn, and end the process by the signal themselves.
+  setTimeout(exit, watchersMs);
 }
+
+const watchersMs = 500;

@@ -66,6 +66,27 @@ describe('postgresInbox', { skip: missing ?? false }, () => {
     assert.equal(await count(what), 1);
   });
 
+  it('has a job tried again whose handler went on behind a failed query: COMMIT is answered by ROLLBACK', async () => {
+    const what = randomUUID();
+    const job = delivery();
+    let isFirst = true;
+    const handler = open().once(async (_: unknown, client) => {
+      await insert(what)(undefined, client);
+      if (!isFirst) return;
+      isFirst = false;
+      await client.query('select 1 / 0').catch(() => {});
+    });
+    const failed = await run(handler, job);
+    assert.equal(failed?.kind, 'retry');
+    assert.match(
+      (failed!.error as Error).message,
+      /not committed \(ROLLBACK\): a query in it failed/,
+    );
+    assert.equal(await count(what), 0);
+    assert.equal(await run(handler, job), undefined);
+    assert.equal(await count(what), 1);
+  });
+
   it('rolls back what is not waited for any longer, though the handler goes on', async () => {
     const what = randomUUID();
     const gate = Promise.withResolvers<void>();

@@ -129,10 +129,11 @@ function list(
     write(
       `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${delayed > 0 ? `${delayed} delayed, ` : ''}${countOf(own, 'sent')} sent, ${(bytes / 1_024).toFixed(0)} KiB\n`,
     );
-    for (const { file, offset, bytes: length, kind } of damages) {
+    for (const { file, offset, bytes: length, kind, jobs: lost } of damages) {
       const place =
         kind === 'missing' || kind === 'unreadable' ? '' : `${length} bytes at ${offset} of `;
-      write(`  ${kind}: ${place}${file}\n`);
+      const lacks = lost === undefined ? '' : `, up to ${lost} jobs`;
+      write(`  ${kind}: ${place}${file}${lacks}\n`);
     }
   }
   for (const { id, file, reason } of unreadable) {

@@ -6,7 +6,7 @@ import { DeferError } from '../errors.ts';
 import { FileDeadLetters, isLetter } from './dead-letters.ts';
 import { segmentHeaderBytes } from './frame.ts';
 import { journalError } from './journal-error.ts';
-import { close, syncFolder } from './journal-fs.ts';
+import { close, syncFolder, type JournalFs } from './journal-fs.ts';
 import { Journal, type JournalSettings } from './journal.ts';
 import {
   freeOwner,
@@ -66,6 +66,8 @@ export class JournalRoot<Waiter = unknown> {
   readonly #leftToOthers = new Set<string>();
   readonly #timers = new Set<Timer>();
   #scanning: Promise<void> | undefined;
+  /** The disk had no room for the folder of its own. */
+  #isHomeless = false;
   #isClosed = false;
 
   /**
@@ -79,18 +81,16 @@ export class JournalRoot<Waiter = unknown> {
     const deadFolder = join(directory, 'dead');
     let id: string;
     let folder: string;
+    let full: unknown;
     try {
       fs.mkdirSync(directory);
       const others = this.#folders();
       for (const name of others) this.#checkVersion(join(directory, name));
       id = makeJournalId(clock.wall(), others);
       folder = join(directory, `${id}~${thisOwner}`);
-      fs.mkdirSync(deadFolder);
-      fs.mkdirSync(folder);
-      // Otherwise a power failure could lose the folder, and every synced segment with it.
-      syncFolder(fs, directory);
-      syncFolder(fs, dirname(directory));
-      const dead = fs.readdirSync(deadFolder).filter(isLetter);
+      // Jobs of exited processes may be what fills the disk: they are taken over without a folder of its own.
+      full = this.#makeHome(folder);
+      const dead = readOr(fs, deadFolder).filter(isLetter);
       this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
     } catch (cause) {
       if (cause instanceof DeferError) throw cause;
@@ -105,9 +105,35 @@ export class JournalRoot<Waiter = unknown> {
       removed: (journal, cause) => this.#lookAfter(journal, cause),
     };
     this.own = new Journal(id, folder, this.#journalSettings);
+    if (full !== undefined) this.#tellHomeless(full);
     this.#every(settleEveryMs, () => this.#settle());
     this.#every(lifeSignEveryMs, () => this.#giveLifeSigns());
     this.#every(settings.adoptEveryMs, () => void this.adoptOrphans());
+  }
+
+  /* Returns why there is no room for it. @throws if it cannot be made for another reason */
+  #makeHome(folder: string): unknown {
+    const { fs, directory } = this.#settings;
+    try {
+      fs.mkdirSync(join(directory, 'dead'));
+      fs.mkdirSync(folder);
+      // Otherwise a power failure could lose the folder, and every synced segment with it.
+      syncFolder(fs, directory);
+      syncFolder(fs, dirname(directory));
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      this.#isHomeless = true;
+      return cause;
+    }
+    this.#isHomeless = false;
+    return undefined;
+  }
+
+  #tellHomeless(cause: unknown): void {
+    this.#warn(
+      `The disk is too full for the folder ${this.own.folder}: jobs of exited processes are delivered, new ones are not journaled until there is room`,
+      cause,
+    );
   }
 
   get journals(): readonly Journal<Waiter>[] {
@@ -165,6 +191,7 @@ export class JournalRoot<Waiter = unknown> {
 
   #release(journal: Journal<Waiter>): void {
     const { fs, directory } = this.#settings;
+    if (journal === this.own && this.#isHomeless) return;
     try {
       if (journal.release()) fs.rmdirSync(journal.folder);
       else fs.renameSync(journal.folder, join(directory, `${journal.id}~${freeOwner}`));
@@ -233,7 +260,7 @@ export class JournalRoot<Waiter = unknown> {
     for (const damage of found.damages) {
       this.#host.damaged(damage);
       // Damaged data is kept for inspection: the segment itself is deleted when its jobs are done.
-      if (damage.kind === 'damaged' || damage.kind === 'header') {
+      if (damage.kind === 'damaged' || damage.kind === 'header' || damage.kind === 'cut') {
         await keepDamaged(damage.file, directory, id);
       } else if (damage.kind === 'unreadable') {
         // It would prevent removing the folder. Its name says where it belongs, if it becomes readable again.
@@ -308,14 +335,13 @@ export class JournalRoot<Waiter = unknown> {
    * belong to that one now.
    */
   #lose(journal: Journal<Waiter>, cause: unknown): void {
-    const { fs, directory } = this.#settings;
     journal.abandon();
     if (journal === this.own) {
+      const wasHomeless = this.#isHomeless;
       try {
-        fs.mkdirSync(journal.folder);
-        fs.mkdirSync(join(directory, 'dead'));
-        syncFolder(fs, directory);
-        syncFolder(fs, dirname(directory));
+        const full = this.#makeHome(journal.folder);
+        if (full !== undefined && !wasHomeless) this.#tellHomeless(full);
+        if (full !== undefined || wasHomeless) return;
       } catch (error) {
         // It is tried again with the next sign of life; until then nothing is acknowledged.
         return this.#warn(
@@ -384,6 +410,20 @@ export class JournalRoot<Waiter = unknown> {
 
   #warn(sentence: string, cause: unknown): void {
     this.#host.warn(journalError(sentence, cause));
+  }
+}
+
+function isFull(cause: unknown): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+function readOr(fs: JournalFs, folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
 }
 

@@ -57,6 +57,8 @@ export class Journal<Waiter = unknown> {
   readonly #appending: Appending<Waiter>;
   #nextJob: number;
   #unwrittenJobs: { segment: Segment; first: number; last: number } | undefined;
+  /** Jobs of writes that failed, since the last one that did not. */
+  readonly #neverWritten: [first: number, last: number][] = [];
   readonly #marks = new Marks();
   readonly #removal: Removal;
   /** When the server of a sink was last seen alive, in the life that `generations` names. */
@@ -95,6 +97,7 @@ export class Journal<Waiter = unknown> {
       beforeWrite: (commit) => this.#marks.addTo(commit, this.sinks, this.generations),
       written: () => {
         this.#unwrittenJobs = undefined;
+        this.#neverWritten.length = 0;
       },
       lost: () => this.#forgetUnwritten(),
     });
@@ -372,6 +375,11 @@ export class Journal<Waiter = unknown> {
     const { segment, first, last } = lost;
     for (let job = first; job <= last; job++) {
       if (segment.stateOf(job) !== jobStates.absent) segment.set(job, jobStates.absent);
+    }
+    this.#neverWritten.push([first, last]);
+    // Their numbers are never used again: the next write says so, or they would be missed.
+    for (const [from, to] of this.#neverWritten) {
+      for (let job = from; job <= to; job++) this.#marks.done(job);
     }
   }
 }

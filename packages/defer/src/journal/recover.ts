@@ -28,10 +28,11 @@ export interface Damage {
   readonly bytes: number;
   /**
    * `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. `'missing'`: the file does
-   * not exist or is empty. `'unreadable'`: the disk cannot read it.
+   * not exist or is empty. `'cut'`: jobs of its end are missing, though files behind it exist. `'unreadable'`: the disk
+   * cannot read it.
    */
-  readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint' | 'missing' | 'unreadable';
-  /** `'missing'`: how many jobs were in it. */
+  readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint' | 'missing' | 'cut' | 'unreadable';
+  /** `'missing'` and `'cut'`: how many jobs are missing that nothing says are done. */
   readonly jobs?: number;
 }
 
@@ -79,7 +80,7 @@ export async function recoverJournal(
   }
   recovery.finish();
   const { segments, sinks, tries, generations, lastJob } = recovery;
-  addMissing(segments, checkpoint, damages, (number) => join(folder, segmentName(number)));
+  addMissing(recovery, checkpoint, damages, (number) => join(folder, segmentName(number)));
   return {
     segments,
     sinks,
@@ -98,6 +99,8 @@ class Recovery {
   readonly generations: Record<string, string>;
   readonly tries: Tries;
   lastJob = 0;
+  /** Jobs that marks speak of, and no segment has. */
+  readonly marked = new Set<number>();
   readonly #checkpoint: Checkpoint | undefined;
   readonly #damages: Damage[];
   readonly #visit: Visit | undefined;
@@ -174,7 +177,7 @@ class Recovery {
 
   #readMark({ kind }: FrameSpan, payload: string): () => void {
     const { segments } = this;
-    if (kind === frameKinds.done) return () => markAll(segments, payload, jobStates.done);
+    if (kind === frameKinds.done) return () => this.#markAll(payload, jobStates.done);
     if (kind === frameKinds.tried) {
       const tried = JSON.parse(payload) as { mark: TryMark; jobs: string };
       return () => {
@@ -198,8 +201,16 @@ class Recovery {
     }
     return () => {
       if (generation !== undefined) this.generations[sink] = generation;
-      markAll(segments, jobs ?? '', jobStates.sent);
+      this.#markAll(jobs ?? '', jobStates.sent);
     };
+  }
+
+  #markAll(ranges: string, state: JobState): void {
+    for (const [first, last] of parseRanges(ranges)) {
+      for (let job = first; job <= last; job++) {
+        if (!mark(this.segments, job, state)) this.marked.add(job);
+      }
+    }
   }
 }
 
@@ -222,9 +233,12 @@ export function checkVersion(bytes: Buffer, file: string): void {
   );
 }
 
-/* Where the numbers of segments have a gap, those of jobs have none, unless a needed segment is missing. */
+/*
+ * The numbers of jobs have no gap, unless a file is missing or its end is: or the jobs could not be written, which a mark
+ * says, or are done, which marks say as well.
+ */
 function addMissing(
-  segments: readonly Segment[],
+  { segments, marked }: Recovery,
   checkpoint: Checkpoint | undefined,
   damages: Damage[],
   pathOf: (number: number) => string,
@@ -237,21 +251,39 @@ function addMissing(
   for (const [at, segment] of full.entries()) {
     const before = full[at - 1];
     if (before === undefined) continue;
-    const jobs = segment.firstJob - (before.firstJob + before.length);
+    const first = before.firstJob + before.length;
+    const jobs = countUnmarked(first, segment.firstJob, marked);
     if (jobs <= 0) continue;
     const between = Array.from(
       { length: segment.number - before.number - 1 },
       (_, index) => before.number + 1 + index,
     );
     const missing = between.find((number) => !mayBeGone(number));
-    if (missing === undefined) continue;
-    const file = pathOf(missing);
-    const told = damages.findIndex((damage) => damage.file === file);
+    // Segments that are done may have had them.
+    if (missing === undefined && between.length > 0) continue;
+    const file = pathOf(missing ?? before.number);
+    const kind = missing === undefined ? 'cut' : 'missing';
+    const told = damages.findIndex((damage) => damage.file === file && damage.kind !== 'header');
+    if (told !== -1 && damages[told]!.kind === 'damaged') {
+      damages[told] = { ...damages[told]!, jobs };
+      continue;
+    }
     if (told !== -1 && damages[told]!.kind !== 'torn') continue;
-    // An empty file with others after it was not cut off by the exit of its process.
+    // A file with others after it was not cut off by the exit of its process.
+    const { offset, bytes } = damages[told] ?? { offset: before.bytes, bytes: 0 };
     if (told !== -1) damages.splice(told, 1);
-    damages.push({ file, offset: 0, bytes: 0, kind: 'missing', jobs });
+    damages.push(
+      kind === 'cut'
+        ? { file, offset, bytes, kind, jobs }
+        : { file, offset: 0, bytes: 0, kind, jobs },
+    );
   }
+}
+
+function countUnmarked(first: number, end: number, marked: ReadonlySet<number>): number {
+  let jobs = Math.max(0, end - first);
+  for (const job of marked) if (job >= first && job < end) jobs--;
+  return jobs;
 }
 
 export function segmentNumbers(names: readonly string[]): number[] {
@@ -321,19 +353,15 @@ async function readCheckpoint(
   return checkpoint;
 }
 
-function markAll(segments: readonly Segment[], ranges: string, state: JobState): void {
-  for (const [first, last] of parseRanges(ranges)) {
-    for (let job = first; job <= last; job++) mark(segments, job, state);
-  }
-}
-
-function mark(segments: readonly Segment[], job: number, state: JobState): void {
+/** False where no segment has the job. */
+function mark(segments: readonly Segment[], job: number, state: JobState): boolean {
   const segment = segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= job);
-  if (segment === undefined) return;
+  if (segment === undefined) return false;
   const before = segment.stateOf(job);
   if (before === jobStates.waiting || (before === jobStates.sent && state === jobStates.done)) {
     segment.set(job, state);
   }
+  return before !== jobStates.absent;
 }
 
 function nameOf(names: readonly string[], number: number): string {

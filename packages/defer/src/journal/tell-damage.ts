@@ -10,6 +10,11 @@ export function tellDamage({ file, offset, bytes, kind, jobs }: Damage, logger: 
     );
     return;
   }
+  if (kind === 'cut') {
+    const message = `${file} ends at ${offset + bytes}, and ${jobs} jobs behind that are missing: they are lost. Everything else is read, and the file is kept as damaged-*.`;
+    logger.warn(`defer: ${message}`, new DeferError('ERR_REDLINE_DEFER_DAMAGED', message));
+    return;
+  }
   if (kind === 'missing' || kind === 'unreadable') {
     const message =
       kind === 'missing'
@@ -23,6 +28,7 @@ export function tellDamage({ file, offset, bytes, kind, jobs }: Damage, logger: 
     header: 'its jobs are still read, and the file is kept as damaged-*',
     checkpoint: 'it is ignored, and some jobs may be sent twice',
   }[kind];
-  const message = `${file} has ${bytes} damaged bytes at ${offset}; ${sentence}.`;
+  const count = jobs === undefined ? '' : `, with up to ${jobs} jobs`;
+  const message = `${file} has ${bytes} damaged bytes at ${offset}${count}; ${sentence}.`;
   logger.warn(`defer: ${message}`, new DeferError('ERR_REDLINE_DEFER_DAMAGED', message));
 }

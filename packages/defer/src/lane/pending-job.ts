@@ -11,7 +11,7 @@ export interface Deferred {
   readonly id: string;
   /**
    * Resolves when the job's level is reached. In a request the response waits for it automatically; elsewhere, and for
-   * the outbox before its commit, the caller awaits it.
+   * the outbox before its commit (when the row is in the transaction), the caller awaits it.
    *
    * Rejects with a DeferError: ERR_REDLINE_DEFER_JOURNAL, _FULL, _DEAD, _WITHDRAWN, _CLOSED, _NOT_ACKNOWLEDGED.
    */

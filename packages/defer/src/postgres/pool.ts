@@ -1,8 +1,15 @@
 import { DeferError } from '../errors.ts';
 
+export interface PostgresResult {
+  rows: unknown[];
+  rowCount: number | null;
+  /** The server's tag: `COMMIT` or, for a commit, `ROLLBACK`. */
+  command?: string;
+}
+
 /** The part of a `pg` client that is used: a transaction's, or a pool's. */
 export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+  query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
 
 /** A `pg` pool: each query takes a connection of it and gives it back. */

@@ -18,6 +18,11 @@ export class TableCreator {
     this.#isDone = statement === undefined;
   }
 
+  /** The table is known to be there, or somebody else's to make. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
   /** Rejects where the table can be neither found nor made; the next call tries again. */
   async create(): Promise<void> {
     if (this.#statement === undefined) return;

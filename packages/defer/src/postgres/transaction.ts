@@ -46,12 +46,20 @@ export async function inTransaction<Client extends TransactionClient>(
     await work(client, own);
     signal.throwIfAborted();
     // Whether a commit that fails has happened, the next delivery finds out.
-    await own(client.query('commit'));
+    const { command } = await own(client.query('commit'));
+    // The server responds to it without an error when a query before it has failed.
+    if (command !== undefined && command !== 'COMMIT') throw rolledBack(command);
     release();
   } catch (error) {
     if (!isReleased) await rollBack(client, release);
     throw broken === undefined || signal.aborted ? error : new Unavailable(broken);
   }
+}
+
+function rolledBack(command: string): Error {
+  return new Error(
+    `The transaction of the job was not committed (${command}): a query in it failed, and the handler ignored the error. PostgreSQL takes nothing of a transaction with a failed query; put one that may fail into a nested transaction ("savepoint"), or use "on conflict".`,
+  );
 }
 
 async function rollBack(

@@ -36,6 +36,11 @@ export class RedisLink {
   readonly #answerMs: number;
   readonly #heart: NodeJS.Timeout;
   #runId: string | undefined;
+  /** The id of the server's replication history, and how far it had come. */
+  #history = '';
+  #offset = 0;
+  /** How often it went back. */
+  #setBack = 0;
   /** When the oldest unanswered command was sent. */
   #askedAtMs: number | undefined;
 
@@ -80,10 +85,9 @@ export class RedisLink {
 
   async #meet(): Promise<void> {
     try {
-      const info = await this.client.info('server');
-      const runId = /^run_id:(\w+)/m.exec(info)?.[1];
-      this.#runId = runId;
-      if (runId !== undefined) this.#host.generation(runId);
+      const info = await this.client.info();
+      this.#runId = /^run_id:(\w+)/m.exec(info)?.[1];
+      this.#see(info);
     } catch (error) {
       // The connection was lost during the command.
       if (this.client.status !== 'ready') return;
@@ -115,17 +119,32 @@ export class RedisLink {
     this.#askedAtMs ??= performance.now();
     // Until the connection has identified its server, wait for that.
     if (this.client.status !== 'ready') return;
-    void this.#listen(this.client.ping());
+    void this.#listen(this.client.info('replication'));
   }
 
-  async #listen(answer: Promise<unknown>): Promise<void> {
+  async #listen(answer: Promise<string>): Promise<void> {
     try {
-      await answer;
-      if (this.#runId !== undefined && this.#isAvailable) this.#host.generation(this.#runId);
+      const info = await answer;
+      if (this.#isAvailable) this.#see(info);
     } catch {
       // The connection is gone, which it reports itself.
     }
     this.#askedAtMs = undefined;
+  }
+
+  /*
+   * A server that was made a replica, took over the data of another one, and was promoted has the same run id: only its
+   * history has another one. An offset that goes back is another history, too.
+   */
+  #see(info: string): void {
+    if (this.#runId === undefined) return;
+    const history = /^master_replid:(\w+)/m.exec(info)?.[1] ?? '';
+    const offset = Number(/^master_repl_offset:(\d+)/m.exec(info)?.[1] ?? 0);
+    if (history === this.#history && offset < this.#offset) this.#setBack++;
+    this.#history = history;
+    this.#offset = offset;
+    const setBack = this.#setBack === 0 ? '' : `:${this.#setBack}`;
+    this.#host.generation(`${this.#runId}:${history}${setBack}`);
   }
 
   #awaitIntroduction(): Promise<void> {

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeferError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob } from '../outbox.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
-import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
+import {
+  quoteTable,
+  type PostgresClient,
+  type PostgresPool,
+  type PostgresResult,
+} from '../postgres/pool.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
 import { refuseUnknown } from '../validate.ts';
 
@@ -139,23 +144,50 @@ class PostgresOutbox implements Outbox {
         `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
       );
     }
-    await this.#creator.haveFor(client, this.#table, 'outbox');
-    await client.query(
-      `insert into ${this.#table} (id, sink, job, key, data, deferred_at_ms, context, options)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      [
-        job.id,
-        job.sink,
-        job.job,
-        job.key ?? null,
-        job.json,
-        job.deferredAtMs,
-        job.context === undefined ? null : JSON.stringify(job.context),
-        job.options === undefined ? null : JSON.stringify(job.options),
-      ],
-    );
+    // In the same turn as the call: a client runs its queries in their order, whatever the caller does not wait for.
+    if (this.#creator.isDone) await this.#insert(client, job);
+    else await this.#insertLater(client, job);
     this.#eagerUntilMs = performance.now() + eagerForMs;
     this.#wake.abort();
+  }
+
+  #insert(client: PostgresClient, job: OutboxJob, transaction?: string): Promise<PostgresResult> {
+    const values = [
+      job.id,
+      job.sink,
+      job.job,
+      job.key ?? null,
+      job.json,
+      job.deferredAtMs,
+      job.context === undefined ? null : JSON.stringify(job.context),
+      job.options === undefined ? null : JSON.stringify(job.options),
+    ];
+    const columns = 'id, sink, job, key, data, deferred_at_ms, context, options';
+    if (transaction === undefined) {
+      return client.query(
+        `insert into ${this.#table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        values,
+      );
+    }
+    return client.query(
+      `insert into ${this.#table} (${columns})
+       select $1, $2, $3, $4, $5, $6::bigint, $7, $8 where txid_current()::text = $9`,
+      [...values, transaction],
+    );
+  }
+
+  /* Looks for the table first. The transaction may be over by then, and the next one is not the job's. */
+  async #insertLater(client: PostgresClient, job: OutboxJob): Promise<void> {
+    const begun = client.query('select txid_current()::text as transaction');
+    begun.catch(() => {});
+    await this.#creator.haveFor(client, this.#table, 'outbox');
+    const { transaction } = (await begun).rows[0] as { transaction: string };
+    const { rowCount } = await this.#insert(client, job, transaction);
+    if (rowCount !== 0) return;
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_LEVEL',
+      `The transaction of "${job.job}" ended before its row was written: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,
+    );
   }
 
   /** Resolves when the table is there, or after a while: the relay goes on trying. */

@@ -55,6 +55,42 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     }
   });
 
+  it('passes on nothing of a transaction that is rolled back in the turn of the call', async (t) => {
+    for (const isTableKnown of [true, false]) {
+      const table = randomUUID();
+      const { outbox, relay, left } = await open(t, {}, table);
+      const used = isTableKnown ? outbox : postgresOutbox({ pool, table });
+      const outcomes: Promise<unknown>[] = [];
+      await inTransaction('rollback', async (client) => {
+        outcomes.push(
+          used.enqueue(client, job()).then(
+            () => 'written',
+            ({ code }) => code,
+          ),
+        );
+      });
+      // The next transaction of the client is not the job's.
+      const kept = job();
+      await inTransaction('commit', async (client) => {
+        outcomes.push(
+          used.enqueue(client, job()).then(
+            () => 'written',
+            ({ code }) => code,
+          ),
+        );
+        await client.query('rollback');
+        await client.query('begin');
+        await client.query('select txid_current()');
+        await outbox.enqueue(client, kept);
+      });
+      await until(() => relay.delivered.length > 0);
+      await until(async () => (await left()) === 0);
+      assert.deepEqual(relay.delivered, [kept]);
+      const wanted = isTableKnown ? 'written' : 'ERR_REDLINE_DEFER_LEVEL';
+      assert.deepEqual(await Promise.all(outcomes), [wanted, wanted]);
+    }
+  });
+
   it('needs no second client of the pool for a transaction, unless its table is to be made', async (t) => {
     const small = new Pool({ connectionString: server!.url, max: 1 });
     small.on('error', () => {});

@@ -11,6 +11,34 @@ import { host } from '../../src/testing/deliveries.ts';
 const server = await startRedis();
 after(() => server?.stop());
 
+describe('the life of a Redis', { skip: server === undefined && 'no redis-server' }, () => {
+  it('is another one when the server took over the data of another and was promoted', async (t) => {
+    const [one, other] = [await startRedis(), await startRedis()];
+    t.after(() => one!.stop());
+    t.after(() => other!.stop());
+    const told = host();
+    const like = new Redis(one!.url, { lazyConnect: true });
+    const link = new RedisLink(like, told, { askEveryMs: 20, answerMs: 60_000 });
+    t.after(() => link.close());
+    await link.ready(AbortSignal.timeout(60_000));
+    await until('signs of life', () => told.generations.length > 2);
+    assert.equal(new Set(told.generations).size, 1);
+    const admin = new Redis(one!.url);
+    t.after(() => admin.disconnect());
+    const runId = /run_id:(\w+)/.exec(await admin.info('server'))![1];
+    await admin.set('written', 'lost');
+    await admin.call('REPLICAOF', '127.0.0.1', new URL(other!.url).port);
+    await until('the resync', async () =>
+      /master_link_status:up/.test(await admin.info('replication')),
+    );
+    await admin.call('REPLICAOF', 'NO', 'ONE');
+    assert.equal(await admin.get('written'), null);
+    assert.equal(/run_id:(\w+)/.exec(await admin.info('server'))![1], runId);
+    const before = told.generations[0];
+    await until('another generation', () => told.generations.at(-1) !== before);
+  });
+});
+
 describe('the connection to Redis', { skip: server === undefined && 'no redis-server' }, () => {
   it('is replaced when it has died and does not say so', async (t) => {
     const { port } = new URL(server!.url);

@@ -6,7 +6,7 @@ import {
   execSync as nativeExecSync,
 } from './calls/exec-sync.ts';
 import { fork as nativeFork } from './calls/fork.ts';
-import { nodeChildProcess } from './node/node-child-process.ts';
+import { addModuleObject, nodeChildProcess } from './node/node-child-process.ts';
 import { spawn as nativeSpawn } from './calls/spawn.ts';
 import { spawnSync as nativeSpawnSync } from './calls/spawn-sync.ts';
 
@@ -45,3 +45,5 @@ export const childProcess: NodeChildProcess = {
   execSync,
   execFileSync,
 };
+
+if (native) addModuleObject(childProcess);

@@ -21,8 +21,8 @@ export interface HandledChild extends EventEmitter {
   readonly spawnargs: string[];
   exitCode: number | null;
   signalCode: NodeJS.Signals | null;
-  /** One of the things "close" waits for has happened. */
-  countClose(): void;
+  _closesGot: number;
+  readonly _closesNeeded: number;
 }
 
 /**
@@ -130,8 +130,17 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
    */
   countOutput(): void {
     if (!this.#isOver && port().hasEnded(this.#id)) this.ref();
-    if (this.#isChannelFirst) setImmediate(setImmediate, () => this.#child.countClose());
-    else this.#child.countClose();
+    if (this.#isChannelFirst) setImmediate(setImmediate, () => this.#countClose());
+    else this.#countClose();
+  }
+
+  /** One of the things "close" waits for has happened. */
+  #countClose(): void {
+    const child = this.#child;
+    child._closesGot++;
+    if (child._closesGot !== child._closesNeeded) return;
+    this.#end();
+    child.emit('close', child.exitCode, child.signalCode);
   }
 
   /**
@@ -253,11 +262,11 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     if (code < 0) child.emit('error', spawnError(code, child.spawnfile, child.spawnargs, call));
     else child.emit('exit', child.exitCode, child.signalCode);
     process.nextTick(resume, this);
-    child.countClose();
+    this.#countClose();
   }
 
   /** Nothing can happen to the child any more. */
-  end(): void {
+  #end(): void {
     forget(this.#id);
     this.emitDestroy();
   }

@@ -1,6 +1,6 @@
 import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { NativeChild } from './native-child.ts';
+import { makeAccessible, type NativeChild } from './native-child.ts';
 import { nodeOptions } from '../plan/node-options.ts';
 import { handedOver, type StdioEntry } from '../native/pipe.ts';
 import { port } from '../native/port.ts';
@@ -36,7 +36,7 @@ export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]
     });
   } finally {
     if (result !== 0) Reflect.deleteProperty(child, 'emit');
-    child.look();
+    makeAccessible(child);
   }
 }
 
@@ -77,11 +77,17 @@ function submitMixed(
 
 /** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */
 export function swallowSpawn(child: NativeChild): void {
-  child.emit = (name, ...args) => {
+  const value: typeof child.emit = (name, ...args) => {
     if (name === 'spawn') {
       Reflect.deleteProperty(child, 'emit');
       return false;
     }
     return Reflect.apply(ChildProcess.prototype.emit, child, [name, ...args]) as boolean;
   };
+  Object.defineProperty(child, 'emit', {
+    value,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
 }

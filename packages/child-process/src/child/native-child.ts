@@ -7,9 +7,15 @@ import { ChildHandle, type HandledChild } from './child-handle.ts';
 
 const created = channel('child_process');
 
+/** A child whose prototype is `ChildProcess.prototype` itself, as with Node: code compares it, and `constructor`. */
+export function createChild(file: string, args: string[]): NativeChild {
+  return Reflect.construct(NativeChild, [file, args], ChildProcess) as NativeChild;
+}
+
 /**
  * A ChildProcess that never ran ChildProcess's constructor, which would create an unused libuv handle. Node's
- * methods are inherited and work on `_handle`; what costs something is created on first access.
+ * methods are inherited and work on `_handle`; what costs something is created on first access. Its own prototype is that of
+ * no object: {@link makeAccessible} copies the accessors.
  */
 export class NativeChild extends EventEmitter implements HandledChild {
   _closesNeeded = 1;
@@ -32,7 +38,7 @@ export class NativeChild extends EventEmitter implements HandledChild {
     this.spawnargs = args;
     this.#handle = new ChildHandle(this);
     this._handle = this.#handle;
-    this.look();
+    makeAccessible(this);
     if (created.hasSubscribers) this.#publish();
   }
 
@@ -42,11 +48,6 @@ export class NativeChild extends EventEmitter implements HandledChild {
     Object.assign(this, { spawnfile: null, spawnargs: undefined });
     created.publish({ process: this });
     Object.assign(this, { spawnfile, spawnargs });
-  }
-
-  /** Makes the getters properties of its own, as the values are in Node: for `Object.keys` and `{ ...child }`. */
-  look(): void {
-    Object.defineProperties(this, looks);
   }
 
   /** Blocks until the program runs: exec has to be over for the answer to be true. `undefined` when it failed. */
@@ -88,30 +89,29 @@ export class NativeChild extends EventEmitter implements HandledChild {
   set stdio(value: unknown) {
     own(this, 'stdio', value);
   }
-
-  /** One of the things "close" waits for has happened. */
-  countClose(): void {
-    this._closesGot++;
-    if (this._closesGot !== this._closesNeeded) return;
-    this.#handle.end();
-    this.emit('close', this.exitCode, this.signalCode);
-  }
 }
 
-// As Node's child looks, whose streams and process id are plain values.
-Object.defineProperty(NativeChild.prototype, inspect.custom, {
-  value(this: NativeChild): object {
-    return Object.assign(Object.create(ChildProcess.prototype), this);
-  },
-});
+/** Makes the accessors properties of its own, as the values are in Node: for `Object.keys` and `{ ...child }`. */
+export function makeAccessible(child: NativeChild): void {
+  Object.defineProperties(child, accessors);
+}
 
-const looks: PropertyDescriptorMap = {};
+const accessors: PropertyDescriptorMap = {
+  // As Node's child looks, whose streams and process id are plain values.
+  [inspect.custom]: {
+    value(this: NativeChild): object {
+      return Object.assign(Object.create(ChildProcess.prototype), this);
+    },
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  },
+};
 for (const name of ['pid', 'stdin', 'stdout', 'stderr', 'stdio']) {
   const descriptor = Object.getOwnPropertyDescriptor(NativeChild.prototype, name);
-  looks[name] = { ...descriptor, enumerable: true, configurable: true };
+  accessors[name] = { ...descriptor, enumerable: true, configurable: true };
 }
 
-Object.setPrototypeOf(NativeChild.prototype, ChildProcess.prototype);
 Object.defineProperty(NativeChild, 'name', { value: 'ChildProcess' });
 
 function own(child: NativeChild, name: string, value: unknown): void {

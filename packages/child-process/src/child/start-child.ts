@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { systemError } from '../errors.ts';
 import { startMixed } from './mixed-stdio.ts';
 import { nodeOptions } from '../plan/node-options.ts';
-import { NativeChild } from './native-child.ts';
+import { createChild, type NativeChild } from './native-child.ts';
 import { isSpawnPatched } from '../node/patched.ts';
 import type { SpawnPlan } from '../plan/spawn-plan.ts';
 import { stdioEntries } from '../plan/stdio-plan.ts';
@@ -20,7 +20,7 @@ const traced = tracingChannel('child_process.spawn');
 
 /** Makes the child and hands it to the engine. Throws what Node throws when the engine refuses at once. */
 export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChild {
-  const child = new NativeChild(plan.file, plan.args as string[]);
+  const child = createChild(plan.file, plan.args as string[]);
   if (isSpawnPatched()) {
     startThroughNode(child, plan, collecting);
     return child;

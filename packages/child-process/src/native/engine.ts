@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import { loadAddon, type Addon } from '../../native.cjs';
-import { nodeChildProcess } from '../node/node-child-process.ts';
+import { nodeChildProcess, whyNot } from '../node/node-child-process.ts';
 import { findPipe, type PipeConstructor } from './pipe.ts';
 
 /** Which implementation serves the calls. */
@@ -33,15 +33,7 @@ export function engine(): Engine {
 }
 
 function find(): Native | string {
-  const { env, platform, versions } = process;
-  if (env['REDLINE_CHILD_PROCESS'] === 'node') return 'REDLINE_CHILD_PROCESS=node is set';
-  if (versions['bun'] !== undefined) return 'Bun starts processes itself';
-  if (versions['deno'] !== undefined) return 'Deno starts processes itself';
-  if (platform !== 'linux') return 'the native engine is for Linux';
-  if (Number.parseInt(versions.node, 10) < 22) return 'the native engine is for Node 22 or newer';
-  // Its checks are inside Node's own functions.
-  if (process.permission !== undefined) return "Node's permission model is on";
-  return load();
+  return whyNot() ?? load();
 }
 
 function load(): Native | string {

@@ -70,6 +70,8 @@ declare class Port {
   drain(id: number): Array<number>;
   /** Blocks until every process asked for here has been started or has failed. */
   flush(): void;
+  /** The same for those asked for anywhere in this process, which is about to end. */
+  flushAll(): void;
   /** Whether the port keeps the event loop alive. */
   setReferenced(referenced: boolean): void;
 }

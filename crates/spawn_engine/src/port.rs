@@ -254,6 +254,11 @@ impl Port {
         self.engine.spawner.flush(Some(self.owner()));
     }
 
+    /// The same for every port of this process.
+    pub fn flush_all(&self) {
+        self.engine.spawner.flush(None);
+    }
+
     /// Closes the port; `wake` is not called afterwards.
     pub fn close(&self) {
         self.inbox.close();

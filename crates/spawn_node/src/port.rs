@@ -272,6 +272,14 @@ impl Port {
         }
     }
 
+    /// The same for those asked for anywhere in this process, which is about to end.
+    #[napi]
+    pub fn flush_all(&self) {
+        if let Some(port) = self.port() {
+            port.flush_all();
+        }
+    }
+
     /// Whether the port keeps the event loop alive.
     #[napi]
     pub fn set_referenced(&self, referenced: bool) {

@@ -5,6 +5,8 @@ export const labErrorDocs = {
   ERR_REDLINE_OPTION: 'a command-line option has a value that cannot be used',
   ERR_REDLINE_SERVER:
     'a server did not start, or exited while it was measured; its last lines are shown',
+  ERR_REDLINE_LAUNCHER:
+    'the command hands the app to a daemon, a container or a service, which may be running it already',
   ERR_REDLINE_PORT_TAKEN: 'a fixed port is in use by another process',
   ERR_REDLINE_CONTRACT: "a variant's responses differ from the baseline's, or `verify` failed",
   ERR_REDLINE_LOAD: 'the load generator could not run, or the measurement cannot be used',

@@ -1,15 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { type Endpoint, findEndpoint, type Loopback, originOf } from '../load/endpoint.ts';
 import { processTree } from '../system/cpu-clock.ts';
-import { startGroup } from '../system/guardian.ts';
+import { type Mark, startGroup } from '../system/guardian.ts';
+import { markedProcesses } from '../system/marked.ts';
 import {
   moveToServerCore,
   onAllCores,
@@ -17,8 +19,14 @@ import {
   type Pinning,
   setBatch,
 } from '../system/pinning.ts';
+import { refuseLauncher } from './launched-app.ts';
 
 const stopTimeoutMs = 3_000;
+/** Killed, a process is gone as soon as it gets a core. */
+const goneWithinMs = 5_000;
+
+/** Loaded into every program of Node before it serves; docs/design/lab.md says why. */
+const handOver = fileURLToPath(new URL('../../preload/hand-over.cjs', import.meta.url));
 
 export interface StartOptions {
   port: number;
@@ -40,12 +48,16 @@ export class Server implements ServerUnderTest, Endpoint {
   readonly #outFile: string;
   readonly #errFile: string;
   readonly #outDescriptor: number;
+  readonly #handedOverFile: string;
+  readonly #mark: Mark;
   readonly #letGo: () => void;
   /** The loopback address passed to the server, which may listen on the other one. */
   #host: Loopback;
   #spawnError: Error | undefined;
 
+  /** @throws {LabError} ERR_REDLINE_LAUNCHER where the command starts a launcher */
   constructor(variant: PlannedVariant, name: string, options: StartOptions) {
+    refuseLauncher(variant, variant.cwd);
     this.name = name;
     this.#variantName = variant.name;
     this.port = options.port;
@@ -55,30 +67,37 @@ export class Server implements ServerUnderTest, Endpoint {
     const stem = join(options.folder, name.replaceAll(/[^\w.-]/g, '_'));
     this.#outFile = `${stem}.stdout`;
     this.#errFile = `${stem}.stderr`;
+    this.#handedOverFile = `${stem}.handed-over`;
     this.#outDescriptor = openSync(this.#outFile, 'a');
     const errDescriptor = openSync(this.#errFile, 'a');
     const env = {
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
       PORT: String(options.port),
+      // Daemons of the user run apps of the user: these would be restarted with this environment.
+      PM2_HOME: `${stem}.pm2`,
+      FOREVER_ROOT: `${stem}.forever`,
       ...options.env,
       ...variant.env,
       // A script of the app may set PORT itself; a preload of ours still knows.
       REDLINE_PORT: String(options.port),
+      REDLINE_HANDED_OVER: this.#handedOverFile,
     };
     this.#host = env.HOST === '::1' ? '::1' : '127.0.0.1';
     const [program, ...args] = onAllCores(options.pinning, variant.command);
     // Detached gives it a process group of its own: what it starts can be ended with it,
     // and a Ctrl-C in the terminal reaches the runner alone, which then stops everything in order.
-    const { child, letGo } = startGroup((mark) =>
+    const preload = isForeign(variant.command) ? {} : withHandOver(variant.env);
+    const { child, mark, letGo } = startGroup((own) =>
       spawn(program!, args, {
         cwd: variant.cwd,
-        env: { ...process.env, ...mark, ...env },
+        env: { ...process.env, ...own, ...env, ...preload },
         stdio: ['ignore', this.#outDescriptor, errDescriptor],
         detached: true,
       }),
     );
     this.#child = child;
+    this.#mark = mark;
     this.#letGo = letGo;
     closeSync(errDescriptor);
     this.#child.on('error', (error) => {
@@ -125,6 +144,16 @@ export class Server implements ServerUnderTest, Endpoint {
     this.#host = found.host;
     // An old process on a fixed port would answer in its place.
     if (this.hasEnded) throw await this.failure('did not start: it exited');
+    this.requireOwn();
+  }
+
+  /**
+   * An app belongs to whoever started it.
+   * @throws {LabError} ERR_REDLINE_LAUNCHER where a process that is not a part of this server has its environment
+   */
+  requireOwn(): void {
+    const error = this.#handedOver();
+    if (error !== undefined) throw error;
   }
 
   /** From here on it has the server's core, and nothing else. */
@@ -175,10 +204,37 @@ export class Server implements ServerUnderTest, Endpoint {
         : exitCode !== null
           ? ` with exit code ${exitCode}`
           : '';
+    const handedOver = this.#handedOver();
+    if (handedOver !== undefined) return handedOver;
     const written = (await this.stderr()).trim() || (await this.stdout()).trim();
     const lastLines = written.split('\n').slice(-15).join('\n  ');
     const tail = written === '' ? 'It wrote nothing.' : `Its last lines:\n  ${lastLines}`;
     return new LabError('ERR_REDLINE_SERVER', `"${this.#variantName}" ${what}${how}. ${tail}`);
+  }
+
+  #handedOver(): LabError | undefined {
+    const what = this.#receiver();
+    if (what === undefined) return undefined;
+    return new LabError(
+      'ERR_REDLINE_LAUNCHER',
+      `The command of "${this.#variantName}" hands the app to a process that is not a part of it: ${what}. Give the program that serves: -- node FILE.`,
+    );
+  }
+
+  /** Which process got its environment, or was about to. */
+  #receiver(): string | undefined {
+    if (existsSync(this.#handedOverFile)) {
+      const [to] = readFileSync(this.#handedOverFile, 'utf8').split('\n');
+      return `it was about to send its environment to ${to}, and was ended before`;
+    }
+    const { own, foreign } = markedProcesses(this.#mark.REDLINE_STARTED_AS);
+    if (foreign.length > 0) {
+      return `process ${foreign[0]} runs with its environment now, started by a daemon that was there before. Restart that app as you started it`;
+    }
+    const left = own.filter((pid) => pid !== this.#child.pid);
+    return this.#child.exitCode === 0 && left.length > 0
+      ? `it ended with exit code 0 and left process ${left[0]} behind, which is ended now`
+      : undefined;
   }
 
   async stop(): Promise<void> {
@@ -190,20 +246,48 @@ export class Server implements ServerUnderTest, Endpoint {
       clearTimeout(forced);
     }
     // What it started may have outlived it.
-    this.kill('SIGKILL');
+    await this.#endStrays();
     this.#letGo();
     runningServers.delete(this);
     closeSync(this.#outDescriptor);
   }
 
-  kill(signal: NodeJS.Signals): void {
-    if (this.#child.pid === undefined) return;
-    try {
-      process.kill(-this.#child.pid, signal);
-    } catch {
-      // The group is gone already.
-    }
+  /** What it started may be a daemon, with a process group of its own. */
+  async #endStrays(): Promise<void> {
+    const deadline = Date.now() + goneWithinMs;
+    while (this.killAll() > 0 && Date.now() < deadline) await sleep(10);
   }
+
+  kill(signal: NodeJS.Signals): void {
+    if (this.#child.pid !== undefined) signalTo(-this.#child.pid, signal);
+  }
+
+  /** @returns how many were still there besides its group */
+  killAll(): number {
+    this.kill('SIGKILL');
+    const { own } = markedProcesses(this.#mark.REDLINE_STARTED_AS);
+    for (const pid of own) signalTo(pid, 'SIGKILL');
+    return own.length;
+  }
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** Runtimes that take no preload of Node's. */
+function isForeign([program = '']: readonly string[]): boolean {
+  return /^(bun|deno)(\.exe)?$/.test(basename(program));
+}
+
+function withHandOver(env: Readonly<Record<string, string>>): { NODE_OPTIONS: string } {
+  const given = env['NODE_OPTIONS'] ?? process.env['NODE_OPTIONS'];
+  const file = /\s/.test(handOver) ? `"${handOver}"` : handOver;
+  return { NODE_OPTIONS: `${given ? `${given} ` : ''}--require=${file}` };
 }
 
 function reasonOf({ code, path, message }: NodeJS.ErrnoException, cwd: string): string {
@@ -215,5 +299,5 @@ const runningServers = new Set<Server>();
 
 /** The last resort when this process must end at once. */
 export function killAllServers(): void {
-  for (const server of runningServers) server.kill('SIGKILL');
+  for (const server of runningServers) server.killAll();
 }

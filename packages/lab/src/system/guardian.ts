@@ -2,14 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { ancestorsOf } from './marked.ts';
 
 /**
  * Servers and loads have their own process groups, so that Ctrl-C reaches only the runner. A killed runner can no
  * longer end them: a shell that waits for the end of a pipe does it then, and costs nothing meanwhile. A runner that is
  * killed while it starts a child cannot report its pid: such a child is searched by its environment for a second,
- * because it has that environment only once it runs its program.
+ * because it has that environment only once it runs its program. A daemon that a server has started is in another group, and is
+ * found by its environment too; a program of the user that was given it is not ours to end, and is known by its parent.
  */
-const script = `held= starting=
+const script = `ancestors=$1 held= starting=
 while read -r word what; do
   case $word in
     start) starting=$what ;;
@@ -21,7 +23,22 @@ while read -r word what; do
       held=$rest ;;
   esac
 done
-for each in $held; do kill -s KILL -- "-$each" 2>/dev/null; done
+for each in $held; do kill -s KILL -- "-\${each%:*}" 2>/dev/null; done
+for again in 1 2 3; do
+  for each in $held; do
+    mark=\${each#*:}
+    for pid in $(grep -lsF "$mark" /proc/[0-9]*/environ); do
+      pid=\${pid#/proc/} pid=\${pid%/environ}
+      read -r stat 2>/dev/null </proc/$pid/stat || continue
+      stat=\${stat##*) } parent=\${stat#* } parent=\${parent%% *}
+      case " $ancestors " in
+        *" $parent "*) ;;
+        *) grep -qsF "$mark" "/proc/$parent/environ" || continue ;;
+      esac
+      kill -s KILL "$pid" 2>/dev/null
+    done
+  done
+done
 [ -n "$starting" ] || exit 0
 for again in 1 2 3 4 5 6 7 8 9 10; do
   for each in $(grep -lsF "$starting" /proc/[0-9]*/environ); do
@@ -42,20 +59,25 @@ export function startGroup<Child extends ChildProcess>(
   start: (mark: Mark) => Child,
 ): {
   child: Child;
+  mark: Mark;
   letGo: () => void;
 } {
   const mark = { REDLINE_STARTED_AS: randomUUID() };
-  if (process.platform === 'win32') return { child: start(mark), letGo: () => {} };
+  if (process.platform === 'win32') return { child: start(mark), mark, letGo: () => {} };
   const guardian = (pipe ??= startGuardian());
   guardian.write(`start ${mark.REDLINE_STARTED_AS}\n`);
   let child: Child | undefined;
   try {
     child = start(mark);
   } finally {
-    guardian.write(child?.pid === undefined ? 'failed\n' : `hold ${child.pid}\n`);
+    guardian.write(
+      child?.pid === undefined ? 'failed\n' : `hold ${child.pid}:${mark.REDLINE_STARTED_AS}\n`,
+    );
   }
   const { pid } = child;
-  return { child, letGo: () => void (pid !== undefined && guardian.write(`drop ${pid}\n`)) };
+  const name = `${pid}:${mark.REDLINE_STARTED_AS}`;
+  const letGo = (): void => void (pid !== undefined && guardian.write(`drop ${name}\n`));
+  return { child, mark, letGo };
 }
 
 /** The same for a child that starts no others: until it has ended. */
@@ -74,7 +96,7 @@ export async function endChild(child: ChildProcess): Promise<void> {
 }
 
 function startGuardian(): Writable {
-  const shell = spawn('/bin/sh', ['-c', script], {
+  const shell = spawn('/bin/sh', ['-c', script, 'redline', ancestorsOf(process.pid).join(' ')], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     cwd: '/',

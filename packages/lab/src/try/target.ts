@@ -7,6 +7,7 @@ import { hostOf, isUrl, localUrl, pathOf, shortName } from '../config/from-url.t
 import { type RequestOptions, withRequestOptions } from '../config/request-options.ts';
 import { type Plan, type PlannedVariant, resolvePlans } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
+import { launchedApp } from '../servers/launched-app.ts';
 import { type Project, readProject } from '../project/read-project.ts';
 
 /** An app, and what is known of its requests before it was started. */
@@ -21,6 +22,8 @@ export interface TryTarget {
   hasRequests: boolean;
   /** That of a URL. */
   port: number | undefined;
+  /** Why another program is started than the one that was typed. */
+  launched: string | undefined;
 }
 
 export interface TargetOptions extends RequestOptions {
@@ -30,7 +33,7 @@ export interface TargetOptions extends RequestOptions {
 
 /**
  * `[URL or /path …] -- COMMAND`, a config, or nothing: then the config of the folder, or the start script of its package.json.
- * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE
+ * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_LAUNCHER
  * @param asked The command that was typed, for messages.
  */
 export async function resolveTarget(
@@ -70,7 +73,9 @@ function fromCommand(
   { folder, project }: { folder: string; project: Project | undefined },
   options: TargetOptions,
 ): TryTarget {
-  const typed = parseCommand(command);
+  const given = parseCommand(command);
+  const launched = launchedApp(given, folder);
+  const typed = launched?.line ?? given;
   const urls = asked.filter(isUrl).map(localUrl);
   const ports = new Set(urls.map((url) => Number(url.port || 80)));
   if (ports.size > 1) {
@@ -90,7 +95,7 @@ function fromCommand(
     },
     options,
   );
-  const [plan] = resolvePlans(config, folder, options) as [Plan];
+  const [plan] = resolvePlans(config, launched?.cwd ?? folder, options) as [Plan];
   return {
     plan,
     app: plan.variants[0]!,
@@ -98,6 +103,7 @@ function fromCommand(
     project,
     hasRequests: requests.length > 0 || options.request !== undefined,
     port: [...ports][0],
+    launched: launched?.note,
   };
 }
 
@@ -126,6 +132,7 @@ async function fromConfig(
     project: readProject(app.cwd),
     hasRequests: true,
     port: app.port,
+    launched: undefined,
   };
 }
 

@@ -53,6 +53,7 @@ export class Trial implements AsyncDisposable {
     const trial = new Trial(new Server(variant, name, { port, env, pinning, folder }), file);
     try {
       await trial.#untilListening(readyTimeoutMs, signal);
+      trial.server.requireOwn();
       return trial;
     } catch (error) {
       await trial[Symbol.asyncDispose]();

@@ -1,4 +1,5 @@
 'use strict';
+// oxlint-disable no-unused-vars -- Node 6 and 8 parse no catch without a name.
 // Loaded into every Node program that a server is started with, by NODE_OPTIONS=--require, until the first server of that
 // program listens. A launcher such as `pm2 start` sends its environment to a daemon of the user, which then restarts an app that
 // is already running with it. The environment has a mark in it: a program that sends the mark to a process that does not have it
@@ -13,7 +14,7 @@ if (mark && file && isMainThread()) watch();
 function isMainThread() {
   try {
     return require('worker_threads').isMainThread;
-  } catch (_error) {
+  } catch (error) {
     return true;
   }
 }
@@ -69,7 +70,7 @@ function isOurs(to) {
   try {
     const inode = listenerInode(to);
     return inode !== undefined && holdersOf(inode).some((pid) => environmentOf(pid).includes(mark));
-  } catch (_error) {
+  } catch (error) {
     return false;
   }
 }
@@ -96,7 +97,7 @@ function holdersOf(inode) {
           (each) => readlinkSync(`/proc/${pid}/fd/${each}`) === `socket:[${inode}]`,
         )
       );
-    } catch (_error) {
+    } catch (error) {
       return false;
     }
   });

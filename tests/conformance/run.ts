@@ -16,10 +16,11 @@ const suites: Record<string, () => Promise<Suite>> = {
   'node-child-process': () => import('./node-child-process.ts'),
   'node-http': () => import('./node-http.ts'),
   'node-cluster': () => import('./node-cluster.ts'),
+  pm2: () => import('./pm2.ts'),
   programs: () => import('./programs.ts'),
 };
 /** Those that bring their own programs, and need no folder. */
-const own = ['programs'];
+const own = ['programs', 'pm2'];
 
 const folder = join(import.meta.dirname, '../../../shared/conformance');
 const [chosen, filter] = process.argv.slice(2);

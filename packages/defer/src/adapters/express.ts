@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deferrer } from '../deferrer.ts';
 import { HeldResponse } from '../request/hold-response.ts';
-import { ownEvents } from '../request/own-events.ts';
+import { ownEvents, ownEventsOfResponse } from '../request/own-events.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import {
@@ -49,7 +49,7 @@ class ResponseHost implements ScopeHost {
     this.scope = new Scope(deferrer, this);
     this.#held.scope = this.scope;
     ownEvents(request, this.scope);
-    ownEvents(response, this.scope);
+    ownEventsOfResponse(response, this.scope);
   }
 
   get subject(): object {

@@ -11,7 +11,7 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
 import { passingAll } from './passing-all.ts';
 import { HeldResponse } from '../request/hold-response.ts';
-import { ownEvents } from '../request/own-events.ts';
+import { ownEvents, ownEventsOfResponse } from '../request/own-events.ts';
 import { factsOf } from '../request/request-facts.ts';
 import { repliedWith, watchEnd } from '../request/watch-end.ts';
 import {
@@ -56,7 +56,7 @@ class FastifyHost implements ScopeHost {
     this.scope = new Scope(deferrer, this);
     this.held.scope = this.scope;
     ownEvents(request.raw, this.scope);
-    ownEvents(reply.raw, this.scope);
+    ownEventsOfResponse(reply.raw, this.scope);
   }
 
   get subject(): object {

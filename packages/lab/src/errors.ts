@@ -22,6 +22,7 @@ export const labErrorDocs = {
   ERR_REDLINE_GIT:
     'the trees of `--base` cannot be made: no repository, an unknown revision, or uncommitted changes',
   ERR_REDLINE_TRY: 'redline cannot serve the app, or found nothing in it to ask for',
+  ERR_REDLINE_WRITE: 'a report could not be written; it was printed before that',
   ERR_REDLINE_PROOF: 'a proof does not exist, its two sides differ, or it could not be timed',
 } as const;
 

@@ -20,7 +20,7 @@ export async function applyReplay(
     const log = replay === undefined ? plan.replay?.file : resolve(replay);
     requireLog(log, route);
     if (log === undefined) continue;
-    const list = await readReplayList(log, signal, route);
+    const list = await readReplayList(log, signal, { route });
     const first = plan.requests[0]!;
     const ownTitle = `${plan.name}, ${first.method} ${first.path}`;
     plan.requests = list.requests.map((request) => ({ ...request, headers: first.headers }));

@@ -11,3 +11,13 @@ export interface LoggedRequest {
 
 /** `other`: a valid line that does not describe a finished request. */
 export type ParsedLine = LoggedRequest | 'other' | 'unreadable';
+
+/** A known shape of a line, with an example that a test reads. */
+export interface LogFormat {
+  name: string;
+  /** The field that is taken as the duration and its unit, for the report; absent where the format has none. */
+  duration?: string;
+  sample: string;
+  /** The sample as it is read. */
+  reading: LoggedRequest;
+}

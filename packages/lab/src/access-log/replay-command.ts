@@ -30,6 +30,7 @@ interface ReplayCommandOptions extends ReportOptions {
   connections: number;
   rows: number;
   group?: string[];
+  format?: string;
 }
 
 export function addReplayCommand(program: Command, context: CommandContext): void {
@@ -38,7 +39,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .description('replay an access log against a server, at the same times')
     .argument(
       '<log>',
-      'access log of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
+      'access log of a logger, proxy or load balancer, also .gz; - is standard input',
     )
     .argument('[target]', 'URL of a running app or of the given command, or a config', '.')
     .argument('[command...]', 'after --: the command that starts the app, for a URL')
@@ -52,6 +53,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     )
     .option('--connections <n>', 'maximum number of sockets', parseCount, 256)
     .option('--rows <n>', 'number of routes to print', parseCount, 15)
+    .option('--format <format>', 'nginx log_format or Apache LogFormat of the log')
     .option(
       '--group <pattern>',
       'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
@@ -78,7 +80,7 @@ async function run(
   using line = new PhaseLine('replay');
   const phase = (text: string): void => line.show(text);
   phase('reading the log');
-  const list = await readReplayList(file, signal, options.route);
+  const list = await readReplayList(file, signal, options);
   const requests = list.requests.map((request) => ({ ...request, headers }));
   const atMs = scheduleOf(list, options, file);
   const { server, outcome } = await atOrigin(

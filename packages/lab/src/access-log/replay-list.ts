@@ -24,13 +24,13 @@ const mostRequests = 20_000;
 /**
  * The real request list: what was asked with success and can be asked again. Bodies are in no log, so only GET and
  * HEAD are taken.
- * @param route Only the requests of this one, as `redline top` writes it.
+ * @param options `route`: only the requests of this one, as `redline top` writes it; `format`: as of `readAccessLog`.
  * @throws {LabError} ERR_REDLINE_ACCESS_LOG, ERR_REDLINE_OPTION
  */
 export async function readReplayList(
   file: string,
   signal: AbortSignal,
-  route?: string,
+  { route, format }: { route?: string | undefined; format?: string | undefined } = {},
 ): Promise<ReplayList> {
   const pattern = route?.replace(/^[A-Z]+ /, '');
   const patterns = new RoutePatterns(pattern === undefined ? [] : [pattern], { option: '--route' });
@@ -49,6 +49,7 @@ export async function readReplayList(
       else taken.push({ request: asLogged(method, target), time });
     },
     signal,
+    { format },
   );
   const name = basename(path);
   if (taken.length === 0 && otherRoutes.size > 0) {

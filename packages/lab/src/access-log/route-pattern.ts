@@ -35,6 +35,8 @@ export class RoutePatterns {
 }
 
 function fold(path: string): string {
+  // Every fold but that of a UUID of letters alone, one in a million million, has a digit.
+  if (!/\d/.test(path)) return path;
   return path
     .split('/')
     .map((segment) => {

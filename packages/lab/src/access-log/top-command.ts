@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { readAccessLog } from './read-access-log.ts';
 import { RoutePatterns } from './route-pattern.ts';
 import { RouteCosts, type TopResult } from './top.ts';
+import { logWarnings } from './log-warnings.ts';
 import { topMarkdown } from './top-markdown.ts';
 import { renderTopHtml, renderTopTerminal } from './top-report.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -17,6 +18,7 @@ interface TopOptions extends ReportOptions {
   rows: number;
   group?: string[];
   keepQuery?: true;
+  format?: string;
 }
 
 export function addTopCommand(program: Command, context: CommandContext): void {
@@ -25,7 +27,7 @@ export function addTopCommand(program: Command, context: CommandContext): void {
     .description('rank the routes of an access log by total time')
     .argument(
       '<log...>',
-      'access logs of pino, winston, Nest, morgan, Caddy, nginx or Apache, also .gz; - is standard input',
+      'access logs of loggers, proxies and load balancers, also .gz; - is standard input',
     )
     .option('--rows <n>', 'number of routes to print', parseCount, 15)
     .option(
@@ -33,7 +35,8 @@ export function addTopCommand(program: Command, context: CommandContext): void {
       'treat paths of this pattern as one route, e.g. /users/:name; repeatable',
       collect,
     )
-    .option('--keep-query', 'treat requests with different queries as different routes');
+    .option('--keep-query', 'treat requests with different queries as different routes')
+    .option('--format <format>', 'nginx log_format or Apache LogFormat of the log');
   addRenamed(addReports(command), { '--route': 'use --group, which keeps routes together' })
     .addHelpText('after', helpText)
     .action((files: string[], options: TopOptions) => run(files, options, context));
@@ -47,7 +50,7 @@ async function run(
   const costs = new RouteCosts(
     new RoutePatterns(options.group ?? [], { keepQuery: options.keepQuery ?? false }),
   );
-  const counts = await readAccessLog(files, (request) => costs.add(request), signal);
+  const counts = await readAccessLog(files, (request) => costs.add(request), signal, options);
   const runId = randomBytes(3).toString('hex');
   const names = files.map((file) => (file === '-' ? 'standard input' : basename(file)));
   const result: TopResult = {
@@ -61,12 +64,7 @@ async function run(
     startedAt: new Date().toISOString(),
     counts,
     ...costs.summarise(),
-    warnings:
-      counts.unreadable > 0
-        ? [
-            `${counts.unreadable} of ${counts.lines} lines could not be read. The first: ${counts.unreadableSamples[0]}`,
-          ]
-        : [],
+    warnings: logWarnings(counts),
   };
   await writeFiles(
     {
@@ -85,5 +83,6 @@ Examples:
   redline top access.log access.log.1.gz
   kubectl logs my-api | redline top -
   redline top access.log --group /users/:name --group '/static/*'
+  redline top access.log --format '$remote_addr [$time_local] "$request" $status $request_time'
 
 Exit status: 0 read, 1 no line describes a request, 2 wrong input.`;

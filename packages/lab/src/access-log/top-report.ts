@@ -8,6 +8,7 @@ import { markup, type Markup } from '../report/markup.ts';
 import { renderPage } from '../report/page.ts';
 import { STACK } from '../report/style.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
+import { formatText } from './log-warnings.ts';
 import type { RouteCost, TopResult } from './top.ts';
 
 const leastName = 20;
@@ -25,6 +26,7 @@ export function renderTopTerminal(
       glyphs.rule.repeat(width),
       ...ends(`${result.command.toUpperCase()}   ${result.title}`, spanText(result), width),
       ...wrap(countsText(result), width),
+      ...(formatText(result.counts) === undefined ? [] : wrap(formatText(result.counts)!, width)),
     ],
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(routes, result.hasDurations, width),
@@ -34,6 +36,7 @@ export function renderTopTerminal(
         : [
             `${plural(rest.length, 'more route')}, together ${percent(rest.reduce((sum, { share }) => sum + share, 0))}`,
           ]),
+      ...(result.folded === undefined ? [] : wrap(foldedText(result.folded), width)),
       ...wrap(
         result.hasDurations
           ? timesText(result)
@@ -99,6 +102,11 @@ function timesText({ command }: TopResult): string {
     : 'Times are from the intended send to the last byte, so a server that stalls cannot hide its queue.';
 }
 
+function foldedText(folded: readonly string[]): string {
+  const more = folded.length > 5 ? ` and ${folded.length - 5} more` : '';
+  return `Levels with hundreds of values are one route each: ${folded.slice(0, 5).join(', ')}${more}. --group names them yourself.`;
+}
+
 function countsText({ command, counts }: TopResult): string {
   const { lines, other, unreadable } = counts;
   if (command === 'replay') return `${fixed(counts.requests)} of ${fixed(lines)} answered`;
@@ -131,6 +139,12 @@ export function renderTopHtml(result: TopResult): string {
     ['Files', result.files.join(', ')],
     ['Lines', countsText(result)],
     ['Requests', spanText(result)],
+    ...(formatText(counts) === undefined
+      ? []
+      : ([['Format', formatText(counts)!]] as [string, string][])),
+    ...(result.folded === undefined
+      ? []
+      : ([['Folded', foldedText(result.folded)]] as [string, string][])),
   ];
   return renderPage({
     title: result.title,

@@ -1,7 +1,8 @@
-import { quantileOfSorted } from '../stats/quantile.ts';
+import { Durations } from './durations.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import type { LogCounts } from './read-access-log.ts';
 import type { RoutePatterns } from './route-pattern.ts';
+import { RouteTree } from './route-tree.ts';
 import type { RunFacts } from '../report/run-facts.ts';
 
 /** What `redline top` and `redline replay` leave behind. */
@@ -17,6 +18,8 @@ export interface TopResult extends RunFacts {
   spanSeconds?: number;
   /** Most total time first. */
   routes: RouteCost[];
+  /** Levels of the path with so many values that they are one route, e.g. `/blog/:name`. */
+  folded?: string[];
   warnings: string[];
 }
 
@@ -41,7 +44,7 @@ export interface RouteCost {
 /** Adds up requests by route. */
 export class RouteCosts {
   readonly #patterns: RoutePatterns;
-  readonly #routes = new Map<string, Tally>();
+  readonly #routes = new RouteTree<Tally>(newTally, mergeTally);
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
 
@@ -50,69 +53,81 @@ export class RouteCosts {
   }
 
   add({ method, path, status = 0, durationMs, time }: LoggedRequest): void {
-    const route = this.#patterns.routeOf(path);
-    const key = `${method} ${route}`;
-    let tally = this.#routes.get(key);
-    if (tally === undefined) {
-      tally = { method, route, requests: 0, errors: 0, durations: [], paths: new Map() };
-      this.#routes.set(key, tally);
-    }
+    const tally = this.#routes.tallyOf(method, this.#patterns.routeOf(path));
     tally.requests++;
     if (status >= 500) tally.errors++;
-    if (durationMs !== undefined) tally.durations.push(durationMs);
-    // Enough to know a frequent one; a million ids are not kept.
-    if (tally.paths.size < 1_000 || tally.paths.has(path)) {
-      tally.paths.set(path, (tally.paths.get(path) ?? 0) + 1);
-    }
+    if (durationMs !== undefined) tally.durations.add(durationMs);
+    addPath(tally, path, 1);
     if (time !== undefined) {
-      this.#first = Math.min(this.#first, time);
-      this.#last = Math.max(this.#last, time);
+      if (time < this.#first) this.#first = time;
+      if (time > this.#last) this.#last = time;
     }
   }
 
-  summarise(): Pick<TopResult, 'routes' | 'hasDurations' | 'spanSeconds'> {
-    const tallies = [...this.#routes.values()];
-    const hasDurations = tallies.some(({ durations }) => durations.length > 0);
-    const weights = new Map(
-      tallies.map((tally) => [tally, hasDurations ? sum(tally.durations) : tally.requests]),
-    );
-    const whole = sum([...weights.values()]) || 1;
-    const routes = tallies
-      .toSorted((a, b) => weights.get(b)! - weights.get(a)! || b.requests - a.requests)
-      .map((tally) => toCost(tally, weights.get(tally)! / whole));
+  summarise(): Pick<TopResult, 'routes' | 'hasDurations' | 'spanSeconds' | 'folded'> {
+    const { routes: found, folded } = this.#routes.entries();
+    const hasDurations = found.some(({ tally }) => tally.durations.count > 0);
+    const weightOf = ({ tally }: Route): number =>
+      hasDurations ? tally.durations.totalMs : tally.requests;
+    const whole = found.reduce((sum, route) => sum + weightOf(route), 0) || 1;
+    const routes = found
+      .toSorted((a, b) => weightOf(b) - weightOf(a) || b.tally.requests - a.tally.requests)
+      .map((route) => toCost(route, weightOf(route) / whole));
     return {
       routes,
       hasDurations,
       ...(this.#last > this.#first ? { spanSeconds: (this.#last - this.#first) / 1_000 } : {}),
+      ...(folded.length > 0 ? { folded: folded.map(({ route }) => route) } : {}),
     };
   }
 }
 
-interface Tally {
+interface Route {
   method: string;
   route: string;
+  tally: Tally;
+}
+
+interface Tally {
   requests: number;
   errors: number;
-  durations: number[];
+  durations: Durations;
+  /** Enough of them to know a frequent one. */
   paths: Map<string, number>;
 }
 
-function toCost(tally: Tally, share: number): RouteCost {
-  const { method, route, requests, errors, durations, paths } = tally;
-  const sorted = durations.toSorted((a, b) => a - b);
-  const [example] = [...paths].reduce((most, each) => (each[1] > most[1] ? each : most));
-  const times =
-    sorted.length === 0
-      ? {}
-      : {
-          totalMs: sum(sorted),
-          meanMs: sum(sorted) / sorted.length,
-          p50Ms: quantileOfSorted(sorted, 0.5),
-          p99Ms: quantileOfSorted(sorted, 0.99),
-        };
-  return { method, route, requests, share, ...times, serverErrors: errors, example };
+const maxPaths = 32;
+
+function newTally(): Tally {
+  return { requests: 0, errors: 0, durations: new Durations(), paths: new Map() };
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+function mergeTally(into: Tally, from: Tally): void {
+  into.requests += from.requests;
+  into.errors += from.errors;
+  into.durations.merge(from.durations);
+  for (const [path, count] of from.paths) addPath(into, path, count);
+}
+
+function addPath({ paths }: Tally, path: string, count: number): void {
+  const known = paths.get(path);
+  if (known !== undefined) paths.set(path, known + count);
+  // A slice keeps the whole chunk of the log alive; this is a copy.
+  else if (paths.size < maxPaths) paths.set(` ${path}`.slice(1), count);
+}
+
+function toCost({ method, route, tally }: Route, share: number): RouteCost {
+  const { requests, errors, durations, paths } = tally;
+  const [example] = [...paths].reduce((max, each) => (each[1] > max[1] ? each : max));
+  const [p50Ms, p99Ms] = durations.count === 0 ? [] : durations.quantiles(0.5, 0.99);
+  const times =
+    durations.count === 0
+      ? {}
+      : {
+          totalMs: durations.totalMs,
+          meanMs: durations.totalMs / durations.count,
+          p50Ms: p50Ms!,
+          p99Ms: p99Ms!,
+        };
+  return { method, route, requests, share, ...times, serverErrors: errors, example };
 }

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { compareProfiles } from './change.ts';
 import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from './change-report.ts';
@@ -26,7 +24,7 @@ import type { CommandContext } from '../command/context.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Asked, type Chosen, chooseVariant } from '../command/choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from '../command/options.ts';
-import { addReports, type ReportOptions, shownPath, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
 import { invocation } from '../secrets.ts';
 import { addTarget } from '../command/target-options.ts';
 import type { RequestOptions } from '../config/request-options.ts';
@@ -63,18 +61,16 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   const { result, profile } = await profileVariant(plan, variant, options, context);
   result.warnings.push(...notes);
   const stem = `${result.scenario}-flame-${result.runId}`;
-  const profileFile = join(options.out, `${stem}.cpuprofile`);
-  await mkdir(options.out, { recursive: true });
-  await writeFile(profileFile, JSON.stringify(profile));
   await writeFiles(
     {
       stem,
       json: formatFlameJson(result),
       html: renderFlameHtml(result),
       md: () => flameMarkdown(result),
+      profile: { name: `${stem}.cpuprofile`, text: JSON.stringify(profile) },
     },
     options,
-    (terminal) => renderFlameTerminal(result, { ...terminal, profile: shownPath(profileFile) }),
+    (terminal) => renderFlameTerminal(result, terminal),
   );
 }
 

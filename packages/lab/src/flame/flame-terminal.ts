@@ -16,7 +16,7 @@ const rows = 15;
 /** The hottest functions for people in a terminal; the graph itself is in the page. */
 export function renderFlameTerminal(
   result: FlameResult,
-  options: TerminalOptions & { profile: string | undefined },
+  options: TerminalOptions & { profile?: string },
 ): string {
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);

@@ -31,7 +31,7 @@ export async function readReplayed(
   route: string | undefined,
   signal: AbortSignal,
 ): Promise<ReplayedRequests> {
-  const { requests, label, warnings } = await readReplayList(resolve(file), signal, route);
+  const { requests, label, warnings } = await readReplayList(resolve(file), signal, { route });
   if (route !== undefined) return { load: requests, traced: differing(requests), label, warnings };
   const patterns = new RoutePatterns();
   const routes = Map.groupBy(requests, ({ path }) => patterns.routeOf(path));

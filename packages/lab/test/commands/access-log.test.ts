@@ -192,3 +192,31 @@ describe('redline replay', () => {
     }
   });
 });
+
+describe('a log in a format of its own', () => {
+  const odd = 'x7 "example.com" 1791640536.123 "GET /users/1 HTTP/1.1" 350 200 0.401 [a b]\n';
+
+  test('is refused with its line and a guess, and the guess reads it', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write('odd.log', odd);
+    const refused = await workbench.run(['top', 'odd.log']);
+    assert.equal(refused.code, 1);
+    const guess = /--format '([^']+)'/.exec(refused.stderr)?.[1];
+    assert.ok(guess !== undefined, refused.stderr);
+    assert.match(refused.stderr, /x7 "example\.com"/);
+    const read = await workbench.run(['top', 'odd.log', '--format', guess, '--out', 'out']);
+    assert.equal(read.code, 0, read.stderr);
+    assert.match(read.stdout, /duration: \$request_time, in seconds/);
+    assert.match(read.stdout, /GET \/users\/:id +100 % +0\.4 +1 +401/);
+  });
+
+  test('is counted where its fields are not known to be durations, and says so', async (t) => {
+    const workbench = new Workbench(t);
+    const known = '1.2.3.4 - - [10/Oct/2026:13:55:36 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl"';
+    workbench.write('access.log', `${known} 350 12 0.401 7\n`);
+    const { code, stdout } = await workbench.run(['top', 'access.log', '--out', 'out']);
+    assert.equal(code, 0);
+    assert.match(stdout, /The log has no durations/);
+    assert.match(stdout, /! The durations of 100 % of the requests were not read[^]*--format/);
+  });
+});

@@ -1,0 +1,138 @@
+import { LabError } from '../errors.ts';
+import { type DurationUnit, requestOf, toMs } from './formats/fields.ts';
+import type { LoggedRequest } from './logged-request.ts';
+
+type Meaning =
+  | 'method'
+  | 'target'
+  | 'query'
+  | 'request'
+  | 'status'
+  | 'time'
+  | `took ${DurationUnit}`;
+
+/** The variables of nginx's log_format that say something about a request. */
+const ofNginx: Record<string, Meaning> = {
+  request: 'request',
+  request_method: 'method',
+  request_uri: 'target',
+  uri: 'target',
+  status: 'status',
+  time_local: 'time',
+  time_iso8601: 'time',
+  msec: 'time',
+  request_time: 'took s',
+};
+
+/** Apache's LogFormat directives, without what stands between % and the letter. */
+const ofApache: Record<string, Meaning> = {
+  r: 'request',
+  m: 'method',
+  U: 'target',
+  q: 'query',
+  s: 'status',
+  t: 'time',
+  D: 'took µs',
+  T: 'took s',
+};
+
+/** A format that the user names, as nginx's `log_format` or Apache's `LogFormat` has it. */
+export class DeclaredFormat {
+  readonly name: string;
+  readonly duration?: string;
+  readonly #line: RegExp;
+  readonly #meanings: (Meaning | undefined)[];
+
+  /** @throws {LabError} ERR_REDLINE_OPTION when it names no request or no status */
+  constructor(text: string) {
+    const { source, fields } = compile(text.trim());
+    const meanings = fields.map(({ meaning }) => meaning);
+    const has = (meaning: Meaning): boolean => meanings.includes(meaning);
+    if (!(has('request') || (has('method') && has('target'))) || !has('status')) {
+      throw new LabError(
+        'ERR_REDLINE_OPTION',
+        `--format "${text}" has to name the request and the status, as nginx's log_format with $request and $status or Apache's LogFormat with %r and %s.`,
+      );
+    }
+    this.name = '--format';
+    const took = fields.find(({ meaning }) => meaning?.startsWith('took'));
+    if (took !== undefined) this.duration = `${took.name}, in ${unitNames[unitOf(took.meaning!)]}`;
+    this.#meanings = meanings;
+    this.#line = new RegExp(`^${source}\\s*$`);
+  }
+
+  read(line: string): LoggedRequest | undefined {
+    const found = this.#line.exec(line);
+    if (found === null) return undefined;
+    const values: Partial<Record<Meaning, string>> = {};
+    let durationMs: number | undefined;
+    this.#meanings.forEach((meaning, index) => {
+      const value = found[index + 1]!;
+      if (meaning === undefined) return;
+      values[meaning] ??= value;
+      if (meaning.startsWith('took')) durationMs ??= toMs(value, unitOf(meaning));
+    });
+    const { target, query } = values;
+    return requestOf({
+      ...values,
+      target: target === undefined ? undefined : target + (query ?? ''),
+      time: values.time?.replaceAll(/[[\]]/g, ''),
+      durationMs,
+    });
+  }
+}
+
+const unitNames: Record<DurationUnit, string> = {
+  s: 'seconds',
+  ms: 'milliseconds',
+  µs: 'microseconds',
+  ns: 'nanoseconds',
+};
+
+function unitOf(meaning: Meaning): DurationUnit {
+  return meaning.slice('took '.length) as DurationUnit;
+}
+
+/** Each variable becomes a group that ends at the text after it; within quotes, also escaped ones belong to it. */
+function compile(text: string): {
+  source: string;
+  fields: { name: string; meaning: Meaning | undefined }[];
+} {
+  const variable = /\$\{?(?<nginx>\w+)\}?|%[<>!\d,]*(?:\{(?<of>[^}]*)\})?\^?(?<apache>[a-zA-Z%])/g;
+  const fields: { name: string; meaning: Meaning | undefined }[] = [];
+  let source = '';
+  let end = 0;
+  for (const found of text.matchAll(variable)) {
+    source += literal(text.slice(end, found.index));
+    end = found.index + found[0].length;
+    const { nginx, of, apache } = found.groups!;
+    if (apache === '%') {
+      source += '%';
+      continue;
+    }
+    const meaning = nginx === undefined ? apacheMeaning(apache!, of) : ofNginx[nginx];
+    fields.push({ name: found[0], meaning });
+    const isQuoted = text[found.index - 1] === '"';
+    source += isQuoted
+      ? '((?:[^"\\\\]|\\\\.)*?)'
+      : apache === 't' && of === undefined
+        ? '(\\[[^\\]]*\\])'
+        : '(.*?)';
+  }
+  return { source: source + literal(text.slice(end)), fields };
+}
+
+function apacheMeaning(letter: string, of: string | undefined): Meaning | undefined {
+  if (letter === 'T' && of !== undefined) {
+    return of === 'ms' ? 'took ms' : of === 'us' ? 'took µs' : 'took s';
+  }
+  // %{Host}i and the like name a header; %{…}t has a form of its own, which only Apache knows.
+  return of === undefined ? ofApache[letter] : undefined;
+}
+
+function literal(text: string): string {
+  return text
+    .replaceAll('\\"', '"')
+    .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll(/[ \t]+/g, '\\s+');
+}

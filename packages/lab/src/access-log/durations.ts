@@ -1,0 +1,73 @@
+import { quantileOfSorted } from '../stats/quantile.ts';
+
+/** Up to here every duration is kept and quantiles are exact. */
+const maxExact = 1_000;
+/** Bounds of two buckets differ by 1 %, so a quantile is within 0.5 %. */
+const base = Math.log(1.01);
+/** Below a nanosecond is one bucket. */
+const minMs = 1e-6;
+
+/** The durations of a route, in bounded memory: exact while they are few, in buckets of 1 % beyond. */
+export class Durations {
+  count = 0;
+  totalMs = 0;
+  #exact: number[] | undefined = [];
+  #buckets: Map<number, number> | undefined;
+
+  add(durationMs: number): void {
+    this.count++;
+    this.totalMs += durationMs;
+    if (this.#exact === undefined) return this.#put(durationMs, 1);
+    this.#exact.push(durationMs);
+    if (this.#exact.length > maxExact) this.#toBuckets();
+  }
+
+  merge(other: Durations): void {
+    this.count += other.count;
+    this.totalMs += other.totalMs;
+    if (this.#exact !== undefined && other.#exact !== undefined) {
+      this.#exact.push(...other.#exact);
+      if (this.#exact.length > maxExact) this.#toBuckets();
+      return;
+    }
+    this.#toBuckets();
+    for (const durationMs of other.#exact ?? []) this.#put(durationMs, 1);
+    for (const [bucket, count] of other.#buckets ?? []) {
+      this.#buckets!.set(bucket, (this.#buckets!.get(bucket) ?? 0) + count);
+    }
+  }
+
+  /** @param shares Ascending, 0 to 1; there has to be a duration. */
+  quantiles(...shares: number[]): number[] {
+    if (this.#exact !== undefined) {
+      const sorted = this.#exact.toSorted((a, b) => a - b);
+      return shares.map((share) => quantileOfSorted(sorted, share));
+    }
+    const sorted = [...this.#buckets!].toSorted(([a], [b]) => a - b);
+    return shares.map((share) => {
+      const rank = share * (this.count - 1);
+      let before = 0;
+      for (const [bucket, count] of sorted) {
+        before += count;
+        if (before > rank) return middleOf(bucket);
+      }
+      return middleOf(sorted.at(-1)![0]);
+    });
+  }
+
+  #toBuckets(): void {
+    if (this.#exact === undefined) return;
+    this.#buckets = new Map();
+    for (const durationMs of this.#exact) this.#put(durationMs, 1);
+    this.#exact = undefined;
+  }
+
+  #put(durationMs: number, count: number): void {
+    const bucket = durationMs < minMs ? -1 : Math.floor(Math.log(durationMs / minMs) / base);
+    this.#buckets!.set(bucket, (this.#buckets!.get(bucket) ?? 0) + count);
+  }
+}
+
+function middleOf(bucket: number): number {
+  return bucket < 0 ? 0 : minMs * Math.exp((bucket + 0.5) * base);
+}

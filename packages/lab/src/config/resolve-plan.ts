@@ -20,6 +20,8 @@ export interface Plan {
   /** An access log whose requests are to take the place of the plan's. */
   replay?: { file: string; rate: number | undefined };
   connections: number;
+  /** The user chose their number. */
+  hasConnections: boolean;
   openLoopRps: number | undefined;
   pipeline: number;
   burst: number;
@@ -127,6 +129,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     baseline,
     requests,
     connections: overrides.connections ?? config.load?.connections ?? 64,
+    hasConnections: (overrides.connections ?? config.load?.connections) !== undefined,
     openLoopRps: config.load?.openLoopRps,
     ...(config.load?.replay === undefined
       ? {}

@@ -143,7 +143,7 @@ async function ofRunningApp(
   }
   const read = readApp(target.app.cwd, target.typed);
   const taken = await measure(target, options, signal);
-  const { tree, measured, microsPerSample } = taken;
+  const { tree, lines, measured, microsPerSample } = taken;
   const maps = new SourceMaps();
   const advice = await adviceIn(tree, {
     isCompiledOnLoad: read.start?.words.some((word) => compilers.test(word)) ?? false,
@@ -154,6 +154,7 @@ async function ofRunningApp(
   });
   const { app, candidates } = withCosts(read, {
     tree,
+    lines,
     microsPerSample,
     maps,
     advice: advice.found,

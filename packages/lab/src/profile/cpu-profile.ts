@@ -16,6 +16,8 @@ export interface CpuProfile {
 export interface ProfileNode {
   id: number;
   callFrame: CallFrame;
+  /** Samples with it on top, by line; lines from 1. */
+  positionTicks?: { line: number; ticks: number }[];
   children?: number[];
 }
 

@@ -52,14 +52,15 @@ export async function recordWithPerf(
   await requirePerf();
   const node = await inspectNode(variant);
   const flagsFor = (): string[] => ['--perf-basic-prof', '--interpreted-frames-native-stack'];
-  return serve({ plan, variant, flagsFor }, options, async (server, folder, machine) => {
+  return serve({ plan, variant, flagsFor }, options, async (served) => {
+    const { server, folder, machine } = served;
     try {
-      await warmUp(server, plan, options);
+      await warmUp(served, options);
       options.phase('profiling with perf');
       const file = join(folder, 'perf.data');
       const perf = await startPerf(server, file, options);
       const { durationMs, signal } = options;
-      const load = await loadThatCounts(server, plan, { durationMs, signal });
+      const load = await loadThatCounts(served, { durationMs, signal });
       await perf.stop();
       options.phase('reading the samples of perf');
       const tree = await readSamples(file, server.pid, load.seconds);

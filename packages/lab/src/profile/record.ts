@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import type { MachineFacts } from '../figures.ts';
-import type { Server } from '../servers/server.ts';
 import type { TiersDuring } from './call-tree.ts';
 import { type Bailout, CodeTrace } from './code-trace.ts';
 import { checkCpuProfile, type CpuProfile } from './cpu-profile.ts';
@@ -21,6 +20,7 @@ import {
   loadThatCounts,
   type RecordOptions,
   serve,
+  type Served,
   warmUp,
   warningsOf,
 } from './serve.ts';
@@ -65,10 +65,11 @@ export async function record(
     ...(options.followTiers ? dumpFlags(node, folder) : []),
     '--inspect=127.0.0.1:0',
   ];
-  return serve({ plan, variant, flagsFor }, options, async (server, folder, machine) => {
-    const { pid } = server;
+  return serve({ plan, variant, flagsFor }, options, async (served) => {
+    const { folder, machine } = served;
+    const { pid } = served.server;
     const trace = new CodeTrace(codeTraceFile(folder));
-    const { began, ...taken } = await profileUnderLoad(server, plan, trace, options);
+    const { began, ...taken } = await profileUnderLoad(served, trace, options);
     options.phase('reading the log');
     const file = await findLog(folder, markName);
     const events = file === undefined ? [] : await readLog(file);
@@ -90,21 +91,21 @@ export async function record(
 }
 
 async function profileUnderLoad(
-  server: Server,
-  plan: Plan,
+  served: Served,
   trace: CodeTrace,
   options: RecordOptions,
 ): Promise<Pick<Recording, 'profile' | 'load'> & { began: Span }> {
   const { samplingMicros, durationMs, loggedMs = 0, signal, phase } = options;
+  const { server } = served;
   using inspector = await Inspector.attach(server, signal);
-  await warmUp(server, plan, options);
+  await warmUp(served, options);
   let logged: LoadFigures | undefined;
   if (loggedMs > 0) {
     phase('under load');
     await mark(inspector, loggedFromName);
     // Connections that close make Node lose code, once for every load there is.
     const beforeEnd = (): Promise<void> => mark(inspector, loggedToName);
-    logged = await loadThatCounts(server, plan, { durationMs: loggedMs, signal, beforeEnd });
+    logged = await loadThatCounts(served, { durationMs: loggedMs, signal, beforeEnd });
   }
   phase('profiling');
   await inspector.ask('Profiler.enable');
@@ -116,7 +117,7 @@ async function profileUnderLoad(
   if (options.followTiers) trace.start();
   let profiled: LoadFigures;
   try {
-    profiled = await loadThatCounts(server, plan, { durationMs, signal });
+    profiled = await loadThatCounts(served, { durationMs, signal });
   } finally {
     await trace.stop();
   }

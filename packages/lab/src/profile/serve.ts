@@ -4,13 +4,15 @@ import { undiciGenerator } from '../load/undici.ts';
 import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
 import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts } from '../figures.ts';
-import { checkContract } from '../servers/contract.ts';
+import { maskSecrets } from '../secrets.ts';
+import { checkContract, label, send } from '../servers/contract.ts';
 import { cpuBetween, readCpu } from '../system/cpu-clock.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import { readMachine } from '../system/machine.ts';
 import type { Server } from '../servers/server.ts';
 import { withServer } from '../servers/with-server.ts';
 import { withNodeFlags } from './instrument.ts';
+import { type FirstLook, inFlightWarning, suitPlan, untilDrained } from './suit-load.ts';
 
 export interface RecordOptions {
   /** Load before the profile begins. */
@@ -47,14 +49,23 @@ export interface Profiled {
   flagsFor: (folder: string) => string[];
 }
 
+/** A server that responds, and the load that suits it. */
+export interface Served {
+  server: Server;
+  folder: string;
+  machine: MachineFacts;
+  plan: Plan;
+  look: FirstLook;
+}
+
 /**
  * Starts one variant with flags for its node, checks its answers, does the work, and leaves nothing behind.
  * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT, ERR_REDLINE_LOAD
  */
 export function serve<Result>(
   { plan, variant, flagsFor }: Profiled,
-  { signal, phase }: RecordOptions,
-  work: (server: Server, folder: string, machine: MachineFacts) => Promise<Result>,
+  { signal, phase, durationMs }: RecordOptions,
+  work: (served: Served) => Promise<Result>,
 ): Promise<Result> {
   const inFolder = (folder: string): PlannedVariant => withNodeFlags(variant, flagsFor(folder));
   const start = { plan, variant, inFolder };
@@ -63,18 +74,20 @@ export function serve<Result>(
     await checkContract([server], distinctRequests(plan.requests));
     await plan.verify?.(server);
     server.pin();
-    return work(server, folder, readMachine(pinning.description));
+    const suited = await suitPlan(server, plan, { durationMs, signal });
+    return work({ ...suited, server, folder, machine: readMachine(pinning.description) });
   });
 }
 
+/** Warms the server up, and waits until it has finished what the load left behind. */
 export async function warmUp(
-  server: Server,
-  plan: Plan,
-  { warmupMs, signal, phase }: RecordOptions,
+  { server, plan, look }: Pick<Served, 'server' | 'plan' | 'look'>,
+  { warmupMs, signal, phase }: Pick<RecordOptions, 'warmupMs' | 'signal' | 'phase'>,
 ): Promise<void> {
   if (warmupMs <= 0) return;
   phase('warming up');
   await runLoad(server, plan, generatorOf(), { durationMs: warmupMs, signal });
+  await untilDrained(server, plan, look, signal);
   server.dropOutput();
 }
 
@@ -85,12 +98,15 @@ interface Load {
 }
 
 /** A load that is profiled or logged, and what it cost. */
-export async function loadThatCounts(server: Server, plan: Plan, load: Load): Promise<LoadFigures> {
+export async function loadThatCounts(
+  { server, plan, look }: Pick<Served, 'server' | 'plan' | 'look'>,
+  load: Load,
+): Promise<LoadFigures> {
   const generator = generatorOf();
   const before = readCpu(server.pid);
   const outcome = await runLoad(server, plan, generator, load);
   const cpu = cpuBetween(before, readCpu(server.pid));
-  requireAnswers(server.name, outcome);
+  await requireAnswers({ server, plan, look }, outcome);
   return {
     ...outcome,
     generator: generator.name,
@@ -127,24 +143,44 @@ async function runLoad(
   throw await server.failure('ended under the load');
 }
 
-function requireAnswers(name: string, { requests, badStatus }: LoadOutcome): void {
+async function requireAnswers(
+  { server, plan, look }: Pick<Served, 'server' | 'plan' | 'look'>,
+  { requests, badStatus, seconds }: LoadOutcome,
+): Promise<void> {
+  const { name } = server;
   if (requests === 0) {
+    const each = Math.max(look.tookMs, look.cpuMs);
     throw new LabError(
       'ERR_REDLINE_LOAD',
-      `"${name}" did not respond to any request under the load.`,
+      `"${name}" did not respond to any request in ${Math.round(seconds)} s under the load: by itself a request takes ${Math.round(each)} ms, and ${plan.connections} were sent at the same time. Choose fewer with --connections, or a longer --seconds.`,
     );
   }
   if (badStatus > requests / 2) {
     throw new LabError(
       'ERR_REDLINE_LOAD',
-      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx: the profile would show how it fails.`,
+      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx${await badAnswer(server, plan)}: the profile would show how it fails.`,
     );
   }
 }
 
+/** The generator counts, and keeps no response: one more request shows the status and what it says. */
+async function badAnswer(server: Server, plan: Plan): Promise<string> {
+  for (const request of distinctRequests(plan.requests).slice(0, 20)) {
+    const answer = await send(server, request).catch(() => undefined);
+    if (answer === undefined || (answer.status >= 200 && answer.status < 400)) continue;
+    const start = maskSecrets(answer.body.toString('utf8', 0, 120))
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+    return `, such as ${label(request)} with ${answer.status}${start === '' ? '' : ` "${start}"`}`;
+  }
+  return '; by itself, each gets another';
+}
+
 /** What a reader must know before believing a figure. */
 export function warningsOf(load: LoadFigures): string[] {
+  const inFlight = inFlightWarning(load);
   return [
+    ...(inFlight === undefined ? [] : [inFlight]),
     ...(load.badStatus > 0
       ? [`${load.badStatus} of ${load.requests} requests had a status outside 2xx and 3xx.`]
       : []),

@@ -110,6 +110,12 @@ export function readThreads(pid: number): Record<'main' | 'all', ThreadsReading>
   return { main: readingOf((member) => [member]), all: readingOf(threadsOf) };
 }
 
+/** How long the main thread could have run and had no core, since it began, in microseconds; 0 where the system does not say. */
+export function waitedForCoreMicros(pid: number): number {
+  const waited = readOrEmpty(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[1];
+  return waited === undefined ? 0 : Number(waited) / 1_000;
+}
+
 /** schedstat counts nanoseconds; /proc/PID/stat counts 10 ms ticks, a twentieth of a slice. */
 function onCpuNanos(pid: number, thread: number): number {
   const schedstat = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`);

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { keyOf } from '../../profile/functions.ts';
+import { percent } from '../../report/format.ts';
 import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { Candidate } from '../examine.ts';
@@ -56,28 +58,36 @@ export function blockedCalls(tree: CallTree, { maps, folder, isKnown }: SeenOpti
 }
 
 /** Where JSON is a large part of a request, by the function of the app that had it made or read. */
-export function jsonCalls(tree: CallTree, { maps, folder, isKnown }: SeenOptions): SeenCall[] {
+export function jsonCalls(
+  tree: CallTree,
+  { maps, folder, isKnown, textOf }: SeenOptions,
+): SeenCall[] {
   const found = callersOf(
     tree,
-    ({ frame }) =>
-      frame.url === '' && /^(stringify|parse|JSONSerialize|JSONParse)$/.test(frame.name),
+    ({ frame }) => frame.url === '' && /^JSON\.(parse|stringify)$/.test(frame.name),
     leastJsonShare,
     (frame) => frame.owner === 'app',
   );
-  return found.flatMap(({ frame, callee, samples }) => {
+  const ofFrame = byFrame(found);
+  return ofFrame.flatMap(([frame, calls]) => {
     const place = placeOf(frame, maps, folder);
-    if (place === undefined || isKnown(frame, callee)) return [];
+    const callees = calls.map(({ callee }) => callee);
+    if (place === undefined || callees.every((callee) => isKnown(frame, callee))) return [];
+    const samples = calls.reduce((sum, call) => sum + call.samples, 0);
+    const isCopy = /JSON\.parse\(\s*JSON\.stringify\(/.test(textOf?.(frame) ?? '');
     return [
       {
         samples,
         edits: [],
         finding: {
           rule: 'json-under-load',
-          title: 'JSON that is a large part of each request',
+          title: isCopy ? 'a copy through JSON' : 'JSON that is a large part of each request',
           ...place,
           sure: 'hint' as const,
-          why: `JSON.${callee} takes a large part of each request that runs through ${frame.name || 'this function'}.`,
-          how: 'Send fewer fields or fewer items, cache the text instead of the value, or give the framework a schema to serialise by.',
+          why: `${callees.toSorted().join(' and ')} ${calls.length > 1 ? 'take' : 'takes'} ${percent(samples / tree.samples)} of the time in which the main thread was busy, called by ${/^\(|^$/.test(frame.name) ? 'this function' : frame.name}${isCopy ? ', which copies a value by writing it as a text and reading that' : ''}.`,
+          how: isCopy
+            ? 'Share the value and copy only the fields that are changed, { ...value, field }: a value that nobody changes needs no copy.'
+            : 'Send fewer fields or fewer items, cache the text instead of the value, or give the framework a schema to serialise by.',
           diff: '',
           isOnMeasuredPath: true,
         },
@@ -91,6 +101,8 @@ export interface SeenOptions {
   folder: string;
   /** Whether a rule has found it already. */
   isKnown(frame: Frame, callee: string): boolean;
+  /** The source of a function of the app. */
+  textOf?(frame: Frame): string | undefined;
 }
 
 /** The nearest caller with a place of its own, for each outermost call that is looked for. */
@@ -120,6 +132,12 @@ function callersOf(
   };
   visit(tree.root, undefined, false);
   return [...callers.values()].filter(({ samples }) => samples >= tree.samples * share);
+}
+
+/** Two nodes of the tree may be one function. */
+function byFrame(callers: readonly Caller[]): [Frame, Caller[]][] {
+  const groups = Map.groupBy(callers, ({ frame }) => keyOf(frame));
+  return [...groups.values()].map((group) => [group[0]!.frame, group]);
 }
 
 /** Where a function begins, and that line. */

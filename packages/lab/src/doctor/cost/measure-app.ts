@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { RequestConfig } from '../../config/types.ts';
 import { buildCallTree, type CallTree } from '../../profile/call-tree.ts';
 import { loadThatCounts, warmUp } from '../../profile/serve.ts';
+import { inFlightWarning, suitPlan } from '../../profile/suit-load.ts';
 import type { Endpoint } from '../../load/endpoint.ts';
 import { label, send } from '../../servers/contract.ts';
 import { pinSelf } from '../../system/pinning.ts';
@@ -13,6 +14,7 @@ import type { ScoutSettings } from '../../try/preload/protocol.ts';
 import { Trial, type TrialOptions } from '../../try/trial.ts';
 import { observerName } from '../preload/protocol.ts';
 import type { Measured } from '../result.ts';
+import { hottestLines } from './hot-functions.ts';
 import { Observation } from './observation.ts';
 
 export interface MeasureOptions {
@@ -29,6 +31,8 @@ export interface MeasuredApp {
   redirecting: ScoutSettings | undefined;
   measured: Measured;
   tree: CallTree;
+  /** The line of each function with most of its time. */
+  lines: ReadonlyMap<string, number>;
   /** Microseconds of the main thread that a sample stands for, by requests served. */
   microsPerSample: number;
   warnings: string[];
@@ -44,7 +48,6 @@ interface Looked {
   body: Buffer;
 }
 
-const samplingMicros = 500;
 /** A response beyond it gains from being compressed on nearly every network. */
 const largeBytes = 50_000;
 
@@ -69,23 +72,17 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
     const observed = { ...trial, app: withObserver(target.app, observation.path) };
     phase('starting it again');
     await using again = await Trial.start(observed, { name: 'app', preloads: [], ...ports });
-    const plan = { ...target.plan, requests };
     const { server } = again;
     server.pin();
     const { body } = await settledAnswer(server, requests[0]!);
-    await warmUp(server, plan, {
-      warmupMs: options.warmupSeconds * 1_000,
-      durationMs: 0,
-      samplingMicros,
-      signal,
-      phase,
-    });
+    const durationMs = options.seconds * 1_000;
+    const suited = await suitPlan(server, { ...target.plan, requests }, { durationMs, signal });
+    const { plan } = suited;
+    await warmUp({ server, ...suited }, { warmupMs: options.warmupSeconds * 1_000, signal, phase });
     phase('profiling');
-    await observation.start(samplingMicros, signal);
-    const load = await loadThatCounts(server, plan, {
-      durationMs: options.seconds * 1_000,
-      signal,
-    });
+    await observation.start(signal);
+    const load = await loadThatCounts({ server, ...suited }, { durationMs, signal });
+    const inFlight = inFlightWarning(load);
     const taken = await observation.stop(signal);
     const tree = buildCallTree(taken.profile);
     const served = load.requests * taken.share;
@@ -96,6 +93,7 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
     const isMain = ports.main === undefined && !hasOthers;
     return {
       tree,
+      lines: hottestLines(taken.profile),
       requests: isStable ? requests : requests.map((each) => ({ ...each, compare: 'status' })),
       redirecting: isMain ? undefined : ports,
       microsPerSample: microsPerSample(tree, taken.waitedForCoreMicros) / served,
@@ -111,6 +109,7 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
         node: taken.node,
       },
       warnings: [
+        ...(inFlight === undefined ? [] : [inFlight]),
         ...(isLarge
           ? [
               `${label(requests[0]!)} sends ${Math.round(body.length / 1_000)} kB uncompressed to a client that takes gzip: compress it in a proxy before the app, or in the app where there is none.`,

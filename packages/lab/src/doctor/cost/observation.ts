@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../../errors.ts';
 import { checkCpuProfile, type CpuProfile } from '../../profile/cpu-profile.ts';
+import { jsonFramesUrl } from '../preload/json-frames.ts';
 import type { Order, Report } from '../preload/protocol.ts';
 
 export interface Observed {
@@ -45,8 +46,8 @@ export class Observation implements AsyncDisposable {
     return new Observation(path, server);
   }
 
-  async start(samplingMicros: number, signal: AbortSignal): Promise<void> {
-    this.#ask({ type: 'start', samplingMicros });
+  async start(signal: AbortSignal): Promise<void> {
+    this.#ask({ type: 'start' });
     await this.#until('started', signal);
   }
 
@@ -66,7 +67,7 @@ export class Observation implements AsyncDisposable {
     const all = reports.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
     const { profile, cpuMicros, waitedForCoreMicros, blockedMs, node } = most;
     return {
-      profile: checkCpuProfile(profile, 'The profile of the app'),
+      profile: withJsonFrames(checkCpuProfile(profile, 'The profile of the app')),
       cpuMicros,
       waitedForCoreMicros,
       share: all === 0 ? 1 : cpuMicros / all,
@@ -95,6 +96,22 @@ export class Observation implements AsyncDisposable {
       await sleep(10);
     }
   }
+}
+
+/** The functions around JSON's builtins are read as the builtins. */
+function withJsonFrames(profile: CpuProfile): CpuProfile {
+  const nodes = profile.nodes.map((node) => {
+    const { url, functionName } = node.callFrame;
+    if (url !== jsonFramesUrl) return node;
+    const callFrame = {
+      functionName: `JSON.${functionName}`,
+      url: '',
+      lineNumber: -1,
+      columnNumber: -1,
+    };
+    return { ...node, callFrame };
+  });
+  return { ...profile, nodes };
 }
 
 function unreached(): LabError {

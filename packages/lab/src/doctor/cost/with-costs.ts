@@ -1,17 +1,21 @@
+import { resolve } from 'node:path';
 import type { CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { App } from '../app/app.ts';
 import { type Candidate, examine, type Examined } from '../examine.ts';
 import type { Cost, Finding } from '../result.ts';
 import { enclosingFunction, type Node } from '../syntax/node.ts';
+
 import { RequestPath } from '../syntax/request-path.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import { blockedCalls, jsonCalls, type SeenCall } from './blocked.ts';
+import { hotFunctions } from './hot-functions.ts';
 import { samplesOf } from './cost-of.ts';
 import { ObservedFunctions } from './observed-functions.ts';
 
 export interface Profiled {
   tree: CallTree;
+  lines: ReadonlyMap<string, number>;
   microsPerSample: number;
   maps: SourceMaps;
   /** Hits of the rules for hot functions. */
@@ -26,7 +30,7 @@ const ofSure: Record<Finding['sure'], number> = { certain: 0, likely: 1, hint: 2
  */
 export function withCosts(
   read: App,
-  { tree, microsPerSample, maps, advice }: Profiled,
+  { tree, lines, microsPerSample, maps, advice }: Profiled,
 ): { app: App; candidates: Candidate[] } {
   const functions = new ObservedFunctions(tree, read, maps);
   const requests = new RequestPath(read.sources, read.modules, functions.nodes);
@@ -62,15 +66,34 @@ export function withCosts(
   );
   const isKnown = (frame: Frame, callee: string): boolean => {
     const node = functions.of(frame)?.node;
-    return node !== undefined && known.has(keyOf(node, callee));
+    return node !== undefined && known.has(keyOf(node, callee.replace('JSON.', '')));
   };
-  const options = { maps, folder: app.folder, isKnown };
-  const seen = [...blockedCalls(tree, options), ...jsonCalls(tree, options), ...advice];
-  const measured = seen.map(({ finding, edits, samples }) => ({
+  const textOf = (frame: Frame): string | undefined => {
+    const fn = functions.of(frame);
+    return fn?.file.text.slice(fn.node.start, fn.node.end);
+  };
+  const options = { maps, folder: app.folder, isKnown, textOf };
+  const toCandidate = ({ finding, edits, samples }: SeenCall): Candidate => ({
     finding: { ...finding, cost: costOf(samples) },
     edits,
-  }));
-  const candidates = [...found, ...measured].toSorted((a, b) => byWeight(a.finding, b.finding));
+  });
+  const seen = [...blockedCalls(tree, options), ...jsonCalls(tree, options)].map(toCandidate);
+  // A rule for hot functions has the function's whole time, and may know a small part of it.
+  const explained = [...found, ...seen];
+  const isExplained = (frame: Frame, samples: number): boolean => {
+    const fn = functions.of(frame);
+    return explained.some(({ finding: { file, line, cost } }) => {
+      if (fn === undefined || cost === undefined || resolve(app.folder, file) !== fn.file.path)
+        return false;
+      const isInside =
+        fn.file.placeOf(fn.node.start).line <= line && line <= fn.file.placeOf(fn.node.end).line;
+      return isInside && cost.share * tree.samples >= samples / 2;
+    });
+  };
+  const hot = hotFunctions(tree, { maps, folder: app.folder, lines, isExplained });
+  const candidates = [...hot.map(toCandidate), ...explained, ...advice.map(toCandidate)].toSorted(
+    (a, b) => byWeight(a.finding, b.finding),
+  );
   return { app, candidates };
 }
 

@@ -6,7 +6,8 @@ import { connect, type Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { isMainThread } from 'node:worker_threads';
-import { observerName, type Order, type Report } from './protocol.ts';
+import { giveJsonFrames } from './json-frames.ts';
+import { observerName, type Order, profilingMicros, type Report } from './protocol.ts';
 
 /** A loop that is free is late by this much, as its timer is asked for. */
 const resolutionMs = 5;
@@ -24,10 +25,14 @@ function observe(socket: Socket): void {
   let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let before = process.cpuUsage();
   let waitedBefore = waitedForCore();
-  const start = (samplingMicros: number): void => {
-    session.connect();
-    session.post('Profiler.enable');
-    session.post('Profiler.setSamplingInterval', { interval: samplingMicros });
+  giveJsonFrames();
+  // A profile names a regular expression only if one was being taken when it was compiled. This one keeps their names for the
+  // profile that is asked for, and is never read.
+  session.connect();
+  session.post('Profiler.enable');
+  session.post('Profiler.setSamplingInterval', { interval: profilingMicros });
+  session.post('Runtime.evaluate', { expression: "console.profile('redline')" });
+  const start = (): void => {
     delay = monitorEventLoopDelay({ resolution: resolutionMs });
     delay.enable();
     before = process.cpuUsage();
@@ -51,8 +56,8 @@ function observe(socket: Socket): void {
     });
   };
   createInterface({ input: socket }).on('line', (line) => {
-    const { type, samplingMicros = 1_000 } = JSON.parse(line) as Order;
-    if (type === 'start') start(samplingMicros);
+    const { type } = JSON.parse(line) as Order;
+    if (type === 'start') start();
     else stop();
   });
   say({ type: 'here' });

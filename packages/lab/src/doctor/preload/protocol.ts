@@ -1,10 +1,12 @@
 /** Environment variable with the path of the socket where the observer reports. */
 export const observerName = 'REDLINE_OBSERVER';
 
+/** From one sample to the next. */
+export const profilingMicros = 500;
+
 /** What is asked of the process of the app, a line of JSON each. */
 export interface Order {
   type: 'start' | 'stop';
-  samplingMicros?: number;
 }
 
 /** What it says. */

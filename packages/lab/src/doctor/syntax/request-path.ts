@@ -75,13 +75,14 @@ export class RequestPath {
   ) {
     this.#modules = modules;
     const all = [...files];
+    for (const file of all) this.#entriesOf(file);
+    // Before those that were seen running: a helper is no entry, and nobody sends what it returns.
+    this.#entries = new Set(this.#reached.keys());
     for (const file of all) {
-      this.#entriesOf(file);
       for (const fn of file.all(...functionTypes)) {
         if (observed.has(fn)) this.#add({ file, node: fn }, 'likely');
       }
     }
-    this.#entries = new Set(this.#reached.keys());
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       this.#follow(next.code, next.reach);
     }

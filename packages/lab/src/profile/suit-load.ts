@@ -1,0 +1,98 @@
+import type { Plan } from '../config/resolve-plan.ts';
+import { send } from '../servers/contract.ts';
+import { distinctRequests } from '../servers/distinct-requests.ts';
+import type { Server } from '../servers/server.ts';
+import { untilIdle } from '../servers/until-idle.ts';
+import { readCpu, waitedForCoreMicros } from '../system/cpu-clock.ts';
+
+/** One request by itself. */
+export interface FirstLook {
+  /** From sending it to its last byte, without the time in which another process had the core. */
+  tookMs: number;
+  /** CPU of the server and its processes. */
+  cpuMs: number;
+}
+
+const maxConnections = 64;
+/** All connections together may have so much of the profile's time in work that is not finished. */
+const shareInFlight = 0.05;
+/** As many as one core needs twice, so that it does not wait for the client. */
+const perCore = 2;
+const lookForMs = 3_000;
+const looksPerRequest = 2;
+
+/**
+ * As many connections as keep one core busy while the requests in flight are a small part of the run. Sixty-four requests of
+ * 200 ms of CPU each are 13 s of work: none of them ends in a profile of 10 s that begins behind a warm-up.
+ * @param durationMs of the load
+ */
+export function suitableConnections({ tookMs, cpuMs }: FirstLook, durationMs: number): number {
+  const cpu = Math.max(cpuMs, 0.01);
+  const toFillACore = Math.ceil(perCore * Math.max(1, tookMs / cpu));
+  const thatFinish = Math.floor((durationMs * shareInFlight) / cpu);
+  return Math.min(maxConnections, Math.max(toFillACore, thatFinish));
+}
+
+/** Sends a few requests of the plan, one after another. */
+export async function lookAt(server: Server, plan: Plan, signal: AbortSignal): Promise<FirstLook> {
+  const requests = distinctRequests(plan.requests).slice(0, 10);
+  const deadline = performance.now() + lookForMs;
+  const before = readCpu(server.pid).totalMicros;
+  const waitedBefore = waitedForCoreMicros(server.pid);
+  const startedAt = performance.now();
+  let asked = 0;
+  // A slow route is known after its first response; a fast one takes longer while its code is not optimised yet.
+  while (
+    asked === 0 ||
+    (asked < requests.length * looksPerRequest && performance.now() < deadline)
+  ) {
+    signal.throwIfAborted();
+    await send(server, requests[asked % requests.length]!, 60_000);
+    asked++;
+  }
+  const waitedMs = (waitedForCoreMicros(server.pid) - waitedBefore) / 1_000;
+  return {
+    tookMs: Math.max(0, performance.now() - startedAt - waitedMs) / asked,
+    cpuMs: (readCpu(server.pid).totalMicros - before) / 1_000 / asked,
+  };
+}
+
+/** The plan with connections that suit its requests, unless the user chose their number. */
+export async function suitPlan(
+  server: Server,
+  plan: Plan,
+  { durationMs, signal }: { durationMs: number; signal: AbortSignal },
+): Promise<{ plan: Plan; look: FirstLook }> {
+  const look = await lookAt(server, plan, signal);
+  if (plan.hasConnections) return { plan, look };
+  return { plan: { ...plan, connections: suitableConnections(look, durationMs) }, look };
+}
+
+/** Waits until the server has finished what a load left behind: its work would be in the profile of the next one. */
+export async function untilDrained(
+  server: Server,
+  { connections }: Plan,
+  { cpuMs }: FirstLook,
+  signal: AbortSignal,
+): Promise<void> {
+  const mostMs = Math.min(60_000, Math.max(500, 3 * connections * cpuMs));
+  await untilIdle(server.pid, { quietMs: 20, mostMs }, signal);
+}
+
+/** A sentence where work that was not finished is a large part of what was measured. */
+export function inFlightWarning({
+  requests,
+  seconds,
+  microsPerRequest,
+  connections,
+}: {
+  requests: number;
+  seconds: number;
+  microsPerRequest: number;
+  connections: number;
+}): string | undefined {
+  const share = (connections * microsPerRequest) / (seconds * 1e6);
+  if (share <= 2 * shareInFlight) return undefined;
+  const each = Math.round(microsPerRequest / 1_000);
+  return `Each request takes ${each} ms of CPU, and ${connections} of them were in flight at the end beside ${requests} that were answered: the time per request is too high by up to ${Math.round(100 * Math.min(1, share))} %. Choose fewer with --connections, or a longer --seconds.`;
+}

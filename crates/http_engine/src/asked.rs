@@ -1,5 +1,6 @@
 //! The parts of a header block that decide whether the engine answers by itself.
 
+use crate::authority::is_authority;
 use crate::credentials::is_analytics;
 use crate::head::{self, FactReader, Facts};
 use crate::header_lines::{self, Few};
@@ -25,6 +26,8 @@ pub(crate) struct Asked {
     pub facts: Facts,
     /// It has a header that only the owner can act on.
     pub is_special: bool,
+    /// It has a `Host`.
+    has_host: bool,
     /// It has a cookie that is not one of analytics.
     pub has_cookie: bool,
     /// It has credentials other than cookies.
@@ -38,6 +41,7 @@ pub(crate) struct Asked {
 
 /// The headers that decide.
 const DECIDING: NameFilter = NameFilter::of(&[
+    "host",
     "range",
     "cookie",
     "api-key",
@@ -134,6 +138,10 @@ impl Asked {
     fn add(&mut self, name: &[u8], value: &[u8], place: Place) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {
+            4 if is("host") => {
+                self.is_special |= self.has_host || !is_authority(value);
+                self.has_host = true;
+            }
             5 => self.is_special |= is("range"),
             6 => self.has_cookie |= is("cookie") && !is_analytics(value),
             7 => self.has_credentials |= is("api-key"),
@@ -193,6 +201,20 @@ mod tests {
         assert!(asked("If-None-Match: a\r\nIf-None-Match: b\r\n").is_special);
         assert!(asked("Cache-Control: no-cache\r\n").has_cache_control);
         assert!(asked("If-Modified-Since: now\r\n").if_modified_since);
+    }
+
+    #[test]
+    fn a_host_is_there_once_and_names_a_host() {
+        let special = |block: &str| {
+            let asked = read(block.as_bytes(), None).expect("a good block");
+            asked.is_special
+        };
+        assert!(!special("Host: shop.example:80\r\n\r\n"));
+        assert!(!special("Accept: a\r\n\r\n"));
+        for value in ["shop.example/admin", "a,b", "https://a", "a b", ""] {
+            assert!(special(&format!("Host: {value}\r\n\r\n")), "{value}");
+        }
+        assert!(special("Host: a\r\nHost: a\r\n\r\n"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod address;
 mod answer_kept;
 mod answers;
 mod asked;
+mod authority;
 mod batch;
 mod body;
 pub mod chunked;

@@ -297,8 +297,10 @@ pub mod outcome {
     pub const LARGE: u32 = 12;
     /// Too many others differ from it by varied headers alone.
     pub const VARIANTS: u32 = 13;
+    /// The host of its request is not one.
+    pub const HOST: u32 = 14;
     /// How many outcomes there are.
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 15;
 }
 
 /// The counts of a store of answers.
@@ -324,7 +326,7 @@ pub mod answer_count {
     /// Where the counts of the outcomes begin.
     pub const OUTCOMES: usize = 9;
     /// Where they end.
-    pub const WORDS: usize = 23;
+    pub const WORDS: usize = 24;
     /// What they may take up unless the owner says otherwise.
     pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
 }

@@ -392,3 +392,21 @@ fn a_server_that_has_stopped_leaves_them_to_its_owner() {
     let refused = owner.engine.keep(owner.server, fill("/", HEAD, b"ok"));
     assert_eq!(refused, outcome::NOT_SERVED);
 }
+
+#[test]
+fn who_names_no_host_gets_nothing_that_is_kept() {
+    let mut owner = Owner::new(OFF);
+    owner.keep(with_etag("/reports"));
+    let get = |host: &str| format!("GET /reports HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    assert!(ask(&mut owner, &get("shop.example:80")).ends_with("ok"));
+    for host in [
+        "shop.example/admin",
+        "a,b",
+        "https://shop.example",
+        "a b",
+        "",
+        "a\r\nHost: a",
+    ] {
+        is_told(&mut owner, &get(host));
+    }
+}

@@ -128,6 +128,29 @@ for (const threaded of [false, true]) {
       assert.equal(app.answers.stats().staleHits, asked.length + others.length - 1);
     });
 
+    test('a Host that is not a host gets nothing that is kept, and nothing is kept for it', async () => {
+      await using app = await App.start({ threaded });
+      const keep = (host: string): Outcome =>
+        app.answers.keep({ url: '/', headers: { host } }, { body: 'kept', freshMs: 60_000 });
+      const ask = async (host: string): Promise<string> => {
+        const request = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+        return (await talk(app.port, request)).received;
+      };
+      const hosts = ['shop.example/admin', 'a,b', 'https://shop.example', 'a@b', 'a:b', '[::1'];
+      for (const host of hosts) assert.equal(keep(host), 'host');
+      for (const host of ['shop.example:80', '[::1]:80', 'my_service']) {
+        assert.equal(keep(host), 'kept');
+        assert.match(await ask(host), /\r\n\r\nkept$/);
+      }
+      assert.equal(app.requests, 0);
+      // As with Node, the application has them.
+      for (const host of [...hosts, '', 'a\r\nHost: a']) {
+        assert.match(await ask(host), /^HTTP\/1\.1 200 OK\r\n/);
+      }
+      assert.equal(app.requests, hosts.length + 2);
+      assert.equal(app.answers.stats().refused.host, hosts.length);
+    });
+
     test('variants, callers and conditions are told apart', async () => {
       await using app = await App.start({ threaded });
       const keep = (

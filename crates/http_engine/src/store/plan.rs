@@ -106,3 +106,38 @@ pub(crate) fn is_sound(fill: &Fill) -> bool {
     fill.plan.names.len() == fill.values.len()
         && (!fill.plan.has_identity() || fill.values.first().is_some_and(Option::is_some))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts that try to imitate each other's ends.
+    const PARTS: [&[u8]; 8] = [
+        b"",
+        b"/",
+        b"a",
+        b"a/admin",
+        b"\0",
+        b"\x01\0\0\0a",
+        b"\xff\xff\xff\xff",
+        b"a\0\x01\0\0\0b",
+    ];
+
+    #[test]
+    fn different_parts_never_make_the_same_key() {
+        let values = || [None].into_iter().chain(PARTS.map(Some));
+        let mut seen = std::collections::HashMap::new();
+        for target in [&b"/"[..], b"/a", b"/admin", b"http://a/admin"] {
+            let mut plans = vec![Vec::new()];
+            for first in values() {
+                plans.push(vec![first]);
+                plans.extend(values().map(|second| vec![first, second]));
+            }
+            for parts in plans {
+                let owned: Vec<_> = parts.iter().map(|part| part.map(<[u8]>::to_vec)).collect();
+                let before = seen.insert(key(target, &owned), (target, owned.clone()));
+                assert_eq!(before, None, "{target:?} {owned:?}");
+            }
+        }
+    }
+}

@@ -19,6 +19,8 @@ const OF_THE_BODY = new Set(['content-type', 'content-length']);
 
 /** Targets a request line can have. */
 const TARGET = /^[\x21-\x7e]+$/;
+/** As the engine has it, in `authority.rs`: nothing is kept for, or sent to, who names no host. */
+const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 const UNKEPT = new Set([204, 206, 304]);
 const UNSHARED = /(?:^|[\s,])(?:private|no-store)(?:$|[\s,=])/i;
 const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
@@ -42,6 +44,8 @@ export function fillOf(
   const staleMs = answer.staleMs === undefined ? 0 : durationOf('staleMs', answer.staleMs, true);
   if ((given.method ?? 'GET') !== 'GET') return OUTCOME.METHOD;
   if (UNKEPT.has(status)) return OUTCOME.STATUS;
+  const { host } = given.headers;
+  if (host !== undefined && !HOST.test(host)) return OUTCOME.HOST;
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
   const { identify } = answer;
   const vary = (answer.vary ?? []).map((name) => name.toLowerCase());

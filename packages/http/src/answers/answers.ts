@@ -30,7 +30,9 @@ export type Refusal =
   /** More than an eighth of the store. */
   | 'large'
   /** 16 answers that differ by `vary` are in use. */
-  | 'variants';
+  | 'variants'
+  /** The `Host` of the request is not a host with or without a port. */
+  | 'host';
 
 /** What became of an answer: `'first'` means that the next one is kept if it is the same. */
 export type Outcome = 'kept' | 'first' | Refusal;
@@ -129,6 +131,7 @@ const NAMES: Readonly<Record<Outcome, number>> = {
   changes: OUTCOME.CHANGES,
   large: OUTCOME.LARGE,
   variants: OUTCOME.VARIANTS,
+  host: OUTCOME.HOST,
 };
 const outcomes: Outcome[] = [];
 for (const [name, number] of Object.entries(NAMES)) outcomes[number] = name as Outcome;

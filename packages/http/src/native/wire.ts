@@ -296,8 +296,10 @@ export const OUTCOME = {
   LARGE: 12,
   /** Too many others differ from it by varied headers alone. */
   VARIANTS: 13,
+  /** The host of its request is not one. */
+  HOST: 14,
   /** How many outcomes there are. */
-  COUNT: 14,
+  COUNT: 15,
 } as const;
 
 /** The counts of a store of answers. */
@@ -323,7 +325,7 @@ export const ANSWER_COUNT = {
   /** Where the counts of the outcomes begin. */
   OUTCOMES: 9,
   /** Where they end. */
-  WORDS: 23,
+  WORDS: 24,
   /** What they may take up unless the owner says otherwise. */
   DEFAULT_MAX_BYTES: 67108864,
 } as const;

@@ -61,7 +61,7 @@ mod tests {
             "[::1]",
             "[::ffff:1.2.3.4]:8080",
             "my_service:3000",
-            "xn--bcher-kva.example.",
+            "xn--a-b.example.",
             "LOCALHOST",
         ] {
             assert!(is_authority(host.as_bytes()), "{host}");
@@ -93,7 +93,7 @@ mod tests {
             "[g]",
             "a%2fb",
             "a\\b",
-            "b\u{fc}cher",
+            "\u{fc}",
             "a\"b",
             "a:80:80",
             "a\tb",

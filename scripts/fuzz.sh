@@ -8,7 +8,7 @@ if ! cargo +nightly --version >/dev/null 2>&1 || ! cargo fuzz --version >/dev/nu
   echo 'Fuzzing is skipped: it needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz).' >&2
   exit 0
 fi
-for target in head chunked wire; do
+for target in head chunked proxy wire; do
   # New inputs stay out of the committed corpus.
   found=$(mktemp -d)
   cargo +nightly fuzz run --target-dir ../../target/fuzz "$target" "$found" "fuzz/corpus/$target" -- -max_total_time="$seconds" -max_len=4096

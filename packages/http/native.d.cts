@@ -32,10 +32,10 @@ declare class Port {
    * where to where words of `records` are to be read, and says how far it has read. With `threaded` the engine has a thread of its own.
    */
   constructor(memory: { records: Uint32Array; input: Uint8Array; commands: Uint32Array; output: Uint8Array; pending: Uint32Array }, threaded: boolean, onBatch: (from: number, words: number) => number);
-  /** The server's number, or a negative error number. */
-  listen(options: ListenOptions, settings: ServerSettings): number;
+  /** The server's number, or a negative error number. With `proxies` it serves their connections alone. */
+  listen(options: ListenOptions, settings: ServerSettings, proxies?: Array<string> | undefined | null): number;
   /** Makes a server whose connections are handed to `adopt`: its number, or a negative error number. */
-  serve(settings: ServerSettings): number;
+  serve(settings: ServerSettings, proxies?: Array<string> | undefined | null): number;
   /** Changes a server's settings. */
   configure(server: number, settings: ServerSettings): void;
   /** Where a server listens. */
@@ -103,6 +103,8 @@ declare class Port {
   remote(slot: number, generation: number): SocketAddress | null;
   /** The near end. */
   local(slot: number, generation: number): SocketAddress | null;
+  /** What the proxy of a connection has said. */
+  proxyHeader(slot: number, generation: number): ProxyHeader | null;
   /** Bytes read from a connection. */
   bytesRead(slot: number, generation: number): number;
   /** Bytes written to a connection. */
@@ -205,12 +207,26 @@ export interface ListenOptions {
   writableAll?: boolean;
 }
 
+/** What a proxy has said of a connection. */
+export interface ProxyHeader {
+  /** 1 or 2. */
+  version: number;
+  /** It says whose connection it is. */
+  hasEnds: boolean;
+  /** Type, length in two bytes, value. */
+  values: Buffer;
+  /** The proxy's end of the connection. */
+  peer?: SocketAddress;
+}
+
 /** Times in milliseconds, 0 is off. */
 export interface ServerSettings {
   /** For a head to come in. */
   headersTimeout: number;
   /** For a request to come in. */
   requestTimeout: number;
+  /** For the header of a proxy to come in. */
+  proxyTimeout?: number;
   /** Between two requests, everything included. */
   keepAliveTimeout: number;
   /** What kept responses say about it in `Keep-Alive`; nothing when it is 0 or missing. */

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use crate::address;
 use crate::batch::{Note, Whom};
-use crate::connection::Connection;
+use crate::connection::{Connection, Input};
 use crate::engine::{Engine, LISTENER, Slot};
 use crate::server::ServerSettings;
 use crate::sys::{self, Errno};
@@ -69,6 +69,13 @@ impl Engine {
     }
 
     pub(crate) fn open(&mut self, server: u32, fd: OwnedFd, settings: &ServerSettings) {
+        let entry = self.servers.get(server as usize).and_then(Option::as_ref);
+        let proxies = entry.and_then(|entry| entry.proxies.as_ref());
+        let is_proxied = proxies.is_some();
+        if proxies.is_some_and(|proxies| !proxies.trust(&fd)) {
+            self.drop_connection(server, &fd);
+            return;
+        }
         let _ = settings
             .flags
             .no_delay
@@ -99,6 +106,9 @@ impl Engine {
             return;
         }
         let mut connection = Box::new(Connection::new(fd, whom, self.now_ms, settings));
+        if is_proxied {
+            connection.input = Input::OfProxy;
+        }
         self.connections += 1;
         self.count_hold(&mut connection);
         if let Some(Some(server)) = self.servers.get_mut(server as usize) {
@@ -106,7 +116,8 @@ impl Engine {
         }
         self.set_pending(slot, 0);
         self.arm(&mut connection);
-        if settings.flags.announce {
+        // Behind a proxy it is reported once it is known whose it is.
+        if settings.flags.announce && !is_proxied {
             connection.tell();
             self.batch.note(whom, Note::Open);
         }

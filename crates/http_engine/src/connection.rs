@@ -7,6 +7,7 @@ use crate::batch::Whom;
 use crate::body::{Body, Framing};
 use crate::diagnose::Progress;
 use crate::problem::What;
+use crate::proxy_header::{Ends, ProxyHeader};
 use crate::server::ServerSettings;
 
 /// What the epoll instance waits for.
@@ -76,6 +77,8 @@ pub(crate) struct Refusal {
 /// What becomes of the bytes a client sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Input {
+    /// The header of its proxy is awaited.
+    OfProxy,
     Understood,
     /// The client announced with a request that it sends no more of them: its body is read, and nothing behind it.
     LastRequest,
@@ -114,6 +117,8 @@ pub(crate) struct Connection {
     pub unread: Vec<u8>,
     /// How many of them came before the last packet.
     pub held: usize,
+    /// What its proxy has said of it.
+    pub proxy: Option<Box<ProxyHeader>>,
     /// How far the incomplete head is read that `unread` begins with.
     pub head: Option<Box<Progress>>,
     pub body: Option<Body>,
@@ -164,6 +169,7 @@ impl Connection {
             whom,
             unread: Vec::new(),
             held: 0,
+            proxy: None,
             head: None,
             body: None,
             answers: Answers::default(),
@@ -198,6 +204,11 @@ impl Connection {
     pub fn holds_loop(&self) -> bool {
         let is_read = self.stage == Stage::Open && self.owner != Owner::Paused;
         is_read && self.is_referenced || self.answers.unsent() > 0
+    }
+
+    /// Its ends as its proxy has said them.
+    pub fn ends(&self) -> Option<&Ends> {
+        self.proxy.as_ref()?.ends.as_ref()
     }
 
     /// Its owner hears of it, with the record that is written now.
@@ -265,8 +276,12 @@ impl Connection {
         let request = if self.has_failed() || self.is_closing() {
             None
         } else if self.head_since != 0 && !self.is_blocked() {
-            let both = [settings.headers_timeout, settings.request_timeout];
-            let first = both.into_iter().filter(|timeout| *timeout != 0).min();
+            let of_proxy = match self.input {
+                Input::OfProxy => settings.proxy_timeout,
+                _ => 0,
+            };
+            let all = [settings.headers_timeout, settings.request_timeout, of_proxy];
+            let first = all.into_iter().filter(|timeout| *timeout != 0).min();
             first.map(|timeout| self.head_since + u64::from(timeout))
         } else if self.body.is_some() && settings.request_timeout != 0 {
             Some(self.request_since + u64::from(settings.request_timeout))

@@ -51,6 +51,7 @@ impl Engine {
             connections: 0,
             answers: None,
             keep_alive_lines: keep_alive_lines(&settings),
+            proxies: None,
             noted: None,
         }));
         self.servers.len() as u32 - 1
@@ -353,15 +354,17 @@ impl Engine {
 
     /// Where a connection comes from.
     pub fn remote(&mut self, slot: u32, generation: u32) -> Option<Address> {
-        self.with(slot, generation, |_, connection| {
-            address::remote(&connection.fd).ok()
+        self.with(slot, generation, |_, connection| match connection.ends() {
+            Some(ends) => Some(ends.source.clone()),
+            None => address::remote(&connection.fd).ok(),
         })
     }
 
     /// The address it came to.
     pub fn local(&mut self, slot: u32, generation: u32) -> Option<Address> {
-        self.with(slot, generation, |_, connection| {
-            address::local(&connection.fd).ok()
+        self.with(slot, generation, |_, connection| match connection.ends() {
+            Some(ends) => Some(ends.destination.clone()),
+            None => address::local(&connection.fd).ok(),
         })
     }
 

@@ -89,4 +89,11 @@ problems! {
     ExtensionOverflow "HPE_CHUNK_EXTENSIONS_OVERFLOW" "Chunk extensions overflow",
     EarlyEnd "HPE_INVALID_EOF_STATE" "Invalid EOF state",
     Timeout "ERR_HTTP_REQUEST_TIMEOUT" "Request timeout",
+    ProxyMissing "ERR_REDLINE_HTTP_PROXY" "the connection does not begin with its header",
+    ProxyLine "ERR_REDLINE_HTTP_PROXY" "its line of version 1 is invalid or too long",
+    ProxyVersion "ERR_REDLINE_HTTP_PROXY" "its version or command is unknown",
+    ProxyFamily "ERR_REDLINE_HTTP_PROXY" "its address family is unknown, or not of a stream",
+    ProxyLength "ERR_REDLINE_HTTP_PROXY" "it is shorter than its addresses, or too long",
+    ProxyValue "ERR_REDLINE_HTTP_PROXY" "its values do not fill it, or repeat the checksum",
+    ProxyChecksum "ERR_REDLINE_HTTP_PROXY" "its checksum is wrong",
 }

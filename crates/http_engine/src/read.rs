@@ -142,6 +142,9 @@ impl Engine {
         if connection.wait == Wait::Upgrade {
             return Err(Pause::Owner);
         }
+        if matches!(connection.input, Input::OfProxy) {
+            return self.read_proxy_header(connection, bytes, at);
+        }
         // Empty lines before a request are ignored (RFC 9112, section 2.2).
         while matches!(bytes.get(*at), Some(b'\r' | b'\n')) {
             *at += 1;

@@ -3,6 +3,7 @@
 use crate::head::Limits;
 use crate::listener::Listener;
 use crate::own_answers::OwnAnswers;
+use crate::proxies::Proxies;
 
 /// The settings of a server. Times in milliseconds, 0 is off.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub struct ServerSettings {
     pub headers_timeout: u32,
     /// From the same moment to the end of the body.
     pub request_timeout: u32,
+    /// From the start of the connection to the end of its proxy's header.
+    pub proxy_timeout: u32,
     /// Between two requests.
     pub keep_alive_timeout: u32,
     /// What kept responses say in `Keep-Alive`, rounded down to seconds.
@@ -47,6 +50,7 @@ impl ServerSettings {
     pub const WITHOUT_TIMEOUTS: Self = Self {
         headers_timeout: 0,
         request_timeout: 0,
+        proxy_timeout: 0,
         keep_alive_timeout: 0,
         keep_alive_shown: 0,
         socket_timeout: 0,
@@ -112,6 +116,8 @@ pub(crate) struct Server {
     pub answers: Option<OwnAnswers>,
     /// The lines after `Date` in such an answer, on a connection that stays open.
     pub keep_alive_lines: Vec<u8>,
+    /// The proxies whose connections it serves, and nobody else's.
+    pub proxies: Option<Proxies>,
     /// The request header, in lower case, whose value the owner hears of with such answers.
     pub noted: Option<Box<[u8]>>,
 }

@@ -7,6 +7,8 @@
 mod chunked;
 #[path = "../fuzz/bodies/head.rs"]
 mod head;
+#[path = "../fuzz/bodies/proxy.rs"]
+mod proxy;
 #[path = "../fuzz/bodies/wire.rs"]
 mod wire;
 
@@ -125,6 +127,11 @@ fn the_two_readers_of_heads_agree() {
 #[test]
 fn chunked_bodies_do_not_depend_on_their_pieces() {
     drive("chunked", 100_000, chunked::run);
+}
+
+#[test]
+fn headers_of_proxies_do_not_depend_on_their_pieces() {
+    drive("proxy", 50_000, proxy::run);
 }
 
 #[test]

@@ -17,7 +17,9 @@ use crate::lone::Lone;
 use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
-use crate::shapes::{JsAddress, JsDetached, JsListenOptions, JsSettings, bind_of};
+use crate::shapes::{
+    JsAddress, JsDetached, JsListenOptions, JsProxyHeader, JsSettings, bind_of, proxies_of,
+};
 use crate::shared::Shared;
 use crate::turn::{on_prepare, on_ready, on_wake};
 
@@ -106,9 +108,14 @@ impl Port {
         result
     }
 
-    /// The server's number, or a negative error number.
+    /// The server's number, or a negative error number. With `proxies` it serves their connections alone.
     #[napi]
-    pub fn listen(&self, options: JsListenOptions, settings: JsSettings) -> i32 {
+    pub fn listen(
+        &self,
+        options: JsListenOptions,
+        settings: JsSettings,
+        proxies: Option<Vec<String>>,
+    ) -> i32 {
         let Some(bind) = bind_of(&options) else {
             return -libc::EINVAL;
         };
@@ -124,18 +131,19 @@ impl Port {
             return -libc::EINVAL;
         };
         match engine.listen(&bind, how, settings.into()) {
-            Ok(number) => number as i32,
+            Ok(number) => trust(&mut engine, number, proxies),
             Err(error) => -error,
         }
     }
 
     /// Makes a server whose connections are handed to `adopt`: its number, or a negative error number.
     #[napi]
-    pub fn serve(&self, settings: JsSettings) -> i32 {
+    pub fn serve(&self, settings: JsSettings, proxies: Option<Vec<String>>) -> i32 {
         let Some(mut engine) = self.engine() else {
             return -libc::EINVAL;
         };
-        engine.serve(settings.into()) as i32
+        let number = engine.serve(settings.into());
+        trust(&mut engine, number, proxies)
     }
 
     /// Changes a server's settings.
@@ -360,6 +368,20 @@ impl Port {
         self.with(|engine| engine.local(slot, generation).map(Into::into))
     }
 
+    /// What the proxy of a connection has said.
+    #[napi]
+    pub fn proxy_header(&self, slot: u32, generation: u32) -> Option<JsProxyHeader> {
+        self.with(|engine| {
+            let header = engine.proxy_header(slot, generation)?;
+            Some(JsProxyHeader {
+                version: header.version.into(),
+                has_ends: header.ends.is_some(),
+                values: header.values.into_vec().into(),
+                peer: engine.peer(slot, generation).map(Into::into),
+            })
+        })
+    }
+
     /// Bytes read from a connection.
     #[napi]
     pub fn bytes_read(&self, slot: u32, generation: u32) -> f64 {
@@ -377,5 +399,20 @@ impl Port {
     pub fn report(&self, error: Unknown<'_>) {
         // SAFETY: a value of the current scope, on the environment's thread.
         unsafe { sys::napi_fatal_exception((*self.shared).env, error.raw()) };
+    }
+}
+
+/// Before the engine takes the first connection: the caller has its lock. Gives the server's number.
+fn trust(engine: &mut Engine, number: u32, proxies: Option<Vec<String>>) -> i32 {
+    match proxies.map(|names| proxies_of(&names)) {
+        None => number as i32,
+        Some(Some(proxies)) => {
+            engine.trust_proxies(number, proxies);
+            number as i32
+        }
+        Some(None) => {
+            engine.stop(number);
+            -libc::EINVAL
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use http_engine::{
     ANALYTICS_COOKIES, Address, Begin, Bind, CREDENTIALS, Clock, KNOWN_NAMES, LinePlan, METHODS,
-    ServerSettings, SettingFlags,
+    Network, Proxies, ServerSettings, SettingFlags,
 };
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
@@ -38,6 +38,19 @@ pub struct JsAddress {
     pub port: u32,
 }
 
+/// What a proxy has said of a connection.
+#[napi(object, js_name = "ProxyHeader")]
+pub struct JsProxyHeader {
+    /// 1 or 2.
+    pub version: u32,
+    /// It says whose connection it is.
+    pub has_ends: bool,
+    /// Type, length in two bytes, value.
+    pub values: Buffer,
+    /// The proxy's end of the connection.
+    pub peer: Option<JsAddress>,
+}
+
 /// A connection that is given away.
 #[napi(object, js_name = "Detached")]
 pub struct JsDetached {
@@ -54,6 +67,8 @@ pub struct JsSettings {
     pub headers_timeout: u32,
     /// For a request to come in.
     pub request_timeout: u32,
+    /// For the header of a proxy to come in.
+    pub proxy_timeout: Option<u32>,
     /// Between two requests, everything included.
     pub keep_alive_timeout: u32,
     /// What kept responses say about it in `Keep-Alive`; nothing when it is 0 or missing.
@@ -155,6 +170,7 @@ impl From<JsSettings> for ServerSettings {
         Self {
             headers_timeout: settings.headers_timeout,
             request_timeout: settings.request_timeout,
+            proxy_timeout: settings.proxy_timeout.unwrap_or(0),
             keep_alive_timeout: settings.keep_alive_timeout,
             keep_alive_shown: settings.keep_alive_shown.unwrap_or(0),
             socket_timeout: settings.socket_timeout,
@@ -220,6 +236,26 @@ impl From<Address> for JsAddress {
             },
         }
     }
+}
+
+/// The proxies of these names: addresses, networks as `address/bits`, or `unix`. `None` when one cannot be understood.
+pub(crate) fn proxies_of(names: &[String]) -> Option<Proxies> {
+    let mut proxies = Proxies::default();
+    for name in names {
+        if name == "unix" {
+            proxies.trusts_unix = true;
+            continue;
+        }
+        let (address, bits) = match name.split_once('/') {
+            Some((address, bits)) => (address.parse::<IpAddr>().ok()?, bits.parse().ok()?),
+            None => {
+                let address = name.parse::<IpAddr>().ok()?;
+                (address, if address.is_ipv4() { 32 } else { 128 })
+            }
+        };
+        proxies.networks.push(Network::new(address, bits)?);
+    }
+    Some(proxies)
 }
 
 /// Where `options` say to listen; `None` when they say nothing that can be understood.

@@ -2,7 +2,10 @@ import { getSystemErrorName, inspect } from 'node:util';
 
 /** What each code means; README.md says the same. */
 export const httpErrorDocs = {
-  ERR_REDLINE_HTTP_OPTION: 'an option of `runThreads` is unknown or has an invalid value',
+  ERR_REDLINE_HTTP_OPTION:
+    'an option of `runThreads` or `proxyProtocol` is unknown or has an invalid value, or the engine does not serve',
+  ERR_REDLINE_HTTP_PROXY:
+    'in `clientError`: a connection of a trusted proxy does not begin with a valid header of the PROXY protocol',
   ERR_REDLINE_HTTP_SOCKET:
     '`request.socket` was given to TLS or HTTP/2, which read it natively; use the socket of `upgrade` or `connect` instead',
   ERR_REDLINE_HTTP_THREAD_NOT_STARTED:
@@ -64,6 +67,10 @@ export function parseError(
   bytesParsed: number,
   rawPacket: Buffer | undefined,
 ): Error {
+  if (code === 'ERR_REDLINE_HTTP_PROXY') {
+    const error = new HttpError(code, `Invalid header of the PROXY protocol: ${reason}`);
+    return Object.assign(error, { bytesParsed, reason, rawPacket });
+  }
   // Node leaves the reason out where it has no bytes to show.
   const message = rawPacket === undefined ? 'Parse Error' : `Parse Error: ${reason}`;
   return Object.assign(new Error(message), {

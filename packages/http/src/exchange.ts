@@ -48,6 +48,8 @@ export interface ServingServer extends Server {
   /** Headers that must not be sent twice, by the symbol Node looks for. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   readonly optimizesEmptyRequests: boolean;
+  /** The proxies it is behind. */
+  readonly proxies: object | undefined;
   /** It is stopping: every response ends its connection. */
   readonly isEnding: boolean;
   /** The kind of its own handle: TCP, or a pipe. */

@@ -14,6 +14,8 @@ export {
   type Outcome,
   type Refusal,
 } from './answers/answers.ts';
+export { proxyHeaderOf, type ProxyHeader, type ProxyValue } from './connection/proxy-header.ts';
+export type { ProxyProtocolOptions } from './server/proxy-options.ts';
 export type { LineSink, LineSource } from './answers/line-sink.ts';
 export { engine, type Engine } from './engine.ts';
 export type { ServerEngine } from './served-by.ts';

@@ -7,6 +7,7 @@ import { kNeedDrain } from '../node/node-internals.ts';
 import { handOver } from '../response/response-output.ts';
 import { kDirect, kHeld, kSequence } from '../node/message-state.ts';
 import { failConnection } from './client-error.ts';
+import { kProxyHeader, readProxyHeader } from './proxy-header.ts';
 
 type WriteCallback = (error?: Error | null) => void;
 type WithState = { _writableState: { length: number; needDrain: boolean } };
@@ -228,6 +229,9 @@ for (const name of ['write', 'end', 'cork'] as const) {
     },
   );
 }
+defineHidden(ConnectionSocket.prototype, kProxyHeader, function header(this: ConnectionSocket) {
+  return readProxyHeader(this.connection.native);
+});
 // Node's types declare a plain property.
 Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   configurable: true,

@@ -1,6 +1,7 @@
 import net, { type Socket, type SocketConstructorOpts } from 'node:net';
 import type { HttpConnection } from './connection.ts';
 import { detachSocket, type ConnectionSocket } from './connection-socket.ts';
+import { keepProxied } from './proxy-header.ts';
 import { completeBodyless } from '../request/request-body.ts';
 import type { EngineRequest, ServingServer } from '../exchange.ts';
 import { isNode26 } from '../node/node-internals.ts';
@@ -26,6 +27,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   }
   const existing = connection.existingSocket;
   const isReferenced = existing === null || existing.isReferenced;
+  const keep = server.proxies === undefined ? undefined : keepProxied(native);
   const detached = native.detach();
   if (detached === undefined) return;
   const { fd, head } = detached;
@@ -38,6 +40,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   const socket = (
     existing === null ? new net.Socket(options) : become(existing, options)
   ) as Detached;
+  keep?.(socket);
   if (!isReferenced) socket.unref();
   server.countDetached();
   socket.server = server;

@@ -1,4 +1,4 @@
-import type { Port as AddonPort } from '../../native.cjs';
+import type { Port as AddonPort, ProxyHeader as AddonProxyHeader } from '../../native.cjs';
 import type { Outbox } from './outbox.ts';
 import type { HeaderBlock } from './header-block.ts';
 import type { ClientError, SocketAddress } from './types.ts';
@@ -198,6 +198,11 @@ export class Connection {
 
   local(): SocketAddress | undefined {
     return ofNetwork(this.#engine.addon.local(this.slot, this.generation));
+  }
+
+  /** What its proxy has said. */
+  proxyHeader(): AddonProxyHeader | undefined {
+    return this.#engine.addon.proxyHeader(this.slot, this.generation) ?? undefined;
   }
 
   get bytesRead(): number {

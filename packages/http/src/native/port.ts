@@ -89,20 +89,26 @@ export class Port {
     });
   }
 
-  /** Listens. A negative number is the error's. */
+  /** Listens, with `proxies` for their connections alone. A negative number is the error's. */
   listen(
     options: ListenOptions,
     settings: ServerSettings,
     events: ServerEvents,
+    proxies?: readonly string[],
   ): NativeServer | number {
     // Values other than numbers are coerced as the kernel would.
     const backlog = Math.trunc(Number(options.backlog ?? DEFAULT_BACKLOG)) || 0;
-    return this.#serverOf(this.#addon.listen({ ...options, backlog }, settings), settings, events);
+    const number = this.#addon.listen({ ...options, backlog }, settings, proxies as string[]);
+    return this.#serverOf(number, settings, events);
   }
 
   /** A server that is given its connections, by `adopt`. A negative number is the error's. */
-  serve(settings: ServerSettings, events: ServerEvents): NativeServer | number {
-    return this.#serverOf(this.#addon.serve(settings), settings, events);
+  serve(
+    settings: ServerSettings,
+    events: ServerEvents,
+    proxies?: readonly string[],
+  ): NativeServer | number {
+    return this.#serverOf(this.#addon.serve(settings, proxies as string[]), settings, events);
   }
 
   #serverOf(number: number, settings: ServerSettings, events: ServerEvents): NativeServer | number {

@@ -10,6 +10,7 @@ import { NodeServer } from '../node/node-http.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
 import { servedByNode } from '../served-by.ts';
 import { EngineServer } from './server.ts';
+import { refuseProxies, type ProxyProtocolOptions } from './proxy-options.ts';
 import { noteServer } from './shared-servers.ts';
 
 export interface EngineServerOptions<
@@ -24,6 +25,12 @@ export interface EngineServerOptions<
    * @default false
    */
   threaded?: boolean | undefined;
+  /**
+   * The server is behind proxies that send a header of the PROXY protocol, version 1 or 2, first: `socket.remoteAddress` and the
+   * rest are the client's. Only with the native engine; elsewhere the option throws.
+   * @example createServer({ proxyProtocol: { from: ['10.0.0.0/8'] } });
+   */
+  proxyProtocol?: ProxyProtocolOptions | undefined;
 }
 
 /**
@@ -53,7 +60,12 @@ export function createServer(
     options = {};
   }
   const option = nodeOnlyOption(options);
-  if (engine().name === 'node' || option !== undefined) {
+  const serving = engine();
+  if (serving.name === 'node' || option !== undefined) {
+    refuseProxies(
+      options,
+      serving.name === 'node' ? serving.reason : `only Node supports ${option}`,
+    );
     const server = new NodeServer(options as ServerOptions, requestListener);
     if (option !== undefined) servedByNode(server, option);
     return noted(server);

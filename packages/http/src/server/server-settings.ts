@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { ServerSettings } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
+import type { ResolvedProxies } from './proxy-options.ts';
 
 const kValues: unique symbol = Symbol('settings');
 
@@ -15,6 +16,7 @@ export interface ConfiguredServer extends Server {
   keepAliveInitialDelay: number;
   keepAliveTimeoutBuffer: number;
   maxHeaderSize: number | undefined;
+  readonly proxies: ResolvedProxies | undefined;
   /** Tells the engine of changed properties. */
   reconfigure(): void;
 }
@@ -58,6 +60,7 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
   return {
     headersTimeout: duration(server.headersTimeout),
     requestTimeout: duration(server.requestTimeout),
+    proxyTimeout: server.proxies?.timeoutMs ?? 0,
     keepAliveTimeout:
       keepAliveTimeout === 0 ? 0 : keepAliveTimeout + duration(server.keepAliveTimeoutBuffer, 1000),
     keepAliveShown: keepAliveTimeout,

@@ -14,6 +14,7 @@ import { nodeOnlyOption } from '../node/node-only.ts';
 import { kServedBy, nodeHasOption, type ServerEngine } from '../served-by.ts';
 import { ServerBase } from './server-base.ts';
 import { kAnswerLog, ServerLog } from '../answers/server-log.ts';
+import { proxiesOf, refuseProxies, type ResolvedProxies } from './proxy-options.ts';
 import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
 import { sharesServers } from './shared-servers.ts';
 
@@ -57,6 +58,8 @@ export class EngineServer extends ServerBase {
   /** @internal */
   readonly optimizesEmptyRequests: boolean;
   /** @internal */
+  readonly proxies: ResolvedProxies | undefined;
+  /** @internal */
   isEnding = false;
 
   /** @internal */
@@ -90,6 +93,10 @@ export class EngineServer extends ServerBase {
     this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
     this.#nodeOption = nodeOnlyOption(options);
     this.#answerBytes = maxBytesOf(options);
+    this.proxies = proxiesOf(options);
+    if (this.#nodeOption !== undefined) {
+      refuseProxies(options, `only Node supports ${this.#nodeOption}`);
+    }
     const key = symbolOf(this, 'kUniqueHeaders');
     const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
     if (key && names) this.uniqueHeaders = [key, names];
@@ -129,10 +136,13 @@ export class EngineServer extends ServerBase {
     this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
     const engine = () => openPort(this.#isThreaded);
+    const from = this.proxies?.from;
     listenThrough(this._handle!, {
-      accept: (from, length) =>
-        this.#begin(engine().listen({ fd: from, backlog: length | 0 }, this.#settings(), events)),
-      serve: () => this.#begin(engine().serve(this.#settings(), events)),
+      accept: (descriptor, length) => {
+        const options = { fd: descriptor, backlog: length | 0 };
+        return this.#begin(engine().listen(options, this.#settings(), events, from));
+      },
+      serve: () => this.#begin(engine().serve(this.#settings(), events, from)),
       adopt: (client) => this.#adopt(client),
     });
     nodeListen2.call(this, address, port, addressType, backlog, fd, flags);

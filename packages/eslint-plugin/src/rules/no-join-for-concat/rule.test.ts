@@ -1,7 +1,14 @@
 import { testRule } from '../../../test/test-rule.ts';
 
 testRule('no-join-for-concat', {
-  valid: ["parts.join('');", "[a].join('');", "[...parts, a].join('');", '[a, b].join();'],
+  valid: [
+    "parts.join('');",
+    "[a].join('');",
+    "[...parts, a].join('');",
+    '[a, b].join();',
+    "const usage = ['a', 'b'].join('\\n');",
+    "const text = [\n  `Usage: ${name}`,\n  'and more',\n].join('\\n');",
+  ],
   invalid: [
     {
       code: "const n = 1; const key = ['user', n, 'x'].join(':');",

@@ -21,6 +21,9 @@ export const noJoinForConcat: RuleModule = defineRule(
       )
         return;
       const parts = elements as ESTree.Expression[];
+      // Constants run once or are folded, and lines of their own are there to be read: one long template gains nothing.
+      const { start, end } = node.loc!;
+      if (start.line !== end.line || parts.every(({ type }) => type === 'Literal')) return;
       const edit: Edit = (fixer) =>
         fixer.replaceText(
           node,

@@ -5,6 +5,7 @@ testRule('no-new-regexp-in-function', {
     "const re = new RegExp('a');",
     'function f(name) { return new RegExp(name); }',
     "function f() { const a = 'x' + g(); return new RegExp(a); }",
+    "function f() { try { return new RegExp('[a--b]', 'v') && true; } catch { return false; } }",
   ],
   invalid: [
     {

@@ -14,6 +14,7 @@ export const noNewRegexpInFunction: RuleModule = defineRule(
     const check = (node: ESTree.NewExpression | ESTree.SimpleCallExpression): void => {
       if (!isGlobal(context, node.callee, 'RegExp') || !enclosingFunction(node)) return;
       const [pattern, flags] = node.arguments;
+      if (isFeatureTest(context, node, flags)) return;
       if (!pattern || !node.arguments.every((arg) => isKnownOutside(context, arg))) return;
       const literal =
         isLiteral(pattern, 'string') && (!flags || isLiteral(flags, 'string'))
@@ -30,6 +31,18 @@ export const noNewRegexpInFunction: RuleModule = defineRule(
     return { NewExpression: check, 'CallExpression[callee.name="RegExp"]': check };
   },
 );
+
+/** Engines that do not know a flag throw here, where it is caught; a literal is a SyntaxError of the whole file. */
+function isFeatureTest(
+  context: Context,
+  node: ESTree.Node,
+  flags: ESTree.Node | undefined,
+): boolean {
+  if (flags === undefined || (isLiteral(flags, 'string') && /^[gim]*$/.test(String(flags.value)))) {
+    return false;
+  }
+  return context.sourceCode.getAncestors(node).some(({ type }) => type === 'TryStatement');
+}
 
 /** The same on every call. */
 function isKnownOutside(context: Context, node: ESTree.Node): boolean {

@@ -6,6 +6,8 @@ testRule('prefer-date-now', {
     'new Date(0).getTime();',
     'new Date().getHours();',
     'const Date = mine; +new Date();',
+    'Date.now = Date.now || function () { return new Date().getTime(); };',
+    "if (!Date.now) Date['now'] = () => +new Date();",
   ],
   invalid: [
     { code: 'const t = new Date().getTime();', fixed: 'const t = Date.now();' },

@@ -10,6 +10,7 @@ export const preferDateNow: RuleModule = defineRule(
   },
   (report, context) => {
     const rewrite = (node: ESTree.Node): void => {
+      if (makesDateNow(context, node)) return;
       // `return+new Date` has no space to part the words.
       const before = context.sourceCode.getTokenBefore(node);
       const isJoined = before?.range[1] === node.range![0] && /\w$/.test(before.value);
@@ -29,6 +30,23 @@ export const preferDateNow: RuleModule = defineRule(
     };
   },
 );
+
+/** `Date.now = Date.now || function () { return +new Date(); }`: rewritten, it would call itself. */
+function makesDateNow(context: Context, node: ESTree.Node): boolean {
+  return context.sourceCode
+    .getAncestors(node)
+    .some((each) => each.type === 'AssignmentExpression' && isDateNow(each.left));
+}
+
+function isDateNow(node: ESTree.Node): boolean {
+  if (node.type !== 'MemberExpression' || node.object.type !== 'Identifier') return false;
+  const { object, property, computed } = node;
+  const name =
+    property.type === 'Literal'
+      ? property.value
+      : !computed && property.type === 'Identifier' && property.name;
+  return object.name === 'Date' && name === 'now';
+}
 
 function isNewDate(context: Context, node: ESTree.Node | undefined): boolean {
   return (

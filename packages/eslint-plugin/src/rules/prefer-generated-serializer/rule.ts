@@ -8,7 +8,9 @@ export const preferGeneratedSerializer: RuleModule = defineRule(
   },
   (report, context) => ({
     CallExpression(node) {
-      const [value] = globalCall(context, node, 'JSON', 'stringify') ?? [];
+      const [value, replacer, indent] = globalCall(context, node, 'JSON', 'stringify') ?? [];
+      // Generated serializers neither indent nor replace.
+      if (replacer !== undefined || indent !== undefined) return;
       if (value?.type !== 'ObjectExpression' || !enclosingFunction(node)) return;
       if (value.properties.every((each) => each.type === 'Property' && !each.computed))
         report(node);

@@ -26,3 +26,13 @@ pub(crate) struct Body {
     pub discarded: bool,
     pub extension: Extension,
 }
+
+/// How far a body was taken.
+pub(crate) enum Taken {
+    /// As far as there are bytes, or room for them.
+    All,
+    /// To the bytes of its next chunk: as with llhttp each piece of a chunk is reported by itself.
+    Chunk,
+    /// To its end, with the block of trailers.
+    End(Vec<u8>),
+}

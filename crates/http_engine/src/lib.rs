@@ -43,6 +43,7 @@ mod proxies;
 pub mod proxy_header;
 mod read;
 mod read_body;
+mod read_proxy;
 mod ready;
 mod request;
 mod seen;

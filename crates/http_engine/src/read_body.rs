@@ -1,6 +1,6 @@
 //! A body becomes records, or part of its request's.
 
-use crate::body::{Body, Framing};
+use crate::body::{Body, Framing, Taken};
 use crate::chunked::Found;
 use crate::connection::{Connection, Owner, Wait};
 use crate::engine::Engine;
@@ -12,16 +12,6 @@ use crate::wire::{body, body_end, header, kind};
 
 /// A larger body comes in pieces.
 const WHOLE_BODY: usize = 256 * 1024;
-
-/// How far a body was taken.
-pub(crate) enum Taken {
-    /// As far as there are bytes, or room for them.
-    All,
-    /// To the bytes of its next chunk: as with llhttp each piece of a chunk is reported by itself.
-    Chunk,
-    /// To its end, with the block of trailers.
-    End(Vec<u8>),
-}
 
 impl Engine {
     pub(crate) fn read_body(

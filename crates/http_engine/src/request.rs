@@ -1,6 +1,6 @@
 //! A head becomes a record of a request.
 
-use crate::body::{Body, Extension, Framing};
+use crate::body::{Body, Extension, Framing, Taken};
 use crate::chunked::Chunked;
 use crate::connection::{Connection, Input, Wait};
 use crate::diagnose;
@@ -10,7 +10,6 @@ use crate::header_name::{self, Known};
 use crate::method;
 use crate::problem::{Problem, What};
 use crate::read::Pause;
-use crate::read_body::Taken;
 use crate::seen::Look;
 use crate::wire::{entry, header, kind, pair, request, request_flags};
 

@@ -8,7 +8,7 @@ use http_engine::{Engine, ListenOptions};
 use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
-use node_loop::{Callback, settle};
+use node_loop::{Callback, discard, settle};
 
 use crate::fill::{JsFill, latin1};
 use crate::io_thread::IoThread;
@@ -47,8 +47,14 @@ impl Port {
         // SAFETY: `env` is the current environment.
         let (held, memory) = unsafe { HeldMemory::take(env, &memory)? };
         // SAFETY: the references are deleted after the engine is dropped.
-        let engine = unsafe { Engine::new(memory) }
-            .map_err(|error| Error::from_reason(format!("errno {error}")))?;
+        let engine = match unsafe { Engine::new(memory) } {
+            Ok(engine) => engine,
+            Err(error) => {
+                // SAFETY: this is the environment's thread, and no engine uses the memory.
+                unsafe { held.release(env) };
+                return Err(failed(error));
+            }
+        };
         let descriptor = engine.descriptor();
         // SAFETY: a live function value of the current environment.
         let callback = unsafe { Callback::new(env, on_batch.raw()) };
@@ -69,18 +75,13 @@ impl Port {
         } else {
             Source::Descriptor(descriptor, on_ready)
         };
-        // SAFETY: this is the environment's thread, and `shared` lives until the handles are closed.
-        let handles = unsafe { LoopHandles::open(env, source, shared, on_prepare) }
-            .ok_or_else(|| Error::from_reason("no event loop"))?;
-        // SAFETY: `shared` is ours alone until the hook or a handle runs, later, on this thread.
+        // SAFETY: this is the environment's thread, and `shared` is ours alone until the hook or a handle runs, later, on this
+        // thread. It lives until the handles are closed, those of a start that fails included.
         unsafe {
-            if threaded && let Some(engine) = &(*shared).engine {
-                let waker = handles.waker();
-                let thread = IoThread::start(engine, move || waker.wake());
-                (*shared).thread =
-                    Some(thread.map_err(|error| Error::from_reason(error.to_string()))?);
+            if let Err(error) = open(shared, source) {
+                discard(shared);
+                return Err(failed(error));
             }
-            (*shared).handles = Some(handles);
             settle(env, shared);
         }
         Ok(Self { shared })
@@ -415,4 +416,33 @@ fn trust(engine: &mut Engine, number: u32, proxies: Option<Vec<String>>) -> i32 
             -libc::EINVAL
         }
     }
+}
+
+/// Opens the handles of `shared`, and starts the thread that wakes the loop if that is their source. What was opened before an
+/// error is in `shared`.
+///
+/// # Safety
+/// On the environment's thread; `shared` lives until its handles are closed.
+unsafe fn open(shared: *mut Shared, source: Source) -> std::result::Result<(), i32> {
+    let is_threaded = matches!(source, Source::Thread(_));
+    // SAFETY: forwarded.
+    unsafe {
+        let handles = LoopHandles::open((*shared).env, source, shared, on_prepare);
+        (*shared).handles = handles;
+        let Some(handles) = &(*shared).handles else {
+            return Err(libc::ENOMEM);
+        };
+        if is_threaded && let Some(engine) = &(*shared).engine {
+            let waker = handles.waker();
+            let thread = IoThread::start(engine, move || waker.wake())
+                .map_err(|error| error.raw_os_error().unwrap_or(libc::EAGAIN))?;
+            (*shared).thread = Some(thread);
+        }
+    }
+    Ok(())
+}
+
+/// The error of a start that failed; JavaScript reads the number.
+fn failed(error: i32) -> Error {
+    Error::from_reason(format!("errno {error}"))
 }

@@ -2,6 +2,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
 
 use napi::sys;
 
@@ -36,8 +37,8 @@ unsafe extern "C" {
     fn uv_unref(handle: *mut c_void);
 }
 
-/// A handle in an environment's loop. The loop borrows its memory: it is freed by the end of the [`crate::Resident`] that has
-/// it, and not before.
+/// A handle in an environment's loop. Dropped, it is closed: the loop borrows its memory, which is freed once libuv is done with
+/// it. The end of the environment waits for those that a [`crate::Resident`] gives it.
 pub struct Handle {
     raw: *mut c_void,
     is_referenced: bool,
@@ -85,9 +86,8 @@ impl Handle {
     pub unsafe fn woken<T>(env: sys::napi_env, data: *mut T, callback: OnHandle) -> Option<Self> {
         // SAFETY: forwarded; `open` gives a handle of that kind and its loop.
         unsafe {
-            Self::open(env, UV_ASYNC, data, |uv_loop, handle| {
-                uv_async_init(uv_loop, handle, callback)
-            })
+            let init = |uv_loop, handle| uv_async_init(uv_loop, handle, callback);
+            Self::open(env, UV_ASYNC, data, init, |_| 0)
         }
     }
 
@@ -103,12 +103,9 @@ impl Handle {
     ) -> Option<Self> {
         // SAFETY: forwarded; as above.
         unsafe {
-            Self::open(env, UV_POLL, data, |uv_loop, handle| {
-                match uv_poll_init(uv_loop, handle, fd) {
-                    0 => uv_poll_start(handle, UV_READABLE, callback),
-                    error => error,
-                }
-            })
+            let init = |uv_loop, handle| uv_poll_init(uv_loop, handle, fd);
+            let start = |handle| uv_poll_start(handle, UV_READABLE, callback);
+            Self::open(env, UV_POLL, data, init, start)
         }
     }
 
@@ -123,25 +120,20 @@ impl Handle {
     ) -> Option<Self> {
         // SAFETY: forwarded; as above.
         unsafe {
-            Self::open(
-                env,
-                UV_PREPARE,
-                data,
-                |uv_loop, handle| match uv_prepare_init(uv_loop, handle) {
-                    0 => uv_prepare_start(handle, callback),
-                    error => error,
-                },
-            )
+            let init = |uv_loop, handle| uv_prepare_init(uv_loop, handle);
+            let start = |handle| uv_prepare_start(handle, callback);
+            Self::open(env, UV_PREPARE, data, init, start)
         }
     }
 
     /// # Safety
-    /// As [`Handle::woken`]; `start` makes a handle of that kind of zeroed memory.
+    /// As [`Handle::woken`]; `init` makes a handle of that kind of zeroed memory, which the loop does not know if it fails.
     unsafe fn open<T>(
         env: sys::napi_env,
         kind: c_int,
         data: *mut T,
-        start: impl FnOnce(*mut sys::uv_loop_s, *mut c_void) -> c_int,
+        init: impl FnOnce(*mut sys::uv_loop_s, *mut c_void) -> c_int,
+        start: impl FnOnce(*mut c_void) -> c_int,
     ) -> Option<Self> {
         let mut uv_loop = std::ptr::null_mut();
         // SAFETY: the layout has a size; the loop is that of `env` and outlives the handle, which the environment's end
@@ -151,15 +143,24 @@ impl Handle {
                 return None;
             }
             let raw: *mut c_void = alloc_zeroed(layout(kind)).cast();
-            if raw.is_null() || start(uv_loop, raw) != 0 {
+            if raw.is_null() {
+                return None;
+            }
+            if init(uv_loop, raw) != 0 {
+                dealloc(raw.cast(), layout(kind));
+                return None;
+            }
+            // From here on the loop has it.
+            let handle = Self {
+                raw,
+                is_referenced: false,
+            };
+            if start(raw) != 0 {
                 return None;
             }
             uv_handle_set_data(raw, data.cast());
             uv_unref(raw);
-            Some(Self {
-                raw,
-                is_referenced: false,
-            })
+            Some(handle)
         }
     }
 
@@ -190,12 +191,26 @@ impl Handle {
     /// # Safety
     /// On the loop's thread. `data` lives until `closed` is called.
     pub(crate) unsafe fn close<T>(self, data: *mut T, closed: OnHandle) {
+        let raw = ManuallyDrop::new(self).raw;
         // SAFETY: open until now; its own callback is not called any more.
         unsafe {
-            uv_handle_set_data(self.raw, data.cast());
-            uv_close(self.raw, closed);
+            uv_handle_set_data(raw, data.cast());
+            uv_close(raw, closed);
         }
     }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: open until now, and not `Send`: this is the loop's thread. Its own callback is not called any more, and libuv
+        // lets go of a descriptor before this returns.
+        unsafe { uv_close(self.raw, on_dropped) };
+    }
+}
+
+unsafe extern "C" fn on_dropped(handle: *mut c_void) {
+    // SAFETY: closed by `drop`, and libuv is done with it.
+    unsafe { free(handle) };
 }
 
 /// # Safety

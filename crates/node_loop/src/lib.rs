@@ -10,4 +10,4 @@ mod resident;
 
 pub use callback::{Arguments, Callback};
 pub use handle::{Handle, OnHandle, OnPoll, Waker, data_of};
-pub use resident::{Resident, settle};
+pub use resident::{Resident, discard, settle};

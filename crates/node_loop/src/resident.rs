@@ -35,6 +35,17 @@ pub unsafe fn settle<T: Resident>(env: sys::napi_env, resident: *mut T) {
     }
 }
 
+/// Ends a resident whose making has failed: [`settle`] has not heard of it, and nothing else knows it.
+///
+/// # Safety
+/// On the environment's thread. `resident` is what `Box::into_raw` gave, and is not used any more.
+pub unsafe fn discard<T: Resident>(resident: *mut T) {
+    // SAFETY: forwarded. The handles are closed as they are dropped, and call nobody back.
+    let mut resident = unsafe { Box::from_raw(resident) };
+    drop(resident.leave());
+    resident.end();
+}
+
 unsafe extern "C" fn on_end<T: Resident>(
     hook: sys::napi_async_cleanup_hook_handle,
     resident: *mut c_void,

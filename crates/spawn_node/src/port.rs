@@ -7,7 +7,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result};
 use napi_derive::napi;
-use node_loop::{Callback, Handle, Resident, data_of, settle};
+use node_loop::{Callback, Handle, Resident, data_of, discard, settle};
 use spawn_engine::wire::{spawned, stdio};
 use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
 
@@ -97,19 +97,13 @@ impl Port {
             counter: None,
             port: None,
         }));
-        // SAFETY: this is the environment's thread, and `shared` lives until the handle is closed.
-        let handle = unsafe { Handle::woken(env, shared, on_wake) }
-            .ok_or_else(|| Error::from_reason("no event loop"))?;
-        // SAFETY: as above.
-        let counter = unsafe { Handle::before_sleep(env, shared, on_look) };
-        let waker = handle.waker();
-        let port = EnginePort::open(move || waker.wake())
-            .map_err(|error| Error::from_reason(format!("errno {error}")))?;
-        // SAFETY: `shared` is ours alone until the environment ends or the handle's callback runs, later, on this thread.
+        // SAFETY: this is the environment's thread, and `shared` is ours alone until the environment ends or the handle's callback
+        // runs, later, on this thread. It lives until the handles are closed, those of a start that fails included.
         unsafe {
-            (*shared).handle = Some(handle);
-            (*shared).counter = counter;
-            (*shared).port = Some(port);
+            if let Err(error) = open(env, shared) {
+                discard(shared);
+                return Err(Error::from_reason(format!("errno {error}")));
+            }
             settle(env, shared);
         }
         Ok(Self { shared })
@@ -288,6 +282,22 @@ impl Port {
             handle.set_referenced(referenced);
         }
     }
+}
+
+/// Opens what `shared` has. What was opened before an error is in it.
+///
+/// # Safety
+/// On the thread of `env`; `shared` lives until its handles are closed.
+unsafe fn open(env: napi::sys::napi_env, shared: *mut Shared) -> std::result::Result<(), i32> {
+    // SAFETY: forwarded.
+    unsafe {
+        let handle = Handle::woken(env, shared, on_wake).ok_or(libc::ENOMEM)?;
+        let waker = handle.waker();
+        (*shared).handle = Some(handle);
+        (*shared).counter = Handle::before_sleep(env, shared, on_look);
+        (*shared).port = Some(EnginePort::open(move || waker.wake())?);
+    }
+    Ok(())
 }
 
 /// What JavaScript asks for in the engine's terms, as described at [`Port::spawn`].

@@ -2,7 +2,7 @@ export type { AnswerLog } from './answer-log.ts';
 export { Connection, type ServerEvents } from './connection.ts';
 export { credentials } from './credentials.ts';
 export { HeaderBlock } from './header-block.ts';
-export { openPort, type Port } from './port.ts';
+export { openPort, startErrno, type Port } from './port.ts';
 export { NativeServer } from './server.ts';
 export type { ClientError, Fill, ListenOptions, ServerSettings, SocketAddress } from './types.ts';
 export { REQUEST_FLAGS, WRITE_FLAGS } from './wire.ts';

@@ -49,11 +49,17 @@ let threaded: Port | undefined;
 /**
  * The engine of this environment, made when it is first asked for: the one in the loop, or the one with a thread.
  *
- * @throws Where no addon loads; the message is one clause that says why.
+ * @throws Where no addon loads, or a system call of the start fails ({@link startErrno}); the message is one clause that says why.
  */
 export function openPort(isThreaded = false): Port {
   if (isThreaded) return (threaded ??= new Port(loadAddon(), true));
   return (inLoop ??= new Port(loadAddon(), false));
+}
+
+/** The number of the system's error that kept an engine from starting; `undefined` for any other error. */
+export function startErrno(error: unknown): number | undefined {
+  const number = /^errno (\d+)$/.exec((error as Error).message)?.[1];
+  return number === undefined ? undefined : Number(number);
 }
 
 /** The servers and connections of one engine, and the reader of its batches. */

@@ -7,7 +7,13 @@ import { ConnectionSocket } from '../connection/connection-socket.ts';
 import { ListeningEvents } from './listening-events.ts';
 import { bindHandle, listenThrough, type AcceptedHandle, type ListeningHandle } from './listen.ts';
 import type { CustomMessages, ServingServer, StreamHandle } from '../exchange.ts';
-import { openPort, type NativeServer, type ServerSettings } from '../native/index.ts';
+import {
+  openPort,
+  startErrno,
+  type NativeServer,
+  type Port,
+  type ServerSettings,
+} from '../native/index.ts';
 import { NodeServer } from '../node/node-http.ts';
 import { symbolOf } from '../node/node-internals.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
@@ -135,14 +141,13 @@ export class EngineServer extends ServerBase {
     const events = new ListeningEvents(this, this.#log);
     this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
-    const engine = () => openPort(this.#isThreaded);
     const from = this.proxies?.from;
     listenThrough(this._handle!, {
       accept: (descriptor, length) => {
         const options = { fd: descriptor, backlog: length | 0 };
-        return this.#begin(engine().listen(options, this.#settings(), events, from));
+        return this.#begin((opened) => opened.listen(options, this.#settings(), events, from));
       },
-      serve: () => this.#begin(engine().serve(this.#settings(), events, from)),
+      serve: () => this.#begin((opened) => opened.serve(this.#settings(), events, from)),
       adopt: (client) => this.#adopt(client),
     });
     nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
@@ -153,7 +158,17 @@ export class EngineServer extends ServerBase {
     return settingsOf(this, this.#isAnnouncing);
   }
 
-  #begin(native: NativeServer | number): NativeServer | number {
+  #begin(serve: (port: Port) => NativeServer | number): NativeServer | number {
+    let port: Port;
+    try {
+      port = openPort(this.#isThreaded);
+    } catch (error) {
+      // An "error" event of listen, as any other that the system gives.
+      const errno = startErrno(error);
+      if (errno === undefined) throw error;
+      return -errno;
+    }
+    const native = serve(port);
     if (typeof native === 'number') return native;
     this.#native = native;
     if (this.#answers !== undefined || sharesServers()) this.#openAnswers();

@@ -16,6 +16,7 @@ import { addTopCommand } from './access-log/top-command.ts';
 import { addTryCommand } from './try/command.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { readProject } from './project/read-project.ts';
+import { maskSecrets } from './secrets.ts';
 import { killAllServers } from './servers/server.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -92,7 +93,14 @@ try {
     process.stderr.write('Stopped; nothing is left running.\n');
     process.exit(exitCodeOfSignal(interruptedBy));
   }
-  if (!(error instanceof LabError)) throw error;
+  if (!(error instanceof LabError)) {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    const trace = process.env['REDLINE_STACK'] === undefined ? '' : `${stack}\n`;
+    process.stderr.write(
+      `redline: ${maskSecrets(message.split('\n')[0]!)}. This is a fault of redline: please report it, with what REDLINE_STACK=1 adds. (ERR_REDLINE_UNEXPECTED)\n${trace}`,
+    );
+    process.exit(1);
+  }
   // At the end of the first line: the last lines of a server may follow.
   process.stderr.write(`redline: ${error.message.replace(/\n|$/, ` (${error.code})$&`)}\n`);
   process.exit(exitCodeOf(error));

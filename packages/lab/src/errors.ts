@@ -24,11 +24,12 @@ export const labErrorDocs = {
   ERR_REDLINE_TRY: 'redline cannot serve the app, or found nothing in it to ask for',
   ERR_REDLINE_WRITE: 'a report could not be written; it was printed before that',
   ERR_REDLINE_PROOF: 'a proof does not exist, its two sides differ, or it could not be timed',
+  ERR_REDLINE_UNEXPECTED: 'a fault of redline itself; REDLINE_STACK=1 shows where',
 } as const;
 
 export type LabErrorCode = keyof typeof labErrorDocs;
 
-/** Something a user can do something about. Anything else that is thrown is a bug of ours and keeps its stack. */
+/** Something a user can do something about. Anything else that is thrown is a bug of ours: ERR_REDLINE_UNEXPECTED. */
 export class LabError extends Error {
   override readonly name = 'LabError';
   readonly code: LabErrorCode;

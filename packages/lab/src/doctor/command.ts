@@ -20,6 +20,7 @@ import { readApp } from './app/read-app.ts';
 import { adviceIn } from './cost/advice.ts';
 import { type MeasuredApp, measureApp } from './cost/measure-app.ts';
 import { withCosts } from './cost/with-costs.ts';
+import { addConsent, type ConsentOptions, FirstScreen } from '../try/first-screen.ts';
 import { examine } from './examine.ts';
 import { prove, type ProvingOptions } from './prove/prove-app.ts';
 import { doctorMarkdown } from './report/doctor-markdown.ts';
@@ -27,7 +28,7 @@ import { renderDoctorHtml } from './report/doctor-page.ts';
 import { renderDoctorTerminal } from './report/doctor-terminal.ts';
 import type { DoctorResult, Finding } from './result.ts';
 
-interface DoctorOptions extends ReportOptions, TargetOptions, ProvingOptions {
+interface DoctorOptions extends ReportOptions, TargetOptions, ProvingOptions, ConsentOptions {
   before?: string;
   seconds: number;
   warmup: number;
@@ -51,7 +52,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       'with --prove: build a tree with this command; "none" builds nothing',
     )
     .option('--each <n>', 'with --prove: time for each change, in seconds', parseSeconds, 40);
-  addReports(command)
+  addReports(addConsent(command))
     .addHelpText('after', helpText)
     .action((_target: string, _words: string[], options: DoctorOptions, own: Command) =>
       run(own.args, options, context),
@@ -77,8 +78,9 @@ async function run(
   const startedAt = new Date();
   // Without a word there is nothing to start: then the code alone is looked at.
   refuseIdleOptions(words, options);
-  const { app, measured, together, ladder, started, ...examined } =
-    words.length === 0 ? ofCode(options) : await ofRunningApp(words, options, context);
+  const found = words.length === 0 ? ofCode(options) : await ofRunningApp(words, options, context);
+  if (found === undefined) return;
+  const { app, measured, together, ladder, started, ...examined } = found;
   const result: DoctorResult = withoutSecrets({
     schema: 1,
     command: 'doctor',
@@ -126,7 +128,7 @@ async function ofRunningApp(
   words: readonly string[],
   options: DoctorOptions,
   context: CommandContext,
-): Promise<Examination> {
+): Promise<Examination | undefined> {
   const { signal } = context;
   const target = await resolveTarget(words, options, 'doctor');
   const proves = options.prove === true || options.fix === true;
@@ -143,6 +145,7 @@ async function ofRunningApp(
   }
   const read = readApp(target.app.cwd, target.typed);
   const taken = await measure(target, options, signal);
+  if (taken === undefined) return undefined;
   const { tree, lines, measured, microsPerSample } = taken;
   const maps = new SourceMaps();
   const advice = await adviceIn(tree, {
@@ -192,9 +195,9 @@ function refuseIdleOptions(words: readonly string[], options: DoctorOptions): vo
 
 async function measure(
   target: TryTarget,
-  { seconds, warmup }: DoctorOptions,
+  { seconds, warmup, ...consent }: DoctorOptions,
   signal: AbortSignal,
-): Promise<MeasuredApp> {
+): Promise<MeasuredApp | undefined> {
   using line = new PhaseLine('doctor');
   const setup = (await target.plan.setup?.()) ?? {};
   try {
@@ -203,7 +206,10 @@ async function measure(
       seconds,
       warmupSeconds: warmup,
       signal,
+      // It has one at a time.
+      screen: new FirstScreen(consent, 1),
       phase: (text) => line.show(text),
+      clear: () => line.clear(),
     });
   } finally {
     await setup.stop?.();

@@ -21,6 +21,12 @@ export class PhaseLine implements Disposable {
     if (this.#live) this.#ticker = setInterval(() => this.#draw(), 1_000).unref();
   }
 
+  /** Makes room for what another writes. */
+  clear(): void {
+    if (this.#live && this.#text !== '') this.#stream.write('\r\x1b[K');
+    this.#text = '';
+  }
+
   show(text: string): void {
     if (text === this.#text) return;
     this.#text = text;
@@ -31,10 +37,11 @@ export class PhaseLine implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#ticker);
-    if (this.#live && this.#text !== '') this.#stream.write('\r\x1b[K');
+    this.clear();
   }
 
   #draw(): void {
+    if (this.#text === '') return;
     const elapsed = Math.round((Date.now() - this.#since) / 1_000);
     const line = `${this.#subject}: ${this.#text}${elapsed > 0 ? ` ${elapsed} s` : ''}`;
     const width = Math.min(80, this.#stream.columns ?? 80) - 1;

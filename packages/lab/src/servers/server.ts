@@ -147,6 +147,12 @@ export class Server implements ServerUnderTest, Endpoint {
     this.requireOwn();
   }
 
+  /** Finds the loopback address that a server listens at which is known to listen. */
+  async locate(): Promise<void> {
+    const found = await findEndpoint(this.port, this.#host);
+    if (found !== undefined) this.#host = found.host;
+  }
+
   /**
    * An app belongs to whoever started it.
    * @throws {LabError} ERR_REDLINE_LAUNCHER where a process that is not a part of this server has its environment

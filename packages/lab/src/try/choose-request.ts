@@ -3,6 +3,7 @@ import { resolveRequest } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
 import { send } from '../servers/contract.ts';
+import { actionIn } from './actions.ts';
 import { plural } from '../report/format.ts';
 
 export interface ChosenRequest {
@@ -11,19 +12,49 @@ export interface ChosenRequest {
   why: string;
 }
 
-/** Each is asked a few times: enough to choose one, and a moment for dozens of routes. */
+/** Each is asked once to see whether it answers, and those that do a few times more, warm: a moment for dozens of routes. */
 const mostAsked = 40;
-const asksEach = 8;
+const warmAsks = 5;
 const patienceMs = 2_000;
+const mostWarmMs = 5_000;
 /** Times this near to the longest cannot be distinguished by a few requests: then the larger response counts. */
 const nearlyAsLong = 0.75;
-/** Some apps change something on a GET; and what an orchestrator asks is not what users wait for. */
-const leftOut =
-  /log-?out|sign-?out|exit|shut-?down|crash|delete|remove|reset|debug|health|live(ness|z)|ready|readiness|metrics|favicon|swagger|docs|openapi|\/status$|\/ping$/i;
+/** What an orchestrator or a person who reads documentation asks is not what users wait for. */
+const unimportant =
+  /health|live(ness|z)|ready|readiness|debug|metrics|favicon|swagger|docs|openapi|\/status$|\/ping$/i;
 
 /** Files that a page is made of: a proxy or a CDN serves them, and none of the app's own work is in them. */
 const asset =
   /\.(map|[cm]?js|css|html?|txt|xml|webmanifest|ico|png|jpe?g|gif|webp|avif|svg|woff2?|ttf|otf|eot|mp[34]|webm|wasm|pdf)$/i;
+
+/** The GET routes of an app, by what becomes of them. */
+export interface PickedRoutes {
+  /** Paths that are asked, and nothing else is. */
+  asked: string[];
+  /** They look like actions. */
+  actions: string[];
+  /** Nobody has said which item: `/users/:id` */
+  parametrised: string[];
+  /** Health checks, documentation and the like, and those beyond the most that are asked. */
+  others: string[];
+}
+
+/** Sorts routes before any of them is asked: some apps change something on a GET. */
+export function pickRoutes(routes: readonly string[]): PickedRoutes {
+  const picked: PickedRoutes = { asked: [], actions: [], parametrised: [], others: [] };
+  const all = routes.map((route) =>
+    // What is optional is left away.
+    route.replaceAll(/\{\/[^}]*\}|\/:\w+(?:\([^)]*\))?\?/g, ''),
+  );
+  for (const path of new Set([...all.map((each) => (each === '' ? '/' : each)), '/'])) {
+    if (actionIn(path) !== undefined) picked.actions.push(path);
+    else if (/[:*(){}[\]+^$|]/.test(path)) picked.parametrised.push(path);
+    else if (unimportant.test(path)) picked.others.push(path);
+    else picked.asked.push(path);
+  }
+  picked.others.push(...picked.asked.splice(mostAsked));
+  return picked;
+}
 
 /**
  * Of the routes that an app shows, the one that takes longest: nobody has said which is busiest, and the longest has most of
@@ -32,31 +63,28 @@ const asset =
  */
 export async function chooseRequest(
   endpoint: Endpoint,
-  routes: readonly string[],
+  { asked: paths, parametrised, actions }: PickedRoutes,
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<ChosenRequest> {
-  const paths = concrete(routes);
-  const asked: Asked[] = [];
+  const answering: Asked[] = [];
   const refused: string[] = [];
   let withLogin = 0;
-  for (const path of paths.slice(0, mostAsked)) {
+  for (const path of paths) {
     signal.throwIfAborted();
-    const outcome = await ask(endpoint, resolveRequest({ path, headers }));
-    if (typeof outcome !== 'string') asked.push({ path, ...outcome });
+    const outcome = await askOnce(endpoint, resolveRequest({ path, headers }));
+    if (typeof outcome !== 'string') answering.push({ path, ...outcome });
     else {
       refused.push(`GET ${path} ${outcome}`);
       if (/ 40[13]$/.test(outcome)) withLogin++;
     }
   }
-  const useful = asked.filter(({ path }) => !leftOut.test(path));
-  const own = useful.filter(({ path }) => !asset.test(path));
-  const candidates = [own, useful].find(({ length }) => length > 0) ?? asked;
-  if (candidates.length === 0) throw nothingAnswers(refused);
-  const longest = Math.max(...candidates.map(({ ms }) => ms));
-  const { path } = candidates
-    .filter(({ ms }) => ms >= longest * nearlyAsLong)
-    .reduce((most, each) => (each.bytes > most.bytes ? each : most));
+  const own = answering.filter(({ path }) => !asset.test(path));
+  const candidates = own.length > 0 ? own : answering;
+  if (candidates.length === 0) {
+    throw nothingAnswers(refused, [...parametrised, ...actions]);
+  }
+  const { path } = await longest(endpoint, candidates, headers, signal);
   const chosen =
     candidates.length === 1
       ? 'The only GET route that was found to answer.'
@@ -72,51 +100,59 @@ export async function chooseRequest(
   };
 }
 
+/** Compares them warm: what is asked first pays for what the others have in common. */
+async function longest(
+  endpoint: Endpoint,
+  candidates: readonly Asked[],
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Asked> {
+  if (candidates.length === 1) return candidates[0]!;
+  const warm = new Map(candidates.map(({ path }) => [path, Infinity]));
+  const until = performance.now() + mostWarmMs;
+  for (let ask = 0; ask < warmAsks && (ask === 0 || performance.now() < until); ask++) {
+    for (const { path } of candidates) {
+      signal.throwIfAborted();
+      const outcome = await askOnce(endpoint, resolveRequest({ path, headers }));
+      if (typeof outcome !== 'string') warm.set(path, Math.min(warm.get(path)!, outcome.ms));
+    }
+  }
+  const timed = candidates.filter(({ path }) => warm.get(path)! < Infinity);
+  const most = Math.max(...timed.map(({ path }) => warm.get(path)!));
+  const slow = timed.filter(({ path }) => warm.get(path)! >= most * nearlyAsLong);
+  return (slow.length > 0 ? slow : candidates).reduce((largest, each) =>
+    each.bytes > largest.bytes ? each : largest,
+  );
+}
+
 interface Asked {
   path: string;
   ms: number;
   bytes: number;
 }
 
-/** How long a response takes at least, and its size; or why it cannot be measured. */
-async function ask(
+/** How long a response takes, and its size; or why it cannot be measured. */
+async function askOnce(
   endpoint: Endpoint,
   request: Required<RequestConfig>,
 ): Promise<Omit<Asked, 'path'> | string> {
-  const least = { ms: Infinity, bytes: 0 };
-  for (let count = 0; count < asksEach; count++) {
-    const before = performance.now();
-    try {
-      const { status, body } = await send(endpoint, request, patienceMs);
-      if (status < 200 || status >= 400) return `answers ${status}`;
-      least.bytes = body.length;
-    } catch (error) {
-      return `fails: ${(error as Error).message}`;
-    }
-    least.ms = Math.min(least.ms, performance.now() - before);
-    // A route of half a second is known after one.
-    if (least.ms * asksEach > patienceMs) break;
+  const before = performance.now();
+  try {
+    const { status, body } = await send(endpoint, request, patienceMs);
+    if (status < 200 || status >= 400) return `answers ${status}`;
+    return { ms: performance.now() - before, bytes: body.length };
+  } catch (error) {
+    return `fails: ${(error as Error).message}`;
   }
-  return least;
 }
 
-/** `/items/:id` as somebody might ask for it; what cannot be guessed is left out. */
-function concrete(routes: readonly string[]): string[] {
-  const paths = routes.flatMap((route) => {
-    const plain = route
-      .replaceAll(/\{[^}]*\}/g, '')
-      .replaceAll(/\/:\w+(?:\([^)]*\))?\?/g, '')
-      .replaceAll(/:\w+(?:\([^)]*\))?/g, '1');
-    return plain === '' || /[*()[\]+^$|]/.test(plain) ? [] : [plain];
-  });
-  return [...new Set([...paths, '/'])];
-}
-
-function nothingAnswers(refused: readonly string[]): LabError {
+function nothingAnswers(refused: readonly string[], unasked: readonly string[]): LabError {
   const some = refused.slice(0, 4).join(', ');
   const more = refused.length > 4 ? `, and ${refused.length - 4} more` : '';
+  const others =
+    unasked.length === 0 ? '' : ` ${unasked.slice(0, 3).join(', ')} and the like were not asked.`;
   return new LabError(
     'ERR_REDLINE_TRY',
-    `No route was found that answers with 2xx or 3xx (${some}${more}). Name one before the command: /path -- COMMAND, with -H for a header.`,
+    `No route was found that answers with 2xx or 3xx (${some}${more}).${others} Name one before the command: /path -- COMMAND, with -H for a header.`,
   );
 }

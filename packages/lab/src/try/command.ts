@@ -17,6 +17,7 @@ import { nodeCommandOf } from '../project/node-command.ts';
 import { runToEnd } from '../system/run-to-end.ts';
 import { asItIs, variantOf, withRedline } from './app.ts';
 import { busiestRoute } from './busiest-route.ts';
+import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts';
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { precisionWithin } from './precision.ts';
@@ -28,7 +29,7 @@ import type { TryResult } from './result.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from './target.ts';
 import { wordOf } from './verdict.ts';
 
-interface TryOptions extends TargetOptions, ReportOptions {
+interface TryOptions extends TargetOptions, ReportOptions, ConsentOptions {
   log?: string;
   before?: string;
   seconds?: number;
@@ -37,6 +38,9 @@ interface TryOptions extends TargetOptions, ReportOptions {
 }
 
 const defaultSeconds = 60;
+/** The app as it is, that again, and with redline. */
+const mostCopies = 3;
+
 export function addTryCommand(program: Command, context: CommandContext): void {
   const command = addTarget(program.command('try'), 'URLs or paths of the app to request')
     .description('measure what redline gains for an app, without changing it')
@@ -51,7 +55,7 @@ export function addTryCommand(program: Command, context: CommandContext): void {
     )
     .option('--restarts <n>', 'fresh starts of every server (default: as many as fit)', parseCount)
     .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
-  addReports(command)
+  addReports(addConsent(command))
     .addHelpText('after', helpText)
     .action((target: string, words: string[], options: TryOptions, own: Command) =>
       run(own.args, options, context),
@@ -76,7 +80,9 @@ async function run(
   }
   const setup = (await target.plan.setup?.()) ?? {};
   try {
-    const prepared = await look(target, setup.env ?? {}, signal);
+    const screen = new FirstScreen(options, mostCopies);
+    const prepared = await look(target, setup.env ?? {}, screen, signal);
+    if (prepared === undefined) return;
     const plan = planOf(target, prepared, options, startedAt);
     const measured = { ...plan, setup: () => ({ env: setup.env ?? {} }) };
     const bench = await measure('bench', plan.title, [measured], { context, startedAt, notes });
@@ -128,10 +134,17 @@ function definedOf(chosen: {
 async function look(
   target: TryTarget,
   env: Record<string, string>,
+  screen: FirstScreen,
   signal: AbortSignal,
-): Promise<Prepared> {
+): Promise<Prepared | undefined> {
   using line = new PhaseLine('try');
-  return await prepare(target, { env, signal, phase: (text) => line.show(text) });
+  return await prepare(target, {
+    env,
+    signal,
+    screen,
+    phase: (text) => line.show(text),
+    clear: () => line.clear(),
+  });
 }
 
 /** Two variants of one app; the runner adds the first once more, as the control. */

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { checkContract, send } from '../servers/contract.ts';
+import type { Endpoint } from '../load/endpoint.ts';
+import { checkContract, label, send } from '../servers/contract.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { asItIs, withRedline } from './app.ts';
-import { chooseRequest } from './choose-request.ts';
+import { chooseRequest, pickRoutes } from './choose-request.ts';
+import type { FirstScreen } from './first-screen.ts';
 import { findPreload, type Preload } from './packages.ts';
 import type { Listening } from './preload/protocol.ts';
 import type { TryTarget } from './target.ts';
@@ -31,7 +33,10 @@ export interface Prepared {
 interface Preparation {
   env: Record<string, string>;
   signal: AbortSignal;
+  screen: FirstScreen;
   phase(text: string): void;
+  /** Makes room for the first screen. */
+  clear(): void;
 }
 
 /** Of a log, a few show whether the responses agree. */
@@ -40,14 +45,17 @@ const mostChecked = 20;
 /**
  * Starts the app as it is, finds where it listens and what it answers; then once more beside one with redline, and compares
  * what the two answer.
+ * @returns undefined where a person, or --dry-run, stops it before the first request
  * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT
  */
 export async function prepare(
   target: TryTarget,
-  { phase, ...common }: Preparation,
-): Promise<Prepared> {
+  { phase, clear, screen, ...common }: Preparation,
+): Promise<Prepared | undefined> {
   const { app, plan } = target;
+  const { signal } = common;
   const http = findPreload('@redline/http', app.cwd);
+  if (!(await screen.beforeStart(target, signal))) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'redline-try-'));
   const options: TrialOptions = {
     ...common,
@@ -60,6 +68,8 @@ export async function prepare(
     phase('starting the app, to see where it listens');
     await using first = await Trial.start(options, { name: asItIs, preloads: [] });
     const main = mainOf(first, target);
+    clear();
+    if (!(await screen.beforeRequests(target, main, signal))) return undefined;
     phase('asking its routes');
     const { requests, why, startsChildren } = await chooseAll(first, main, target, common.signal);
     const preloads = startsChildren
@@ -115,7 +125,7 @@ export async function chooseAll(
   const endpoint = await trial.endpoint(main);
   const chosen = hasRequests
     ? undefined
-    : await chooseRequest(endpoint, main.routes, plan.requests[0]!.headers, signal);
+    : await chooseRequest(endpoint, pickRoutes(main.routes), plan.requests[0]!.headers, signal);
   const requests =
     chosen === undefined ? plan.requests : [{ ...plan.requests[0]!, ...chosen.request }];
   const before = trial.childrenStarted;
@@ -140,9 +150,18 @@ async function agrees(
   const endpoint = await first.endpoint(main);
   for (const request of requests) {
     // The first may fill a cache, and the second shows what is in it.
-    for (const each of [endpoint, second.server]) await send(each, request);
-    const [one, other] = [await send(endpoint, request), await send(second.server, request)];
-    if (!one.body.equals(other.body)) return false;
+    const ask = async (trial: Trial, each: Endpoint): Promise<Buffer> => {
+      try {
+        await send(each, request);
+        return (await send(each, request)).body;
+      } catch (error) {
+        throw await trial.server.failure(
+          `did not answer ${label(request)} (${(error as Error).message})`,
+        );
+      }
+    };
+    const [one, other] = [await ask(first, endpoint), await ask(second, second.server)];
+    if (!one.equals(other)) return false;
   }
   return true;
 }

@@ -54,6 +54,7 @@ export class Trial implements AsyncDisposable {
     try {
       await trial.#untilListening(readyTimeoutMs, signal);
       trial.server.requireOwn();
+      await trial.server.locate();
       return trial;
     } catch (error) {
       await trial[Symbol.asyncDispose]();
@@ -85,7 +86,12 @@ export class Trial implements AsyncDisposable {
   async endpoint({ port }: Listening): Promise<Endpoint> {
     const found = await findEndpoint(port, this.server.host);
     if (found !== undefined) return found;
-    throw await this.server.failure(`listens on port ${port}, but at no loopback address`);
+    await this.server.ended(lookEveryMs);
+    throw await this.server.failure(
+      this.server.hasEnded
+        ? `ended after it had opened port ${port}`
+        : `listens on port ${port}, but at no loopback address`,
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -101,12 +107,9 @@ export class Trial implements AsyncDisposable {
       }
       if (Date.now() > deadline) {
         const { message } = await this.server.failure(
-          `opened no HTTP server within ${timeoutMs / 1_000} s`,
+          `opened no HTTP server within ${timeoutMs / 1_000} s; it must be a program of Node that NODE_OPTIONS reaches, and listen on a TCP port`,
         );
-        throw new LabError(
-          'ERR_REDLINE_TRY',
-          `${message} It must be a program of Node that NODE_OPTIONS reaches, and listen on a TCP port.`,
-        );
+        throw new LabError('ERR_REDLINE_TRY', message);
       }
       await sleep(lookEveryMs);
     }

@@ -81,4 +81,16 @@ describe('redline try', { skip: needsEngine }, () => {
     assert.equal(code, 0, stderr);
     assert.equal(resultOf(bench).title, 'node app.cjs, GET /');
   });
+
+  test('measures an app that listens at ::1, or at a port that the system chooses', async (t) => {
+    const bench = new Workbench(t);
+    const handler = '(request, response) => response.end("ok")';
+    bench.write('v6.cjs', `require('node:http').createServer(${handler}).listen(4500, '::1');`);
+    bench.write('zero.cjs', `require('node:http').createServer(${handler}).listen(0);`);
+    for (const file of ['v6.cjs', 'zero.cjs']) {
+      const { code, stderr } = await bench.run(['try', ...least, '--', 'node', file]);
+      assert.equal(code, 0, `${file}: ${stderr}`);
+      assert.equal(resultOf(bench).bench.load.requests[0], 'GET /');
+    }
+  });
 });

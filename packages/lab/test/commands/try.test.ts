@@ -134,6 +134,45 @@ describe('redline try, when it cannot,', () => {
   });
 });
 
+describe(
+  'redline try and doctor, in an app that nobody has described,',
+  { skip: needsEngine },
+  () => {
+    test('call nothing that looks like an action, and nothing with --dry-run', async (t) => {
+      const bench = new Workbench(t);
+      bench.write('calls.log', '');
+      bench.write(
+        'app.cjs',
+        `const { appendFileSync } = require('node:fs');
+      const app = require(${JSON.stringify(resolve('express'))})();
+      app.use((request, response, next) => (appendFileSync('calls.log', request.path + '\\n'), next()));
+      for (const path of ['/', '/items', '/logout', '/reset', '/admin/delete-all', '/users/:id/remove', '/users/:id', '/shutdown']) {
+        app.get(path, (request, response) => response.json([path]));
+      }
+      app.listen(process.env.PORT);`,
+      );
+      const command = ['--', 'node', 'app.cjs'];
+      for (const name of ['try', 'doctor']) {
+        const { code, stderr } = await bench.run([name, '--dry-run', ...command]);
+        assert.equal(code, 0, stderr);
+        assert.match(stderr, /Requests GET \/ \/items: .*actions:\s+\/logout\s+\/reset/s);
+        assert.equal(bench.read('calls.log'), '');
+      }
+      const short = ['--seconds', '1', '--warmup', '0', '--connections', '2'];
+      for (const args of [
+        ['try', ...least],
+        ['doctor', ...short],
+      ]) {
+        const { code, stderr } = await bench.run([...args, ...command]);
+        assert.equal(code, 0, stderr);
+        const called = new Set(bench.read('calls.log').trim().split('\n'));
+        assert.deepEqual([...called].toSorted(), ['/', '/items']);
+      }
+      assert.deepEqual(bench.survivors(), []);
+    });
+  },
+);
+
 describe('redline without a word', () => {
   test('says in about ten lines where to begin in a project, and elsewhere what there is', async (t) => {
     const bench = new Workbench(t);

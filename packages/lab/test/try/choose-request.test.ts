@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
-import { chooseRequest, type ChosenRequest } from '../../src/try/choose-request.ts';
+import { chooseRequest, type ChosenRequest, pickRoutes } from '../../src/try/choose-request.ts';
 
 /** Chooses among the routes of a server that answers each with its status, after its time. */
 async function choose(
@@ -18,7 +18,7 @@ async function choose(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { signal } = new AbortController();
-  return chooseRequest({ host: '127.0.0.1', port }, Object.keys(answers), {}, signal);
+  return chooseRequest({ host: '127.0.0.1', port }, pickRoutes(Object.keys(answers)), {}, signal);
 }
 
 describe('without a request, redline try', () => {
@@ -49,5 +49,71 @@ describe('without a request, redline try', () => {
   test('ends where none answers, with what some of them said', async (t) => {
     const message = /\(GET \/a answers 500, GET \/ answers 404\).*-H for a header/;
     await assert.rejects(choose(t, { '/a': { status: 500 } }), { message });
+  });
+
+  test('compares routes warm: the first to be asked does not win by being the first', async (t) => {
+    let asked = 0;
+    const server = createServer((request, response) => {
+      const ms = asked++ === 0 ? 150 : request.url === '/items' ? 40 : 0;
+      setTimeout(() => response.end(), ms);
+    }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const picked = pickRoutes(['/', '/items']);
+    const { signal } = new AbortController();
+    const { request } = await chooseRequest({ host: '127.0.0.1', port }, picked, {}, signal);
+    assert.equal(request.path, '/items');
+  });
+
+  test('asks nothing that looks like an action, in whatever language, and nothing that needs a value', () => {
+    const actions = [
+      '/logout',
+      '/log-out',
+      '/auth/sign_out',
+      '/reset',
+      '/admin/delete-all',
+      '/admin/deleteAll',
+      '/users/remove/all',
+      '/cache.flush',
+      '/jobs/runNow',
+      '/db/seed',
+      '/unsubscribe',
+      '/api/v1/payments/refund',
+      '/konto/l%C3%B6schen',
+      '/konto/loeschen',
+      '/compte/supprimer',
+      '/déconnexion',
+      '/cuenta/eliminar',
+      '/conta/excluir',
+      '/carrello/svuota',
+      '/account/verwijderen',
+      '/konto/usuń',
+      '/hesap/çıkış',
+      '/заказ/удалить',
+      '/账户/删除',
+      '/アカウント/削除',
+    ];
+    const values = ['/users/:id', '/users/{id}', '/files/*', '/a/(\\d+)', '/users/:id(\\d+)/posts'];
+    const asked = [
+      '/',
+      '/feed',
+      '/items',
+      '/products/startups',
+      '/categories',
+      '/setlists',
+      '/kills',
+    ];
+    const picked = pickRoutes([...actions, ...values, ...asked, '/users/:id/remove', '/health']);
+    assert.deepEqual(
+      actions.filter((path) => !picked.actions.includes(path)),
+      [],
+    );
+    assert.deepEqual(
+      values.filter((path) => picked.asked.includes(path)),
+      [],
+    );
+    assert.deepEqual(picked.asked.toSorted(), asked.toSorted());
+    assert.deepEqual(picked.others, ['/health']);
   });
 });

@@ -8,6 +8,7 @@ import { inFlightWarning, suitPlan } from '../../profile/suit-load.ts';
 import type { Endpoint } from '../../load/endpoint.ts';
 import { label, send } from '../../servers/contract.ts';
 import { pinSelf } from '../../system/pinning.ts';
+import type { FirstScreen } from '../../try/first-screen.ts';
 import { chooseAll, mainOf } from '../../try/prepare.ts';
 import type { TryTarget } from '../../try/target.ts';
 import type { ScoutSettings } from '../../try/preload/protocol.ts';
@@ -22,7 +23,10 @@ export interface MeasureOptions {
   seconds: number;
   warmupSeconds: number;
   signal: AbortSignal;
+  screen: FirstScreen;
   phase(text: string): void;
+  /** Makes room for the first screen. */
+  clear(): void;
 }
 
 export interface MeasuredApp {
@@ -53,10 +57,15 @@ const largeBytes = 50_000;
 
 /**
  * Starts the app, chooses its request as `redline try` does, and profiles it under a short load.
+ * @returns undefined where a person, or --dry-run, stops it before the first request
  * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_LOAD, ERR_REDLINE_PROFILE
  */
-export async function measureApp(target: TryTarget, options: MeasureOptions): Promise<MeasuredApp> {
-  const { env, signal, phase } = options;
+export async function measureApp(
+  target: TryTarget,
+  options: MeasureOptions,
+): Promise<MeasuredApp | undefined> {
+  const { env, signal, screen, phase } = options;
+  if (!(await screen.beforeStart(target, signal))) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'redline-doctor-'));
   const trial: TrialOptions = {
     app: target.app,
@@ -67,7 +76,9 @@ export async function measureApp(target: TryTarget, options: MeasureOptions): Pr
     signal,
   };
   try {
-    const { requests, why, ports, hasOthers, body: before } = await lookAt(target, trial, phase);
+    const looked = await lookAt(target, trial, options);
+    if (looked === undefined) return undefined;
+    const { requests, why, ports, hasOthers, body: before } = looked;
     await using observation = await Observation.listen(join(folder, 'observer'));
     const observed = { ...trial, app: withObserver(target.app, observation.path) };
     phase('starting it again');
@@ -140,11 +151,13 @@ export function microsPerSample(
 async function lookAt(
   target: TryTarget,
   trial: TrialOptions,
-  phase: MeasureOptions['phase'],
-): Promise<Looked> {
+  { screen, phase, clear }: Pick<MeasureOptions, 'screen' | 'phase' | 'clear'>,
+): Promise<Looked | undefined> {
   phase('starting the app, to see where it listens');
   await using first = await Trial.start(trial, { name: 'app', preloads: [] });
   const main = mainOf(first, target);
+  clear();
+  if (!(await screen.beforeRequests(target, main, trial.signal))) return undefined;
   phase('asking its routes');
   const { requests, why } = await chooseAll(first, main, target, trial.signal);
   const { body } = await settledAnswer(await first.endpoint(main), requests[0]!);

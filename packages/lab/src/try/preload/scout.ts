@@ -43,12 +43,19 @@ function watchListen(
 ): void {
   const port = Number(process.env[portName]);
   const listen = Server.prototype.listen as Listen;
-  const placeOf = (asked: number): number => (asked === port || asked === main ? port : 0);
+  let isTaken = false;
+  const placeOf = (asked: number): number => {
+    if (asked !== port && asked !== main) return 0;
+    // Port 0 may be asked for again, by another server of the app.
+    if (asked === 0 && isTaken) return 0;
+    isTaken = true;
+    return port;
+  };
   (Server.prototype as unknown as { listen: Listen }).listen = function (first, ...rest) {
     const asked = portOf(first);
     if (asked === undefined) return listen.call(this, first, ...rest);
     this.once('listening', () => onListening(this, asked));
-    const place = asked === 0 ? 0 : placeOf(asked);
+    const place = placeOf(asked);
     const isObject = typeof first === 'object' && first !== null;
     return listen.call(this, isObject ? { ...first, port: place } : place, ...rest);
   };

@@ -1,0 +1,192 @@
+import type { Command } from 'commander';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { commandText } from '../config/command-line.ts';
+import { wrap } from '../report/columns.ts';
+import { maskSecrets } from '../secrets.ts';
+import { label, labelsOf } from '../servers/contract.ts';
+import { dotEnv } from '../servers/launched-app.ts';
+import { pickRoutes, type PickedRoutes } from './choose-request.ts';
+import type { Listening } from './preload/protocol.ts';
+import type { TryTarget } from './target.ts';
+
+export interface ConsentOptions {
+  /** Asks nothing. */
+  yes?: true;
+  /** Stops after the first screen. */
+  dryRun?: true;
+}
+
+/** A database or a queue that the app is told to use. */
+export interface Service {
+  name: string;
+  /** Without passwords. */
+  value: string;
+  isLocal: boolean;
+}
+
+const serviceUrl =
+  /^(postgres(ql)?|mysql|mariadb|mongodb(\+srv)?|rediss?|valkeys?|amqps?|nats|kafka|sqlserver|mssql|libsql|clickhouse|cassandra|memcached|elasticsearch|neo4j|bolt|ldaps?|smtps?|sqs|file|sqlite|prisma)(\+\w+)?:/i;
+const serviceName =
+  /^(?:\w*_)?(?:DATABASE|DB|PG|POSTGRES(?:QL)?|MYSQL|MARIADB|MONGO(?:DB)?|REDIS|VALKEY|RABBITMQ|AMQP|KAFKA|NATS|ELASTIC(?:SEARCH)?|SMTP|CLICKHOUSE)_?(?:URL|URI|DSN|HOST|HOSTS|HOSTNAME|SERVER|BROKERS?)$/i;
+const mostNamed = 8;
+
+/** What an app is told to use: in this environment, in that of its command, and in the `.env` beside it. */
+export function servicesOf(
+  { app, typed }: Pick<TryTarget, 'app' | 'typed'>,
+  outer: NodeJS.ProcessEnv = process.env,
+): Service[] {
+  const files = typed.command.flatMap((word, at, all) => {
+    const [found, file = all[at + 1]] = /^--env-file(?:-if-exists)?(?:=(.+))?$/.exec(word) ?? [];
+    return found === undefined || file === undefined ? [] : [file];
+  });
+  const read = ['.env', '.env.production', ...files].map((file) => dotEnv(resolve(app.cwd, file)));
+  const env: Record<string, string | undefined> = Object.assign({}, ...read, outer, app.env);
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (value === undefined || value === '') return [];
+    if (!serviceUrl.test(value) && !serviceName.test(name)) return [];
+    return [{ name, value: maskSecrets(value), isLocal: isLocal(value) }];
+  });
+}
+
+/** Every host of a text such as `mongodb://a:1,b:2/db` or `localhost:9092`. */
+function isLocal(value: string): boolean {
+  if (/^(file|sqlite):/i.test(value) || value.startsWith('/')) return true;
+  const authority = value
+    .replace(/^[\w+]+:\/*/, '')
+    .replace(/^[^/?#]*@/, '')
+    .split(/[/?#]/)[0]!;
+  return authority
+    .split(',')
+    .every((host) =>
+      /^(localhost|[\w.-]+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[?::1\]?)?(:\d+)?$/i.test(host),
+    );
+}
+
+/** The same words in every command that chooses what to request. */
+export function addConsent(command: Command): Command {
+  return command
+    .option('--yes', 'do not ask before the first request')
+    .option('--dry-run', 'say what would be started and requested, and stop there');
+}
+
+interface Streams {
+  input: NodeJS.ReadableStream & { isTTY?: boolean };
+  output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+}
+
+/**
+ * Says what a command is going to do to an app before it does so, and asks once where a person can answer. Nothing is requested
+ * that was not shown first.
+ */
+export class FirstScreen {
+  readonly #options: ConsentOptions;
+  readonly #streams: Streams;
+  readonly #copies: number;
+  #isAnswered: boolean;
+
+  /** @param copies The most that run at a time. */
+  constructor(
+    options: ConsentOptions,
+    copies: number,
+    streams: Streams = { input: process.stdin, output: process.stderr },
+  ) {
+    this.#options = options;
+    this.#copies = copies;
+    this.#streams = streams;
+    this.#isAnswered = options.yes === true;
+  }
+
+  /**
+   * Before the first start.
+   * @returns whether to go on
+   */
+  async beforeStart(target: TryTarget, signal: AbortSignal): Promise<boolean> {
+    const services = servicesOf(target);
+    const remote = services.filter(({ isLocal: local }) => !local);
+    const { typed, app, launched } = target;
+    this.#write([
+      `Starts ${maskSecrets(commandText(typed))} in ${app.cwd}: up to ${this.#copies} copies at a time, on free ports of this machine, with NODE_ENV=${app.env['NODE_ENV'] ?? 'production'}.`,
+      ...(launched === undefined ? [] : [launched]),
+      ...(services.length === 0
+        ? [
+            'Names no database or queue that it knows of: what the app connects to by itself is used as it is.',
+          ]
+        : services
+            .slice(0, mostNamed)
+            .map(
+              ({ name, value, isLocal: local }) =>
+                `  ${name}=${value}${local ? '' : '   NOT LOCAL'}`,
+            )),
+      ...(remote.length === 0
+        ? []
+        : [
+            `! ${remote.map(({ name }) => name).join(', ')} ${remote.length === 1 ? 'is' : 'are'} not of this machine: the app will use it as in every start.`,
+          ]),
+    ]);
+    return remote.length === 0 || this.#options.dryRun === true || this.#ask(signal);
+  }
+
+  /**
+   * Before the first request.
+   * @returns whether to go on
+   */
+  async beforeRequests(target: TryTarget, main: Listening, signal: AbortSignal): Promise<boolean> {
+    this.#write(
+      target.hasRequests
+        ? [`Requests, many times each: ${labelsOf(target.plan.requests).join(', ')}`]
+        : routeLines(pickRoutes(main.routes)),
+    );
+    if (this.#options.dryRun === true) {
+      this.#write(['Nothing was requested: --dry-run.']);
+      return false;
+    }
+    return this.#ask(signal);
+  }
+
+  async #ask(signal: AbortSignal): Promise<boolean> {
+    const { input, output } = this.#streams;
+    if (this.#isAnswered || input.isTTY !== true || output.isTTY !== true) return true;
+    const lines = createInterface({ input, output });
+    const stop = new AbortController();
+    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    lines.once('close', () => stop.abort());
+    try {
+      const answer = await lines.question('Go on? [Y/n] ', {
+        signal: AbortSignal.any([signal, stop.signal]),
+      });
+      this.#isAnswered = true;
+      if (/^\s*(y(es)?)?\s*$/i.test(answer)) return true;
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      lines.close();
+    }
+    this.#write(['Stopped; nothing was requested.']);
+    return false;
+  }
+
+  #write(lines: readonly string[]): void {
+    const { output } = this.#streams;
+    const width = Math.min(100, output.columns ?? 100);
+    output.write(lines.map((line) => `${wrap(line, width, '  ').join('\n')}\n`).join(''));
+  }
+}
+
+function routeLines({ asked, actions, parametrised, others }: PickedRoutes): string[] {
+  const list = (paths: readonly string[]): string =>
+    `${paths
+      .slice(0, mostNamed)
+      .map((path) => label({ method: 'GET', path }).slice(4))
+      .join(' ')}${paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : ''}`;
+  return [
+    asked.length === 0
+      ? 'Requests nothing: none of its GET routes can be asked without being named.'
+      : `Requests GET ${list(asked)}: a few times each, and the one that takes longest many times.`,
+    ...(actions.length === 0 ? [] : [`Left out, because they look like actions: ${list(actions)}`]),
+    ...(parametrised.length === 0
+      ? []
+      : [`Left out, because they need a value: ${list(parametrised)}`]),
+    ...(others.length === 0 ? [] : [`Left out: ${list(others)}`]),
+  ];
+}

@@ -5,6 +5,8 @@ import type { Observations } from './observations.ts';
 import type { Slice } from './result.ts';
 import { cpuBetween, type CpuSpan, readCpu } from '../system/cpu-clock.ts';
 import { askProbe } from './probe.ts';
+import { send, statusText } from '../servers/contract.ts';
+import { distinctRequests } from '../servers/distinct-requests.ts';
 import type { Server } from '../servers/server.ts';
 import { untilIdle } from '../servers/until-idle.ts';
 
@@ -46,7 +48,7 @@ export async function measureSlice(server: Server, load: SliceLoad): Promise<Mea
   if (requests === 0) return 'void';
   if (badStatus > 0) {
     return {
-      fault: `answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx`,
+      fault: `answered ${badStatus} of ${requests} requests with ${await badStatusOf(server, load.plan)}`,
     };
   }
   if (socketErrors > 0) return { fault: `broke ${socketErrors} connections` };
@@ -59,6 +61,15 @@ export async function measureSlice(server: Server, load: SliceLoad): Promise<Mea
     ...(server.probePath === undefined ? {} : { probe: await askProbe(server) }),
     ...(busy === undefined ? {} : { generatorBusy: busy }),
   };
+}
+
+/** The load counts them; the next request shows which it was, where it lasts. */
+async function badStatusOf(server: Server, { requests }: Plan): Promise<string> {
+  for (const request of distinctRequests(requests)) {
+    const answer = await send(server, request).catch(() => undefined);
+    if (answer !== undefined && answer.status >= 400) return `status ${statusText(answer)}`;
+  }
+  return 'a status outside 2xx and 3xx';
 }
 
 async function loadOnce(

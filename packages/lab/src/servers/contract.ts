@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
@@ -8,9 +9,25 @@ import type { Server } from './server.ts';
 
 const defaultTimeoutMs = 10_000;
 
+/** A server that listens before it is ready says so with one of these. */
+const warmingUp = new Set([425, 502, 503]);
+const warmWithinMs = 30_000;
+const askAgainMs = 100;
+
 export interface Answer {
   status: number;
   body: Buffer;
+  /** Where a redirect leads. */
+  location?: string;
+  retryAfter?: string;
+}
+
+/** A status for people: a rate limiter is not a fault of the app. */
+export function statusText({ status, retryAfter }: Omit<Answer, 'body'>): string {
+  const when = retryAfter === undefined ? '' : `, Retry-After ${retryAfter}`;
+  return status === 429
+    ? `429${when}: a rate limiter; switch it off for this run`
+    : `${status}${when}`;
 }
 
 /**
@@ -58,11 +75,29 @@ export function labelsOf(requests: readonly { method: string; path: string }[]):
 async function ask(server: Server, request: Required<RequestConfig>): Promise<Answer> {
   try {
     // Twice, and the second counts: the first may fill a cache whose answers are what is measured.
-    await send(server, request);
+    await sendOnceReady(server, request);
     return await send(server, request);
   } catch (error) {
     throw await server.failure(`did not answer ${label(request)} (${(error as Error).message})`);
   }
+}
+
+/** Asks again while the server says that it is not ready yet. */
+export async function sendOnceReady(
+  server: Endpoint,
+  request: Required<RequestConfig>,
+  withinMs: number = warmWithinMs,
+): Promise<Answer> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const answer = await send(server, request);
+    if (!isWarmingUp(answer) || Date.now() > deadline) return answer;
+    await sleep(askAgainMs);
+  }
+}
+
+export function isWarmingUp({ status }: { status: number }): boolean {
+  return warmingUp.has(status);
 }
 
 const ids = new FreshIds();
@@ -75,8 +110,9 @@ export async function send(
 ): Promise<Answer> {
   if (!needsFreshId(request)) return sendAsItIs(server, request, timeoutMs);
   const fresh = ids.next();
-  const { status, body } = await sendAsItIs(server, withFreshId(request, fresh), timeoutMs);
-  return { status, body: Buffer.from(withoutFreshId(body.toString('latin1'), fresh), 'latin1') };
+  const answer = await sendAsItIs(server, withFreshId(request, fresh), timeoutMs);
+  const { body } = answer;
+  return { ...answer, body: Buffer.from(withoutFreshId(body.toString('latin1'), fresh), 'latin1') };
 }
 
 function sendAsItIs(
@@ -99,7 +135,12 @@ function sendAsItIs(
         const chunks: Buffer[] = [];
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
         incoming.on('end', () =>
-          resolve({ status: incoming.statusCode!, body: Buffer.concat(chunks) }),
+          resolve({
+            status: incoming.statusCode!,
+            body: Buffer.concat(chunks),
+            ...(incoming.headers.location && { location: incoming.headers.location }),
+            ...(incoming.headers['retry-after'] && { retryAfter: incoming.headers['retry-after'] }),
+          }),
         );
         incoming.on('error', reject);
       },

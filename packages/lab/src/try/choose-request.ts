@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestConfig } from '../config/types.ts';
 import { resolveRequest } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { send } from '../servers/contract.ts';
+import { isWarmingUp, send } from '../servers/contract.ts';
 import { actionIn } from './actions.ts';
 import { plural } from '../report/format.ts';
 
@@ -17,11 +18,15 @@ const mostAsked = 40;
 const warmAsks = 5;
 const patienceMs = 2_000;
 const mostWarmMs = 5_000;
+const askAgainMs = 100;
 /** Times this near to the longest cannot be distinguished by a few requests: then the larger response counts. */
 const nearlyAsLong = 0.75;
 /** What an orchestrator or a person who reads documentation asks is not what users wait for. */
 const unimportant =
   /health|live(ness|z)|ready|readiness|debug|metrics|favicon|swagger|docs|openapi|\/status$|\/ping$/i;
+
+const loginPage = /\/(log-?in|sign-?in|auth|sso|oauth2?|session\/new|accounts?\/login)\b/i;
+const secured = 'https';
 
 /** Files that a page is made of: a proxy or a CDN serves them, and none of the app's own work is in them. */
 const asset =
@@ -64,24 +69,26 @@ export function pickRoutes(routes: readonly string[]): PickedRoutes {
 export async function chooseRequest(
   endpoint: Endpoint,
   { asked: paths, parametrised, actions }: PickedRoutes,
-  headers: Record<string, string>,
-  signal: AbortSignal,
+  { headers, readyTimeoutMs, signal }: ChoiceOptions,
 ): Promise<ChosenRequest> {
-  const answering: Asked[] = [];
-  const refused: string[] = [];
-  let withLogin = 0;
-  for (const path of paths) {
-    signal.throwIfAborted();
-    const outcome = await askOnce(endpoint, resolveRequest({ path, headers }));
-    if (typeof outcome !== 'string') answering.push({ path, ...outcome });
-    else {
-      refused.push(`GET ${path} ${outcome}`);
-      if (/ 40[13]$/.test(outcome)) withLogin++;
-    }
+  const deadline = Date.now() + readyTimeoutMs;
+  const askAll = (): Promise<Found> => askEach(endpoint, paths, headers, signal);
+  let found = await askAll();
+  while (found.answering.length === 0 && found.isWarmingUp && Date.now() < deadline) {
+    await sleep(askAgainMs, undefined, { signal });
+    found = await askAll();
   }
+  const { answering, refused } = found;
+  const withLogin = refused.filter((each) => / 40[13]$| to a login page$/.test(each)).length;
   const own = answering.filter(({ path }) => !asset.test(path));
   const candidates = own.length > 0 ? own : answering;
   if (candidates.length === 0) {
+    if (refused.some((each) => each.endsWith(`redirects to ${secured}`))) {
+      throw new LabError(
+        'ERR_REDLINE_TRY',
+        'Not for you: what the app serves over HTTP only redirects to https, and TLS in the process stays with Node. It pays where a proxy terminates TLS.',
+      );
+    }
     throw nothingAnswers(refused, [...parametrised, ...actions]);
   }
   const { path } = await longest(endpoint, candidates, headers, signal);
@@ -93,11 +100,43 @@ export async function chooseRequest(
   const others =
     withLogin === 0
       ? ''
-      : ` ${plural(withLogin, 'other')} answered 401 or 403: add -H 'authorization: …'.`;
+      : ` ${plural(withLogin, 'other')} ${withLogin === 1 ? 'asks' : 'ask'} for a login: add -H 'authorization: …'.`;
   return {
     request: resolveRequest({ path, headers }),
     why: `${chosen}${others} Name another by its URL.`,
   };
+}
+
+interface ChoiceOptions {
+  headers: Record<string, string>;
+  readyTimeoutMs: number;
+  signal: AbortSignal;
+}
+
+interface Found {
+  answering: Asked[];
+  refused: string[];
+  /** One of them says that the app is not ready yet. */
+  isWarmingUp: boolean;
+}
+
+async function askEach(
+  endpoint: Endpoint,
+  paths: readonly string[],
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Found> {
+  const found: Found = { answering: [], refused: [], isWarmingUp: false };
+  for (const path of paths) {
+    signal.throwIfAborted();
+    const outcome = await askOnce(endpoint, resolveRequest({ path, headers }));
+    if (typeof outcome !== 'string') found.answering.push({ path, ...outcome });
+    else {
+      found.refused.push(`GET ${path} ${outcome}`);
+      found.isWarmingUp ||= isWarmingUp({ status: Number(/^answers (\d+)$/.exec(outcome)?.[1]) });
+    }
+  }
+  return found;
 }
 
 /** Compares them warm: what is asked first pays for what the others have in common. */
@@ -138,8 +177,11 @@ async function askOnce(
 ): Promise<Omit<Asked, 'path'> | string> {
   const before = performance.now();
   try {
-    const { status, body } = await send(endpoint, request, patienceMs);
+    const { status, body, location } = await send(endpoint, request, patienceMs);
     if (status < 200 || status >= 400) return `answers ${status}`;
+    // A redirect is not the app: what it leads to is served by TLS, or waits for a login.
+    if (status >= 300 && location?.startsWith('https:')) return `redirects to ${secured}`;
+    if (status >= 300 && loginPage.test(location ?? '')) return 'redirects to a login page';
     return { ms: performance.now() - before, bytes: body.length };
   } catch (error) {
     return `fails: ${(error as Error).message}`;

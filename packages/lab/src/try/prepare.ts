@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { checkContract, label, send } from '../servers/contract.ts';
+import { checkContract, label, send, sendOnceReady, statusText } from '../servers/contract.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { asItIs, withRedline } from './app.ts';
@@ -38,6 +38,10 @@ interface Preparation {
   /** Makes room for the first screen. */
   clear(): void;
 }
+
+/** Requests that limiters of development and production let pass in no time, or for a second. */
+const burst = 200;
+const burstMs = 1_000;
 
 /** Of a log, a few show whether the responses agree. */
 const mostChecked = 20;
@@ -125,19 +129,46 @@ export async function chooseAll(
   const endpoint = await trial.endpoint(main);
   const chosen = hasRequests
     ? undefined
-    : await chooseRequest(endpoint, pickRoutes(main.routes), plan.requests[0]!.headers, signal);
+    : await chooseRequest(endpoint, pickRoutes(main.routes), {
+        headers: plan.requests[0]!.headers,
+        readyTimeoutMs: plan.readyTimeoutMs,
+        signal,
+      });
   const requests =
     chosen === undefined ? plan.requests : [{ ...plan.requests[0]!, ...chosen.request }];
   const before = trial.childrenStarted;
   const asked = distinctRequests(requests).slice(0, mostChecked);
   for (const request of asked) {
-    await send(endpoint, request).catch(async (error: Error) => {
+    await sendOnceReady(endpoint, request, plan.readyTimeoutMs).catch(async (error: Error) => {
       throw await trial.server.failure(`did not answer ${request.method} (${error.message})`);
     });
   }
   // What a timer starts now and then is not the work of a request.
   const startsChildren = trial.childrenStarted - before >= asked.length / 2;
+  await requireNoLimit(endpoint, asked, signal);
   return { requests, why: chosen?.why, startsChildren };
+}
+
+/**
+ * A limit of requests is found here in a moment, and not in the middle of a measurement.
+ * @throws {LabError} ERR_REDLINE_TRY
+ */
+async function requireNoLimit(
+  endpoint: Endpoint,
+  requests: readonly Required<RequestConfig>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + burstMs;
+  for (let sent = 0; sent < burst && performance.now() < until; sent++) {
+    signal.throwIfAborted();
+    const request = requests[sent % requests.length]!;
+    const answer = await send(endpoint, request).catch(() => undefined);
+    if (answer?.status !== 429) continue;
+    throw new LabError(
+      'ERR_REDLINE_TRY',
+      `${label(request)} answers, after ${sent} requests in a row, with ${statusText(answer)}.`,
+    );
+  }
 }
 
 /** Whether two processes of the same app answer the same bytes: times and random ids do not. */
@@ -152,7 +183,7 @@ async function agrees(
     // The first may fill a cache, and the second shows what is in it.
     const ask = async (trial: Trial, each: Endpoint): Promise<Buffer> => {
       try {
-        await send(each, request);
+        await sendOnceReady(each, request);
         return (await send(each, request)).body;
       } catch (error) {
         throw await trial.server.failure(

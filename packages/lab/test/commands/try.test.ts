@@ -104,6 +104,10 @@ describe('redline try, when it cannot,', () => {
       'none.cjs',
       "require('node:http').createServer((q, s) => s.writeHead(401).end()).listen(process.env.PORT)",
     );
+    bench.write(
+      'limits.cjs',
+      "let n = 0; require('node:http').createServer((q, s) => ++n > 100 ? s.writeHead(429, { 'retry-after': '60' }).end() : s.end()).listen(process.env.PORT)",
+    );
     bench.write('h2.cjs', "require('node:http2').createServer().listen(process.env.PORT)");
     const request = { req: { method: 'GET', url: '/a' }, res: { statusCode: 200 } };
     bench.write('access.log', JSON.stringify(request));
@@ -114,6 +118,10 @@ describe('redline try, when it cannot,', () => {
       ],
       [['--', 'no-such-program'], /did not start: it exited \(no-such-program was not found\)/],
       [['--', 'node', 'tls.cjs'], /Not for you: the app terminates TLS itself/],
+      [
+        ['--', 'node', 'limits.cjs'],
+        /GET \/ answers, after \d+ requests in a row, with 429, Retry-After 60: a rate limiter; switch it off/,
+      ],
       [['--', 'node', 'h2.cjs'], /Not for you: the app speaks HTTP\/2/],
       [
         ['--log', 'access.log', '--', 'node', 'none.cjs'],

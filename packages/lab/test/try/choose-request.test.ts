@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { chooseRequest, type ChosenRequest, pickRoutes } from '../../src/try/choose-request.ts';
 
+const options = { headers: {}, readyTimeoutMs: 20_000 };
+
 /** Chooses among the routes of a server that answers each with its status, after its time. */
 async function choose(
   context: TestContext,
@@ -18,7 +20,10 @@ async function choose(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { signal } = new AbortController();
-  return chooseRequest({ host: '127.0.0.1', port }, pickRoutes(Object.keys(answers)), {}, signal);
+  return chooseRequest({ host: '127.0.0.1', port }, pickRoutes(Object.keys(answers)), {
+    ...options,
+    signal,
+  });
 }
 
 describe('without a request, redline try', () => {
@@ -40,10 +45,7 @@ describe('without a request, redline try', () => {
     const answers = { '/a': {}, '/orders': { status: 401 }, '/admin': { status: 403 } };
     const { request, why } = await choose(t, answers);
     assert.equal(request.path, '/a');
-    assert.match(
-      why,
-      /^The only GET .*answer\. 2 others answered 401 or 403: add -H 'auth.*'\. Name/,
-    );
+    assert.match(why, /^The only GET .*answer\. 2 others ask for a login: add -H 'auth.*'\. Name/);
   });
 
   test('ends where none answers, with what some of them said', async (t) => {
@@ -62,8 +64,41 @@ describe('without a request, redline try', () => {
     const { port } = server.address() as AddressInfo;
     const picked = pickRoutes(['/', '/items']);
     const { signal } = new AbortController();
-    const { request } = await chooseRequest({ host: '127.0.0.1', port }, picked, {}, signal);
+    const { request } = await chooseRequest({ host: '127.0.0.1', port }, picked, {
+      ...options,
+      signal,
+    });
     assert.equal(request.path, '/items');
+  });
+
+  test('waits while the app says that it is not ready, and takes no redirect to https or to a login for a route', async (t) => {
+    let asked = 0;
+    const server = createServer((request, response) => {
+      if (++asked <= 4) response.writeHead(503, { 'retry-after': '1' }).end();
+      else if (request.url === '/feed')
+        response.writeHead(302, { location: '/login?to=feed' }).end();
+      else response.end();
+    }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    const secured = createServer((_, response) => {
+      response.writeHead(301, { location: 'https://localhost/' }).end();
+    }).listen(0, '127.0.0.1');
+    t.after(() => secured.close());
+    await Promise.all([once(server, 'listening'), once(secured, 'listening')]);
+    const { signal } = new AbortController();
+    const choice = (at: typeof server): Promise<ChosenRequest> =>
+      chooseRequest(
+        { host: '127.0.0.1', port: (at.address() as AddressInfo).port },
+        pickRoutes(['/feed']),
+        {
+          ...options,
+          signal,
+        },
+      );
+    const { request, why } = await choice(server);
+    assert.equal(request.path, '/');
+    assert.match(why, /1 other asks for a login/);
+    await assert.rejects(choice(secured), { message: /^Not for you: .*only redirects to https/ });
   });
 
   test('asks nothing that looks like an action, in whatever language, and nothing that needs a value', () => {

@@ -160,7 +160,7 @@ for (const framework of frameworks) {
       const app = await startApp(t, framework, { at: 'engine', tags });
       const drops = {
         invalidate: () => app.cache.invalidate('item:7'),
-        delete: () => app.cache.delete('public:/items/7'),
+        delete: () => app.cache.delete('3:url-----0:8:/items/7'),
         clear: () => app.cache.clear(),
       };
       const other = await fill(app, '/items/8');
@@ -335,7 +335,7 @@ describe('The engine before Redis', { skip: skip || noRedis, timeout: 600_000 },
     const app = await startApp(t, 'Fastify', { at: 'engine', tags }, { store });
     const drops = {
       invalidate: () => other.invalidate('item:7'),
-      delete: () => other.delete('public:/items/7'),
+      delete: () => other.delete('3:url-----0:8:/items/7'),
       flushall: () => client.flushall(),
     };
     for (const [name, drop] of Object.entries(drops)) {

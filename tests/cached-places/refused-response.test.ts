@@ -83,7 +83,7 @@ for (const [framework, start] of Object.entries(starts)) {
       assert.equal(refused.status, 503);
       assert.match(await refused.text(), /ERR_REDLINE_DEFER/);
       // The default store answers at once.
-      await until('it to be forgotten', () => cache.peek('public:/') === undefined);
+      await until('it to be forgotten', () => cache.peek('3:url-----0:1:/') === undefined);
 
       hasWork = false;
       assert.deepEqual(await (await get()).json(), { run: 2 });

@@ -16,6 +16,9 @@ import {
 import type { EngineAnswer, EngineAnswers, EngineRequest } from '../src/route/engine-shelf.ts';
 import { until } from './until.ts';
 
+/* Of an app whose hosts share their responses. */
+const productKey = '3:url-----0:11:/products/7';
+
 /** Stands for the engine: it keeps what is offered twice with the same bytes, and answers nothing. */
 class FakeAnswers implements EngineAnswers {
   readonly kept = new Map<string, EngineAnswer>();
@@ -140,7 +143,14 @@ describe('The shelf of the engine', () => {
     const { answers, get } = await start(t, { cookies: 'ignore' }, { defaults: {} });
     for (let i = 0; i < 2; i++) await get('/products/7');
     const { answer } = answers.offers[0]!;
-    assert.deepEqual(answer.vary, ['host', 'x-forwarded-host', 'x-forwarded-proto']);
+    assert.deepEqual(answer.vary, [
+      'host',
+      'x-forwarded-host',
+      'x-forwarded-proto',
+      'x-forwarded-port',
+      'x-forwarded-prefix',
+      'forwarded',
+    ]);
     assert.equal(answer.cookies, 'ignore');
     const onSend = (): [string, string] => ['etag', '"of a plugin"'];
     for (const [headers, vary] of [
@@ -173,7 +183,7 @@ describe('The shelf of the engine', () => {
 
   for (const [name, drop] of [
     ['invalidate', (cache) => cache.invalidate('product:7')],
-    ['delete', (cache) => cache.delete('public:/products/7')],
+    ['delete', (cache) => cache.delete(productKey)],
     ['clear', (cache) => cache.clear()],
   ] as [string, (cache: JsonCache) => Promise<void>][]) {
     it(`hears ${name} before it resolves, and refuses what was read before`, async (t) => {
@@ -314,7 +324,7 @@ describe('The shelf of the engine, before Redis', { skip }, () => {
     await other.invalidate('product:7');
     await until('the push', () => answers.kept.size === 0);
     await fill();
-    await other.delete('public:/products/7');
+    await other.delete(productKey);
     await until('the push', () => answers.kept.size === 0);
     await fill();
     await client.flushall();

@@ -11,9 +11,11 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { Unshared, type CacheRequest, type Kept } from '@redline/response-cache';
 import {
   answerOptions,
+  answerRoute,
   dress,
   fastifyResponses,
   forgetRefused,
+  madeKeyOf,
   produce,
   requestKey,
   type Exchange,
@@ -75,8 +77,9 @@ export class JsonCacheInterceptor implements NestInterceptor {
     }
     const exchange = { route, request, responses, response };
     let isOwn = false;
-    const answer = route.cache.answer(
-      key,
+    const answer = answerRoute(
+      route,
+      { request, key },
       () => {
         isOwn = true;
         if (route.isInFront) passed.add(request);
@@ -91,7 +94,8 @@ export class JsonCacheInterceptor implements NestInterceptor {
     if (!(answer instanceof Promise)) return send(answer, isOwn, exchange);
     return answer.then((outcome) => {
       if (!(outcome instanceof Unshared)) {
-        if (isOwn) forgetRefused(outcome, key, route, responses.rawOf(response));
+        if (isOwn)
+          forgetRefused(outcome, madeKeyOf(request, key), route, responses.rawOf(response));
         return send(outcome, isOwn, exchange);
       }
       if (route.headers.has('x-cache') && !responses.isTaken(response))

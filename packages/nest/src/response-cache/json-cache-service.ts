@@ -7,7 +7,7 @@ import {
   type JsonCacheStats,
   type SetOptions,
 } from '@redline/response-cache';
-import { callerKey, decide, urlKeysOf } from '@redline/response-cache/route';
+import { decide, keyOf, keysOf } from '@redline/response-cache/route';
 import type { JsonCacheRoutes } from './json-cache-routes.ts';
 import type { JsonCaches } from './json-caches.ts';
 import type { JsonCacheModuleOptions } from './options.ts';
@@ -24,6 +24,8 @@ export interface AnswerOf {
   caller?: string | undefined;
   /** As in the request, with its port unless that is the default; '' for your own `key` that begins with a slash. */
   host?: string | undefined;
+  /** The `X-Forwarded-Prefix` of the proxy, if it sends one. */
+  prefix?: string | undefined;
 }
 
 /** How a value of `wrap` is kept. */
@@ -151,10 +153,8 @@ export class JsonCacheService implements OnApplicationShutdown {
    * time is up.
    */
   async delete(key: string, of: string | AnswerOf = {}): Promise<void> {
-    const { caller, host }: AnswerOf = typeof of === 'string' ? { caller: of } : of;
-    const hosts = this.#hostsOf(key, host);
-    const resources = hosts.flatMap((each) => (each === '' ? [key] : urlKeysOf(each, key)));
-    const keys = resources.map((each) => callerKey(each, caller));
+    const { caller, host, prefix }: AnswerOf = typeof of === 'string' ? { caller: of } : of;
+    const keys = keysOf(key, { hosts: this.#hostsOf(key, host), caller, prefix });
     await Promise.all([...keys, valueKey(key)].map((each) => this.#cache.delete(each)));
   }
 
@@ -176,5 +176,5 @@ export class JsonCacheService implements OnApplicationShutdown {
 
 /* Separate from the keys of routes. */
 function valueKey(key: string): string {
-  return `value:${key}`;
+  return keyOf('value', key);
 }

@@ -114,10 +114,10 @@ function versionKey(
     versioning?.defaultVersion;
   if (version === undefined || versioning === undefined) return '';
   if (versioning.type === VersioningType.URI) return '';
-  if (!Array.isArray(version) && version !== VERSION_NEUTRAL) return `${String(version)}:`;
+  if (!Array.isArray(version) && version !== VERSION_NEUTRAL) return String(version);
   // One handler for several versions may tell them apart itself.
   const asked = versionAsked(versioning);
-  return (request) => `${asked(request)}:`;
+  return asked;
 }
 
 function versionAsked(versioning: VersioningOptions): (request: CacheRequest) => string {

@@ -236,14 +236,14 @@ onBothFrameworks('A cached route', (framework) => {
     assert.equal(runs, 2);
   });
 
-  it('answers HEAD without a body, and shares the answer with GET', async () => {
+  it('answers HEAD without a body, from what GET has', async () => {
     runs = 0;
+    assert.equal(await app.text('/list?page=head'), '[{"page":"head"}]');
     const head = await app.fetch('/list?page=head', { method: 'HEAD' });
     assert.equal(head.status, 200);
     assert.equal(await head.text(), '');
     assert.equal(head.headers.get('content-type'), 'application/json; charset=utf-8');
     assert.equal(head.headers.get('content-length'), '17');
-    assert.equal(await app.text('/list?page=head'), '[{"page":"head"}]');
     assert.equal(runs, 1);
   });
 

@@ -87,7 +87,7 @@ onBothFrameworks('JsonCacheModule', (framework) => {
     const app = await startApp(framework, [RunsController], cacheModule);
     const answer = await app.text('/runs');
     assert.equal(await app.text('/runs'), answer);
-    assert.equal(store.get('shop:public:/runs'), `${answer}\t\r\t`);
+    assert.equal(store.get('shop:3:url-----0:5:/runs'), `${answer}\t\r\t`);
     await app.stop();
   });
 
@@ -131,8 +131,8 @@ onBothFrameworks('JsonCacheModule', (framework) => {
         JsonCacheModule.forRootAsync(options),
       );
       const answer = await app.text('/runs');
-      assert.equal(store.get('class:public:/runs'), `${answer}\t\r\t`);
-      store.delete('class:public:/runs');
+      assert.equal(store.get('class:3:url-----0:5:/runs'), `${answer}\t\r\t`);
+      store.delete('class:3:url-----0:5:/runs');
       await app.stop();
     }
   });

@@ -88,7 +88,10 @@ for (const framework of ['fastify', 'express'] as const) {
       );
       assert.equal(new Set(answers).size, 1);
       assert.equal(runs, 1);
-      assert.equal(await client.get('redline:json:public:/items/stampede'), `${answers[0]}\t\r\t`);
+      assert.equal(
+        await client.get('redline:json:3:url-----0:15:/items/stampede'),
+        `${answers[0]}\t\r\t`,
+      );
       assert.equal(await app.text('/items/stampede'), answers[0]);
       assert.equal(runs, 1);
     });
@@ -105,7 +108,7 @@ for (const framework of ['fastify', 'express'] as const) {
     });
 
     it('replaces a stored value that is no JSON', async () => {
-      await client.set('redline:json:public:/items/garbage', '<html>', 'PX', 60_000);
+      await client.set('redline:json:3:url-----0:14:/items/garbage', '<html>', 'PX', 60_000);
       runs = 0;
       const answer = await app.text('/items/garbage');
       assert.equal(answer, '{"id":"garbage","text":"naïve 日本語 😀"}');

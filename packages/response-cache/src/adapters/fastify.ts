@@ -13,6 +13,7 @@ import { refuseUnknown } from '../validate/known-options.ts';
 import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
 import type { CachePolicy } from '../route/policy.ts';
 import { requireCache } from '../cache/require-cache.ts';
+import { answerRoute, madeKeyOf } from '../route/answer-route.ts';
 import {
   answerOptions,
   cachedRoute,
@@ -34,6 +35,7 @@ import {
   requireTags,
   type Placement,
 } from '../route/place.ts';
+import { keyOf } from '../route/key-parts.ts';
 import { produce } from '../route/produce.ts';
 import { forgetRefused } from '../route/refused-response.ts';
 import { requestKey } from '../route/request-key.ts';
@@ -157,8 +159,8 @@ function routeOf(
   const route = cachedRoute(name, policy, app);
   requireTags(route);
   // Several routes of one URL.
-  const version = constraints === undefined ? [] : Object.entries(constraints);
-  return version.length === 0 ? route : { ...route, version: `${version.map(String).join()}:` };
+  const version = constraints === undefined ? [] : Object.entries(constraints).flat();
+  return version.length === 0 ? route : { ...route, version: keyOf(...version.map(String)) };
 }
 
 function place(
@@ -220,8 +222,9 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       giveBackSend = giveBack;
       return result;
     };
-    const outcome = route.cache.answer(
-      key,
+    const outcome = answerRoute(
+      route,
+      { request: exchange.request, key },
       () => {
         isOwn = true;
         return produce(run, exchange);
@@ -238,7 +241,7 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
         if (route.headers.has('x-cache') && !reply.sent) reply.header('x-cache', 'MISS');
         return made.value;
       }
-      if (isOwn) forgetRefused(made, key, route, reply.raw);
+      if (isOwn) forgetRefused(made, madeKeyOf(exchange.request, key), route, reply.raw);
       const text = dress(made, isOwn, exchange);
       if (text !== undefined) responses.typeAsJson(reply, text);
       return text;

@@ -4,6 +4,7 @@ import type { Drops } from '../store/drops.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import type { Cookies } from './policy.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
+import { keyOf } from './key-parts.ts';
 import { varyNames } from './kept-head.ts';
 import { watchSent, type SentResponse } from './sent-response.ts';
 
@@ -48,6 +49,16 @@ const headerName = /^[\w!#$%&'+.^`|~-]+$/;
 
 const condition = 'if-none-match';
 
+/* Those that `requestKey` reads of the origin. */
+const originHeaders = [
+  'host',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'forwarded',
+];
+
 /* A response that changes each time never comes to be kept. One that was renewed has changed as well. */
 const changesToWarn = 16;
 
@@ -69,9 +80,11 @@ export class EngineShelf {
   constructor(answers: EngineAnswers, drops: Drops, cacheName: string) {
     this.#answers = answers;
     this.#drops = drops;
-    this.#owner = `redline:${cacheName}`;
+    this.#owner = keyOf('redline', cacheName);
     drops.watch((names) => {
-      answers.dropTags(names === undefined ? [this.#owner] : names.map((name) => this.#tag(name)));
+      answers.dropTags(
+        names === undefined ? [this.#owner] : names.map((name) => this.#tag('drop', name)),
+      );
     });
   }
 
@@ -95,7 +108,7 @@ export class EngineShelf {
     const isSentStale = stale !== undefined && !headers.has('x-cache');
     const vary = variesOn(route, sent, revalidates);
     if (vary.has(condition) && request.headers[condition] !== undefined) return undefined;
-    const names = this.#drops.namesOf(key, answer.tags).map((name) => this.#tag(name));
+    const names = this.#drops.namesOf(key, answer.tags).map((name) => this.#tag('drop', name));
     const offered: EngineAnswer = {
       ...sent,
       freshMs,
@@ -115,11 +128,11 @@ export class EngineShelf {
   }
 
   #tagOf({ name }: CachedRoute): string {
-    return this.#tag(`route:${name}`);
+    return this.#tag('route', name);
   }
 
-  #tag(name: string): string {
-    return `${this.#owner}:${name}`;
+  #tag(kind: 'drop' | 'route', name: string): string {
+    return keyOf(this.#owner, kind, name);
   }
 }
 
@@ -129,7 +142,7 @@ function variesOn(
   revalidates: Revalidates,
 ): Set<string> {
   const names = new Set(route.vary);
-  if (route.hosts !== 'any') names.add('host').add('x-forwarded-host').add('x-forwarded-proto');
+  if (route.hosts !== 'any') for (const name of originHeaders) names.add(name);
   let hasEtag = false;
   for (const [name, value] of headers) {
     const known = name.toLowerCase();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Answer } from '../answer/answer.ts';
 import type { Kept, Outcome } from '../answer/flight.ts';
 import { Unshared } from '../answer/unshared.ts';
+import { answerRoute, madeKeyOf } from './answer-route.ts';
 import { answerOptions, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-shelf.ts';
 import type { Exchange } from './exchange.ts';
@@ -75,8 +76,9 @@ export class CachedExpressRoute {
     const ticket = this.#offers?.ticket();
     const exchange = { route, request, responses, response };
     let isOwn = false;
-    const outcome = route.cache.answer(
-      key,
+    const outcome = answerRoute(
+      route,
+      { request, key },
       () => {
         isOwn = true;
         return produce(() => resultOf(response, next), exchange);
@@ -88,7 +90,7 @@ export class CachedExpressRoute {
       if (made instanceof Unshared) return sendUnshared(made.value, route, response);
       if (ticket !== undefined && made instanceof Answer)
         this.#offers?.watch(request, response, { key, answer: made, ticket });
-      if (isOwn) forgetRefused(made, key, route, response);
+      if (isOwn) forgetRefused(made, madeKeyOf(request, key), route, response);
       send(made, isOwn, exchange);
     };
     if (!(outcome instanceof Promise)) return end(outcome);

@@ -2,13 +2,13 @@ import { CacheError } from '../errors.ts';
 import type { Identify } from './policy.ts';
 import type { CacheRequest, KeyRules } from './cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
+import { forwardedOf, hostOf, notForwarded, schemeOf, type Forwarded } from './host.ts';
+import { keyOf } from './key-parts.ts';
 
-/* Before the host, in the keys of those who come through a proxy by https. */
-const httpsPrefix = 'https://';
-
-/** The key of the answer to `request`; undefined when the answer may not be shared. */
+/** The key of the response to `request`; undefined when that may not be shared, or depends on more than a key has. */
 export function requestKey(request: CacheRequest, rules: KeyRules): string | undefined {
-  const { identify } = rules;
+  if (hasBody(request)) return undefined;
+  const { identify, vary, key } = rules;
   let caller: string | undefined;
   if (identify === undefined) {
     if (carriesCredentials(request, rules.cookies)) return undefined;
@@ -18,23 +18,54 @@ export function requestKey(request: CacheRequest, rules: KeyRules): string | und
     if (typeof name !== 'string') throw notAString('identify', rules.name, name);
     caller = name;
   }
-  const resource = resourceKey(request, rules);
-  if (resource === undefined) return undefined;
-  const key = callerKey(resource, caller);
-  return rules.vary.length === 0 ? key : variantKey(request, rules.vary, key);
+  const variant = vary.length === 0 ? undefined : variantOf(request, vary);
+  if (key === undefined) return urlKey(request, rules, caller, variant);
+  const own = typeof key === 'string' ? key : ownKey(request, key, rules.name);
+  return own === undefined ? undefined : keyOf('key', caller, variant, own);
 }
 
-/** The keys of a URL on `host`: what is sent through a proxy by https is another response. */
-export function urlKeysOf(host: string, url: string): readonly string[] {
-  return [host + url, httpsPrefix + host + url];
+/** The key under which the response to HEAD is kept, where `key` has none: a handler may look at the method. */
+export function headKeyOf(key: string): string {
+  return keyOf('HEAD', key);
 }
 
-/*
- * The length makes it impossible to forge: a caller who chooses what is in the key or in his own name cannot
- * reach what belongs to another.
- */
-export function callerKey(resource: string, caller?: string): string {
-  return caller === undefined ? `public:${resource}` : `${caller.length}:${caller}:${resource}`;
+/** Selects the responses of one URL, or of one `key`. */
+export interface KeysOf {
+  /** '' for an app whose hosts share their responses. */
+  readonly hosts: readonly string[];
+  readonly caller: string | undefined;
+  /** The `X-Forwarded-Prefix` of the proxy. */
+  readonly prefix: string | undefined;
+}
+
+/** The keys of all responses that a URL, or the `key` of a route, may have without `vary`. */
+export function keysOf(text: string, { hosts, caller, prefix }: KeysOf): string[] {
+  const keys = [keyOf('key', caller, undefined, text)];
+  for (const host of hosts) {
+    // Of no scheme, where it does not count.
+    const schemes = host === '' ? [undefined] : (['http', 'https'] as const);
+    for (const scheme of schemes) {
+      const forwarded = prefix === undefined ? notForwarded : { ...notForwarded, prefix };
+      const origin: Origin = { scheme, host: host === '' ? undefined : host, forwarded };
+      keys.push(originKey({ caller, variant: undefined, origin, version: '', url: text }));
+    }
+  }
+  return keys.flatMap((key) => [key, headKeyOf(key)]);
+}
+
+/* Frameworks give it to handlers of GET as well, and no key can have all of it. */
+function hasBody({ headers, raw, stream }: CacheRequest & Http2): boolean {
+  const length = headers['content-length'];
+  if (length !== undefined && length !== '0') return true;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  // HTTP/2 has bodies without a header of them, and headers that HTTP/1 does not have.
+  return headers[':method'] !== undefined && (raw ?? { stream }).stream?.endAfterHeaders === false;
+}
+
+/* A request of HTTP/2: that of Fastify has Node's own in it. */
+interface Http2 {
+  readonly raw?: { readonly stream?: { readonly endAfterHeaders?: boolean } };
+  readonly stream?: { readonly endAfterHeaders?: boolean };
 }
 
 function nameOf(
@@ -47,53 +78,96 @@ function nameOf(
   return Array.isArray(value) ? value.join() : value;
 }
 
-function variantKey({ headers }: CacheRequest, vary: readonly string[], key: string): string {
-  const values = JSON.stringify(vary.map((name) => [name, headers[name] ?? null]));
-  return `vary:${values.length}:${values}:${key}`;
+/* With their names: another process may have learned of others. */
+function variantOf({ headers }: CacheRequest, vary: readonly string[]): string {
+  return keyOf(
+    ...vary.flatMap((name) => {
+      const value = headers[name];
+      return [name, Array.isArray(value) ? keyOf(...value) : value];
+    }),
+  );
 }
 
-function resourceKey(request: CacheRequest, rules: KeyRules): string | undefined {
-  const { key } = rules;
-  if (key === undefined) return urlKey(request, rules);
-  if (typeof key === 'string') return key;
+function ownKey(
+  request: CacheRequest,
+  key: Exclude<KeyRules['key'], string | undefined>,
+  name: string,
+): string | undefined {
   const made: unknown = key(request);
   // Only the `trackBy` of the module is typed to do so.
   if (made === undefined) return undefined;
-  if (typeof made !== 'string') throw notAString('key', rules.name, made);
+  if (typeof made !== 'string') throw notAString('key', name, made);
   return made;
 }
 
-function urlKey(request: CacheRequest, rules: KeyRules): string | undefined {
-  const { version, query, hosts } = rules;
+function urlKey(
+  request: CacheRequest,
+  rules: KeyRules,
+  caller: string | undefined,
+  variant: string | undefined,
+): string | undefined {
+  const { query, hosts } = rules;
   const url = query === undefined ? request.originalUrl : withQuery(request.originalUrl, query);
-  const path = (typeof version === 'string' ? version : version(request)) + url;
-  if (hosts === 'any') return path;
+  const version = typeof rules.version === 'string' ? rules.version : rules.version(request);
+  if (hosts === 'any') return originKey({ caller, variant, origin: anyOrigin, version, url });
   const host = hostOf(request);
-  if (hosts !== undefined && !hosts.includes(host)) return undefined;
+  if (host === undefined || (hosts !== undefined && !hosts.includes(host))) return undefined;
   const scheme = schemeOf(request);
-  return scheme === undefined ? undefined : scheme + host + path;
+  if (scheme === undefined) return undefined;
+  const origin = { scheme, host, forwarded: forwardedOf(request, host, scheme) };
+  return originKey({ caller, variant, origin, version, url });
 }
 
-/* Both, since it is for the app's trust in proxies to decide which of them a link is made of. */
-function hostOf({ headers }: CacheRequest): string {
-  const forwarded = headers['x-forwarded-host'];
-  const host = headers.host ?? '';
-  return forwarded === undefined || forwarded === host ? host : `${host},${String(forwarded)}`;
+/** The origin of a URL, which the absolute links in its response have; of none where hosts share their responses. */
+interface Origin {
+  readonly scheme: 'http' | 'https' | undefined;
+  readonly host: string | undefined;
+  readonly forwarded: Forwarded;
 }
 
-/**
- * As with the host, the app decides whether it trusts the proxy, and then makes links of what that says. Undefined where
- * several proxies disagree: Express believes the first, Fastify the last.
- */
-function schemeOf({ headers }: CacheRequest): string | undefined {
-  const forwarded = headers['x-forwarded-proto'];
-  if (forwarded === undefined || forwarded === 'http') return '';
-  if (forwarded === 'https') return httpsPrefix;
-  const [first, ...others] = String(forwarded)
-    .split(',')
-    .map((each) => each.trim().toLowerCase());
-  if (others.some((other) => other !== first)) return undefined;
-  return first === 'http' ? '' : first === 'https' ? httpsPrefix : undefined;
+const anyOrigin: Origin = { scheme: undefined, host: undefined, forwarded: notForwarded };
+
+interface UrlParts {
+  readonly caller: string | undefined;
+  readonly variant: string | undefined;
+  readonly origin: Origin;
+  readonly version: string;
+}
+
+/* What stands before the URL is that of the last request, mostly; to put it together again takes 130 ns of a hit. */
+let last: UrlParts & { readonly text: string } = {
+  caller: undefined,
+  variant: undefined,
+  origin: anyOrigin,
+  version: '',
+  text: beforeUrl({ caller: undefined, variant: undefined, origin: anyOrigin, version: '' }),
+};
+
+function originKey(parts: UrlParts & { readonly url: string }): string {
+  const { caller, variant, origin, version, url } = parts;
+  const isLast =
+    last.origin.host === origin.host &&
+    last.origin.scheme === origin.scheme &&
+    last.origin.forwarded === origin.forwarded &&
+    last.caller === caller &&
+    last.variant === variant &&
+    last.version === version;
+  if (!isLast) last = { caller, variant, origin, version, text: beforeUrl(parts) };
+  return last.text + keyOf(url);
+}
+
+function beforeUrl({
+  caller,
+  variant,
+  origin: { scheme, host, forwarded },
+  version,
+}: UrlParts): string {
+  // Mostly nothing is forwarded.
+  const ofProxies =
+    forwarded === notForwarded
+      ? undefined
+      : keyOf(forwarded.host, forwarded.port, forwarded.prefix, forwarded.forwarded);
+  return keyOf('url', caller, variant, scheme, host, ofProxies, version);
 }
 
 function withQuery(url: string, allowed: ReadonlySet<string>): string {

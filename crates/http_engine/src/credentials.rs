@@ -14,39 +14,56 @@ pub const CREDENTIALS: [&str; 8] = [
     "x-user-id",
 ];
 
-/// Prefixes of the names of cookies that analytics scripts and consent banners set on every page of a site. Servers do not read
-/// them.
-pub const ANALYTICS_COOKIES: [&str; 30] = [
-    "_ga",
-    "_gid",
-    "_gat",
-    "_gcl_",
+/// The beginnings of cookies that analytics scripts and consent banners set on every page of a site; servers do not read them. A
+/// name ends in `=`; one that goes on has an id of the site in it.
+pub const ANALYTICS_COOKIES: [&str; 47] = [
+    "_ga=",
+    "_ga_",
+    "_gid=",
+    "_gat=",
+    "_gat_",
+    "_gcl_au=",
+    "_gcl_aw=",
+    "_gcl_dc=",
+    "_gcl_gb=",
+    "_gcl_gs=",
     "_gac_",
-    "__utm",
-    "_fbp",
-    "_fbc",
-    "_pk_",
-    "_hj",
-    "_clck",
-    "_clsk",
-    "_uet",
-    "_tt_",
-    "_ttp",
-    "_pin_",
-    "ajs_",
-    "amp_",
-    "mp_",
-    "ph_",
-    "hubspotutk",
-    "__hs",
-    "OptanonConsent",
-    "OptanonAlertBoxClosed",
-    "CookieConsent",
-    "_scid",
-    "_rdt_uuid",
-    "_li_",
-    "ln_or",
-    "_ym_",
+    "__utma=",
+    "__utmb=",
+    "__utmc=",
+    "__utmt=",
+    "__utmv=",
+    "__utmz=",
+    "_fbp=",
+    "_fbc=",
+    "_pk_id.",
+    "_pk_ses.",
+    "_pk_ref.",
+    "_pk_cvar.",
+    "_hjid=",
+    "_hjSession_",
+    "_hjSessionUser_",
+    "_hjFirstSeen=",
+    "_clck=",
+    "_clsk=",
+    "_uetsid=",
+    "_uetvid=",
+    "_ttp=",
+    "_pin_unauth=",
+    "ajs_anonymous_id=",
+    "hubspotutk=",
+    "__hstc=",
+    "__hssc=",
+    "__hssrc=",
+    "OptanonConsent=",
+    "OptanonAlertBoxClosed=",
+    "CookieConsent=",
+    "_scid=",
+    "_rdt_uuid=",
+    "ln_or=",
+    "_ym_uid=",
+    "_ym_d=",
+    "_ym_isad=",
 ];
 
 /// Whether all cookies of a `Cookie` header are those of analytics.
@@ -81,8 +98,18 @@ mod tests {
         assert!(is_analytics(b"_ga=1; _ga_ABC=2;_fbp=3"));
         assert!(!is_analytics(b"_ga=1; sid=2"));
         assert!(!is_analytics(b"sid_ga=1"));
+        for name in [
+            "mp_session",
+            "ph_session",
+            "amp_auth",
+            "_gateway",
+            "ajs_user_id",
+            "_hjauth",
+        ] {
+            assert!(!is_analytics(format!("{name}=1").as_bytes()), "{name}");
+        }
         for name in ANALYTICS_COOKIES {
-            assert!(is_analytics(format!("{name}=1").as_bytes()), "{name}");
+            assert!(is_analytics(format!("{name}1=").as_bytes()), "{name}");
         }
         assert!(!is_analytics(b"_ga=1;"));
         assert!(!is_analytics(b""));

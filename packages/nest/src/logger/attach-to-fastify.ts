@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { announceOf } from './announce.ts';
 import { requestIdError, twiceError } from './errors.ts';
 import { FastifyRequestLog } from './fastify-request-log.ts';
+import { heldResponseOf, takeHeldResponse } from './held-response.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import { onNestException } from './nest-exceptions.ts';
@@ -32,7 +35,7 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
   if (typeof requestIdHeader === 'string' && !requestId.isFastifys)
     throw requestIdError(requestIdHeader);
   attached.add(fastify);
-  if (!requestId.isFastifys) fastify.setGenReqId(createRequestIds(requestId));
+  if (!requestId.isFastifys) fastify.setGenReqId(neverThrowing(createRequestIds(requestId)));
   silenceFastify(fastify, core.pino);
   const finish = requests === 'off' ? undefined : createFinish(core);
   const begin = createBegin(core, finish);
@@ -42,9 +45,33 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
   return finish === undefined ? () => {} : watchResponses(fastify, core, finish);
 }
 
+/* Fastify has no request yet whose error this could be: it would end the process. */
+function neverThrowing(make: (request: IncomingMessage) => string): typeof make {
+  let failures = 0;
+  return (request) => {
+    try {
+      return make(request);
+    } catch (error) {
+      heldResponseOf(request).failure = error;
+      return `failed-${(failures += 1)}`;
+    }
+  };
+}
+
+/* Of ids that the app itself makes: headers it has set, and what it has thrown. */
+function giveHeld(request: FastifyRequest, reply: FastifyReply): Error | undefined {
+  const held = takeHeldResponse(request.raw);
+  if (held === undefined) return undefined;
+  reply.headers(held.getHeaders());
+  const { failure } = held;
+  if (failure === undefined || failure instanceof Error) return failure;
+  return new Error(`The request id could not be made: ${String(failure)}`);
+}
+
 function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook {
   const { storage } = core;
-  const { echo } = core.options.requestId;
+  const { echo, make, generate } = core.options.requestId;
+  const isIdMade = make !== undefined || generate !== undefined;
   const Log = requestLogOf(FastifyRequestLog, core.pino);
   const announce = announceOf(core);
   const onClose = function (this: LoggedResponse): void {
@@ -61,8 +88,9 @@ function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook 
     if (finish !== undefined) raw.on('close', onClose);
     if (echo !== undefined) reply.header(echo, request.id);
     announce?.(log);
-    if (storage === undefined) done();
-    else storage.run(log, done);
+    const failure = isIdMade ? giveHeld(request, reply) : undefined;
+    if (storage === undefined) done(failure);
+    else storage.run(log, () => done(failure));
   };
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DestinationStream } from 'pino';
 
 import { CUSTOM_LINES, type CustomLines } from '../logger/custom-lines.ts';
+import { heldResponseOf } from '../logger/held-response.ts';
 import { optionError, refuseUnknown } from '../logger/errors.ts';
 import { resolveOptions, type ResolvedOptions } from '../logger/options.ts';
 import {
@@ -134,5 +135,6 @@ function madeBy(genReqId: NonNullable<PinoHttpOptions['genReqId']>): MakeId {
 }
 
 function responseOf(request: IncomingMessage): ServerResponse {
-  return (request as IncomingMessage & { res?: ServerResponse }).res as ServerResponse;
+  const { res } = request as IncomingMessage & { res?: ServerResponse };
+  return res ?? (heldResponseOf(request) as unknown as ServerResponse);
 }

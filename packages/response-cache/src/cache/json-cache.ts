@@ -231,12 +231,21 @@ export class JsonCache {
   /**
    * Deletes everything under the `keyPrefix` of this cache. In Redis that scans all its keys.
    *
-   * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `clear`.
+   * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `clear`; ERR_REDLINE_CACHE_STORE_DOWN: the store is
+   * down or hangs, and some responses may be left.
    */
   async clear(): Promise<void> {
     this.#productions.forgetAll();
-    if (this.#store.clear === undefined) throw lacks('clear()', 'clear');
-    await this.#store.clear(this.#keyPrefix);
+    const { clear } = this.#store;
+    if (clear === undefined) throw lacks('clear()', 'clear');
+    const what = `${this.#keyPrefix}*`;
+    if (this.#health.isDown) throw notDone(what, 'cleared');
+    try {
+      const cleared = clear.call(this.#store, this.#keyPrefix);
+      if (cleared instanceof Object) await this.#health.whileAnswering(what, cleared);
+    } catch (error) {
+      throw notDone(what, 'cleared', error);
+    }
     tell('drop', this.name, `${this.#keyPrefix}*`);
   }
 

@@ -10,6 +10,9 @@ import type { StoreHealth } from '../outages/store-health.ts';
 /* Earlier than any version of a tag: a value made without a ticket is not stored. */
 const noTicket = -1;
 
+/* So many times the deadline of a call another process may take for its producer: 25 s by default. */
+const maxLeaseWait = 100;
+
 /** Taken before a production begins, so that the store can tell whether its result is still valid. */
 export interface Claim {
   readonly ticket: number;
@@ -68,11 +71,13 @@ export class Keeper {
       const kept = this.#store.set(flight.key, seal(made), ttl);
       if (kept instanceof Object) {
         const after = this.#health.withinDeadline(flight.key, kept);
-        return { after: after.then(this.#taken, this.#refused) };
+        return {
+          after: after.then(this.#taken, (error: unknown) => this.#refuse(flight.key, error)),
+        };
       }
       this.#taken();
-    } catch {
-      this.#refused();
+    } catch (error) {
+      this.#refuse(flight.key, error);
     }
     return undefined;
   }
@@ -83,18 +88,31 @@ export class Keeper {
     try {
       // As long as another process takes, which is not the fault of the store.
       if (takesLease) {
-        const taken = await this.#store.lease!(flight.key, flight.outdated);
+        const taken = await this.#lease(flight);
         if (taken === 'made') return taken;
         lease = taken;
       }
-      if (isTagged) {
+      // It may have gone down meanwhile, and others have found out.
+      if (isTagged && !this.#health.isDown) {
         const taken = Promise.resolve(this.#store.tags!.ticket());
         ticket = await this.#health.withinDeadline(flight.key, taken);
       }
-    } catch {
+    } catch (error) {
       // The producer still runs; its result is not stored.
+      this.#refuse(flight.key, error);
     }
     return { lease, ticket, mayKeep: !takesLease || lease !== undefined };
+  }
+
+  async #lease({ key, outdated }: Flight): Promise<Lease | 'made'> {
+    const leasing = this.#store.lease!(key, outdated);
+    try {
+      return await this.#health.whileUp(leasing, maxLeaseWait);
+    } catch (error) {
+      // One that is granted all the same would hold up every other process.
+      leasing.then(letGo, () => {});
+      throw error;
+    }
   }
 
   async #keepIfTrue(flight: Flight, made: Kept, ttl: number, claim: Claim): Promise<void> {
@@ -103,7 +121,7 @@ export class Keeper {
       const answer = mayKeep ? await this.#withVersions(flight, made, ticket) : undefined;
       if (answer === undefined || ttl === 0 || flight.isOutdated || this.#health.isDown) {
         // It is not waited for: where the store hangs, so would everybody who is to get the response.
-        lease?.release().catch(() => {});
+        letGo(lease);
         return;
       }
       const kept = this.#put(flight, seal(answer), ttl, lease);
@@ -111,10 +129,11 @@ export class Keeper {
       // Somebody has deleted the value that it replaces.
       if (isKept === false) flight.isSuperseded = true;
       else this.#taken();
-    } catch {
-      // Perhaps it was taken away: nobody knows.
+    } catch (error) {
+      // Perhaps it was taken away: nobody knows. Whoever waits for it in another process goes on.
       flight.isSuperseded = true;
-      this.#refused();
+      letGo(lease);
+      this.#refuse(flight.key, error);
     }
   }
 
@@ -136,5 +155,14 @@ export class Keeper {
   }
 
   readonly #taken = (): void => void (this.#counters.stores += 1);
-  readonly #refused = (): void => void (this.#counters.storeErrors += 1);
+
+  #refuse(key: string, error: unknown): void {
+    this.#counters.storeErrors += 1;
+    this.#health.refuse(key, error);
+  }
+}
+
+/** Lets others take it. The store may hang, so it is not waited for. */
+function letGo(lease: Lease | 'made' | undefined): void {
+  if (typeof lease === 'object') lease.release().catch(() => {});
 }

@@ -95,7 +95,8 @@ export class DeadlineQueue {
   #arm(now: number): void {
     this.#timer = undefined;
     if (this.#head === undefined) return;
-    const delayMs = this.#msLeft(now);
+    // A call may be overdue by now, and Node warns of a negative delay.
+    const delayMs = Math.max(0, this.#msLeft(now));
     this.#firesAt = now + delayMs;
     this.#timer = setTimeout(() => this.#fire(), delayMs);
     this.#timer.unref();

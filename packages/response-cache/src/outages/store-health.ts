@@ -8,6 +8,14 @@ const probeIntervalMs = 100;
 /* A probe this old may be lost for good; a hanging store still gets no more than a few commands a minute. */
 const probeLifetimeMs = 5_000;
 
+/* By default 250 s, which is some 100 million keys of a Redis. */
+const maxWork = 1_000;
+/* A store that names each value in its errors would fill the log. */
+const maxRefusals = 8;
+const probeSuffix = ':redline-probe';
+const probeValue = '0';
+const probeValueMs = 1_000;
+
 /** Knows whether the store can be asked, tells its outages, and finds out in the background when one is over. */
 export class StoreHealth {
   /** While true, nobody asks the store but the probe. */
@@ -18,10 +26,17 @@ export class StoreHealth {
   readonly #logger: CacheLogger | undefined;
   readonly #name: string;
   readonly #calls: DeadlineQueue;
+  /* Those who wait for something else than a response of the store. */
+  readonly #waiting = new Set<() => void>();
   #downSince = 0;
   #probeKey = '';
   #probeSentAt: number | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
+  /* Whether the outage is one of writes: reads do not show that it is over. */
+  #refusesWrites = false;
+  #isTryingWrites = false;
+  #isClosed = false;
+  readonly #refusals = new Set<string>();
 
   constructor(store: JsonStore, timeoutMs: number, logger: CacheLogger | undefined, name: string) {
     this.#name = name;
@@ -34,6 +49,28 @@ export class StoreHealth {
   /** Holds `call` to the deadline. */
   watch(call: PendingCall): void {
     this.#calls.add(call);
+    // Nothing would give it up: what waited was given up when the outage began.
+    if (this.isDown) this.#calls.drain();
+  }
+
+  /**
+   * Settles as `answer` does, which may take long without a fault of the store; rejects when an outage begins, and after
+   * so many times the deadline of a call.
+   */
+  whileUp<T>(answer: Promise<T>, times: number): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const giveUp = (): void => reject(timedOut(this.#timeoutMs));
+    const timer = setTimeout(giveUp, times * this.#timeoutMs);
+    timer.unref();
+    this.#waiting.add(giveUp);
+    if (this.isDown) giveUp();
+    answer.then(resolve, reject);
+    const stop = (): void => {
+      clearTimeout(timer);
+      this.#waiting.delete(giveUp);
+    };
+    promise.then(stop, stop);
+    return promise;
   }
 
   /** False when the answer came too late, and `call` was given up. */
@@ -65,13 +102,45 @@ export class StoreHealth {
     });
   }
 
+  /**
+   * Settles as `work` does, which takes as long as there are keys; rejects once the store no longer responds to a read of
+   * `key` beside it, and after a thousand times the deadline of a call.
+   */
+  async whileAnswering<T>(key: string, work: Promise<T>): Promise<T> {
+    let isOver = false;
+    const within = this.whileUp(work, maxWork);
+    const stop = (): void => void (isOver = true);
+    const over = within.then(stop, stop);
+    const ask = async (): Promise<never> => {
+      for (;;) {
+        await this.#read(key);
+        const pause = Promise.withResolvers<void>();
+        const timer = setTimeout(pause.resolve, this.#timeoutMs);
+        await Promise.race([pause.promise, over]);
+        clearTimeout(timer);
+        // The other one has settled already.
+        if (isOver) return new Promise<never>(() => {});
+      }
+    };
+    return Promise.race([within, ask()]);
+  }
+
+  async #read(key: string): Promise<void> {
+    try {
+      const found = this.#store.get(key);
+      if (found instanceof Object) await this.withinDeadline(key, found);
+    } catch (error) {
+      if (this.#store.holdsForeignValue?.(error) !== true) throw error;
+    }
+  }
+
   /** Starts an outage, unless there is one. Probes read `key`, because in a cluster only its own node can answer for it. */
   fail(key: string, reason: unknown): void {
     if (this.isDown) return;
     this.isDown = true;
     this.#downSince = performance.now();
     this.#probeKey = key;
-    const text = reason instanceof Error ? reason.message : String(reason);
+    const text = textOf(reason);
     this.#logger?.warn(
       `The store of the JSON cache is down, responses are made without it: ${text}`,
     );
@@ -79,16 +148,60 @@ export class StoreHealth {
     this.#probeTimer = setInterval(() => this.#probeIfDue(), probeIntervalMs);
     this.#probeTimer.unref();
     this.#calls.drain();
+    for (const giveUp of this.#waiting) giveUp();
+  }
+
+  /**
+   * A write was refused. A store that refuses all of them, as a replica, a full Redis or one whose user may not run
+   * scripts does, is down for a cache: nothing would be kept, and nothing could be invalidated.
+   */
+  refuse(key: string, reason: unknown): void {
+    if (this.isDown || this.#isClosed) return;
+    const text = textOf(reason);
+    const isNew = this.#refusals.size < maxRefusals && !this.#refusals.has(text);
+    if (!isNew && this.#isTryingWrites) return;
+    this.#refusals.add(text);
+    if (isNew) this.#logger?.warn(`The store of the JSON cache refused a value: ${text}`);
+    this.#isTryingWrites = true;
+    this.#write(key)
+      .catch((error: unknown) => {
+        if (this.isDown || this.#isClosed) return;
+        this.#refusesWrites = true;
+        this.fail(key, error);
+      })
+      .finally(() => (this.#isTryingWrites = false));
+  }
+
+  /* All kinds of writes: a user of Redis may have the right to one of them. */
+  async #write(key: string): Promise<void> {
+    const { set, tags, lease } = this.#store;
+    const own = `${key}${probeSuffix}`;
+    const limit = AbortSignal.timeout(probeLifetimeMs);
+    const over = new Promise<never>((_, reject) => {
+      limit.addEventListener('abort', () => reject(timedOut(probeLifetimeMs)));
+    });
+    over.catch(() => {});
+    const all = async (): Promise<void> => {
+      await set.call(this.#store, own, probeValue, probeValueMs);
+      await this.#store.delete(own);
+      if (tags !== undefined) await tags.open([own]);
+      const taken = await lease?.call(this.#store, own);
+      if (typeof taken === 'object') await taken.release();
+    };
+    await Promise.race([all(), over]);
   }
 
   /** Ends the probing, and with it any way out of an outage. */
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#probeTimer);
   }
 
   #recover(): void {
     if (!this.isDown) return;
     this.isDown = false;
+    this.#refusesWrites = false;
+    this.#refusals.clear();
     clearInterval(this.#probeTimer);
     const outageMs = Math.round(performance.now() - this.#downSince);
     tell('recovery', this.#name, `${outageMs} ms`);
@@ -103,6 +216,12 @@ export class StoreHealth {
 
   #probe(): void {
     const sentAt = performance.now();
+    if (this.#refusesWrites) {
+      this.#probeSentAt = sentAt;
+      const failed = (): void => void (this.#probeSentAt = undefined);
+      this.#write(this.#probeKey).then(() => this.#probeAnswered(sentAt), failed);
+      return;
+    }
     let found: ReturnType<JsonStore['get']>;
     try {
       found = this.#store.get(this.#probeKey);
@@ -127,6 +246,10 @@ export class StoreHealth {
     if (performance.now() - sentAt > this.#timeoutMs) this.#probe();
     else this.#recover();
   }
+}
+
+function textOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
 }
 
 function timedOut(timeoutMs: number): CacheError {

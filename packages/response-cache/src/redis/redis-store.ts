@@ -1,4 +1,5 @@
 import { appName } from './app-name.ts';
+import { within } from '../outages/within.ts';
 import { aBoolean, aText, checkValues } from '../validate/check-values.ts';
 import type { JsonStore } from '../store/json-store.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
@@ -7,6 +8,9 @@ import { commandsOf, type RedisClient, type RedisCommands } from './redis-client
 import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
 import { redisName } from './redis-name.ts';
+
+/** For one step of `clear`, which reads or deletes up to 1,000 keys. */
+const clearStepMs = 5_000;
 
 export interface RedisStoreOptions {
   /**
@@ -91,8 +95,14 @@ export class RedisStore implements JsonStore {
       const { keyPrefix: put } = this.#client;
       // No client puts its prefix before a pattern, nor takes it off what is found.
       const pattern = `${escapeGlob(put + this.#keyPrefix + prefix)}*`;
-      for await (const keys of this.#client.scan(pattern))
-        await Promise.all(keys.map((key) => this.#client.del(key.slice(put.length))));
+      const found = this.#client.scan(pattern)[Symbol.asyncIterator]();
+      for (;;) {
+        // Each step alone: all of them take as long as there are keys.
+        const { done, value: keys } = await within(clearStepMs, found.next());
+        if (done === true) break;
+        const deleted = keys.map((key) => this.#client.del(key.slice(put.length)));
+        await within(clearStepMs, Promise.all(deleted));
+      }
     }
   }
 

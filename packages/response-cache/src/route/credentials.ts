@@ -2,9 +2,13 @@ import type { Cookies } from './policy.ts';
 import type { CacheRequest } from './cached-route.ts';
 import { namesCaller } from './named-caller.ts';
 
-/* Set by scripts of analytics and consent banners on every page of a site; no server reads them. */
+/*
+ * Set by scripts of analytics and consent banners on every page of a site; no server reads them. Whole names: a cookie that
+ * only begins like one of them may be a session. Those that go on have an id of the site in their names. The engine of
+ * `@redline/http` has the same list.
+ */
 const analyticsCookie =
-  /^(?:_ga|_gid|_gat|_gcl_|_gac_|__utm|_fbp|_fbc|_pk_|_hj|_clck|_clsk|_uet|_tt_|_ttp|_pin_|ajs_|amp_|mp_|ph_|hubspotutk|__hs|OptanonConsent|OptanonAlertBoxClosed|CookieConsent|_scid|_rdt_uuid|_li_|ln_or|_ym_)/;
+  /^(?:_ga=|_ga_|_gid=|_gat=|_gat_|_gcl_au=|_gcl_aw=|_gcl_dc=|_gcl_gb=|_gcl_gs=|_gac_|__utma=|__utmb=|__utmc=|__utmt=|__utmv=|__utmz=|_fbp=|_fbc=|_pk_id\.|_pk_ses\.|_pk_ref\.|_pk_cvar\.|_hjid=|_hjSession_|_hjSessionUser_|_hjFirstSeen=|_clck=|_clsk=|_uetsid=|_uetvid=|_ttp=|_pin_unauth=|ajs_anonymous_id=|hubspotutk=|__hstc=|__hssc=|__hssrc=|OptanonConsent=|OptanonAlertBoxClosed=|CookieConsent=|_scid=|_rdt_uuid=|ln_or=|_ym_uid=|_ym_d=|_ym_isad=)/;
 
 /** The request headers, beside `Cookie`, that show who is asking. */
 export const credentialHeaders: readonly string[] = [

@@ -2,7 +2,7 @@ import type { Headers, ResponsePort } from './response-port.ts';
 
 /* What belongs to one response or one connection, and not to the answer. */
 const ofOneResponse =
-  /^(?:set-cookie|content-length|transfer-encoding|connection|keep-alive|date|age|traceparent|tracestate|server-timing|x-(?:request|correlation|trace|amzn-trace)-id|request-id|x-response-time|x-runtime|retry-after|(?:x-)?ratelimit.*)$/;
+  /^(?:set-cookie|content-length|transfer-encoding|connection|keep-alive|date|age|traceparent|tracestate|server-timing|x-(?:request|correlation|trace|amzn-trace)-id|request-id|x-response-time|x-runtime|(?:x-)?ratelimit.*)$/;
 
 interface Head {
   readonly status?: number;

@@ -10,8 +10,11 @@ import { takeHead, varyNames } from './kept-head.ts';
 import { namesCaller } from './named-caller.ts';
 import type { Headers } from './response-port.ts';
 
-/** What `Cache-Control` says to every cache that many share. */
-const notToBeShared = /(?:^|[\s,])(?:no-store|private)(?:[\s,=]|$)/i;
+/* RFC 9111, section 5.2.2: what a cache that many share may not keep, or not send without asking again. */
+const notToBeShared = /(?:^|[\s,])(?:no-store|no-cache|private)(?:[\s,=;]|$)/i;
+const noLifetime = /(?:^|[\s,;])s-maxage\s*=\s*"?0+(?:[\s,;"]|$)/i;
+const noAge = /(?:^|[\s,;])max-age\s*=\s*"?0+(?:[\s,;"]|$)/i;
+const ownLifetime = /(?:^|[\s,;])s-maxage\s*=/i;
 /* Without a body, or with a part of one. */
 const bodiless = new Set([204, 205, 206]);
 
@@ -30,7 +33,7 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
     route.warnOnce('its request names a caller, and the route has no identify');
     return unshared(value);
   }
-  if (notToBeShared.test(String(after['cache-control'] ?? ''))) return unshared(value);
+  if (isNotToBeKept(after)) return unshared(value);
   if (!isKeyedByVary(route, before, after)) return unshared(value);
 
   const json = await toText(value, exchange);
@@ -49,6 +52,22 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   const tags = typeof route.tags === 'function' ? route.tags(request, value) : route.tags;
   checkTags(route.name, tags);
   return shared(value, { json, head, ttl, tags: [...(tags ?? []), ...(decided?.tags ?? [])] });
+}
+
+/** Whether a response itself says that no shared cache may send it to others as it is. */
+function isNotToBeKept(headers: Headers): boolean {
+  // RFC 9213: one for caches of this kind counts instead of that for all.
+  const control = headers['cdn-cache-control'] ?? headers['surrogate-control'];
+  for (const each of [control, headers['cache-control']]) {
+    if (each === undefined) continue;
+    const text = String(each);
+    if (notToBeShared.test(text) || noLifetime.test(text)) return true;
+    if (noAge.test(text) && !ownLifetime.test(text)) return true;
+  }
+  const { expires } = headers;
+  if (expires === undefined || headers['cache-control'] !== undefined) return false;
+  // RFC 9111, section 5.3: what is not a date is one in the past.
+  return !(Date.parse(String(expires)) > Date.now());
 }
 
 /* What CORS and compression vary by: they do their part on every request, so that it is not in what is kept. */

@@ -174,7 +174,8 @@ export class TieredStore implements JsonStore {
   ): Promise<{ raw: string | null; leftMs: number }> {
     try {
       const run = this.#near.runAndRead(this.#redis.fullKeyOf(key), leaseScript, args);
-      return await run.catch((error: unknown) => {
+      // The connection counts as lost sooner, unless the server responds to all but this.
+      return await within(2 * this.#silenceMs, run).catch((error: unknown) => {
         if (error instanceof LostWire) return this.#takeFromRedis(key, args);
         throw error;
       });

@@ -38,6 +38,22 @@ describe('request ids', () => {
     assert.equal(ids.size, 40);
   });
 
+  for (const thrown of [new Error('no entropy'), 'a text']) {
+    it(`are an error response and a line where the generator throws ${typeof thrown}`, async () => {
+      let isBroken = true;
+      const generate = (): string => {
+        if (isBroken) throw thrown;
+        return 'made';
+      };
+      await using server = await start({ requestId: { generate } });
+      assert.equal((await fetch(`${server.url}/own-log`)).status, 500);
+      const lines = await server.lines.settled(1);
+      assert.ok(lines.some(({ err }) => /no entropy|a text/.test(err?.message ?? '')));
+      isBroken = false;
+      assert.equal(await idOf(server.url), 'made');
+    });
+  }
+
   it('stay unique past a thousand', async () => {
     await using server = await start({ requests: 'off' });
     const ids = new Set<string>();

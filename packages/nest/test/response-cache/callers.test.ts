@@ -304,6 +304,15 @@ onBothFrameworks('A cached route and its callers', (framework) => {
     assert.equal(await ask(analytics), first);
     assert.equal(await app.text('/list'), first);
     assert.notEqual(await ask(`${analytics}; cart=1`), first);
+    for (const name of [
+      'mp_session',
+      'ph_session',
+      'amp_auth',
+      'ajs_user_id',
+      '_gateway',
+      '_li_at',
+    ])
+      assert.notEqual(await ask(`${analytics}; ${name}=1`), first, name);
     const ignored = await app.text('/cookies', { headers: { cookie: 'cart=1' } });
     assert.equal(await app.text('/cookies', { headers: { cookie: 'cart=2' } }), ignored);
   });

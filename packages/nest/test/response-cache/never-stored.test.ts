@@ -212,7 +212,13 @@ onBothFrameworks('What is never stored', (framework) => {
     }
   });
 
-  for (const header of ['no-store', 'private, max-age=60']) {
+  for (const header of [
+    'no-store',
+    'private, max-age=60',
+    'no-cache',
+    'max-age=0, must-revalidate',
+    'max-age=60, s-maxage=0',
+  ]) {
     it(`is an answer that says Cache-Control: ${header}`, async () => {
       runs = 0;
       for (const run of [1, 2]) {

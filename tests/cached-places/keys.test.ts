@@ -61,8 +61,8 @@ async function startFastify(t: TestContext, at: At): Promise<Server> {
   t.after(() => app.close());
   await app.register(fastifyCache, { cache: new JsonCache({ logger: false }) });
   for (const path of ['/:a', '/:a/:b'])
-    app.get(path, { config: { cache: { ...policy, at } } }, async (request) =>
-      echo(request as unknown as Seen),
+    app.get(path, { config: { cache: { ...policy, at } } }, (request) =>
+      Promise.resolve(echo(request as unknown as Seen)),
     );
   await app.listen({ port: 0, host: '127.0.0.1' });
   return app.server;
@@ -105,7 +105,7 @@ async function startNest(t: TestContext, adapter: 'fastify' | 'express'): Promis
     Cached(policy)(Echo.prototype, name, method);
   }
   Controller()(Echo);
-  class App {}
+  const App = function App(): void {} as unknown as new () => object;
   Module({ imports: [JsonCacheModule.forRoot({ logger: false })], controllers: [Echo] })(App);
   const app = await RedlineFactory.create(App, { adapter, logger: false });
   t.after(() => app.close());

@@ -232,6 +232,39 @@ for (const name of ['write', 'end', 'cork'] as const) {
 defineHidden(ConnectionSocket.prototype, kProxyHeader, function header(this: ConnectionSocket) {
   return readProxyHeader(this.connection.native);
 });
+/** The socket that its server announces, before any of its bytes is read, and what makes it Node's own. */
+let announced: { socket: net.Socket; giveToNode: () => void } | null = null;
+
+/**
+ * Runs `emit`, which announces the socket. A listener that wants the bytes, as a server does that sends its sockets elsewhere by
+ * what they begin with, gets them: `giveToNode` is called first, and the socket is a plain one from then on.
+ */
+export function announceSocket(socket: net.Socket, giveToNode: () => void, emit: () => void): void {
+  announced = { socket, giveToNode };
+  try {
+    emit();
+  } finally {
+    announced = null;
+  }
+}
+
+const listening = ['on', 'once', 'addListener', 'prependListener', 'prependOnceListener'] as const;
+for (const name of [...listening, 'removeAllListeners', 'pipe'] as const) {
+  const ofNode = net.Socket.prototype[name] as (this: net.Socket, ...rest: unknown[]) => unknown;
+  defineHidden(
+    ConnectionSocket.prototype,
+    name,
+    function listen(this: net.Socket, ...rest: unknown[]): unknown {
+      const isAboutBytes = name === 'pipe' || rest[0] === 'data' || rest[0] === 'readable';
+      if (announced?.socket !== this || !isAboutBytes) return ofNode.apply(this, rest);
+      const { giveToNode } = announced;
+      announced = null;
+      giveToNode();
+      return (this[name] as typeof ofNode)(...rest);
+    },
+  );
+}
+
 // Node's types declare a plain property.
 Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   configurable: true,

@@ -66,6 +66,22 @@ function headOf({ method, url, httpVersion, rawHeaders }: EngineRequest): Buffer
   return Buffer.from(`${head}\r\n`, 'latin1');
 }
 
+/** Makes a connection that was announced, and of which nothing was read yet, one of Node's own server. */
+export function giveToNode(connection: HttpConnection): void {
+  const { native, server, existingSocket } = connection;
+  if (existingSocket === null || native.bytesRead > 0) return;
+  const detached = native.detach();
+  if (detached === undefined) return;
+  const { fd } = detached;
+  const options = { fd, allowHalfOpen: true, readable: true, writable: true };
+  const socket = become(existingSocket, options) as Detached;
+  server.countDetached();
+  socket.server = server;
+  socket._server = server;
+  connection.detached();
+  server.serveByNode(socket);
+}
+
 /** Code that holds the connection's socket object continues with the same object. */
 function become(socket: ConnectionSocket, options: SocketConstructorOpts): Socket {
   detachSocket(socket);

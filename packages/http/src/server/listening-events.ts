@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import { answerTo } from '../connection/client-error.ts';
 import { HttpConnection } from '../connection/connection.ts';
+import { announceSocket } from '../connection/connection-socket.ts';
+import { giveToNode } from '../connection/upgrade.ts';
 import { parseError, requestTimeout } from '../errors.ts';
 import type { ServingServer } from '../exchange.ts';
 import type {
@@ -162,5 +164,10 @@ function makeConnection(native: NativeConnection, server: ListeningServer): Http
 }
 
 function announce(server: ListeningServer, connection: HttpConnection): void {
-  server.emit('connection', connection.socket());
+  const socket = connection.socket();
+  announceSocket(
+    socket,
+    () => giveToNode(connection),
+    () => server.emit('connection', socket),
+  );
 }

@@ -275,6 +275,23 @@ const behaviours: Record<string, () => unknown> = {
     server.close();
     return workers;
   },
+  async 'sticky, with an HTTP server in the primary'() {
+    const { createServer } = process.argv[2] === 'node' ? http : await import('../../src/index.ts');
+    const server = createServer();
+    // As @socket.io/sticky does.
+    server.on('connection', (socket: Socket) => {
+      socket.removeAllListeners('data');
+      socket.on('data', (data) => {
+        void two.ask('sticky', String(data), socket as never);
+      });
+    });
+    server.listen(local);
+    await once(server, 'listening');
+    const { port: at } = server.address() as AddressInfo;
+    const workers = await workersOf({ port: at }, 3);
+    server.close();
+    return workers;
+  },
   async 'the socket of a request is sent to the primary'() {
     const answered = talk(port, head.replace('/', '/send'));
     const [sender] = await teller('sent');

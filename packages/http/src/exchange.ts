@@ -12,6 +12,7 @@ import type {
   kDirect,
   kHeld,
   kIsAscii,
+  kIsNodes,
   kJoinedLength,
   kLocals,
   kOver,
@@ -43,7 +44,7 @@ export interface StreamHandle {
 }
 
 /** A server, for its connections and their messages. */
-export interface ServingServer extends Server {
+export interface ServingServer extends Server, EmitterInternals {
   readonly custom: CustomMessages;
   /** Headers that must not be sent twice, by the symbol Node looks for. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
@@ -63,7 +64,13 @@ export interface ServingServer extends Server {
   serveByNode(socket: Socket): void;
   /** A connection has become Node's. */
   countDetached(): void;
+  /** From here on Node's own server takes connections: somebody has replaced what it calls on each. */
+  leaveToNode(replaced: string): void;
+  /** @internal */
+  _noticeListener(event: string | symbol): void;
   _emitCloseIfDrained(): void;
+  /** The engine has left: no connection is left. */
+  onStopped(): void;
 }
 
 /** A connection, for its messages and its socket. */
@@ -96,6 +103,8 @@ export interface EngineConnection {
   owes(request: EngineRequest): boolean;
   /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
   afterTick(response: EngineResponse): void;
+  /** The response is finished: so is what came for its request. */
+  release(response: EngineResponse): void;
   /** The first response is complete: the next one has its turn. */
   finished(response: EngineResponse): void;
   readMore(): void;
@@ -133,6 +142,7 @@ export interface EngineResponse
   [kConnection]: EngineConnection;
   [kSequence]: number;
   [kDirect]: boolean;
+  [kIsNodes]: boolean;
   [kIsAscii]: boolean;
   [kLocals]: unknown;
   [kTickBytes]: number;

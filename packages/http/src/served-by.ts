@@ -1,9 +1,14 @@
 import type { Server } from 'node:http';
 import { NodeServer } from './node/node-http.ts';
+import { replacedOfMessages } from './node/replaced-methods.ts';
 
 /** What serves a server. */
 export type ServerEngine =
-  | { readonly name: 'native' }
+  | {
+      readonly name: 'native';
+      /** Methods of `node:http` that somebody has replaced, and that make its messages slower. Absent if there are none. */
+      readonly replaced?: readonly string[];
+    }
   | {
       /** Node's own server, or nothing yet. */
       readonly name: 'node' | 'none';
@@ -28,6 +33,17 @@ export function servedByNode(server: Server, option: string): void {
 /** What serves a server that wants an option of Node's. */
 export function nodeHasOption(option: string): ServerEngine {
   return { name: 'node', reason: `only Node supports the option ${option}` };
+}
+
+/** What serves a server whose connections only Node can serve, as somebody has replaced a method. */
+export function nodeCalls(replaced: string): ServerEngine {
+  return { name: 'node', reason: `${replaced} was replaced, and only Node’s own server calls it` };
+}
+
+/** The engine, and what makes its messages slower. */
+export function engineServes(): ServerEngine {
+  const replaced = replacedOfMessages();
+  return replaced.length === 0 ? { name: 'native' } : { name: 'native', replaced };
 }
 
 /** What serves any server of this process, as far as it can be seen from the server. */

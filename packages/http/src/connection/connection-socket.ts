@@ -10,6 +10,7 @@ import { failConnection } from './client-error.ts';
 import { kProxyHeader, readProxyHeader } from './proxy-header.ts';
 
 type WriteCallback = (error?: Error | null) => void;
+type SocketMethod = (this: net.Socket, ...rest: unknown[]) => unknown;
 type WithState = { _writableState: { length: number; needDrain: boolean } };
 type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
 
@@ -23,6 +24,7 @@ export class ConnectionSocket extends net.Socket {
   readonly #handle: ConnectionHandle;
   #writes: WriteCallback[] = [];
   #isEndAnnounced = false;
+  #isFree = false;
 
   constructor(connection: EngineConnection) {
     const { highWaterMark } = connection.server;
@@ -68,10 +70,16 @@ export class ConnectionSocket extends net.Socket {
 
   /** @internal The response that may write: Node's own methods compare themselves with it. */
   get _httpMessage(): EngineResponse | null {
-    return this.#connection.first;
+    return this.#isFree ? null : this.#connection.first;
   }
   set _httpMessage(_value: unknown) {
     // The line of responses is the connection's.
+    this.#isFree = false;
+  }
+
+  /** @internal The next response is about to be assigned to it by Node's own code, which wants it without one. */
+  expectMessage(): void {
+    this.#isFree = true;
   }
 
   /** @internal Node's pausing for the sake of pipelined requests is the engine's. */
@@ -218,14 +226,13 @@ export class ConnectionSocket extends net.Socket {
 }
 
 for (const name of ['write', 'end', 'cork'] as const) {
-  const ofNode = net.Socket.prototype[name] as (this: net.Socket, ...rest: unknown[]) => unknown;
   defineHidden(
     ConnectionSocket.prototype,
     name,
     function take(this: ConnectionSocket, ...rest: unknown[]): unknown {
       this.takeHeld();
       if (name === 'cork') this.announceEnd();
-      return ofNode.apply(this, rest);
+      return (net.Socket.prototype[name] as SocketMethod).apply(this, rest);
     },
   );
 }

@@ -10,11 +10,20 @@ import type {
 } from '../exchange.ts';
 import { publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
-import { isNode26, kCorked, kErrored, kWritableFinished } from '../node/node-internals.ts';
+import {
+  isNode26,
+  kCorked,
+  kErrored,
+  kWritableFinished,
+  type EmitterInternals,
+} from '../node/node-internals.ts';
+import { addFirstListener, hasListener } from '../node/own-listeners.ts';
+import { isHeard, isOnReplaced, isWatched } from '../node/replaced-methods.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';
 import {
   emitClose,
+  finishNode,
   forgetCallbacks,
   heldLength,
   lostError,
@@ -24,7 +33,7 @@ import {
   settleEnd,
   settleWrites,
 } from '../response/response-output.ts';
-import { kConnection, kDirect, kHeld } from '../node/message-state.ts';
+import { kConnection, kDirect, kHeld, kIsNodes } from '../node/message-state.ts';
 
 type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
@@ -115,6 +124,23 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.native.pause();
   }
 
+  /** As Node's server does when it has announced the request: the response gets the socket, if it is its turn. */
+  begin(response: EngineResponse): void {
+    if (response[kIsNodes]) {
+      if (this.first === response) this.#assign(response);
+      response.on('finish', () => finishNode(response));
+    } else if (isWatched(response) && this.first === response) {
+      response.emit('socket', this.socket());
+    }
+  }
+
+  /** Node's own emits "socket", and passes on what the response holds. */
+  #assign(response: EngineResponse): void {
+    const socket = this.socket();
+    socket.expectMessage();
+    response.assignSocket(socket);
+  }
+
   countWaiting(length: number): void {
     this.#waiting += length;
   }
@@ -130,7 +156,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
   afterTick(response: EngineResponse): void {
-    if (response._events !== undefined) {
+    if (isHeard(response)) {
       // A tick of its own keeps the asynchronous context of the caller for the listeners.
       nextTick(continueResponse, response);
     } else if (unheard.push(response) === 1) {
@@ -165,15 +191,22 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     for (let corks = response[kCorked]; corks > 0; corks--) this.#socket?.uncork();
   }
 
-  /** The first response is complete: the request is let go, the next response has its turn. */
+  release(response: EngineResponse): void {
+    const { req: request } = response;
+    publishFinish(response, this);
+    releaseRequest(request, this);
+    if (this.incoming !== request) return;
+    // As Node's server does, for the sake of its parser.
+    if (isOnSeen(request, this.server) && !request.readableEnded) request.on('end', nothing);
+    if (request.complete) this.incoming = null;
+  }
+
+  /** The first response is complete, and its request is let go: the next response has its turn. */
   finished(response: EngineResponse): void {
     if (this.first !== response) return;
     // As Node's server does: the socket says at "finish" that it ends.
     if (response._last && this.#socket !== null) this.#socket.end();
     if (response[kDirect]) this.uncorkEnded(response);
-    publishFinish(response, this);
-    releaseRequest(response.req, this);
-    if (this.incoming === response.req && response.req.complete) this.incoming = null;
     if (response._last) {
       // It closes the connection: nothing follows it.
       this.first = null;
@@ -188,20 +221,27 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   #giveTurn(response: EngineResponse): void {
     if (response[kDirect]) this.#waiting -= roughLength(response[kHeld]);
     if (!response[kDirect]) {
-      const socket = this.socket();
-      assignSocket(response, socket);
-      response.emit('socket', socket);
-    } else if (response._events !== undefined && response.listenerCount('socket') > 0) {
+      this.#assign(response);
+      if (this.isWritable()) this.#readOn();
+      return;
+    }
+    if (isWatched(response) || hasListener(response, 'socket')) {
       response.emit('socket', this.socket());
     }
     // As with Node a socket that ends takes no more: what was written for the response is lost with the connection.
     if (!this.isWritable()) {
-      if (response[kDirect]) forgetCallbacks(response);
+      forgetCallbacks(response);
       return;
     }
     releaseHeld(response);
-    if (response[kDirect]) this.afterTick(response);
-    else response._flush();
+    // With Node an end before its turn is one when that comes.
+    if (response.finished && isHeard(response)) response.emit('prefinish');
+    this.afterTick(response);
+    this.#readOn();
+  }
+
+  /** Not too much waits any more. */
+  #readOn(): void {
     if (!this.#isFull || this.#waiting >= this.server.highWaterMark) return;
     this.#isFull = false;
     if (!this.#isPaused) this.native.resume();
@@ -247,9 +287,9 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   onTimeout(): void {
     const { incoming, first, server } = this;
     const listens =
-      server.listenerCount('timeout') > 0 ||
-      (incoming !== null && incoming.listenerCount('timeout') > 0) ||
-      (first !== null && first.listenerCount('timeout') > 0) ||
+      hearsTimeout(server) ||
+      hearsTimeout(incoming) ||
+      hearsTimeout(first) ||
       this.#socket !== null;
     if (listens) this.socket().emit('timeout');
     else this.native.destroy();
@@ -269,7 +309,10 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   /** The engine's last word on this connection. */
   onClose(errno: number): void {
     const error = errno === 0 ? undefined : systemError(errno, 'read');
-    if (error !== undefined && this.server.listenerCount('clientError') > 0) this.socket();
+    const { server } = this;
+    if (error !== undefined && (isWatched(server) || hasListener(server, 'clientError'))) {
+      this.socket();
+    }
     if (this.#socket !== null) this.#socket.onNativeClose(error);
     else this.closed();
   }
@@ -326,7 +369,7 @@ function continueUnheard(): void {
     const connection = connectionOf(response);
     try {
       // Listeners must not run in the context of the first of these.
-      if (response._events === undefined) connection.proceed(response, false);
+      if (!isHeard(response)) connection.proceed(response, false);
       else connection.runInAsyncScope(connection.proceed, connection, response, false);
     } catch (error) {
       connection.native.report(error);
@@ -342,13 +385,26 @@ function connectionOf(response: EngineResponse): HttpConnection {
   return response[kConnection] as HttpConnection;
 }
 
-/** Node's setter passes on what was corked. */
-function assignSocket(response: { socket: unknown }, socket: unknown): void {
-  response.socket = socket;
+function hearsTimeout(emitter: (EmitterInternals & { emit: unknown }) | null): boolean {
+  return emitter !== null && (isWatched(emitter) || hasListener(emitter, 'timeout'));
 }
+
+/** Somebody may have replaced `on`. */
+function isOnSeen(request: EngineRequest, { custom }: ServingServer): boolean {
+  return isOnReplaced(request) || custom.request !== undefined;
+}
+
+function nothing(): void {}
 
 /** Marks an `emit` that only calls the original, in another context: `@redline/defer` has one for each response. */
 const kCallsThrough = Symbol.for('redline.calls-through');
+
+/** A replaced `emit` may hold "finish" back, and with it what Node does then. */
+function mayHoldBack(response: EngineResponse): boolean {
+  if (!isWatched(response)) return false;
+  const below = Reflect.getPrototypeOf(response) as EngineResponse;
+  return !(kCallsThrough in response.emit) || isWatched(below);
+}
 
 /** The bytes of a direct response are with the kernel. */
 function finish(response: EngineResponse): void {
@@ -357,20 +413,23 @@ function finish(response: EngineResponse): void {
   if (response[kErrored]) {
     // Destroyed with an error before its turn, behind its end. Node never gives the turn to the next response.
     settleEnd(response, false);
+    connection.release(response);
     connection.finished(response);
     return;
   }
   response[kWritableFinished] = true;
   settleEnd(response, true);
-  if (Object.hasOwn(response, 'emit') && !(kCallsThrough in response.emit)) {
-    // An app's own `emit` may hold "finish" back, and with it what Node does then.
-    response.prependOnceListener('finish', () => {
+  if (mayHoldBack(response)) {
+    addFirstListener(response, 'finish', () => {
+      if (connection.first !== response) return;
+      connection.release(response);
       nextTick(emitClose, response);
       connection.finished(response);
     });
     response.emit('finish');
     return;
   }
+  connection.release(response);
   if (response._events === undefined) {
     connection.finished(response);
     // Subscribers of the channel may listen by now.

@@ -11,6 +11,8 @@ export const kConnection: unique symbol = Symbol('connection');
 export const kSequence: unique symbol = Symbol('sequence');
 /** Its bytes go to the engine at once. False: by Node's own methods, over the connection's socket. */
 export const kDirect: unique symbol = Symbol('direct');
+/** Its class is Node's, or the server's option: what Node's server calls on its responses is called on it. */
+export const kIsNodes: unique symbol = Symbol('isNodes');
 /** Bytes written since the last tick. Node holds them corked until then, and counts them against the high-water mark. */
 export const kTickBytes: unique symbol = Symbol('tickBytes');
 /** Callbacks of `write`, until the kernel has the bytes. */

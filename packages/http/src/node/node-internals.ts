@@ -105,8 +105,10 @@ export interface OutgoingInternals {
   [kEndCallbacks]: ((error: Error | null) => void)[] | null;
   [kBytesWritten]: number;
   _implicitHeader(): void;
-  _send(data: string): boolean;
+  _send(data: unknown, encoding?: unknown, callback?: unknown, byteLength?: unknown): boolean;
   _flush(): void;
+  _flushOutput(socket: object): boolean;
+  _finish(): void;
 }
 
 /** The parts of Node's IncomingMessage that its types leave out. */
@@ -117,6 +119,8 @@ export interface IncomingInternals {
   _dump(): void;
   _addHeaderLine(field: string, value: string, into: object): void;
   _addHeaderLines(headers: readonly string[], count: number): void;
+  /** Younger than Node 22. */
+  _dumpAndCloseReadable?(): void;
   [kHeaders]: object | null;
   [kHeadersCount]: number;
   [kAbortController]?: AbortController | null;

@@ -1,7 +1,8 @@
 import type { EngineConnection, EngineRequest } from '../exchange.ts';
 import { kOver } from '../node/message-state.ts';
 import { kAbortController, kDetachSignal } from '../node/node-internals.ts';
-import { BodylessRequest, isStream } from './request.ts';
+import { isHeard } from '../node/replaced-methods.ts';
+import { isRequestReplaced, isStream } from './request.ts';
 
 /** More of the body of the request that came last. */
 export function pushBody(connection: EngineConnection, chunk: Buffer): void {
@@ -27,20 +28,22 @@ export function completeBody(connection: EngineConnection, trailers: readonly st
 export function completeBodyless(request: EngineRequest): void {
   request.complete = true;
   if (isStream(request)) request.push(null);
+  // Somebody has replaced a method of it: its end is pushed when it becomes a stream.
+  else if (isRequestReplaced(request)) void request._readableState;
 }
 
 /** The response is finished: unread bytes are dropped, and "end" and "close" are emitted as with Node. */
 export function releaseRequest(request: EngineRequest, connection: EngineConnection): void {
   // Of its own where somebody asked for `request.signal`: the end of the connection is not an abort of it any more.
   if (Object.hasOwn(request, kAbortController)) request[kDetachSignal]?.();
-  if (!isStream(request) && request._events === undefined) {
+  if (!isStream(request) && request._events === undefined && !isRequestReplaced(request)) {
     request[kOver] = true;
     return;
   }
   if (!request._consuming && !request._readableState.resumeScheduled) {
     request._dump();
     // Without a listener, the rest need not be delivered here.
-    if (!request.complete && request._events === undefined) {
+    if (!request.complete && !isHeard(request)) {
       connection.resumeReading();
       connection.native.discardBody();
     }
@@ -50,5 +53,6 @@ export function releaseRequest(request: EngineRequest, connection: EngineConnect
 /** "data", "end" and "close" are skipped: the server's `optimizeEmptyRequests`. */
 export function skipEmptyBody(request: EngineRequest): void {
   request._dumped = true;
-  if (request instanceof BodylessRequest) request[kOver] = true;
+  if (isStream(request)) request._dumpAndCloseReadable?.();
+  else request[kOver] = true;
 }

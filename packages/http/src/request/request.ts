@@ -14,6 +14,7 @@ import {
   type IncomingInternals,
   type ReadableInternals,
 } from '../node/node-internals.ts';
+import { nodeEmit } from '../node/replaced-methods.ts';
 import { headersOf } from './request-headers.ts';
 
 const kRequestConnection: unique symbol = Symbol('connection');
@@ -99,7 +100,7 @@ export class EngineRequest {
       this._readableState.readingMore = false;
       this._consuming = true;
     }
-    return Readable.prototype.read.call(this, size);
+    return nodeRequest.read.call(this as never, size);
   }
 
   _read(): void {
@@ -173,6 +174,27 @@ for (const kind of [BodyRequest, BodylessRequest]) {
 }
 defineOwn(EngineRequest.prototype, kOver, false);
 defineOwn(EngineRequest.prototype, 'upgrade', false);
+
+const { _read: ownRead_, read: ownRead } = EngineRequest.prototype;
+const { on, push, resume, destroy, _destroy, listenerCount, removeAllListeners } = nodeRequest;
+const { _dump } = nodeRequest as never as IncomingInternals;
+
+/** Somebody has replaced what a stream calls on itself: on this request, or on what it inherits from. */
+export function isRequestReplaced(request: Request): boolean {
+  return (
+    request.emit !== nodeEmit ||
+    request.on !== on ||
+    request.push !== push ||
+    request.read !== ownRead ||
+    (request as unknown as EngineRequest)._read !== ownRead_ ||
+    request.resume !== resume ||
+    request._dump !== _dump ||
+    request.destroy !== destroy ||
+    request._destroy !== _destroy ||
+    request.listenerCount !== listenerCount ||
+    request.removeAllListeners !== removeAllListeners
+  );
+}
 
 /** It was used as a stream, or it has a body. */
 export function isStream(request: Request): boolean {

@@ -16,6 +16,7 @@ import {
   kOutSocket,
 } from '../node/node-internals.ts';
 import { defineOwn } from '../node/message-defaults.ts';
+import { addFirstListener } from '../node/own-listeners.ts';
 import type { EngineResponse, HeldWrites } from '../exchange.ts';
 import {
   kConnection,
@@ -33,7 +34,14 @@ const { CHUNK, CLOSE, END, TRAILERS } = WRITE_FLAGS;
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;
 type NodeMethods = Record<
-  'write' | 'end' | 'destroy' | '_writeRaw' | '_storeHeader' | '_isLenientHeaderValidation',
+  | 'write'
+  | 'end'
+  | 'destroy'
+  | '_writeRaw'
+  | '_send'
+  | '_storeHeader'
+  | '_isLenientHeaderValidation'
+  | 'listenerCount',
   (this: EngineResponse, ...rest: unknown[]) => never
 > &
   Record<'flushHeaders' | 'cork' | 'uncork' | '_flush', (this: EngineResponse) => void>;
@@ -300,7 +308,7 @@ export function handOver(response: EngineResponse): void {
   const connection = response[kConnection];
   const socket = connection.first === response ? connection.socket() : null;
   defineOwn(response, kOutSocket, socket);
-  response.prependListener('finish', () => finishNode(response));
+  addFirstListener(response, 'finish', () => finishNode(response));
   if (socket === null) response._onPendingData = (length) => connection.countWaiting(length);
   const held = response[kHeld];
   if (held === null) return;
@@ -389,8 +397,9 @@ function takeCallbacks(response: EngineResponse): Callback | undefined {
 export function finishNode(response: EngineResponse): void {
   const connection = response[kConnection];
   const flags = response._last ? END | CLOSE : END;
-  // As Node's server does: the setter uncorks it of what was corked behind the end, and later corks do not reach it.
-  (response as { socket: Socket | null }).socket = null;
+  connection.release(response);
+  // As Node's server does: it uncorks it of what was corked behind the end, and later corks do not reach it.
+  response.detachSocket(connection.socket());
   connection.native.write(response[kSequence], '', 'latin1', flags);
   nextTick(emitClose, response);
   connection.finished(response);

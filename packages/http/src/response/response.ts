@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { EngineConnection, EngineRequest, EngineResponse as Response } from '../exchange.ts';
 import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaults.ts';
@@ -15,6 +14,12 @@ import {
   kRejectBody,
   kWritableFinished,
 } from '../node/node-internals.ts';
+import {
+  isEndReplaced,
+  isFlushHeadersReplaced,
+  isHeard,
+  isWriteReplaced,
+} from '../node/replaced-methods.ts';
 import { storeHeader } from './response-head.ts';
 import {
   bindCallback,
@@ -34,6 +39,7 @@ import {
   kDirect,
   kHeld,
   kIsAscii,
+  kIsNodes,
   kJoinedLength,
   kSequence,
   kTickBytes,
@@ -85,20 +91,29 @@ export class EngineResponse {
   }
 
   write(chunk: never, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
+    if (isWriteReplaced()) {
+      handOver(this);
+      return nodeResponse.write.apply(this, arguments as never);
+    }
     if (typeof encoding === 'function') {
       callback = encoding;
       encoding = undefined;
     }
-    if (this[kDirect] && !this.finished && !this.destroyed && !isUnusual(this) && isChunk(chunk)) {
+    if (this[kDirect] && !this.finished && !this.destroyed && !isSpecial(this) && isChunk(chunk)) {
       if (this._header === null) this._implicitHeader();
       // A wrapper of writeHead may have done anything.
       if (this._hasBody && this[kDirect]) return writeBody(this, chunk, encoding, callback);
     }
     if (!this.finished) handOver(this);
-    return nodeResponse.write.call(this, chunk, encoding, callback);
+    return nodeResponse.write.apply(this, arguments as never);
   }
 
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    if (isEndReplaced()) {
+      // As it was called.
+      handOver(this);
+      return nodeResponse.end.apply(this, arguments as never);
+    }
     if (typeof chunk === 'function') {
       callback = chunk;
       chunk = undefined;
@@ -107,7 +122,7 @@ export class EngineResponse {
       callback = encoding;
       encoding = undefined;
     }
-    if (!this[kDirect] || this.finished || this.destroyed || isUnusual(this)) {
+    if (!this[kDirect] || this.finished || this.destroyed || isSpecial(this)) {
       return this._nodeEnd(chunk, encoding, callback);
     }
     let body: Chunk | undefined;
@@ -135,13 +150,14 @@ export class EngineResponse {
     }
     sendEnd(this, body, encoding as BufferEncoding);
     this.finished = true;
-    if (this._events !== undefined) this.emit('prefinish');
-    this[kConnection].ended(this);
+    const connection = this[kConnection];
+    if (isHeard(this) && connection.first === this) this.emit('prefinish');
+    connection.ended(this);
     return this;
   }
 
   flushHeaders(): void {
-    if (!this[kDirect] || isUnusual(this)) {
+    if (isFlushHeadersReplaced() || !this[kDirect] || isSpecial(this)) {
       handOver(this);
       nodeResponse.flushHeaders.call(this);
       return;
@@ -185,27 +201,40 @@ export class EngineResponse {
   // Node's server is the first listener of "finish"; here it may come later.
   listenerCount(event: string | symbol, listener?: never): number {
     const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
-    return own + EventEmitter.prototype.listenerCount.call(this, event, listener);
+    return own + nodeResponse.listenerCount.call(this, event, listener);
+  }
+
+  /** @internal Node's own `end` or `write`, which somebody kept: all that it sends goes its way. */
+  _send(..._given: unknown[]): boolean {
+    handOver(this);
+    return nodeResponse._send.apply(this, arguments as never);
   }
 
   /** @internal Where Node's own methods put their bytes: 1xx answers, for one. */
-  _writeRaw(data: Chunk, encoding?: unknown, callback?: unknown, size?: number): boolean {
+  _writeRaw(data: Chunk, encoding?: unknown, callback?: unknown, _size?: number): boolean {
     if (this[kDirect] && this.outputData.length === 0 && !isUnusual(this)) {
       return writeUnframed(this, data, encoding as BufferEncoding, callback as Callback);
     }
     handOver(this);
-    return nodeResponse._writeRaw.call(this, data, encoding, callback, size);
+    return nodeResponse._writeRaw.apply(this, arguments as never);
   }
 
   /** @internal What `writeHead` of Node ends in. */
   _storeHeader(firstLine: string, headers: unknown): void {
-    if (this[kConnection] === undefined) nodeResponse._storeHeader.call(this, firstLine, headers);
-    else storeHeader(this, firstLine, headers);
+    const isNodes = this[kConnection] === undefined || this[kIsNodes];
+    if (!isNodes && this._isLenientHeaderValidation === ownIsLenient) {
+      storeHeader(this, firstLine, headers);
+      return;
+    }
+    // Its encoding is found out when it leaves.
+    if (!isNodes) this[kIsAscii] = false;
+    nodeResponse._storeHeader.call(this, firstLine, headers);
   }
 
   /** @internal The engine serves strict servers only. */
   _isLenientHeaderValidation(): boolean {
-    return this[kConnection] === undefined && nodeResponse._isLenientHeaderValidation?.call(this);
+    const isNodes = this[kConnection] === undefined || this[kIsNodes];
+    return isNodes && nodeResponse._isLenientHeaderValidation?.call(this);
   }
 
   /** @internal */
@@ -219,6 +248,30 @@ export class EngineResponse {
   }
 }
 
+const {
+  _isLenientHeaderValidation: ownIsLenient,
+  _send: ownSend,
+  _writeRaw: ownWriteRaw,
+  uncork: ownUncork,
+} = EngineResponse.prototype;
+const { assignSocket, detachSocket } = http.ServerResponse.prototype;
+const { _finish, _flush, _flushOutput } = http.ServerResponse.prototype as never as Response;
+
+/** Only Node's own methods handle it, or call what somebody has replaced: on this response, or on what it inherits from. */
+function isSpecial(response: Response): boolean {
+  return (
+    isUnusual(response) ||
+    response._send !== ownSend ||
+    (response as EngineResponse)._writeRaw !== ownWriteRaw ||
+    response._finish !== _finish ||
+    response._flush !== _flush ||
+    response._flushOutput !== _flushOutput ||
+    response.uncork !== ownUncork ||
+    response.assignSocket !== assignSocket ||
+    response.detachSocket !== detachSocket
+  );
+}
+
 Object.setPrototypeOf(EngineResponse, http.ServerResponse);
 Object.setPrototypeOf(EngineResponse.prototype, http.ServerResponse.prototype);
 
@@ -230,6 +283,7 @@ inheritDefaults(
   new Set(['_events', '_eventsCount', 'outputSize', kOutSocket, kChunkedLength]),
 );
 defineOwn(prototype, 'sendDate', true);
+defineOwn(prototype, kIsNodes, false);
 defineOwn(prototype, '_sent100', false);
 defineOwn(prototype, '_expect_continue', false);
 defineOwn(prototype, kTickBytes, 0);

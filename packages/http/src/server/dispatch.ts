@@ -2,6 +2,7 @@ import { publishCreated, publishStart } from '../connection/channels.ts';
 import type { EngineRequest, EngineResponse } from '../exchange.ts';
 import type { HttpConnection } from '../connection/connection.ts';
 import { REQUEST_FLAGS } from '../native/index.ts';
+import { areRequestsReplaced } from '../node/replaced-methods.ts';
 
 const { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } = REQUEST_FLAGS;
 
@@ -15,8 +16,11 @@ export function dispatch(
   const { server } = connection;
   publishCreated(request, response);
   publishStart(request, response, connection);
+  connection.begin(response);
 
   if (request.httpVersionMinor === 1) {
+    // Node's server looks at them.
+    if (server.custom.request !== undefined || areRequestsReplaced()) void request.headers;
     if ((flags & HOST_MISSING) !== 0 && server.requireHostHeader) {
       response.writeHead(400, ['Connection', 'close']);
       response.end();

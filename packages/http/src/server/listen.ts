@@ -84,15 +84,20 @@ function boundTo({ address, addressType }: Endpoint, handle: ListeningHandle | n
 }
 
 /**
+/**
  * Makes the handle listen through the engine instead of libuv: everything else about it, its address, its errors, its
  * end, stays as net.Server knows it. Without a descriptor, as in a worker of node:cluster, its connections are handed over one
  * by one.
+ *
+ * @returns gives the handle back to libuv, which takes connections from then on
  */
-export function listenThrough(handle: ListeningHandle, intake: Intake): void {
+export function listenThrough(handle: ListeningHandle, intake: Intake): () => void {
   const { fd = -1 } = handle;
   let acceptor: Acceptor | undefined;
+  let lastBacklog = 0;
   const { listen, close, ref, unref } = handle;
   handle.listen = (backlog) => {
+    lastBacklog = backlog;
     // libuv keeps the error of bind until now, and the kernel would choose a port of its own.
     const error = fd < 0 ? listen.call(handle, backlog) : (handle.getsockname?.({}) ?? 0);
     if (error !== 0) return error;
@@ -114,6 +119,11 @@ export function listenThrough(handle: ListeningHandle, intake: Intake): void {
   handle.unref = () => {
     acceptor?.unref();
     unref?.call(handle);
+  };
+  return () => {
+    acceptor?.stop();
+    if (acceptor !== undefined && fd >= 0) listen.call(handle, lastBacklog);
+    acceptor = undefined;
   };
 }
 

@@ -12,7 +12,10 @@ import type {
   ServerEvents,
   SocketAddress,
 } from '../native/index.ts';
+import { hasListener } from '../node/own-listeners.ts';
 import { lookForHttpObserver } from '../node/performance-entries.ts';
+import { isWatched } from '../node/replaced-methods.ts';
+import { replacedOfSockets } from '../node/replaced-sockets.ts';
 import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from '../request/request-body.ts';
 import type { ServerLog } from '../answers/server-log.ts';
@@ -35,7 +38,7 @@ export class ListeningEvents implements ServerEvents {
   }
 
   onOpen(native: NativeConnection): void {
-    const connection = this.#connectionOf(native);
+    const connection = this.#make(native);
     connection.runInAsyncScope(announce, undefined, this.#server, connection);
   }
 
@@ -49,6 +52,8 @@ export class ListeningEvents implements ServerEvents {
     body: Buffer | undefined,
   ): void {
     const connection = (native.owner as HttpConnection | undefined) ?? this.#connectionOf(native);
+    // A replaced `emit` of the server has seen it first.
+    if (native.destroyed || native.closed) return;
     connection.runInAsyncScope(
       receive,
       undefined,
@@ -82,7 +87,7 @@ export class ListeningEvents implements ServerEvents {
 
   onClientError(native: NativeConnection, found: ClientError): void {
     const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined && this.#server.listenerCount('clientError') === 0) {
+    if (connection === undefined && !this.#isHeard('clientError')) {
       native.writeRaw(answerTo(found.code));
       native.closeSoon();
       return;
@@ -98,7 +103,7 @@ export class ListeningEvents implements ServerEvents {
 
   onTimeout(native: NativeConnection): void {
     const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined && this.#server.listenerCount('timeout') === 0) {
+    if (connection === undefined && !this.#isHeard('timeout')) {
       native.destroy();
       return;
     }
@@ -114,7 +119,7 @@ export class ListeningEvents implements ServerEvents {
   }
 
   onClose(native: NativeConnection, errno: number): void {
-    const isHeard = errno !== 0 && this.#server.listenerCount('clientError') > 0;
+    const isHeard = errno !== 0 && this.#isHeard('clientError');
     const connection =
       (native.owner as HttpConnection | undefined) ??
       (isHeard ? this.#connectionOf(native) : undefined);
@@ -143,10 +148,28 @@ export class ListeningEvents implements ServerEvents {
 
   onStopped(): void {
     this.#log.onStopped();
-    this.#server._emitCloseIfDrained();
+    this.#server.onStopped();
   }
 
+  #isHeard(event: string): boolean {
+    return isWatched(this.#server) || hasListener(this.#server, event);
+  }
+
+  /** Of a connection that was not announced. */
   #connectionOf(native: NativeConnection): HttpConnection {
+    const server = this.#server;
+    const connection = this.#make(native);
+    if (isWatched(server)) {
+      // Somebody has replaced `emit` since the server listens.
+      server._noticeListener('connection');
+      connection.runInAsyncScope(announce, undefined, server, connection);
+    }
+    const replaced = replacedOfSockets();
+    if (replaced !== undefined) server.leaveToNode(replaced);
+    return connection;
+  }
+
+  #make(native: NativeConnection): HttpConnection {
     lookForHttpObserver();
     const connection = this.#listening.runInAsyncScope(
       makeConnection,

@@ -4,12 +4,17 @@ import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
 import { kRejectBody } from '../node/node-internals.ts';
 import { hasHttpObserver } from '../node/performance-entries.ts';
+import {
+  areRequestsReplaced,
+  areRequestsWatched,
+  areResponsesReplaced,
+} from '../node/replaced-methods.ts';
 import { BodylessRequest, BodyRequest } from '../request/request.ts';
-import { finishNode } from '../response/response-output.ts';
 import {
   kConnection,
   kDirect,
   kHeld,
+  kIsNodes,
   kJoinedLength,
   kOver,
   kSequence,
@@ -20,6 +25,7 @@ import { EngineResponse } from '../response/response.ts';
 
 const { BODY_NONE, HTTP_10, KEEP_ALIVE } = REQUEST_FLAGS;
 
+const NodeRequest = http.IncomingMessage as unknown as NonNullable<CustomMessages['request']>;
 const NodeResponse = http.ServerResponse as unknown as NonNullable<CustomMessages['response']>;
 
 export function createRequest(
@@ -30,9 +36,10 @@ export function createRequest(
   block: HeaderBlock,
 ): EngineRequest {
   const minorVersion = (flags & HTTP_10) === 0 ? 1 : 0;
-  const Custom = connection.server.custom.request;
+  const Custom =
+    connection.server.custom.request ?? (areRequestsReplaced() ? NodeRequest : undefined);
   if (Custom === undefined) {
-    return (flags & BODY_NONE) === 0
+    return (flags & BODY_NONE) === 0 || areRequestsWatched()
       ? new BodyRequest(connection, method, url, minorVersion, block)
       : new BodylessRequest(connection, method, url, minorVersion, block);
   }
@@ -58,7 +65,9 @@ export function createResponse(
 ): EngineResponse {
   const { server } = connection;
   const keepAlive = (flags & KEEP_ALIVE) !== 0 && !server.isEnding;
-  const Custom = server.custom.response ?? (hasHttpObserver() ? NodeResponse : undefined);
+  const Custom =
+    server.custom.response ??
+    (areResponsesReplaced() || hasHttpObserver() ? NodeResponse : undefined);
   let response: EngineResponse;
   if (Custom === undefined) {
     response = new EngineResponse(request, connection, sequence, keepAlive);
@@ -91,6 +100,7 @@ function custom(
   response[kConnection] = connection;
   response[kSequence] = sequence;
   response[kDirect] = false;
+  response[kIsNodes] = true;
   response[kTickBytes] = 0;
   response[kWriteCallbacks] = null;
   response[kHeld] = null;
@@ -99,7 +109,5 @@ function custom(
   response._keepAliveTimeout = server.keepAliveTimeout;
   response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
   response.shouldKeepAlive = keepAlive;
-  if (connection.first === null) Object.assign(response, { socket: connection.socket() });
-  response.on('finish', () => finishNode(response));
   return response;
 }

@@ -17,7 +17,16 @@ import {
 import { NodeServer } from '../node/node-http.ts';
 import { symbolOf } from '../node/node-internals.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
-import { kServedBy, nodeHasOption, type ServerEngine } from '../served-by.ts';
+import { countListeners } from '../node/own-listeners.ts';
+import { isWatched } from '../node/replaced-methods.ts';
+import { replacedOfSockets } from '../node/replaced-sockets.ts';
+import {
+  kServedBy,
+  engineServes,
+  nodeCalls,
+  nodeHasOption,
+  type ServerEngine,
+} from '../served-by.ts';
 import { ServerBase } from './server-base.ts';
 import { kAnswerLog, ServerLog } from '../answers/server-log.ts';
 import { proxiesOf, refuseProxies, type ResolvedProxies } from './proxy-options.ts';
@@ -36,9 +45,9 @@ type Listen2 = (
   flags: number | undefined,
 ) => void;
 
-const nodeListen2 = (NodeServer.prototype as unknown as { _listen2: Listen2 })._listen2;
-
-const { _emitCloseIfDrained: nodeEmitClose } = NodeServer.prototype as unknown as {
+/** Looked up when they are called: somebody may have replaced them. */
+const nodeServer = NodeServer.prototype as unknown as {
+  _listen2: Listen2;
   _emitCloseIfDrained(this: Server): void;
 };
 
@@ -77,6 +86,9 @@ export class EngineServer extends ServerBase {
   readonly #log = new ServerLog();
   readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
+  /** The method that somebody replaced, and that only Node's own server calls. */
+  #replaced: string | undefined;
+  #leave: (() => void) | undefined;
   /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
   #counted = 0;
   /** What `_connections` was when it was last read. */
@@ -108,11 +120,11 @@ export class EngineServer extends ServerBase {
     if (key && names) this.uniqueHeaders = [key, names];
 
     // Node's own listener serves what the user emits as a connection: any duplex stream.
-    this.#serve = this.listeners('connection')[0] as ConnectionListener;
-    this.removeAllListeners('connection');
-    super.on('connection', (socket: Socket) => {
+    const events = this._events!;
+    this.#serve = events['connection'] as ConnectionListener;
+    events['connection'] = (socket: Socket) => {
       if (!(socket instanceof ConnectionSocket)) this.serveByNode(socket);
-    });
+    };
   }
 
   // net.Server counts its connections here; the engine's are not among those.
@@ -129,8 +141,9 @@ export class EngineServer extends ServerBase {
   // net.Server.listen ends here, once names are resolved.
   _listen2(...[address, port, addressType, backlog, fd, flags]: Parameters<Listen2>): void {
     this.#native = undefined;
-    if (this.#nodeOption !== undefined) {
-      nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+    this.#replaced = this.#replacedMethod();
+    if (this.#nodeOption !== undefined || this.#replaced !== undefined) {
+      nodeServer._listen2.call(this, address, port, addressType, backlog, fd, flags);
       return;
     }
     if (this._handle === null) {
@@ -142,7 +155,7 @@ export class EngineServer extends ServerBase {
     this.isEnding = false;
     this.StreamHandle = this._handle!.constructor as never;
     const from = this.proxies?.from;
-    listenThrough(this._handle!, {
+    this.#leave = listenThrough(this._handle!, {
       accept: (descriptor, length) => {
         const options = { fd: descriptor, backlog: length | 0 };
         return this.#begin((opened) => opened.listen(options, this.#settings(), events, from));
@@ -150,11 +163,11 @@ export class EngineServer extends ServerBase {
       serve: () => this.#begin((opened) => opened.serve(this.#settings(), events, from)),
       adopt: (client) => this.#adopt(client),
     });
-    nodeListen2.call(this, address, port, addressType, backlog, fd, flags);
+    nodeServer._listen2.call(this, address, port, addressType, backlog, fd, flags);
   }
 
   #settings(): ServerSettings {
-    this.#isAnnouncing = this.listenerCount('connection') > 1;
+    this.#isAnnouncing = isWatched(this) || countListeners(this, 'connection') > 1;
     return settingsOf(this, this.#isAnnouncing);
   }
 
@@ -179,7 +192,7 @@ export class EngineServer extends ServerBase {
   /** Takes a connection over. Node's own code refuses it at the limit, and serves it where it is not a socket. */
   #adopt(client: AcceptedHandle): boolean {
     const { fd = -1 } = client;
-    if (fd < 0 || this.#native === undefined) return false;
+    if (fd < 0 || this.#native === undefined || this.#isNodes()) return false;
     // The one of a worker has no class: those of its connections tell.
     this.StreamHandle = client.constructor as never;
     const { maxConnections } = this;
@@ -187,14 +200,25 @@ export class EngineServer extends ServerBase {
     return this.#native.adopt(fd);
   }
 
-  override close(callback?: (error?: Error) => void): this {
+  /** Somebody has replaced what only Node's own server calls. */
+  #isNodes(): boolean {
+    this.#replaced ??= this.#replacedMethod();
+    return this.#replaced !== undefined;
+  }
+
+  /** Node would serve clients outside the list of proxies. */
+  #replacedMethod(): string | undefined {
+    return this.proxies === undefined ? replacedOfSockets() : undefined;
+  }
+
+  override close(...given: [callback?: (error?: Error) => void]): this {
     this.#isClosing = true;
     // Clients that never pause would keep their connections: they have as long as one that is idle.
     const keepMs = this.keepAliveTimeout || DEFAULT_KEEP_ALIVE_MS;
     callLater(() => {
       if (this.#isClosing) this.endConnections();
     }, keepMs);
-    return super.close(callback);
+    return super.close(...given);
   }
 
   /**
@@ -214,10 +238,17 @@ export class EngineServer extends ServerBase {
 
   /** @internal Node's emits "close" whenever it is called; the engine has more occasions to call it. */
   _emitCloseIfDrained(): void {
-    if (!(#isClosing in this) || !this.#isClosing) return;
-    if (this._handle !== null || this._connections > 0) return;
-    this.#isClosing = false;
-    nodeEmitClose.call(this);
+    if (!(#isClosing in this)) return;
+    if (this._handle === null) {
+      if (!this.#isClosing) return;
+      if (this._connections === 0) this.#isClosing = false;
+    }
+    nodeServer._emitCloseIfDrained.call(this);
+  }
+
+  /** @internal */
+  onStopped(): void {
+    if (this.#isClosing) this._emitCloseIfDrained();
   }
 
   override closeIdleConnections(): void {
@@ -282,11 +313,18 @@ export class EngineServer extends ServerBase {
     });
   }
 
+  /** @internal */
+  leaveToNode(replaced: string): void {
+    if (this.#replaced !== undefined || this._handle === null || this.proxies !== undefined) return;
+    this.#replaced = replaced;
+    this.#leave?.();
+  }
+
   /** @internal For `engine(server)`. */
   servedBy(): ServerEngine {
     if (this.#nodeOption !== undefined) return nodeHasOption(this.#nodeOption);
     if (!this.listening) return { name: 'none', reason: 'it does not listen' };
-    return { name: 'native' };
+    return this.#replaced === undefined ? engineServes() : nodeCalls(this.#replaced);
   }
 
   /** @internal For `answersOf(server)`. */

@@ -28,6 +28,8 @@ export class Answer implements AnswerFacts {
   readonly seal: string;
   /** The epoch of the tags in which it was last found current. @internal */
   currentIn: number | undefined;
+  /** The list of tags that it was last found to have. @internal */
+  hasTagsOf: readonly string[] | undefined;
 
   constructor(json: string, facts: AnswerFacts, source: Answer['source'], seal = '') {
     this.json = json;
@@ -40,6 +42,7 @@ export class Answer implements AnswerFacts {
     this.source = source;
     this.seal = seal;
     this.currentIn = undefined;
+    this.hasTagsOf = undefined;
   }
 }
 

@@ -25,6 +25,8 @@ export interface AnswerOptions {
    * @default none
    */
   tags?: readonly string[] | true | undefined;
+  /** Tags that every response has, where the producer supplies them: a kept one without is not used. @internal */
+  leastTags?: readonly string[] | undefined;
   /**
    * If true, the response says when it was made: everyone gets an `Answer`.
    * @default false

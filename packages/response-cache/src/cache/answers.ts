@@ -85,7 +85,7 @@ export class Answers {
       const found = this.#store.get(key);
       if (found instanceof Object) return this.#peekLater(found, key, options, read);
       const kept = typeof found === 'string' ? this.#unsealed.of(key, found) : undefined;
-      if (!(kept instanceof Answer)) return this.#countPeeked(kept, key);
+      if (!(kept instanceof Answer)) return this.#countPeeked(kept, key, options);
       const isCurrent = this.#compareVersions(kept);
       if (isCurrent === true) return this.#peekAt(kept, key, options);
       if (isCurrent === false) return undefined;
@@ -106,7 +106,7 @@ export class Answers {
     try {
       const value = found instanceof Object ? await this.#health.withinDeadline(key, found) : found;
       const kept = typeof value === 'string' ? this.#unsealed.of(key, value) : undefined;
-      if (!(kept instanceof Answer)) return this.#countPeeked(kept, key);
+      if (!(kept instanceof Answer)) return this.#countPeeked(kept, key, options);
       const known = this.#isStillCurrent(kept, key, ahead);
       // Awaited, what is known costs as much as what is not.
       const isCurrent = typeof known === 'boolean' ? known : await known;
@@ -128,12 +128,14 @@ export class Answers {
     return this.#health.withinDeadline(key, known).then((now) => areVersionsOf(kept, now));
   }
 
-  #countPeeked(kept: string | undefined, key: string): string | undefined {
-    if (kept !== undefined) this.#count('hits', key);
+  #countPeeked(kept: string | undefined, key: string, options: AnswerOptions): string | undefined {
+    if (kept === undefined || hasToHaveTags(options)) return undefined;
+    this.#count('hits', key);
     return kept;
   }
 
   #peekAt(found: Answer, key: string, options: AnswerOptions): Peeked {
+    if (!this.#hasTags(found, options)) return undefined;
     const use = useOf(found, options);
     if (use === 'not at all') return undefined;
     if (use !== 'as it is' && this.#productions.running(key) === undefined)
@@ -201,12 +203,12 @@ export class Answers {
   ): Kept | Promise<Outcome> {
     if (typeof found === 'string') {
       const kept = this.#unsealed.of(key, found);
-      if (typeof kept === 'string') {
+      if (kept instanceof Answer) return this.#takeAnswer(kept, key, produce, options);
+      if (kept !== undefined && !hasToHaveTags(options)) {
         this.#count('hits', key);
         return kept;
       }
-      if (kept !== undefined) return this.#takeAnswer(kept, key, produce, options);
-      this.#counters.invalid += 1;
+      if (kept === undefined) this.#counters.invalid += 1;
     }
     return this.#miss(key, produce, options, typeof found === 'string' ? undefined : '');
   }
@@ -256,6 +258,7 @@ export class Answers {
     produce: Producer,
     options: AnswerOptions,
   ): Kept | Promise<Outcome> {
+    if (!this.#hasTags(found, options)) return this.#miss(key, produce, options, found.seal);
     const use = useOf(found, options);
     if (use === 'not at all') return this.#miss(key, produce, options, found.seal);
     if (use === 'as it is') {
@@ -295,6 +298,20 @@ export class Answers {
     } catch {
       return undefined;
     }
+  }
+
+  /**
+   * Whether `found` has the tags that a response made now would have: one of an earlier release may lack some, and an
+   * invalidation of those would not reach it.
+   */
+  #hasTags(found: Answer, options: AnswerOptions): boolean {
+    const tags = namedTagsOf(options);
+    // One comparison, where the caller gives the same list each time, as a route does.
+    if (tags === undefined || found.hasTagsOf === tags) return true;
+    const { tagPrefix } = this.#productions;
+    if (!tags.every((tag) => found.tags.includes(tagPrefix + tag))) return false;
+    found.hasTagsOf = tags;
+    return true;
   }
 
   /** Whether no tag of `found` was invalidated since. */
@@ -357,4 +374,14 @@ export class Answers {
 
 function areVersionsOf(found: Answer, now: Versions): boolean {
   return found.versions.every((version, index) => version === now[index]);
+}
+
+function namedTagsOf({ tags, leastTags }: AnswerOptions): readonly string[] | undefined {
+  return tags === true ? leastTags : tags;
+}
+
+/** Whether a text alone, which has no tags, is not enough. */
+function hasToHaveTags(options: AnswerOptions): boolean {
+  const tags = namedTagsOf(options);
+  return tags !== undefined && tags.length > 0;
 }

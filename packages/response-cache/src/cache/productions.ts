@@ -31,7 +31,8 @@ export class Productions {
   readonly #counters: Counters;
   readonly #count: Count;
   readonly #ttl: number;
-  readonly #tagPrefix: string;
+  /** Put before the tags of this cache. */
+  readonly tagPrefix: string;
   readonly #flights = new Map<string, Flight>();
   /** Reads the store once more, for a value made by another process. */
   lookAgain!: (key: string, produce: Producer, options: AnswerOptions) => Kept | Promise<Outcome>;
@@ -47,7 +48,7 @@ export class Productions {
     this.#counters = tally.counters;
     this.#count = tally.count;
     this.#ttl = defaults.ttl;
-    this.#tagPrefix = defaults.keyPrefix;
+    this.tagPrefix = defaults.keyPrefix;
   }
 
   /** The flight that serves `key` now; one that takes too long takes no more callers. */
@@ -229,7 +230,7 @@ export class Productions {
     const head = details?.head ?? '';
     const named = options.tags === true ? [] : (options.tags ?? []);
     const tags = [...new Set([...named, ...(details?.tags ?? [])])].map(
-      (tag) => this.#tagPrefix + tag,
+      (tag) => this.tagPrefix + tag,
     );
     const isPlain = head === '' && tags.length === 0 && !options.dated;
     if (isPlain && !options.stale && !options.early) return json;

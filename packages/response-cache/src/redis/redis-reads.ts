@@ -75,7 +75,7 @@ export class RedisReads {
     if (known !== undefined) return known as Promise<Result>;
     const keys = keysOf(list);
     if (this.#together === 'none')
-      return Promise.all(keys.map((key) => this.#commands.get(key))).then(convert);
+      return Promise.all(keys.map((key) => this.#getText(key))).then(convert);
     const batch = this.#open(keys.length);
     const places = keys.map((key) => batch.place(key));
     const result = new Promise<Result>((resolve, reject) => {
@@ -87,6 +87,14 @@ export class RedisReads {
     });
     batch.lists.set(list, result);
     return result;
+  }
+
+  /* As MGET has it. */
+  #getText(key: string): Promise<Value> {
+    return this.#commands.get(key).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
+      throw error;
+    });
   }
 
   #open(keys: number): Batch {
@@ -120,7 +128,7 @@ export class RedisReads {
       if (!(error instanceof Error && isRefused.test(error.message))) return reject(error);
       // Others may have been on their way.
       if (this.#together === together) this.#together = together === 'all' ? 'tags' : 'none';
-      settle(keys.map((key) => this.#commands.get(key)));
+      settle(keys.map((key) => this.#getText(key)));
     };
     try {
       this.#commands.requireReady();

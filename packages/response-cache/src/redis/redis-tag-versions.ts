@@ -5,20 +5,35 @@ import type { TagVersions, Versions } from '../store/tag-versions.ts';
 
 /*
  * KEYS: the clock, tags. ARGV: 'drop' or 'open', how long a tag lives. The clock starts from the time, so that one that was
- * evicted goes on after all it has ever said.
+ * evicted goes on after all it has ever said. Whatever else stands in a key counts as nothing, and is replaced: a value that is
+ * not a number, or is a year ahead of the time.
  */
 const script = `
 local time = redis.call('TIME')
-local clock = tonumber(redis.call('GET', KEYS[1]) or 0)
+local micros = time[1] * 1000000 + time[2]
+local function read(key)
+  local text = redis.pcall('GET', key)
+  if type(text) ~= 'string' or not string.find(text, '^%d+$') then return nil end
+  local number = tonumber(text)
+  if number == 0 or number > micros + 31536000000000 then return nil end
+  return number, text
+end
+local clock = read(KEYS[1]) or 0
 if ARGV[1] == 'drop' or clock == 0 then
-  clock = math.max(clock + 1, time[1] * 1000000 + time[2])
+  clock = math.max(clock + 1, micros)
   redis.call('SET', KEYS[1], string.format('%.0f', clock))
 end
 local now = string.format('%.0f', clock)
 local versions = { now }
 for i = 2, #KEYS do
-  local version = ARGV[1] == 'open' and redis.call('GET', KEYS[i])
+  local number, version
+  if ARGV[1] == 'open' then number, version = read(KEYS[i]) end
   if version then
+    -- A clock behind a version would have what is tagged with it refused each time.
+    if number > clock then
+      clock = number
+      redis.call('SET', KEYS[1], string.format('%.0f', clock))
+    end
     -- Not each time: to whoever tracks the key that is a change.
     if redis.call('PTTL', KEYS[i]) < ARGV[2] / 2 then redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
   else

@@ -121,6 +121,8 @@ export function answerOptions(route: CachedRoute, request: object): AnswerOption
     stale: route.stale,
     early: route.early === true && renewing.has(request) ? 'now' : route.early,
     tags: route.tags === undefined ? undefined : true,
+    // Those of a function are known with the response only.
+    leastTags: typeof route.tags === 'function' ? undefined : route.tags,
     // A shelf that is not the store's has to know how long it may keep a response.
     dated: route.headers.size > 0 || route.at === 'engine',
     name: route.name,

@@ -54,7 +54,9 @@ export class TieredTagVersions implements TagVersions {
 
   async #fetch(tags: readonly string[]): Promise<Versions> {
     try {
-      const fetched = tags.map((tag) => this.#near.fetch(this.#redis.fullKeyOf(tag)));
+      const fetched = tags.map((tag) =>
+        this.#near.fetch(this.#redis.fullKeyOf(tag)).catch(noneIfForeign),
+      );
       const versions = await Promise.all(fetched);
       return versions.map((version) => (version === null ? undefined : Number(version)));
     } catch (error) {
@@ -62,4 +64,10 @@ export class TieredTagVersions implements TagVersions {
       throw error;
     }
   }
+}
+
+/* A list or the like is not a version, and is replaced. */
+function noneIfForeign(error: unknown): null {
+  if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
+  throw error;
 }

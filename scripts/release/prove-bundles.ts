@@ -10,7 +10,21 @@ import { thisLibc } from './this-libc.ts';
 
 const run = promisify(execFile);
 
-const entry = `
+/** Without an engine: that the bundle starts. */
+const starting = ['@redline/response-cache', '@redline/defer'].map((name) => ({
+  name,
+  hasEngine: false,
+  entry: `
+import * as all from '${name}';
+console.log(JSON.stringify({ answer: Object.keys(all).length > 0 ? 'answer' : 'no exports' }));
+`,
+}));
+
+const packages = [
+  {
+    name: '@redline/http',
+    hasEngine: true,
+    entry: `
 import { createServer, engine } from '@redline/http';
 const server = createServer((request, response) => response.end('answer'));
 server.listen(0, '127.0.0.1', async () => {
@@ -18,33 +32,47 @@ server.listen(0, '127.0.0.1', async () => {
   console.log(JSON.stringify({ answer: await response.text(), engine: engine() }));
   process.exit();
 });
-`;
+`,
+  },
+  {
+    name: '@redline/child-process',
+    hasEngine: true,
+    entry: `
+import { createPool, engine, execFile } from '@redline/child-process';
+execFile(process.execPath, ['--print', '"answer"'], async (error, stdout) => {
+  let pool = 'runs';
+  try {
+    await createPool({ size: 1 }).close();
+  } catch ({ code }) {
+    pool = code;
+  }
+  const isExpected = pool === (process.env.EXTERNAL ? 'runs' : 'ERR_REDLINE_POOL_WORKER_FILE');
+  console.log(JSON.stringify({ answer: isExpected ? stdout.trim() : pool, engine: engine() }));
+});
+`,
+  },
+  ...starting,
+];
 
 interface Bundle {
   readonly name: string;
   readonly file: string;
   readonly flags: readonly string[];
-  readonly expected: object;
+  readonly expected: 'native' | 'node';
+  /** Where the package itself runs, outside the bundle. */
+  readonly isExternal?: boolean;
 }
 
-const native = { name: 'native' };
 const bundles: Bundle[] = [
-  { name: 'CommonJS', file: 'out.cjs', flags: ['--format=cjs'], expected: native },
+  { name: 'CommonJS', file: 'out.cjs', flags: ['--format=cjs'], expected: 'native' },
   {
     name: 'ES module with @redline/* external',
     file: 'out-external.mjs',
     flags: ['--format=esm', '--external:@redline/*'],
-    expected: native,
+    expected: 'native',
+    isExternal: true,
   },
-  {
-    name: 'ES module',
-    file: 'out.mjs',
-    flags: ['--format=esm'],
-    expected: {
-      name: 'node',
-      reason: 'this bundle cannot load addons; mark @redline/http as external',
-    },
-  },
+  { name: 'ES module', file: 'out.mjs', flags: ['--format=esm'], expected: 'node' },
 ];
 
 /** esbuild's bundles answer, on the engine or with a sentence that says how; a trace by nft holds the addon. */
@@ -53,21 +81,45 @@ export async function proveBundles(options: ProofOptions): Promise<void> {
     { os: 'linux', cpu: process.arch, libc: thisLibc() },
     options,
   );
-  writeFileSync(join(app, 'server.mjs'), entry);
-  const esbuild = join(options.tools, 'node_modules', 'esbuild', 'bin', 'esbuild');
-  for (const { name, file, flags, expected } of bundles) {
-    const args = ['server.mjs', '--bundle', '--platform=node', '--log-level=warning', ...flags];
-    await run(process.execPath, [esbuild, ...args, `--outfile=${file}`], { cwd: app });
-    const { stdout } = await run(process.execPath, ['--no-warnings', file], { cwd: app, env });
-    if (stdout.trim() !== JSON.stringify({ answer: 'answer', engine: expected })) {
-      throw new ReleaseError(`A bundle of esbuild, ${name}, printed ${stdout}`);
-    }
-    say(`esbuild, ${name}: ${stdout.trim()}`);
-  }
+  await proveEsbuild(app, env, join(options.tools, 'node_modules', 'esbuild', 'bin', 'esbuild'));
   const copy = join(options.folder, 'traced');
   const count = await copyTraced(app, copy, options.tools);
   expectNative(await serve(copy, [process.execPath, '--no-warnings'], env), 'What nft traced');
   say(`nft: ${count} files, on the engine`);
+}
+
+/** Every package that a server imports in every format, in an app that has them installed. */
+export async function proveEsbuild(
+  app: string,
+  env: NodeJS.ProcessEnv,
+  esbuild: string,
+): Promise<void> {
+  for (const each of packages) {
+    writeFileSync(join(app, 'entry.mjs'), each.entry);
+    for (const bundle of bundles) {
+      const args = ['entry.mjs', '--bundle', '--platform=node', '--log-level=warning'];
+      args.push(...bundle.flags, `--outfile=${bundle.file}`);
+      await run(process.execPath, [esbuild, ...args], { cwd: app });
+      const { stdout } = await run(process.execPath, ['--no-warnings', bundle.file], {
+        cwd: app,
+        env: bundle.isExternal ? { ...env, EXTERNAL: '1' } : env,
+      });
+      const printed = stdout.trim();
+      if (printed !== JSON.stringify(expectedOf(each, bundle))) {
+        throw new ReleaseError(
+          `A bundle of ${each.name} by esbuild, ${bundle.name}, printed ${printed}`,
+        );
+      }
+      say(`esbuild, ${each.name}, ${bundle.name}: ${printed}`);
+    }
+  }
+}
+
+function expectedOf({ name, hasEngine }: (typeof packages)[number], { expected }: Bundle): object {
+  if (!hasEngine) return { answer: 'answer' };
+  const reason = `this bundle cannot load addons; mark ${name} as external`;
+  const engine = expected === 'native' ? { name: 'native' } : { name: 'node', reason };
+  return { answer: 'answer', engine };
 }
 
 interface Nft {

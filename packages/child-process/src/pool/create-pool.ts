@@ -66,7 +66,7 @@ export interface Pool extends AsyncDisposable {
  * Worker processes that start other processes, with the functions of node:child_process: the fork that would stall
  * this process happens in a small one.
  *
- * @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME
+ * @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME, ERR_REDLINE_POOL_WORKER_FILE
  * @example
  * const pool = createPool({ size: 4, balance: 'least-busy' });
  * pool.spawn('echo', ['hi']).stdout.pipe(process.stdout);

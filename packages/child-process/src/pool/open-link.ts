@@ -5,6 +5,6 @@ import type { LinkListener, WorkerLink } from './worker-link.ts';
 
 export function openLink(options: ResolvedPoolOptions, listener: LinkListener): WorkerLink {
   return options.transport === 'send'
-    ? openSendLink(options.runtime, listener)
-    : new SocketLink(options.runtime, listener);
+    ? openSendLink(options, listener)
+    : new SocketLink(options, listener);
 }

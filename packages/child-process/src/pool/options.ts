@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Balance, balances } from './balance.ts';
 import { PoolError } from './errors.ts';
+import { findWorkerFile } from './find-worker-file.ts';
 import { findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
 
 /** How bytes travel from a worker to the pool: `process.send`, or one Unix socket for each worker. */
@@ -22,6 +23,7 @@ export interface ResolvedPoolOptions {
   runtime: Runtime;
   transport: Transport;
   balance: Balance;
+  workerFile: string;
 }
 
 const transports: readonly Transport[] = ['send', 'socket'];
@@ -32,7 +34,7 @@ const known: Readonly<Record<keyof PoolOptions, true>> = {
   balance: true,
 };
 
-/** @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME */
+/** @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME, ERR_REDLINE_POOL_WORKER_FILE */
 export function resolvePoolOptions(options: PoolOptions): ResolvedPoolOptions {
   if (typeof options !== 'object' || options === null) {
     throw optionError(`The options of createPool must be an object; got ${String(options)}.`);
@@ -58,6 +60,7 @@ export function resolvePoolOptions(options: PoolOptions): ResolvedPoolOptions {
     transport: oneOf('transport', transport, transports) ?? (isDeno ? 'socket' : 'send'),
     balance: oneOf('balance', balance, balances) ?? 'least-busy',
     runtime: findRuntime(runtime ?? ownEngine),
+    workerFile: findWorkerFile(),
   };
 }
 

@@ -1,13 +1,17 @@
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
 import { Outbox } from './outbox.ts';
-import { ownEngine, type Runtime } from './runtime.ts';
-import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
+import type { ResolvedPoolOptions } from './options.ts';
+import { ownEngine } from './runtime.ts';
+import type { LinkListener, WorkerLink } from './worker-link.ts';
 
 /** 'disconnect' follows 'exit' at once; if a runtime omits it, the children must not wait forever. */
 const disconnectGraceMs = 1_000;
 
-export function openSendLink(runtime: Runtime, listener: LinkListener): WorkerLink {
+export function openSendLink(
+  { runtime, workerFile }: ResolvedPoolOptions,
+  listener: LinkListener,
+): WorkerLink {
   const serialization: Serialization = runtime.engine === ownEngine ? 'advanced' : 'json';
   const child = nodeChildProcess.fork(workerFile, {
     execPath: runtime.path,

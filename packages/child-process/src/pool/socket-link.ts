@@ -8,8 +8,8 @@ import { nodeChildProcess } from '../node/node-child-process.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
 import { kind, type Kind, type Message, type Value } from './messages.ts';
 import { Outbox } from './outbox.ts';
-import type { Runtime } from './runtime.ts';
-import { type LinkListener, workerFile, type WorkerLink } from './worker-link.ts';
+import type { ResolvedPoolOptions } from './options.ts';
+import type { LinkListener, WorkerLink } from './worker-link.ts';
 
 /** What the first frame holds: the secret, as JSON. */
 const greetingBytes = 256;
@@ -32,7 +32,7 @@ export class SocketLink implements WorkerLink {
   #isRef = true;
   #isDown = false;
 
-  constructor(runtime: Runtime, listener: LinkListener) {
+  constructor({ runtime, workerFile }: ResolvedPoolOptions, listener: LinkListener) {
     this.#listener = listener;
     const address = join(this.#folder, 'worker');
     this.#server = createServer((candidate) => this.#greet(candidate)).listen(address);

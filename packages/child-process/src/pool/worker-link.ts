@@ -1,11 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Kind, Post, Value } from './messages.ts';
-// The whole module: Node does not detect the named exports of a .cts that is required.
-// oxlint-disable-next-line import/default
-import besideThis from './worker-file.cts';
-
-// oxlint-disable-next-line import/no-named-as-default-member
-export const workerFile: string = besideThis.workerFile;
 
 /** A worker process and the way to talk to it, whatever the transport. */
 export interface WorkerLink {

@@ -161,14 +161,19 @@ export class StoreHealth {
     const isNew = this.#refusals.size < maxRefusals && !this.#refusals.has(text);
     if (!isNew && this.#isTryingWrites) return;
     this.#refusals.add(text);
-    if (isNew) this.#logger?.warn(`The store of the JSON cache refused a value: ${text}`);
     this.#isTryingWrites = true;
-    this.#write(key)
-      .catch((error: unknown) => {
-        if (this.isDown || this.#isClosed) return;
-        this.#refusesWrites = true;
-        this.fail(key, error);
-      })
+    // An outage has a line of its own, and is told once.
+    const tellOne = (): void => {
+      if (!isNew || this.isDown || this.#isClosed) return;
+      this.#logger?.warn(`The store of the JSON cache refused a value: ${text}`);
+    };
+    const fail = (error: unknown): void => {
+      if (this.isDown || this.#isClosed) return;
+      this.#refusesWrites = true;
+      this.fail(key, error);
+    };
+    void this.#write(key)
+      .then(tellOne, fail)
       .finally(() => (this.#isTryingWrites = false));
   }
 

@@ -13,7 +13,14 @@ import { combine, LARGE, liveAll, nameOf } from './lifetime/lives.ts';
 const skip = engine().name === 'node';
 
 /** States in which a client that stays, and does nothing, keeps the loop of node:http alive: lifetime.slow.test.ts compares. */
-const HOLDING = new Set(['connected', 'handling', 'small upload', 'writing', 'upgraded']);
+const HOLDING = new Set([
+  'connected',
+  'bytes read',
+  'handling',
+  'small upload',
+  'writing',
+  'upgraded',
+]);
 
 type Child = ChildProcessByStdio<null, Readable, null>;
 

@@ -245,6 +245,52 @@ describe('the option proxyProtocol:', { skip }, () => {
   });
 });
 
+/** A worker that has one descriptor left: for a connection, not for the engine's copy of it. */
+const without = `
+  import cluster from 'node:cluster';
+  import { closeSync, openSync } from 'node:fs';
+  import { connect } from 'node:net';
+  import { createServer } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)};
+  if (cluster.isPrimary) {
+    const worker = cluster.fork();
+    worker.on('message', (port) => {
+      const client = connect(port, '127.0.0.1');
+      client.on('error', () => {});
+      client.on('data', (bytes) => process.stdout.write(bytes));
+      client.on('close', () => worker.send('end'));
+      client.end('GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n');
+    });
+    worker.on('exit', (code) => process.exit(code));
+  } else {
+    const proxyProtocol = { from: ['10.0.0.0/8'] };
+    const server = createServer({ proxyProtocol }, (_, response) => response.end('served'));
+    server.listen(0, '127.0.0.1', () => {
+      const taken = [];
+      try {
+        for (;;) taken.push(openSync('/dev/null'));
+      } catch {
+        closeSync(taken.pop());
+      }
+      process.send(server.address().port);
+    });
+    process.on('message', () => process.exit(0));
+  }`;
+
+describe('a worker of node:cluster behind a proxy:', { skip, timeout: 600_000 }, () => {
+  test('without a descriptor left it serves nobody that is not a proxy', (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'proxy-'));
+    context.after(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'main.mjs');
+    writeFileSync(path, without);
+    const script = 'ulimit -n 128; exec "$0" --no-warnings "$1"';
+    const { stdout, stderr, status } = spawnSync('sh', ['-c', script, process.execPath, path], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    assert.equal(stdout, '');
+  });
+});
+
 /** Asks from that address as soon as somebody listens. */
 async function getOnceUp(
   port: number,

@@ -70,11 +70,13 @@ function headOf({ method, url, httpVersion, rawHeaders }: EngineRequest): Buffer
 export function giveToNode(connection: HttpConnection): void {
   const { native, server, existingSocket } = connection;
   if (existingSocket === null || native.bytesRead > 0) return;
+  const { isReferenced } = existingSocket;
   const detached = native.detach();
   if (detached === undefined) return;
   const { fd } = detached;
   const options = { fd, allowHalfOpen: true, readable: true, writable: true };
   const socket = become(existingSocket, options) as Detached;
+  if (!isReferenced) socket.unref();
   server.countDetached();
   socket.server = server;
   socket._server = server;

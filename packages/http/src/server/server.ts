@@ -189,15 +189,17 @@ export class EngineServer extends ServerBase {
     return native;
   }
 
-  /** Takes a connection over. Node's own code refuses it at the limit, and serves it where it is not a socket. */
+  /** Takes a connection over. Node's own code refuses it at the limit, and serves it where the engine cannot. */
   #adopt(client: AcceptedHandle): boolean {
     const { fd = -1 } = client;
-    if (fd < 0 || this.#native === undefined || this.#isNodes()) return false;
+    if (this.#isNodes()) return false;
     // The one of a worker has no class: those of its connections tell.
     this.StreamHandle = client.constructor as never;
     const { maxConnections } = this;
     if (maxConnections != null && this._connections >= maxConnections) return false;
-    return this.#native.adopt(fd);
+    const isTaken = fd >= 0 && this.#native?.adopt(fd) === true;
+    // Behind proxies one that the engine cannot take, as no descriptor is left, is closed: Node would serve anybody.
+    return isTaken || this.proxies !== undefined;
   }
 
   /** Somebody has replaced what only Node's own server calls. */

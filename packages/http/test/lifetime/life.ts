@@ -72,6 +72,13 @@ if (timeouts === 'off') {
 }
 if (state === 'half open') Object.assign(server, { httpAllowHalfOpen: true });
 if (state === 'connected') server.on('connection', reached);
+if (state === 'bytes read') {
+  server.on('connection', (socket: Socket) => {
+    reached(socket);
+    // Node's own code serves it from here on.
+    socket.on('data', () => {});
+  });
+}
 if (state === 'upgraded') {
   server.on('upgrade', (_, socket: Socket) => {
     socket.on('error', () => {});

@@ -8,6 +8,7 @@ export const LARGE = 32 * 1024 * 1024;
 export const ENGINES = ['node', 'native', 'thread'] as const;
 export const STATES = [
   'connected',
+  'bytes read',
   'idle',
   'handling',
   'small upload',
@@ -38,6 +39,7 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const post = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${LARGE}\r\n\r\n`;
 const SENT: Record<Life['state'], string> = {
   connected: '',
+  'bytes read': '',
   idle: get,
   handling: get,
   'small upload': `${post}some`,

@@ -42,8 +42,8 @@ declare class Port {
   address(server: number): SocketAddress | null;
   /** Stops listening. */
   stop(server: number): void;
-  /** Closes connections between two requests. */
-  closeIdle(server: number): void;
+  /** Closes connections between two requests, and `with_unused` those that have sent nothing. */
+  closeIdle(server: number, withUnused: boolean): void;
   /** Closes all connections. */
   closeAll(server: number): void;
   /**

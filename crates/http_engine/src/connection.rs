@@ -255,6 +255,11 @@ impl Connection {
         self.idle_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
     }
 
+    /// It has not sent a byte of its first request: of a later one its time begins with its bytes.
+    pub fn is_unused(&self) -> bool {
+        self.head_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
+    }
+
     /// Whether it is between two requests, and its timer entry comes soon enough: that of the last time does.
     pub fn is_armed_for_rest(&self, settings: &ServerSettings) -> bool {
         let is_soon =

@@ -185,9 +185,9 @@ impl Engine {
     }
 
     /// Closes a server's connections that are between two requests.
-    pub fn close_idle(&mut self, server: u32) {
+    pub fn close_idle(&mut self, server: u32, with_unused: bool) {
         self.each_of(server, |engine, connection| {
-            if connection.is_idle() {
+            if connection.is_idle() || with_unused && connection.is_unused() {
                 connection.stage = Stage::Closing;
                 engine.close_if_sent(connection);
             }

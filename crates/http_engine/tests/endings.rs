@@ -287,7 +287,7 @@ fn a_server_that_stops_says_when_its_last_connection_is_gone() {
     let late = owner.next_request();
     let server = owner.server;
     owner.engine.stop(server);
-    owner.engine.close_idle(server);
+    owner.engine.close_idle(server, false);
     assert_eq!(read_all(&mut idle), "");
     assert!(TcpStream::connect(owner.address).is_err());
     assert!(!owner.events.contains(&Event::Stopped));

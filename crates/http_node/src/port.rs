@@ -165,10 +165,10 @@ impl Port {
         self.with(|engine| engine.stop(server));
     }
 
-    /// Closes connections between two requests.
+    /// Closes connections between two requests, and `with_unused` those that have sent nothing.
     #[napi]
-    pub fn close_idle(&self, server: u32) {
-        self.with(|engine| engine.close_idle(server));
+    pub fn close_idle(&self, server: u32, with_unused: bool) {
+        self.with(|engine| engine.close_idle(server, with_unused));
     }
 
     /// Closes all connections.

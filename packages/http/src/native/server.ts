@@ -57,9 +57,9 @@ export class NativeServer {
     this.#addon.stop(this.number);
   }
 
-  /** Closes connections between two requests. */
-  closeIdle(): void {
-    this.#addon.closeIdle(this.number);
+  /** Closes connections between two requests, and `withUnused` those that have sent nothing. */
+  closeIdle(withUnused: boolean): void {
+    this.#addon.closeIdle(this.number, withUnused);
   }
 
   closeAll(): void {

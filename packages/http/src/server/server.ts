@@ -15,7 +15,7 @@ import {
   type ServerSettings,
 } from '../native/index.ts';
 import { NodeServer } from '../node/node-http.ts';
-import { symbolOf } from '../node/node-internals.ts';
+import { isNode26, symbolOf } from '../node/node-internals.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
 import { countListeners } from '../node/own-listeners.ts';
 import { isWatched } from '../node/replaced-methods.ts';
@@ -258,7 +258,8 @@ export class EngineServer extends ServerBase {
     super.closeIdleConnections();
     // Answers of this turn may not have left yet: until then their connections are not idle.
     if (this.#native !== undefined) openPort(this.#isThreaded).flush();
-    this.#native?.closeIdle();
+    // Node 26 counts connections that have sent nothing as idle.
+    this.#native?.closeIdle(isNode26);
   }
 
   override closeAllConnections(): void {

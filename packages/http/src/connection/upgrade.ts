@@ -5,7 +5,6 @@ import { keepProxied } from './proxy-header.ts';
 import { completeBodyless } from '../request/request-body.ts';
 import type { EngineRequest, ServingServer } from '../exchange.ts';
 import { isNode26 } from '../node/node-internals.ts';
-import { announcesBody } from '../request/request-headers.ts';
 
 type Handle = object;
 type Detached = Socket & { server: ServingServer; _server: ServingServer; _handle: Handle | null };
@@ -46,7 +45,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   socket.server = server;
   socket._server = server;
   connection.detached();
-  if (isNode26 && event === 'upgrade' && announcesBody(request)) {
+  if (isNode26 && event === 'upgrade' && hasBody(request)) {
     // The body is the request's, and ends before the upgraded protocol begins: Node's own parser and stream know where.
     socket.unshift(Buffer.concat([headOf(request), head]));
     server.serveByNode(socket);
@@ -55,6 +54,13 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   request.socket = socket;
   completeBodyless(request);
   server.emit(event, request, socket, head);
+}
+
+/** By the raw headers: with the others, methods that somebody may have replaced would be called. */
+function hasBody({ rawHeaders }: EngineRequest): boolean {
+  return rawHeaders.some(
+    (name, at) => at % 2 === 0 && /^(?:content-length|transfer-encoding)$/i.test(name),
+  );
 }
 
 /** As the client sent it, but for white space. */

@@ -64,6 +64,7 @@ const storeHeader = original(response, '_storeHeader');
 const isLenient = original(response, '_isLenientHeaderValidation');
 const finish = original(response, '_finish');
 const finishOutgoing = original(outgoing, '_finish');
+const cork = original(response, 'cork');
 const uncork = original(response, 'uncork');
 const responseOn = original(response, 'on');
 
@@ -80,6 +81,7 @@ export function areResponsesReplaced(): boolean {
     response['_isLenientHeaderValidation'] !== isLenient ||
     response['_finish'] !== finish ||
     outgoing['_finish'] !== finishOutgoing ||
+    response['cork'] !== cork ||
     response['uncork'] !== uncork ||
     response['on'] !== responseOn
   );
@@ -153,6 +155,7 @@ const OF_RESPONSES = [
   '_storeHeader',
   '_isLenientHeaderValidation',
   '_finish',
+  'cork',
   'uncork',
   'on',
 ];

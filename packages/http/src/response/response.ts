@@ -252,6 +252,7 @@ const {
   _isLenientHeaderValidation: ownIsLenient,
   _send: ownSend,
   _writeRaw: ownWriteRaw,
+  cork: ownCork,
   uncork: ownUncork,
 } = EngineResponse.prototype;
 const { assignSocket, detachSocket } = http.ServerResponse.prototype;
@@ -266,6 +267,7 @@ function isSpecial(response: Response): boolean {
     response._finish !== _finish ||
     response._flush !== _flush ||
     response._flushOutput !== _flushOutput ||
+    response.cork !== ownCork ||
     response.uncork !== ownUncork ||
     response.assignSocket !== assignSocket ||
     response.detachSocket !== detachSocket

@@ -10,6 +10,7 @@ import {
   attempt,
   describeError,
   gate,
+  moment,
   serve,
   type Behaviours,
   type HttpModule,
@@ -295,6 +296,27 @@ export const listening: Behaviours = {
     const outcome = { idleEnded, answered, busyClosed: busy.closed };
     silent.socket.destroy();
     busy.socket.destroy();
+    return outcome;
+  },
+  // From Node 26 on those that have sent nothing are idle.
+  'closeIdleConnections before the first request': async (http) => {
+    const outcome: Record<string, boolean> = {};
+    const sent = { nothing: '', 'an empty line': '\r\n', 'half a head': 'GET / HT' };
+    for (const [what, bytes] of Object.entries(sent)) {
+      await using serving = await serve(http, {}, (_, response) => response.end('hello'));
+      const line = new Line(connect(serving.port));
+      await once(line.socket, 'connect');
+      line.socket.write(bytes);
+      // A request on another connection shows that the server has read the bytes.
+      await serving.talk(get, /hello/, leave);
+      await moment(50);
+      serving.server.closeIdleConnections();
+      // Its client has seen the end by the time that others have been served.
+      for (let turn = 0; turn < 3; turn++) await serving.talk(last);
+      await moment(50);
+      outcome[what] = line.closed;
+      line.socket.destroy();
+    }
     return outcome;
   },
   closeAllConnections: async (http) => {

@@ -58,11 +58,8 @@ for (const adapter of ['fastify', 'express'] as const) {
       });
     });
 
-    it('Node, in a worker of node:cluster', async () => {
-      const { answer, serving, lines } = await serve({ adapter, cluster: true });
-      assert.deepEqual(answer, { hello: 'world' });
-      assert.equal(serving.name, 'node');
-      assert.deepEqual(lines, [`[RedlineFactory] HTTP is served by Node: ${serving.reason}.`]);
+    it('the same in a worker of node:cluster', async () => {
+      assert.deepEqual(await serve({ adapter, cluster: true }), await serve({ adapter }));
     });
   });
 }

@@ -1,6 +1,6 @@
 // The request that a job belongs to: by its context, by its name, or none that is known.
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -263,9 +263,13 @@ test('a job that a handler defers is its own, whatever became of the request it 
 });
 
 test("the request's own events run in its scope: an abort undoes what it should", async (t) => {
+  const arrived = Promise.withResolvers<void>();
   const { sink, url } = await trial(t, (request, response) => {
     response.on('close', () => defer(job, `close ${request.url}`, { when: 'aborted' }));
-    request.on('end', () => defer(job, `end ${request.url}`, { when: 'success' }));
+    request.on('end', () => {
+      defer(job, `end ${request.url}`, { when: 'success' });
+      if (request.url === '/gone') arrived.resolve();
+    });
     request.resume();
     if (request.url === '/good') response.end('{}');
     if (request.url === '/bad') response.writeHead(500).end('{}');
@@ -274,8 +278,7 @@ test("the request's own events run in its scope: an abort undoes what it should"
   await fetch(`${url}/bad`);
   const gone = ask(`${url}/gone`).end();
   gone.on('error', () => {});
-  await once(gone, 'socket');
-  await sleep(20);
+  await arrived.promise;
   gone.destroy();
   await until('the jobs', () => sink.data.length === 2);
   assert.deepEqual(sink.data, ['end /good', 'close /gone']);

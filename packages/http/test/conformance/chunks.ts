@@ -107,15 +107,20 @@ export const chunks: Behaviours = {
       eachChunk(request, log);
     }),
   'into a stream': (http) =>
-    noted(http, (request, log) => {
-      const to = new Writable({
-        write(chunk, _, callback) {
-          log.push(String(chunk));
-          setImmediate(callback);
-        },
-      });
-      request.pipe(to);
-    }),
+    ask(
+      http,
+      (request, response) => {
+        const log: string[] = [];
+        const to = new Writable({
+          write(chunk, _, callback) {
+            log.push(String(chunk));
+            setImmediate(callback);
+          },
+        });
+        request.pipe(to).on('finish', () => response.end(JSON.stringify(log)));
+      },
+      [post + framed(lines)],
+    ),
   'a reader that destroys the request at the second': (http) =>
     ask(
       http,

@@ -51,7 +51,7 @@ describe('Ctrl-C ends, without a server or a load left behind,', () => {
       const { code, stdout, stderr } = await ended;
       assert.equal(code, 130, stderr);
       assert.match(stderr, /(?:^|\n)Stopped; nothing is left running\.\n$/);
-      assert.doesNotMatch(stderr, /\n\s+at /);
+      assert.doesNotMatch(stderr, /\n\s+at .*:\d+:\d+/);
       assert.equal(stdout, '');
       assert.deepEqual(bench.survivors(), []);
     });

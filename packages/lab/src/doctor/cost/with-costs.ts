@@ -90,9 +90,10 @@ export function withCosts(
       return isInside && cost.share * tree.samples >= samples / 2;
     });
   };
-  const hot = hotFunctions(tree, { maps, folder: app.folder, lines, isExplained });
-  const candidates = [...hot.map(toCandidate), ...explained, ...advice.map(toCandidate)].toSorted(
-    (a, b) => byWeight(a.finding, b.finding),
+  const hot = hotFunctions(tree, { maps, folder: app.folder, lines, isExplained }).map(toCandidate);
+  const hotFindings = hot.map(({ finding }) => finding);
+  const candidates = [...hot, ...explained, ...advice.map(toCandidate)].toSorted((a, b) =>
+    byWeight(a.finding, b.finding, hotFindings),
   );
   return { app, candidates };
 }
@@ -145,10 +146,17 @@ function keyOf(fn: Node, name: string): string {
 }
 
 /** The most expensive first; then what cannot be measured, the surest first; what the load did not touch last. */
-function byWeight(a: Finding, b: Finding): number {
+function byWeight(a: Finding, b: Finding, hot: readonly Finding[]): number {
   return (
-    (b.cost?.microsPerRequest ?? 0) - (a.cost?.microsPerRequest ?? 0) ||
+    weightOf(b, hot) - weightOf(a, hot) ||
     Number(a.isOnMeasuredPath === false) - Number(b.isOnMeasuredPath === false) ||
     ofSure[a.sure] - ofSure[b.sure]
   );
+}
+
+/** Advice about the line of a hot function comes after what that function does, which has the same time. */
+function weightOf({ file, line, cost }: Finding, hot: readonly Finding[]): number {
+  const own = cost?.microsPerRequest ?? 0;
+  const around = hot.find((one) => one.file === file && one.line === line);
+  return Math.min(own, around?.cost?.microsPerRequest ?? own);
 }

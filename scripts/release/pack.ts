@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Comment, parse } from 'acorn';
 import type { CrateInside } from './crates-inside.ts';
 import { isDeclaration, visibleDeclarations } from './declarations.ts';
 import type { Target } from '../targets.mjs';
@@ -86,7 +87,7 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
   for (const { path } of files) {
     if (isDeclaration(path) && !visible.has(path)) continue;
     mkdirSync(dirname(join(to, path)), { recursive: true });
-    if (/^dist\/.*\.[cm]?[jt]s$/.test(path)) copyWithoutMap(join(from, path), join(to, path));
+    if (/^dist\/.*\.[cm]?[jt]s$/.test(path)) copyBare(join(from, path), join(to, path));
     else cpSync(join(from, path), join(to, path));
   }
   if (!existsSync(join(from, 'native.cjs')) || Object.keys(natives).length === 0) return;
@@ -94,9 +95,35 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
   writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-function copyWithoutMap(from: string, to: string): void {
-  const text = readFileSync(from, 'utf8');
-  writeFileSync(to, text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n'));
+/** Without the comment that names the map. Programs are without all comments: editors show those of the declarations. */
+function copyBare(from: string, to: string): void {
+  const text = readFileSync(from, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
+  writeFileSync(to, isDeclaration(from) ? text : withoutComments(text, from.endsWith('.cjs')));
+}
+
+/** The line of an interpreter, and comments for bundlers and of licences. */
+const isRead = /^#!|[@#]__\w+__|Ignore|@vite|@license|@preserve|^\/\*!/;
+
+function withoutComments(text: string, isCommonJs: boolean): string {
+  const comments: Comment[] = [];
+  parse(text, {
+    ecmaVersion: 'latest',
+    sourceType: isCommonJs ? 'commonjs' : 'module',
+    onComment: comments,
+  });
+  let bare = text;
+  for (const { start, end } of comments.toReversed()) {
+    const comment = bare.slice(start, end);
+    if (isRead.test(comment)) continue;
+    let from = start;
+    while (bare[from - 1] === ' ') from -= 1;
+    const isWholeLine = (from === 0 || bare[from - 1] === '\n') && bare[end] === '\n';
+    // Within a line it stands for a space, or for the end of the line.
+    const between = isWholeLine ? '' : comment.includes('\n') ? '\n' : ' ';
+    bare =
+      bare.slice(0, isWholeLine ? from : start) + between + bare.slice(isWholeLine ? end + 1 : end);
+  }
+  return bare;
 }
 
 function npmPack(folder: string, into: string): string {

@@ -95,17 +95,18 @@ export class EngineRequest {
   }
 
   // The engine delivers a complete body at once, and then Node never asks for more of it. A read consumes it.
-  read(size?: number): unknown {
+  read(_size?: number): unknown {
     if (!this._consuming && this[kRequestConnection] !== undefined) {
       this._readableState.readingMore = false;
       this._consuming = true;
     }
-    return nodeRequest.read.call(this as never, size);
+    // As it was called: somebody may have replaced it.
+    return nodeRequest.read.apply(this as never, arguments as never);
   }
 
-  _read(): void {
+  _read(_size?: number): void {
     if (this[kRequestConnection] === undefined) {
-      nodeRequest._read.call(this as never, 0);
+      nodeRequest._read.apply(this as never, arguments as never);
       return;
     }
     if (!this._consuming) {

@@ -9,7 +9,7 @@ import { Answer, type AnswerFacts } from './answer.ts';
 const mark = '\t\r\t';
 /* After the facts, the head and both lengths: `{"id":7}\n[1763812800000,5000,12,[],[],"x1"]\n{"status":203}\nx1.14.8\r\t\r`. */
 const factsMark = '\r\t\r';
-/* The length in base 4, modulo a prime below 4 ** 6: twice as many digits cost twice the time, 15 ns of each hit. */
+/* The length in base 4, modulo a prime below 4 ** 6. Twelve digits cost a hit of 2 KB some 30 ns. */
 const lengthDigits = 6;
 const lengthPrime = 4_093;
 const digits = '\t\n\r ';
@@ -41,7 +41,7 @@ export function unseal(raw: string): string | Answer | undefined {
   }
 }
 
-/* A third of the time of startsWith. */
+/* Character by character: it runs for each hit. */
 function beginsWithMark(raw: string): boolean {
   return raw.charCodeAt(0) === 9 && raw.charCodeAt(1) === 13 && raw.charCodeAt(2) === 9;
 }

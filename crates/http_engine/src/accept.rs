@@ -116,7 +116,7 @@ impl Engine {
         }
         self.set_pending(slot, 0);
         self.arm(&mut connection);
-        // Behind a proxy it is reported once it is known whose it is.
+        // A proxied connection is reported after its PROXY header, which names the client.
         if settings.flags.announce && !is_proxied {
             connection.tell();
             self.batch.note(whom, Note::Open);

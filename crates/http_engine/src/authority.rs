@@ -3,10 +3,10 @@
 //! node:http passes any value on. Frameworks join it with the target to an URL, and a cache by URLs would take `a/admin` with
 //! the target `/reports` for another page of `a`: what is not plainly a host, with or without a port, gets nothing that is kept.
 
-/// Longer ones are no names of DNS.
+/// A DNS name has at most 255 bytes (RFC 1035, section 3.1).
 const LONGEST: usize = 255 + ":65535".len();
 
-/// Whether it is a host and perhaps a port (RFC 9110, section 7.2), of names as DNS and containers have them: letters, digits,
+/// True for a host and perhaps a port (RFC 9110, section 7.2), of names as DNS and containers have them: letters, digits,
 /// `-`, `.`, `_` and `~`, or an address in brackets. Stricter than a registered name of RFC 3986, which may have a comma.
 #[must_use]
 pub fn is_authority(value: &[u8]) -> bool {

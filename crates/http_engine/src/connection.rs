@@ -117,7 +117,7 @@ pub(crate) struct Connection {
     pub unread: Vec<u8>,
     /// How many of them came before the last packet.
     pub held: usize,
-    /// What its proxy has said of it.
+    /// The PROXY header of the connection.
     pub proxy: Option<Box<ProxyHeader>>,
     /// How far the incomplete head is read that `unread` begins with.
     pub head: Option<Box<Progress>>,
@@ -199,7 +199,7 @@ impl Connection {
         self.stage == Stage::Open && self.wait == Wait::Nothing && self.owner != Owner::Paused
     }
 
-    /// Whether it keeps its owner's loop alive, as libuv counts: a handle that reads and was not unreferenced does, and so does
+    /// True while it keeps its owner's loop alive, as libuv counts: a handle that reads and was not unreferenced does, and so does
     /// every request to write.
     pub fn holds_loop(&self) -> bool {
         let is_read = self.stage == Stage::Open && self.owner != Owner::Paused;

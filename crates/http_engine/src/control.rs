@@ -245,7 +245,7 @@ impl Engine {
         });
     }
 
-    /// Whether it keeps the owner's loop alive while it is read.
+    /// Sets if the connection keeps the owner's loop alive while it is read.
     pub fn set_referenced(&mut self, slot: u32, generation: u32, is_referenced: bool) {
         self.with(slot, generation, |_, connection| {
             connection.is_referenced = is_referenced;

@@ -231,7 +231,7 @@ impl Engine {
         }
     }
 
-    /// Whether the owner's loop has to go on: for a connection, for what the owner has not heard, or for what the next turn does.
+    /// True while the owner's loop has to go on: for a connection, for what the owner has not heard, or for what the next turn does.
     #[must_use]
     pub fn holds_loop(&self) -> bool {
         self.holding > 0 || self.has_news() || !self.stalled.is_empty() || !self.ended.is_empty()

@@ -15,7 +15,7 @@ const LONGEST_LINE: usize = 107;
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
 /// Signature, command, family and length.
 const FIXED: usize = 16;
-/// What may follow in version 2: HAProxy itself reads no header that is longer than its buffer.
+/// Limits the rest of a version 2 header: HAProxy itself reads no header that is longer than its buffer.
 const LONGEST_REST: usize = 16 * 1024;
 const UNIX_PATH: usize = 108;
 /// The type of the value that has the checksum of the header.

@@ -14,7 +14,7 @@ pub fn run(bytes: &[u8]) {
     }
     for end in 0..bytes.len() {
         match read(&bytes[..end]) {
-            // What is wrong stays wrong: more bytes do not change what was found.
+            // An invalid header stays invalid: more bytes do not change what was found.
             Err(problem) => {
                 assert!(problem.at <= end);
                 assert_eq!(whole.as_ref().expect_err("still wrong"), &problem);

@@ -111,7 +111,7 @@ export class JournalRoot<Waiter = unknown> {
     this.#every(settings.adoptEveryMs, () => void this.adoptOrphans());
   }
 
-  /* Returns why there is no room for it. @throws if it cannot be made for another reason */
+  /* Returns the error of a full disk. @throws any other error */
   #makeHome(folder: string): unknown {
     const { fs, directory } = this.#settings;
     try {

@@ -17,7 +17,7 @@ export interface ConsentOptions {
   dryRun?: true;
 }
 
-/** A database or a queue that the app is told to use. */
+/** A database or a queue in the configuration of the app. */
 export interface Service {
   name: string;
   /** Without passwords. */
@@ -31,7 +31,7 @@ const serviceName =
   /^(?:\w*_)?(?:DATABASE|DB|PG|POSTGRES(?:QL)?|MYSQL|MARIADB|MONGO(?:DB)?|REDIS|VALKEY|RABBITMQ|AMQP|KAFKA|NATS|ELASTIC(?:SEARCH)?|SMTP|CLICKHOUSE)_?(?:URL|URI|DSN|HOST|HOSTS|HOSTNAME|SERVER|BROKERS?)$/i;
 const mostNamed = 8;
 
-/** What an app is told to use: in this environment, in that of its command, and in the `.env` beside it. */
+/** Services in the configuration of the app: in this environment, in that of its command, and in the `.env` beside it. */
 export function servicesOf(
   { app, typed }: Pick<TryTarget, 'app' | 'typed'>,
   outer: NodeJS.ProcessEnv = process.env,

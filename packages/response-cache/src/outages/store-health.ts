@@ -162,7 +162,7 @@ export class StoreHealth {
     if (!isNew && this.#isTryingWrites) return;
     this.#refusals.add(text);
     this.#isTryingWrites = true;
-    // An outage has a line of its own, and is told once.
+    // An outage has a log line of its own, written once.
     const tellOne = (): void => {
       if (!isNew || this.isDown || this.#isClosed) return;
       this.#logger?.warn(`The store of the JSON cache refused a value: ${text}`);

@@ -111,7 +111,7 @@ export const combinedLayouts: readonly Layout[] = [
   },
 ];
 
-/** Fields follow that no layout explains: the request is right, and there is no duration. */
+/** Further fields match no known layout: the request is read, the duration is missing. */
 export const unexplained = 'combined, with other fields';
 
 /** With `\S+ ` before the address, as Apache's virtual hosts have it; a line of CRI is unwrapped first. */

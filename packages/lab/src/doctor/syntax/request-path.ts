@@ -76,7 +76,7 @@ export class RequestPath {
     this.#modules = modules;
     const all = [...files];
     for (const file of all) this.#entriesOf(file);
-    // Before those that were seen running: a helper is no entry, and nobody sends what it returns.
+    // Before those that were seen running: a helper is not an entry point, and its result is not a response.
     this.#entries = new Set(this.#reached.keys());
     for (const file of all) {
       for (const fn of file.all(...functionTypes)) {

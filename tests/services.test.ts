@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startPostgres } from '@redline/services';
+import { answers, startDaemon, startPostgres } from '@redline/services';
 import { Pool } from 'pg';
 
 const { server, missing } = await startPostgres();
@@ -27,6 +29,28 @@ test(
     assert.equal(runs(pid), false);
   },
 );
+
+test('a port that another process takes meanwhile is left for another one', async (t) => {
+  const taken: Server[] = [];
+  t.after(() => taken.forEach((each) => each.close()));
+  const daemon = await startDaemon({
+    name: 'taken-port',
+    async prepare({ port }) {
+      if (taken.length > 0) return;
+      const other = createServer().listen(port, '127.0.0.1');
+      taken.push(other);
+      await once(other, 'listening');
+    },
+    command: ({ port }) => [
+      process.execPath,
+      '-e',
+      `require('node:net').createServer((s) => s.end('ours')).listen(${port}, '127.0.0.1')`,
+    ],
+    isReady: ({ port }) => answers(port, undefined, 'ours'),
+  });
+  t.after(() => daemon.stop());
+  assert.notEqual(daemon.port, (taken[0]!.address() as { port: number }).port);
+});
 
 /** A zombie does not. */
 function runs(pid: number): boolean {

@@ -52,23 +52,9 @@ export interface DaemonRecipe {
 }
 
 export async function startDaemon(recipe: DaemonRecipe): Promise<Daemon> {
-  const folder = await mkdtemp(join(tmpdir(), `redline-${recipe.name}-`));
-  if (recipe.user) {
-    await chown(folder, recipe.user.uid, recipe.user.gid);
-    await chmod(folder, 0o700);
-  }
-  const place = { port: await freePort(), extraPorts: [] as number[], folder };
-  for (let i = 0; i < (recipe.extraPorts ?? 0); i++) place.extraPorts.push(await freePort());
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
-
-  let child: ChildProcess;
-  try {
-    await recipe.prepare?.(place);
-    child = await launch(recipe, place);
-  } catch (error) {
-    await remove();
-    throw error;
-  }
+  const started = await firstStart(recipe);
+  const { place } = started;
+  let child = started.child;
   const endNow = (): void => signal(child, 'SIGKILL');
   process.once('exit', endNow);
 
@@ -88,7 +74,7 @@ export async function startDaemon(recipe: DaemonRecipe): Promise<Daemon> {
     async stop() {
       process.removeListener('exit', endNow);
       await end(child);
-      await remove();
+      await remove(place.folder);
     },
   };
 }
@@ -112,6 +98,32 @@ export function answers(port: number, greeting?: string, answer?: string): Promi
     socket.once('error', () => finish(false));
     socket.once('end', () => finish(false));
   });
+}
+
+/** Between the look for a free port and the server's own bind, another process may take it: other ones are tried then. */
+async function firstStart(
+  recipe: DaemonRecipe,
+  tries = 3,
+): Promise<{ place: Place; child: ChildProcess }> {
+  const folder = await mkdtemp(join(tmpdir(), `redline-${recipe.name}-`));
+  try {
+    if (recipe.user) {
+      await chown(folder, recipe.user.uid, recipe.user.gid);
+      await chmod(folder, 0o700);
+    }
+    const place = { port: await freePort(), extraPorts: [] as number[], folder };
+    for (let i = 0; i < (recipe.extraPorts ?? 0); i++) place.extraPorts.push(await freePort());
+    await recipe.prepare?.(place);
+    return { place, child: await launch(recipe, place) };
+  } catch (error) {
+    await remove(folder);
+    if (tries === 1) throw error;
+    return firstStart(recipe, tries - 1);
+  }
+}
+
+function remove(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 async function launch(recipe: DaemonRecipe, place: Place): Promise<ChildProcess> {

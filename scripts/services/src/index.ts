@@ -1,4 +1,4 @@
-export type { Daemon } from './daemon.ts';
+export { answers, startDaemon, type Daemon } from './daemon.ts';
 export { startElasticMq, type ElasticMqServer } from './elasticmq-server.ts';
 export { findOnPath } from './find-on-path.ts';
 export { freePort } from './free-port.ts';

@@ -71,7 +71,10 @@ declare class Port {
   connectionCount(server: number): number;
   /** How many servers keep the loop alive. */
   setReferencedServers(count: number): void;
-  /** Serves a connection accepted elsewhere, on a copy of its descriptor, or returns false when no descriptor is left. */
+  /**
+   * Serves a connection accepted elsewhere, on a copy of its descriptor, which stays the caller's. Returns false when no
+   * descriptor is left, or it is not one of a connection.
+   */
   adopt(server: number, fd: number): boolean;
   /** Sends what was written to the shared memory. */
   flush(): void;

@@ -20,6 +20,10 @@ impl Engine {
 
     pub(crate) fn accept(&mut self, server: u32) {
         for _ in 0..ACCEPTS {
+            if self.batch.is_overdue() {
+                self.accept_later(server);
+                return;
+            }
             let Some(Some(entry)) = self.servers.get(server as usize) else {
                 return;
             };
@@ -42,6 +46,32 @@ impl Engine {
                 self.drop_connection(server, &fd);
             } else {
                 self.open(server, fd, &settings);
+            }
+        }
+    }
+
+    /// The owner has not read for so long that the kernel keeps the connections: each that is opened, dropped or closed leaves
+    /// a note for it.
+    fn accept_later(&mut self, server: u32) {
+        if let Some(Some(entry)) = self.servers.get(server as usize)
+            && let Some(listener) = entry.source.listener()
+        {
+            self.epoll.remove(&listener.fd);
+            self.unwatched.push(server);
+        }
+    }
+
+    /// Takes connections again, once the owner has read what was waiting.
+    pub(crate) fn accept_again(&mut self) {
+        if self.unwatched.is_empty() || self.batch.is_overdue() {
+            return;
+        }
+        for server in std::mem::take(&mut self.unwatched) {
+            if let Some(Some(entry)) = self.servers.get(server as usize)
+                && let Some(listener) = entry.source.listener()
+            {
+                // A number may be that of another server by now, which is watched already.
+                let _ = self.watch_listener(server, &listener.fd);
             }
         }
     }
@@ -122,5 +152,70 @@ impl Engine {
             self.batch.note(whom, Note::Open);
         }
         self.slots[slot as usize].connection = Some(connection);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{SocketAddr, TcpStream};
+
+    use crate::address::Address;
+    use crate::engine::{Engine, Memory};
+    use crate::listener::{Bind, ListenOptions};
+    use crate::server::ServerSettings;
+
+    #[test]
+    fn what_waits_for_a_busy_owner_is_bounded_and_goes_on_when_it_reads() {
+        let mut words = vec![0_u32; 4096];
+        let mut bytes = vec![0_u8; 4096];
+        let memory = Memory {
+            records: (words.as_mut_ptr(), 2048),
+            input: (bytes.as_mut_ptr(), 4096),
+            commands: (words.as_mut_ptr().wrapping_add(2048), 256),
+            output: (bytes.as_ptr(), 0),
+            pending: (words.as_mut_ptr().wrapping_add(2560), 512),
+        };
+        // SAFETY: the vectors are dropped after the engine.
+        let mut engine = unsafe { Engine::new(memory) }.expect("an engine");
+        // Each connection is dropped at once, with a note.
+        let settings = ServerSettings {
+            max_connections: -1,
+            ..ServerSettings::default()
+        };
+        let any = Bind::Ip(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let server = engine
+            .listen(&any, ListenOptions::default(), settings)
+            .expect("listens");
+        let Some(Address::Ip(address)) = engine.server_address(server) else {
+            panic!("no address");
+        };
+        engine.lock_batch();
+        let mut accepted = 0;
+        while engine.unwatched.is_empty() {
+            let client = TcpStream::connect(address).expect("connects");
+            engine.poll();
+            drop(client);
+            accepted += 1;
+            assert!(accepted < 5000, "it accepts without end");
+        }
+        let mut late = TcpStream::connect(address).expect("the kernel keeps it");
+        for _ in 0..10 {
+            engine.poll();
+        }
+        assert!(engine.batch.is_overdue());
+        late.set_nonblocking(true).expect("set");
+        assert!(
+            late.read(&mut [0]).is_err(),
+            "it is neither served nor closed"
+        );
+        late.set_nonblocking(false).expect("set");
+
+        engine.unlock_batch();
+        while engine.batch.has_waiting() || !engine.unwatched.is_empty() {
+            engine.poll();
+        }
+        engine.poll();
+        assert_eq!(late.read(&mut [0]).expect("its end"), 0);
     }
 }

@@ -73,6 +73,8 @@ pub struct Engine {
     spare: Vec<Vec<u8>>,
     /// Connections with bytes that did not fit in the batch.
     stalled: Vec<Whom>,
+    /// Servers that accept nothing until the owner has read.
+    pub(crate) unwatched: Vec<u32>,
     /// Connections whose client has ended while answers were due.
     pub(crate) ended: Vec<Whom>,
     /// Connections whose end came in the turn of their last bytes.
@@ -147,6 +149,7 @@ impl Engine {
             scratch: vec![0; READ],
             spare: Vec::new(),
             stalled: Vec::new(),
+            unwatched: Vec::new(),
             ended: Vec::new(),
             early_ends: Vec::new(),
             turn: 0,

@@ -67,5 +67,5 @@ pub use outstanding::Outstanding;
 pub use proxies::{Network, Proxies};
 pub use server::{ServerSettings, SettingFlags};
 pub use store::{Fill, Identity, Plan, ticket};
-pub use sys::Errno;
+pub use sys::{Errno, copy_connection};
 pub use wire::write_flags;

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::sys::{self, Errno, check, own, set_option};
+use crate::sys::{self, Errno, check, opened, set_option};
 
 /// What to listen on.
 #[derive(Clone, Debug)]
@@ -59,11 +59,8 @@ impl Listener {
             Bind::Ip(address) => Self::open_ip(*address, options)?,
             Bind::Unix(path) => Self::open_unix(path.clone())?,
             Bind::Fd(fd) => {
-                // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.
-                let copy = own(check(unsafe {
-                    libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3)
-                })?);
-                // SAFETY: as above.
+                let copy = sys::duplicate(*fd)?;
+                // SAFETY: no memory is passed.
                 let flags = check(unsafe { libc::fcntl(copy.as_raw_fd(), libc::F_GETFL) })?;
                 let flags = flags | libc::O_NONBLOCK;
                 // SAFETY: as above.
@@ -157,8 +154,8 @@ impl Drop for Listener {
 
 fn socket(family: i32) -> Result<OwnedFd, Errno> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::socket(family, kind, 0) }).map(own)
+    // SAFETY: no memory is passed, and the call creates the descriptor.
+    unsafe { opened(libc::socket(family, kind, 0)) }
 }
 
 fn bind<T>(fd: &OwnedFd, address: &T, length: usize) -> Result<(), Errno> {
@@ -182,9 +179,9 @@ pub(crate) struct Reserve(Option<OwnedFd>);
 
 impl Reserve {
     pub fn new() -> Self {
-        // SAFETY: the path is a C string.
-        let fd = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-        Self((fd >= 0).then(|| own(fd)))
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        // SAFETY: the path is a C string, and the call creates the descriptor.
+        Self(unsafe { opened(libc::open(c"/dev/null".as_ptr(), flags)) }.ok())
     }
 
     pub fn refuse_one(&mut self, listener: &OwnedFd) {

@@ -1,16 +1,32 @@
 //! The few system calls the engine is made of, as functions that return `Result`.
 
 use std::mem;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 pub use kernel::Errno;
-pub(crate) use kernel::{Epoll, check, errno};
+pub(crate) use kernel::{Epoll, check, errno, opened};
 use libc::{c_int, c_void};
 
-pub(crate) fn own(fd: RawFd) -> OwnedFd {
-    // SAFETY: every caller passes a descriptor the kernel has just created or the user has given away.
-    unsafe { OwnedFd::from_raw_fd(fd) }
+/// A copy of `fd`, which stays the caller's.
+pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: no memory is passed; a bad descriptor is reported as EBADF. The call creates the copy.
+    unsafe { opened(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3)) }
+}
+
+/// A copy of a connection that somebody else has accepted.
+///
+/// # Errors
+/// EBADF or ENOTSOCK for a descriptor that is closed or not a socket, EINVAL for a socket that is not a stream with a peer, EMFILE.
+pub fn copy_connection(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // The kind of the copy: the number may mean something else by now.
+    let copy = duplicate(fd)?;
+    let kind = socket_option(&copy, libc::SO_TYPE)?;
+    let listens = socket_option(&copy, libc::SO_ACCEPTCONN)? != 0;
+    if kind != libc::SOCK_STREAM || listens {
+        return Err(libc::EINVAL);
+    }
+    Ok(copy)
 }
 
 /// Milliseconds since some moment in the past.
@@ -120,17 +136,17 @@ pub(crate) fn wait_readable(fd: RawFd) {
 
 /// Accepts a connection; `Ok(None)` when none is waiting.
 pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
-    // SAFETY: no address is asked for.
-    let result = check(unsafe {
-        libc::accept4(
+    // SAFETY: no address is asked for, and the call creates the descriptor.
+    let result = unsafe {
+        opened(libc::accept4(
             listener.as_raw_fd(),
             std::ptr::null_mut(),
             std::ptr::null_mut(),
             libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC,
-        )
-    });
+        ))
+    };
     match result {
-        Ok(fd) => Ok(Some(own(fd))),
+        Ok(fd) => Ok(Some(fd)),
         // The peer is gone already, or the network reports it.
         Err(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => Ok(None),
         Err(error) => Err(error),
@@ -159,19 +175,23 @@ pub(crate) fn set_option(
 
 /// The error the kernel keeps for a socket, 0 when there is none.
 pub(crate) fn socket_error(fd: &OwnedFd) -> Errno {
-    let mut error: c_int = 0;
+    socket_option(fd, libc::SO_ERROR).unwrap_or(0)
+}
+
+fn socket_option(fd: &OwnedFd, name: c_int) -> Result<c_int, Errno> {
+    let mut value: c_int = 0;
     let mut length = size_of::<c_int>() as libc::socklen_t;
     // SAFETY: the option is an int, and `length` says so.
-    unsafe {
+    check(unsafe {
         libc::getsockopt(
             fd.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_ERROR,
-            (&raw mut error).cast(),
+            name,
+            (&raw mut value).cast(),
             &mut length,
         )
-    };
-    error
+    })?;
+    Ok(value)
 }
 
 /// A close that tells the peer at once that its connection was cut.
@@ -204,9 +224,8 @@ pub(crate) struct Bell(OwnedFd);
 
 impl Bell {
     pub fn new() -> Result<Self, Errno> {
-        // SAFETY: no memory is passed.
-        check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
-            .map(|fd| Self(own(fd)))
+        // SAFETY: no memory is passed, and the call creates the descriptor.
+        unsafe { opened(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)) }.map(Self)
     }
 
     pub fn fd(&self) -> &OwnedFd {
@@ -232,8 +251,8 @@ pub(crate) struct Alarm(OwnedFd);
 impl Alarm {
     pub fn new() -> Result<Self, Errno> {
         let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-        // SAFETY: no memory is passed.
-        check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) }).map(|fd| Self(own(fd)))
+        // SAFETY: as for a bell.
+        unsafe { opened(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags)) }.map(Self)
     }
 
     pub fn fd(&self) -> &OwnedFd {

@@ -1,6 +1,6 @@
 //! The engine as a JavaScript class: one per environment, closed with it.
 
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::IntoRawFd;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use http_engine::wire::outcome;
@@ -253,16 +253,13 @@ impl Port {
         shared.update_reference();
     }
 
-    /// Serves a connection accepted elsewhere, on a copy of its descriptor, or returns false when no descriptor is left.
+    /// Serves a connection accepted elsewhere, on a copy of its descriptor, which stays the caller's. Returns false when no
+    /// descriptor is left, or it is not one of a connection.
     #[napi]
     pub fn adopt(&self, server: u32, fd: i32) -> bool {
-        // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.
-        let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
-        if copy < 0 {
+        let Ok(copy) = http_engine::copy_connection(fd) else {
             return false;
-        }
-        // SAFETY: the kernel has just created it.
-        let copy = unsafe { OwnedFd::from_raw_fd(copy) };
+        };
         self.with(|engine| engine.adopt(server, copy));
         true
     }

@@ -1,10 +1,10 @@
 //! One epoll instance.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use libc::c_int;
 
-use crate::{Errno, check};
+use crate::{Errno, check, opened};
 
 /// An epoll instance. Tokens are its user's.
 #[derive(Debug)]
@@ -16,10 +16,8 @@ impl Epoll {
     /// # Errors
     /// When the process has no descriptors left.
     pub fn new() -> Result<Self, Errno> {
-        // SAFETY: no memory is passed.
-        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: the kernel has just created it, and nothing else owns it.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+        // SAFETY: no memory is passed, and the call creates the descriptor.
+        unsafe { opened(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }.map(Self)
     }
 
     fn control(&self, operation: c_int, fd: RawFd, events: c_int, token: u64) -> Result<(), Errno> {

@@ -4,6 +4,7 @@
 mod epoll;
 
 use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 use libc::c_int;
 
@@ -26,4 +27,16 @@ pub fn errno() -> Errno {
 /// The thread's last one, when `result` is negative.
 pub fn check(result: c_int) -> Result<c_int, Errno> {
     if result < 0 { Err(errno()) } else { Ok(result) }
+}
+
+/// The descriptor that a system call has just created, or its error.
+///
+/// # Safety
+/// `result` is what such a call returned: nothing else owns the descriptor.
+///
+/// # Errors
+/// The thread's last one, when `result` is negative.
+pub unsafe fn opened(result: c_int) -> Result<OwnedFd, Errno> {
+    // SAFETY: forwarded.
+    check(result).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
 }

@@ -5,23 +5,33 @@ use std::ptr;
 use crate::sys::{Errno, errno};
 
 const USABLE: usize = 64 * 1024;
-const GUARD: usize = 4096;
 
 /// A stack with an inaccessible page below it: an overflow faults instead of writing into the parent's heap, which
 /// the child shares until exec.
-pub(crate) struct GuardedStack(*mut libc::c_void);
+pub(crate) struct GuardedStack {
+    base: *mut libc::c_void,
+    /// One page of this kernel: of less, `mprotect` would make a whole one inaccessible, which is 64 KiB on some arm64.
+    guard: usize,
+}
 
 // SAFETY: the mapping belongs to the value and to no thread.
 unsafe impl Send for GuardedStack {}
 
 impl GuardedStack {
     pub fn new() -> Result<Self, Errno> {
+        // SAFETY: no memory is passed.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        Self::above(usize::try_from(page).map_err(|_| libc::EINVAL)?)
+    }
+
+    /// `guard` is a multiple of the page's size.
+    fn above(guard: usize) -> Result<Self, Errno> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
         // SAFETY: a fresh anonymous mapping touches no existing memory.
         let base = unsafe {
             libc::mmap(
                 ptr::null_mut(),
-                GUARD + USABLE,
+                guard + USABLE,
                 libc::PROT_READ | libc::PROT_WRITE,
                 flags,
                 -1,
@@ -31,9 +41,9 @@ impl GuardedStack {
         if base == libc::MAP_FAILED {
             return Err(errno());
         }
-        let stack = Self(base);
+        let stack = Self { base, guard };
         // SAFETY: the first page of the mapping just made, which nothing uses.
-        if unsafe { libc::mprotect(base, GUARD, libc::PROT_NONE) } < 0 {
+        if unsafe { libc::mprotect(base, guard, libc::PROT_NONE) } < 0 {
             return Err(errno());
         }
         Ok(stack)
@@ -42,13 +52,46 @@ impl GuardedStack {
     /// Where a downward stack starts; aligned, because the mapping is.
     pub fn top(&self) -> *mut libc::c_void {
         // SAFETY: one past the end of the mapping.
-        unsafe { self.0.byte_add(GUARD + USABLE) }
+        unsafe { self.base.byte_add(self.guard + USABLE) }
     }
 }
 
 impl Drop for GuardedStack {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and no child runs on it: clone returns only after exec or exit.
-        unsafe { libc::munmap(self.0, GUARD + USABLE) };
+        unsafe { libc::munmap(self.base, self.guard + USABLE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How much can be written below `top`: where the mapping above the inaccessible one begins, as the kernel lists it.
+    fn usable(stack: &GuardedStack) -> usize {
+        let top = stack.top() as usize;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let mut usable = 0;
+        for line in maps.lines() {
+            let (range, rest) = line.split_once(' ').unwrap();
+            let (start, end) = range.split_once('-').unwrap();
+            let start = usize::from_str_radix(start, 16).unwrap();
+            let end = usize::from_str_radix(end, 16).unwrap();
+            if start < top && top <= end && rest.starts_with("rw") {
+                usable = top - start;
+            }
+        }
+        usable
+    }
+
+    #[test]
+    fn the_whole_stack_is_usable_whatever_a_page_is() {
+        for page in [GuardedStack::new().unwrap().guard, 64 * 1024] {
+            let stack = GuardedStack::above(page).unwrap();
+            assert!(usable(&stack) >= USABLE, "{} of {page}", usable(&stack));
+        }
+        // SAFETY: no memory is passed.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        assert_eq!(GuardedStack::new().unwrap().guard as i64, page);
     }
 }

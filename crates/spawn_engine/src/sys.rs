@@ -4,14 +4,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Instant;
 
 pub use kernel::Errno;
-use kernel::check;
 pub(crate) use kernel::{Epoll, errno};
+use kernel::{check, opened};
 use libc::c_int;
-
-fn own(fd: RawFd) -> OwnedFd {
-    // SAFETY: every caller passes a descriptor the kernel has just created, which nothing else owns.
-    unsafe { OwnedFd::from_raw_fd(fd) }
-}
 
 /// A connected pair: ours does not block, the child's does.
 pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
@@ -19,7 +14,8 @@ pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
     // SAFETY: `fds` has room for the two descriptors the call writes.
     check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()) })?;
-    Ok((own(fds[0]), own(fds[1])))
+    // SAFETY: the kernel has just created both.
+    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 
 /// As much as libuv's pipes hold of what is written to them: by that, callers know when to wait.
@@ -42,8 +38,8 @@ pub(crate) fn limit_sending(fd: &OwnedFd) {
 
 /// A private copy of `fd` that no child inherits.
 pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
-    // SAFETY: no memory is passed; a bad descriptor is reported as EBADF.
-    check(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) }).map(own)
+    // SAFETY: no memory is passed; a bad descriptor is reported as EBADF. The call creates the copy.
+    unsafe { opened(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3)) }
 }
 
 /// Appends up to `most` bytes of what is there, without blocking; `Ok(0)` is the end. `into` must have the room.
@@ -217,9 +213,8 @@ pub(crate) fn can_use_pidfds() -> bool {
 
 /// A pidfd of this process.
 pub(crate) fn own_pidfd() -> Option<OwnedFd> {
-    // SAFETY: no memory is passed.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) };
-    (fd >= 0).then(|| own(fd as RawFd))
+    // SAFETY: no memory is passed, and the call creates the descriptor.
+    unsafe { opened(libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) as RawFd) }.ok()
 }
 
 /// The calling thread's id.
@@ -242,15 +237,14 @@ pub(crate) fn open_path(
 ) -> Result<OwnedFd, Errno> {
     let path = std::ffi::CStr::from_bytes_until_nul(path).map_err(|_| libc::EINVAL)?;
     let folder = folder.unwrap_or(libc::AT_FDCWD);
-    // SAFETY: the string outlives the call.
-    check(unsafe {
-        libc::openat(
+    // SAFETY: the string outlives the call, which creates the descriptor.
+    unsafe {
+        opened(libc::openat(
             folder,
             path.as_ptr(),
             flags | libc::O_PATH | libc::O_CLOEXEC,
-        )
-    })
-    .map(own)
+        ))
+    }
 }
 
 /// Whether somebody may execute this file.

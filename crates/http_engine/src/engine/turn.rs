@@ -63,6 +63,7 @@ impl Engine {
         if !self.batch.locked {
             self.settle();
             self.batch.begin();
+            self.accept_again();
         }
         let stalled = if self.batch.locked {
             Vec::new()
@@ -170,6 +171,7 @@ impl Engine {
         }
         self.batch.begin();
         self.batch.end();
+        self.accept_again();
         self.batch.words
     }
 
@@ -200,7 +202,7 @@ impl Engine {
         self.batch.locked = false;
         self.batch.words = 0;
         self.settle();
-        if !self.stalled.is_empty() {
+        if !self.stalled.is_empty() || !self.unwatched.is_empty() {
             self.bell.ring();
         }
     }

@@ -115,6 +115,12 @@ export const apps: Record<string, (options: DeferOptions, take: Take) => Promise
   },
 };
 
+/** One framework of each adapter in `npm test`; the exhaustive tests ask for all. */
+export const chosenApps = Object.entries(apps).filter(
+  ([name]) =>
+    process.env['REDLINE_APPS'] === 'all' || name === 'Fastify' || name === 'Nest on Express',
+);
+
 /** What a process that is killed now leaves to the next one. */
 export function leftBy(t: TestContext, directory: string): string {
   const copy = temporaryFolder(t);

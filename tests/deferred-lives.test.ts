@@ -24,7 +24,7 @@ import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import type { AloneMessage, AloneSettings } from './deferred-app-alone.ts';
 import { temporaryFolder } from '../packages/defer/test/harness.ts';
-import { apps, leftBy } from './deferred-apps.ts';
+import { apps, chosenApps, leftBy } from './deferred-apps.ts';
 import { askAt, beginOn, good, List, quick, some, sorted, until } from './deferred-bench.ts';
 
 const alone = join(import.meta.dirname, 'deferred-app-alone.ts');
@@ -35,7 +35,7 @@ const otherUser = 54_321;
 const { server: postgres, missing } = await startPostgres();
 after(() => postgres?.stop());
 
-for (const [framework, start] of Object.entries(apps)) {
+for (const [framework, start] of chosenApps) {
   const begin = beginOn(start);
 
   describe(`on ${framework}`, () => {

@@ -5,6 +5,59 @@ import { needsTurns } from './needs.ts';
 import { Workbench } from './run-cli.ts';
 
 describe('redline bench', () => {
+  test('drops a slice in which nothing was answered, and says so', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('plain'), bench.variant('mute', { MODE: 'every-other-load' })],
+      // Where the server's core is watched, a slice beside a disturbance is measured again.
+      load: { connections: 8, turns: false, pin: false },
+      precision: { restarts: 1, blocks: 4, sliceMs: 300, warmupMs: 0, latencyMs: 100 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { variants, warnings, slices } = bench.result('r.json');
+    assert.ok('rps' in variants[1]!);
+    const said = /^(\d+) of 12 slices are void.*\(.*mute/m.exec(warnings.join('\n'));
+    assert.ok(said !== null, warnings.join('\n'));
+    assert.equal(slices.length, 12 - Number(said[1]));
+  });
+
+  test('measures more blocks where a server answered nothing in all that were planned', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('crowded', { MODE: 'mute-at-first' })] });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { variants, control, warnings } = bench.result('r.json');
+    assert.ok('rps' in variants[0]! && 'rps' in control);
+    assert.match(warnings.join('\n'), /2 of 4 slices are void.*\(crowded.*crowded/);
+  });
+
+  test('leaves a variant out that answers nothing at all under load', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({ variants: [bench.variant('plain'), bench.variant('m', { MODE: 'mute' })] });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(bench.result('r.json').variants[1], {
+      name: 'm',
+      skipped: 'answered nothing under load',
+    });
+  });
+
+  test('measures a server that takes longer for a request than a slice lasts', async (t) => {
+    const bench = new Workbench(t);
+    bench.writeConfig({
+      variants: [bench.variant('slow', { SPIN_MICROS: '20000' })],
+      load: { connections: 8, turns: false, pin: false },
+      precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 300, latencyMs: 100 },
+    });
+    const { code, stderr } = await bench.run(['bench', '--json', 'r.json']);
+    assert.equal(code, 0, stderr);
+    const { slices } = bench.result('r.json');
+    // Eight connections wait 20 ms for each other: two responses for each take 320 ms at least.
+    assert.ok(slices.length > 0);
+    for (const { seconds } of slices) assert.ok(seconds > 0.25, String(seconds));
+  });
+
   test('makes four restarts where its time allows none', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

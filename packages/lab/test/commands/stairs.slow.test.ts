@@ -22,6 +22,21 @@ test('redline stairs goes on without callbacks that would keep a client from its
   assert.ok(stages.some(({ name }) => name.startsWith('getCallback after await')));
 });
 
+test('redline stairs gives a pool its clients back, and tells waiting from CPU', async (t) => {
+  const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/orders', {
+    args: ['--json', 'r.json', '--max-stages', '100'],
+    env: { POOL_FILE: 'pool.json' },
+  });
+  assert.equal(code, 0, stderr);
+  const result = JSON.parse(bench.read('r.json')) as StairsResult;
+  assert.deepEqual(result.leftOut, []);
+  assert.deepEqual(JSON.parse(bench.read('pool.json')), { size: 8, free: 8 });
+  const byWaiting = result.stages.toSorted((a, b) => b.waitingMs.value - a.waitingMs.value);
+  // Behind the timers of the queries: of the user, of BEGIN, of the orders and of COMMIT.
+  const place = byWaiting.findIndex(({ name }) => name === 'price');
+  assert.ok(place >= 3, JSON.stringify(byWaiting.map((s) => [s.name, s.waitingMs])));
+});
+
 test(
   'redline stairs starts a running app once more, on another port',
   { skip: process.platform !== 'linux' },

@@ -17,6 +17,7 @@ export function ruleIndex(): string {
   );
   const entries = names.map((name) => `  ${keyOf(name)}: ${constantOf(name)},\n`);
   return `// Written by npm run rules: one line for each folder in src/rules.
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { Rule } from 'eslint';
 ${imports.join('')}
 /** All rules by name. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DeferLogger } from './logger.ts';
+import { neverFailing, type DeferLogger } from './logger.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { DeferError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
@@ -181,7 +181,7 @@ export function resolveOptions(options: DeferOptions): ResolvedOptions {
     drainMs: wholeNumber('drainMs', options.drainMs ?? 10_000),
     handleSignals: options.handleSignals ?? true,
     maxDeadLetters: positive('maxDeadLetters', options.maxDeadLetters ?? 10_000),
-    logger: options.logger === false ? silent : (options.logger ?? console),
+    logger: options.logger === false ? silent : neverFailing(options.logger ?? console),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   };

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { ESLint, Linter } from 'eslint';
 import { configFor, configOfAll } from './configs.ts';
 import { rules } from './rules.generated.ts';

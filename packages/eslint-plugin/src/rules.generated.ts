@@ -1,4 +1,5 @@
 // Written by npm run rules: one line for each folder in src/rules.
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { Rule } from 'eslint';
 import { hoistRegexpLiteral } from './rules/hoist-regexp-literal/rule.ts';
 import { noArgumentsSlice } from './rules/no-arguments-slice/rule.ts';

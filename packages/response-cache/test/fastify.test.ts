@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fastifyCompress } from '@fastify/compress';
 import { fastify, type FastifyInstance } from 'fastify';
 import { fastifyCache, type FastifyCachePolicy } from '../src/adapters/fastify.ts';
 import { JsonCache, memoryStore, type JsonCacheOptions, type RouteDefaults } from '../src/index.ts';
@@ -355,6 +356,23 @@ describe('The places of Fastify', () => {
       message: /late/,
     });
     await app.close();
+  });
+
+  it('include the hook beside @fastify/compress, whose own hook unpacks bodies of requests', async (t) => {
+    const lines: string[] = [];
+    const logger = { warn: () => {}, log: (line: string) => void lines.push(line) };
+    const app = fastify();
+    t.after(() => app.close());
+    await app.register(fastifyCompress, { threshold: 0 });
+    await app.register(fastifyCache, { cache: new JsonCache({ logger }) });
+    app.get('/', withCache({ at: 'hook' }), async () => ({ text: 'a'.repeat(2_000) }));
+    await app.ready();
+    assert.deepEqual(lines, ['Hits of GET / are answered by the hook.']);
+    for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+      const response = await app.inject({ url: '/', headers });
+      assert.equal(response.statusCode, 200);
+      assert.equal(response.headers['content-encoding'], headers['accept-encoding']);
+    }
   });
 
   it('leave to the handler what the hook cannot tell: an identify that throws, a store that is down', async (t) => {

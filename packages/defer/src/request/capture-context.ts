@@ -1,3 +1,4 @@
+import { DeferError } from '../errors.ts';
 import type { ContextOptions } from '../options.ts';
 import type { Scope } from './scope.ts';
 import type { DeferContext } from '../sink.ts';
@@ -8,11 +9,21 @@ export function captureContext(
   { capture }: ContextOptions,
 ): DeferContext | undefined {
   const facts = scope?.facts;
-  const captured = capture?.();
+  const captured = objectOf(capture?.());
   if (captured === undefined) {
     if (facts === undefined) return undefined;
     const { traceparent, requestId } = facts;
     return traceparent === undefined && requestId === undefined ? undefined : facts;
   }
   return { ...facts, ...captured };
+}
+
+/* A promise would be spread into nothing, and its rejection end the process. */
+function objectOf<Captured>(captured: Captured): Captured {
+  if (!(captured instanceof Promise)) return captured;
+  captured.catch(() => {});
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    'The option context.capture must return an object of strings; got a promise: read the context without await.',
+  );
 }

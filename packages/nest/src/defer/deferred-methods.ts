@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { defineJob, type Deferrer, type JobDefinition, type RunDelivery } from '@redline/defer';
+import {
+  DeferError,
+  defineJob,
+  type Deferrer,
+  type JobDefinition,
+  type RunDelivery,
+} from '@redline/defer';
 import {
   afterResponseMetadata,
   assignSchedule,
@@ -76,11 +82,11 @@ export class DeferredMethods {
     const { level = 'memory', when = 'always', key, delayMs, runAt } = method.options;
     const name = nameOf(method, self);
     const job = this.#jobOf(name);
-    const keyOfCall = key?.(...args);
+    const keyOfCall = keyOf(name, key?.(...args));
     const keyed = keyOfCall !== undefined && { key: keyOfCall };
     const time = {
       ...(delayMs !== undefined && { delayMs }),
-      ...(runAt !== undefined && { runAt: runAt(...args) }),
+      ...(runAt !== undefined && { runAt: withoutRejection(runAt(...args)) }),
     };
     if (!needsInstance(method)) {
       const work = (delivery: RunDelivery): unknown =>
@@ -102,6 +108,22 @@ export class DeferredMethods {
     }
     return job;
   }
+}
+
+function keyOf(name: string, key: unknown): string | undefined {
+  if (key === undefined || typeof key === 'string') return key;
+  const kind =
+    withoutRejection(key) instanceof Promise ? 'a promise' : `a value of type ${typeof key}`;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option key of ${name} must return a string; got ${kind}.`,
+  );
+}
+
+/* It is refused: what it rejects with has no listener, and would end the process. */
+function withoutRejection<Value>(value: Value): Value {
+  if (value instanceof Promise) value.catch(() => {});
+  return value;
 }
 
 function methodOf(prototype: object, name: string): DeferredMethod | undefined {

@@ -1,3 +1,4 @@
+import { withoutRejection } from './callback-fault.ts';
 import { attempt, createTitles, messagesOf } from './customise.ts';
 import type { LoggerCore } from './logger-core.ts';
 import type { RequestLog } from './request-log.ts';
@@ -20,10 +21,10 @@ export function announceOf(
     if (ignore !== undefined && attempt(log, () => ignore(log)) === true) return;
     if (level === 'silent' || !log.isLevelEnabled(level)) return;
     const messages = messagesOf(log);
-    const fields = customReceivedObject?.(...messages) ?? {};
+    const fields = withoutRejection(customReceivedObject?.(...messages)) ?? {};
     Reflect.apply(Reflect.get(log.pino, level), log.pino, [
       fields,
-      customReceivedMessage?.(...messages),
+      withoutRejection(customReceivedMessage?.(...messages)),
     ]);
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { warnOfFault, withoutRejection } from './callback-fault.ts';
 import type { CustomLines } from './custom-lines.ts';
 import type { LineKeys, LineShape } from './line-shape.ts';
 import type { RequestLog } from './request-log.ts';
@@ -38,9 +39,11 @@ export function customised(
     replace(log, line) {
       const messages = messagesOf(log);
       try {
-        const replaced = hasFailed(log)
-          ? customErrorObject?.(...messages, errorOf(log), line)
-          : customSuccessObject?.(...messages, line);
+        const replaced = withoutRejection(
+          hasFailed(log)
+            ? customErrorObject?.(...messages, errorOf(log), line)
+            : customSuccessObject?.(...messages, line),
+        );
         return replaced === undefined ? line : { ...replaced };
       } catch (error) {
         // Thrown in a "close" listener, it would end the process.
@@ -65,7 +68,7 @@ export function createTitles(custom: CustomLines, levels: Record<string, number>
       const level = attempt(log, () =>
         customLogLevel(...messagesOf(log), log.failure === undefined ? undefined : errorOf(log)),
       );
-      const isKnown = level !== undefined && (level === 'silent' || level in levels);
+      const isKnown = typeof level === 'string' && (level === 'silent' || level in levels);
       return isKnown ? level : statusLevel(log, aborted);
     },
     messageOf(log, aborted) {
@@ -91,12 +94,16 @@ function statusLevel(log: RequestLog, aborted: boolean): string {
   return statusCode >= 400 ? 'warn' : 'info';
 }
 
-/** Thrown in a "close" listener, an error would end the process; it is reported on the line instead. */
+/**
+ * Thrown in a "close" listener, an error would end the process; it is reported on the line instead, unless that has the
+ * error of the response.
+ */
 export function attempt<Result>(log: RequestLog, call: () => Result): Result | undefined {
   try {
-    return call();
+    return withoutRejection(call());
   } catch (error) {
-    log.failure ??= error;
+    if (log.failure === undefined) log.failure = error;
+    else warnOfFault(error);
     return undefined;
   }
 }

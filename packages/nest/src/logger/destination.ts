@@ -1,9 +1,10 @@
 import cluster from 'node:cluster';
 
 import { streamSink } from '@redline/http/pino';
-import type { DestinationStream } from 'pino';
+import { type DestinationStream, symbols } from 'pino';
 
 import { LineWriter } from './line-writer.ts';
+import { withoutRejection } from './callback-fault.ts';
 import type { LogDestination } from './log-destination.ts';
 import type { ResolvedOptions } from './options.ts';
 
@@ -28,9 +29,30 @@ function isPm2Worker(): boolean {
   return cluster.isWorker && process.env['pm_id'] !== undefined;
 }
 
+/*
+ * An object with an asynchronous `write` reports a failure to nobody. Streams have events for it; pino leaves what it knows
+ * of a line on a destination that asks for it, which has to be the very object.
+ */
+function withoutRejections(stream: MaybeFlushable): MaybeFlushable {
+  const { on, [symbols.needsMetadataGsym]: needsMetadata } = stream as unknown as Record<
+    PropertyKey,
+    unknown
+  >;
+  if (typeof on === 'function' || needsMetadata === true) return stream;
+  const safe = Object.create(stream) as Record<string, unknown>;
+  safe['write'] = (...args: [string]) => withoutRejection(stream.write(...args));
+  // pino calls these as well, and private fields are those of the object itself.
+  for (const name of ['flush', 'flushSync', 'end']) {
+    const method: unknown = Reflect.get(stream, name);
+    if (typeof method === 'function') safe[name] = method.bind(stream);
+  }
+  return safe as unknown as MaybeFlushable;
+}
+
 /** A user's own stream or a pino transport: asked to flush, never ended. */
 export function wrapStream(stream: MaybeFlushable): LogDestination {
-  const lines = streamSink(stream);
+  const safe = withoutRejections(stream);
+  const lines = streamSink(safe);
   const flushSync = (): void => {
     lines.linesWait(true);
     try {
@@ -46,7 +68,7 @@ export function wrapStream(stream: MaybeFlushable): LogDestination {
     if (isWriting()) await new Promise<void>((resolve) => void stream.write('', () => resolve()));
   };
   return {
-    stream: stream as DestinationStream,
+    stream: safe as DestinationStream,
     lines,
     get writing() {
       return isWriting();

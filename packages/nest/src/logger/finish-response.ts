@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 
+import { warnOfFault } from './callback-fault.ts';
 import { attempt, createTitles } from './customise.ts';
 import type { LoggerCore } from './logger-core.ts';
 import type { RequestLog } from './request-log.ts';
@@ -26,6 +27,12 @@ export function createFinish(core: LoggerCore): Finish {
     const isAnswer = statusCode < 400 || log.failure instanceof HttpException;
     if (!aborted && statusCode < 500 && isAnswer && !log.insisted) log.failure = undefined;
     const level = levelOf(log, aborted);
-    if (level !== 'silent') writeLine(log, level, messageOf(log, aborted), aborted);
+    if (level === 'silent') return;
+    try {
+      writeLine(log, level, messageOf(log, aborted), aborted);
+    } catch (error) {
+      // A serializer, a mixin or the destination of the app: thrown in a "close" listener, it would end the process.
+      warnOfFault(error);
+    }
   };
 }

@@ -6,9 +6,11 @@ import {
   type DestinationStream,
   type Logger,
   pino as createPino,
+  stdTimeFunctions,
   symbols,
 } from 'pino';
 
+import { neverRejecting } from './callback-fault.ts';
 import { openDestination, wrapStream } from './destination.ts';
 import { LoggerError, optionError } from './errors.ts';
 import { flushOnExit, PATIENCE_MS } from './flush-on-exit.ts';
@@ -85,11 +87,11 @@ function createRoot(options: ResolvedOptions): { pino: Logger; destination: LogD
   const { level, redact, pino: rest, logger } = options;
   const { err } = options.shape.keys;
   const settings = {
-    ...rest,
+    ...withSafeCallbacks(rest),
     level,
-    ...(redact !== undefined && { redact }),
+    ...(redact !== undefined && { redact: withSafeCensor(redact) }),
     ...(err !== 'err' && { errorKey: err }),
-    serializers: { ...serializersFor(options.shape.keys), ...rest.serializers },
+    serializers: { ...serializersFor(options.shape.keys), ...eachSafe(rest.serializers) },
   };
   if (logger !== undefined) {
     const child = logger.child({}, { level, serializers: settings.serializers });
@@ -106,6 +108,46 @@ function createRoot(options: ResolvedOptions): { pino: Logger; destination: LogD
     error.cause = cause;
     throw error;
   }
+}
+
+/* pino awaits no result of its callbacks, either. */
+function withSafeCallbacks(given: ResolvedOptions['pino']): ResolvedOptions['pino'] {
+  const { mixin, formatters, hooks, timestamp } = given;
+  return {
+    ...given,
+    ...(mixin !== undefined && { mixin: safe(mixin) }),
+    ...(formatters !== undefined && { formatters: eachSafe(formatters) }),
+    ...(hooks !== undefined && { hooks: eachSafe(hooks) }),
+    ...(isOwnClock(timestamp) && { timestamp: safe(timestamp) }),
+  };
+}
+
+/* pino's own are known by their identity. */
+function isOwnClock(timestamp: unknown): boolean {
+  const isKnown = Object.values(stdTimeFunctions).includes(timestamp as never);
+  return typeof timestamp === 'function' && !isKnown;
+}
+
+function withSafeCensor(redact: NonNullable<ResolvedOptions['redact']>): typeof redact {
+  if (Array.isArray(redact)) return redact;
+  const { censor } = redact as { censor?: unknown };
+  return censor === undefined ? redact : { ...redact, censor: safe(censor) as never };
+}
+
+function eachSafe<Callbacks extends object>(callbacks: Callbacks): Callbacks;
+function eachSafe<Callbacks extends object>(
+  callbacks: Callbacks | undefined,
+): Callbacks | undefined;
+function eachSafe(callbacks: object | undefined): object | undefined {
+  if (callbacks === undefined) return undefined;
+  const all: Record<PropertyKey, unknown> = {};
+  // pino has a serializer under a symbol.
+  for (const name of Reflect.ownKeys(callbacks)) all[name] = safe(Reflect.get(callbacks, name));
+  return all;
+}
+
+function safe<Value>(callback: Value): Value {
+  return typeof callback === 'function' ? (neverRejecting(callback as never) as Value) : callback;
 }
 
 function streamOf(pino: Logger): DestinationStream {

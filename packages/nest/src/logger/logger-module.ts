@@ -12,6 +12,7 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import type { AnswerLines } from '@redline/http/pino';
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { attachToExpress, type ExpressAdapterLike } from './attach-to-express.ts';

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { MiddlewareConsumer } from '@nestjs/common';
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger, LoggerOptions } from 'pino';
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+import { withoutRejection } from './callback-fault.ts';
 import type { ResolvedOptions } from './options.ts';
 import { thousandths } from './thousandths.ts';
 
@@ -46,7 +47,7 @@ export function createRequestIds({
     generate === undefined
       ? own
       : () => {
-          const id = generate();
+          const id = withoutRejection(generate());
           return isSafeId(id) ? id : own();
         };
   if (header === undefined) return fresh;

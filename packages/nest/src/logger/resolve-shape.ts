@@ -1,3 +1,4 @@
+import { withoutRejection } from './callback-fault.ts';
 import type { CustomLines } from './custom-lines.ts';
 import { customised } from './customise.ts';
 import { optionError, refuseUnknown } from './errors.ts';
@@ -44,7 +45,7 @@ export function resolveShape<Request, Reply>(
     customProps &&
     ((log: RequestLog): object =>
       typeof customProps === 'function'
-        ? customProps(log.request as Request, log.reply as Reply)
+        ? withoutRejection(customProps(log.request as Request, log.reply as Reply))
         : customProps);
   return {
     keys,
@@ -64,7 +65,9 @@ function resolveFields<Request, Reply>(
   if (typeof fields !== 'function') {
     throw optionError('fields', fields, '"slim", "full" or a function of request and reply');
   }
-  return ({ request, reply }) => ({ ...fields(request as Request, reply as Reply) });
+  return ({ request, reply }) => ({
+    ...withoutRejection(fields(request as Request, reply as Reply)),
+  });
 }
 
 function withProps(

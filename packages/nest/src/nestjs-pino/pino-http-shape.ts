@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { type Bindings, type SerializerFn, stdSerializers } from 'pino';
 
+import { withoutRejection } from '../logger/callback-fault.ts';
 import { errorOf, hasFailed } from '../logger/customise.ts';
 import type { LineKeys, LineShape } from '../logger/line-shape.ts';
 import type { RequestLog } from '../logger/request-log.ts';
@@ -15,7 +16,7 @@ export function pinoHttpShape(
 ): LineShape {
   const props = (log: RequestLog): object | undefined =>
     typeof customProps === 'function'
-      ? customProps(log.rawRequest as never, log.rawReply as never)
+      ? withoutRejection(customProps(log.rawRequest as never, log.rawReply as never))
       : customProps;
   const idOf = (log: RequestLog): Bindings => (quietReqLogger ? { [keys.reqId]: log.id } : {});
   return {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { DestinationStream } from 'pino';
 
+import { withoutRejection } from '../logger/callback-fault.ts';
 import { CUSTOM_LINES, type CustomLines } from '../logger/custom-lines.ts';
 import { heldResponseOf } from '../logger/held-response.ts';
 import { optionError, refuseUnknown } from '../logger/errors.ts';
@@ -114,7 +115,7 @@ function levelByDefault(
   if (customLogLevel === undefined) return () => level;
   const known = knownLevels(options);
   return (request, response, error) => {
-    const chosen: unknown = customLogLevel(request, response, error);
+    const chosen: unknown = withoutRejection(customLogLevel(request, response, error));
     return typeof chosen === 'string' && known.has(chosen.trim()) ? chosen.trim() : level;
   };
 }
@@ -131,7 +132,7 @@ function counter(): MakeId {
 
 function madeBy(genReqId: NonNullable<PinoHttpOptions['genReqId']>): MakeId {
   // Fastify makes the id before it has a reply.
-  return (request) => genReqId(request, responseOf(request)) as string;
+  return (request) => withoutRejection(genReqId(request, responseOf(request))) as string;
 }
 
 function responseOf(request: IncomingMessage): ServerResponse {

@@ -1,4 +1,5 @@
 import type { NestApplicationOptions } from '@nestjs/common';
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 
 /** What `FastifyAdapter` takes, without the server: that is the engine's part. */

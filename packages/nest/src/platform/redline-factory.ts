@@ -2,6 +2,7 @@ import type { Server } from 'node:net';
 
 import { type INestApplication, Logger } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
+/** @ts-ignore: an optional peer; without it, these types are any. */
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { engine, serverFactory } from '@redline/http';
 

@@ -107,10 +107,12 @@ export class Keeper {
   async #lease({ key, outdated }: Flight): Promise<Lease | 'made'> {
     const leasing = this.#store.lease!(key, outdated);
     try {
-      return await this.#health.whileUp(leasing, maxLeaseWait);
+      return checked(await this.#health.whileUp(leasing, maxLeaseWait));
     } catch (error) {
       // One that is granted all the same would hold up every other process.
-      leasing.then(letGo, () => {});
+      Promise.resolve(leasing)
+        .then((lease) => letGo(checked(lease)))
+        .catch(() => {});
       throw error;
     }
   }
@@ -160,6 +162,17 @@ export class Keeper {
     this.#counters.storeErrors += 1;
     this.#health.refuse(key, error);
   }
+}
+
+/* A store of the app may return anything. */
+function checked(lease: Lease | 'made'): Lease | 'made' {
+  const { keep, release } = (lease ?? {}) as Partial<Lease>;
+  if (lease === 'made' || (typeof keep === 'function' && typeof release === 'function'))
+    return lease;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `The lease() of a store must return 'made' or a lease with keep() and release(); got a value of type ${typeof lease}.`,
+  );
 }
 
 /** Lets others take it. The store may hang, so it is not waited for. */

@@ -2,7 +2,7 @@ import { DeadlineQueue, type PendingCall } from './deadline-queue.ts';
 import { CacheError } from '../errors.ts';
 import { tell } from '../counts/events.ts';
 import type { JsonStore } from '../store/json-store.ts';
-import type { CacheLogger } from './logger.ts';
+import { neverFailing, type CacheLogger } from './logger.ts';
 
 const probeIntervalMs = 100;
 /* A probe this old may be lost for good; a hanging store still gets no more than a few commands a minute. */
@@ -42,7 +42,7 @@ export class StoreHealth {
     this.#name = name;
     this.#store = store;
     this.#timeoutMs = timeoutMs;
-    this.#logger = logger;
+    this.#logger = logger && neverFailing(logger);
     this.#calls = new DeadlineQueue(timeoutMs, (call) => this.fail(call.key, timedOut(timeoutMs)));
   }
 
@@ -64,7 +64,8 @@ export class StoreHealth {
     timer.unref();
     this.#waiting.add(giveUp);
     if (this.isDown) giveUp();
-    answer.then(resolve, reject);
+    // A store of the app may return something else.
+    Promise.resolve(answer).then(resolve, reject);
     const stop = (): void => {
       clearTimeout(timer);
       this.#waiting.delete(giveUp);
@@ -95,7 +96,7 @@ export class StoreHealth {
         giveUp: () => reject(timedOut(this.#timeoutMs)),
       };
       this.watch(call);
-      answer.then(
+      Promise.resolve(answer).then(
         (value) => this.settle(call) && resolve(value),
         (error: unknown) => this.settle(call) && reject(error),
       );
@@ -235,7 +236,7 @@ export class StoreHealth {
     }
     if (!(found instanceof Object)) return this.#recover();
     this.#probeSentAt = sentAt;
-    found.then(
+    Promise.resolve(found).then(
       () => this.#probeAnswered(sentAt),
       (error: unknown) => {
         if (this.#store.holdsForeignValue?.(error)) this.#probeAnswered(sentAt);

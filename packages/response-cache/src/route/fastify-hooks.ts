@@ -39,7 +39,7 @@ export function hooksOf(
   const hooks = symbol && ((instance as Record<symbol, unknown>)[symbol] as Hooks);
   if (hooks === undefined || !Array.isArray(hooks.onRequest)) return undefined;
   const look = (of: readonly unknown[]): Around =>
-    lookAround(of.filter((hook) => !isHarmless(hook)));
+    lookAround(of.filter((hook) => !isHarmless(hook) && !isOfCompress(hook)));
   const ofRoute = listOf(route.onRequest);
   const at = ofRoute.indexOf(own);
   return {
@@ -54,6 +54,16 @@ export function hooksOf(
       ...listOf(route.onResponse),
     ]),
   };
+}
+
+/*
+ * @fastify/compress gives each route a hook that unpacks request bodies. A request with a body does not use the cache, and
+ * every other passes. The hook has no mark, so its source has to do.
+ */
+function isOfCompress(hook: unknown): boolean {
+  if (typeof hook !== 'function' || hook.name !== 'preParsing') return false;
+  const source = String(hook);
+  return source.includes("headers['content-encoding']") && source.includes('forceEncoding');
 }
 
 function listOf(hooks: unknown): readonly unknown[] {

@@ -4,6 +4,7 @@ import { kindThatIsNotJson } from '../answer/to-json.ts';
 import { unshared } from '../answer/unshared.ts';
 import { etagOf } from './cache-headers.ts';
 import type { CachedRoute } from './cached-route.ts';
+import { ignoreRejection } from '../validate/unawaited.ts';
 import { decisionOn } from './decisions.ts';
 import type { Exchange } from './exchange.ts';
 import { takeHead, varyNames } from './kept-head.ts';
@@ -48,8 +49,10 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   );
   const decided = decisionOn(request);
   const ttl =
-    decided?.ttl ?? (typeof route.ttl === 'function' ? route.ttl(request, value) : undefined);
-  const tags = typeof route.tags === 'function' ? route.tags(request, value) : route.tags;
+    decided?.ttl ??
+    (typeof route.ttl === 'function' ? ignoreRejection(route.ttl(request, value)) : undefined);
+  const tags =
+    typeof route.tags === 'function' ? ignoreRejection(route.tags(request, value)) : route.tags;
   checkTags(route.name, tags);
   return shared(value, { json, head, ttl, tags: [...(tags ?? []), ...(decided?.tags ?? [])] });
 }

@@ -4,6 +4,7 @@ import type { CacheRequest, KeyRules } from './cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
 import { forwardedOf, hostOf, notForwarded, schemeOf, type Forwarded } from './host.ts';
 import { keyOf } from './key-parts.ts';
+import { ignoreRejection } from '../validate/unawaited.ts';
 
 /** The key of the response to `request`; undefined when that may not be shared, or depends on more than a key has. */
 export function requestKey(request: CacheRequest, rules: KeyRules): string | undefined {
@@ -194,6 +195,7 @@ function decoded(name: string): string {
 }
 
 function notAString(option: 'key' | 'identify', name: string, made: unknown): CacheError {
+  ignoreRejection(made);
   return new CacheError(
     'ERR_REDLINE_CACHE_KEY',
     `The option ${option} of ${name} must return a string; got ${made === null ? 'null' : `a value of type ${typeof made}`}.`,

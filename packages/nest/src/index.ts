@@ -25,6 +25,7 @@ export {
   prometheusMetrics,
   redisStore,
   tieredStore,
+  unobserved,
 } from '@redline/response-cache';
 export type {
   CacheDecision,
@@ -42,6 +43,7 @@ export type {
   MemoryStoreOptions,
   NodeRedisClient,
   Place,
+  ReadsMeaning,
   RedisClient,
   RedisStoreOptions,
   SetOptions,

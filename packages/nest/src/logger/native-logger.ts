@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 
 import { ConsoleLogger, Inject, Injectable, type LogLevel } from '@nestjs/common';
 import { type TimeFormat, timeFormat } from '@redline/http/pino';
+import { unobserved } from '@redline/response-cache';
 import { type LoggerOptions, symbols } from 'pino';
 
 import { LoggerCore } from './logger-core.ts';
@@ -41,6 +42,11 @@ export class NativeLogger extends ConsoleLogger {
   }
 
   protected override printAsJson(message: unknown, options: JsonOptions): void {
+    // A response does not depend on what is logged meanwhile, such as all headers.
+    unobserved(() => this.#print(message, options));
+  }
+
+  #print(message: unknown, options: JsonOptions): void {
     const { pino, current, options: resolved } = this.#core;
     const {
       message: text,

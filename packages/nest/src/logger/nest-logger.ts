@@ -1,4 +1,5 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
+import { unobserved } from '@redline/response-cache';
 
 import type { LineKeys } from './line-shape.ts';
 import { LoggerCore } from './logger-core.ts';
@@ -69,8 +70,12 @@ export class NestLogger implements LoggerService {
   }
 
   #write(level: LevelName, args: unknown[]): void {
-    const { pino } = this.#core;
-    if (!pino.isLevelEnabled(level)) return;
+    if (!this.#core.pino.isLevelEnabled(level)) return;
+    // A response does not depend on what is logged meanwhile, such as all headers.
+    unobserved(() => this.#writeLines(level, args));
+  }
+
+  #writeLines(level: LevelName, args: unknown[]): void {
     const call =
       level === 'error' || level === 'fatal' ? readNestErrorCall(args) : readNestCall(args);
     if (call.context === 'ExceptionsHandler' && this.#isCarried(call.messages[0])) return;

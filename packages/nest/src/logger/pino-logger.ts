@@ -1,4 +1,5 @@
 import { Inject, Injectable, Scope } from '@nestjs/common';
+import { unobserved } from '@redline/response-cache';
 import type { Bindings, Logger } from 'pino';
 
 import { noRequestError } from './errors.ts';
@@ -99,7 +100,10 @@ export class PinoLogger<CustomLevels extends string = never> {
   #write(level: LevelName, args: unknown[]): void {
     if (!this.#core.pino.isLevelEnabled(level)) return;
     const { current: logger } = this.#core;
-    Reflect.apply(logger[level], logger, this.#context === undefined ? args : this.#named(args));
+    // A response does not depend on what is logged meanwhile, such as all headers.
+    unobserved(() =>
+      Reflect.apply(logger[level], logger, this.#context === undefined ? args : this.#named(args)),
+    );
   }
 
   #named(args: unknown[]): unknown[] {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { unobserved } from '@redline/response-cache';
 import type { Bindings, ChildLoggerOptions, Logger } from 'pino';
 
 /** pino's levels, as methods. */
@@ -66,9 +67,11 @@ export abstract class RequestLog {
 
   /** The pino logger of the request. */
   get pino(): Logger {
-    return (this.#child ??= this.root.child(
-      { ...this.home.bindings(this), ...this.fields },
-      this.#level === undefined ? undefined : { level: this.#level },
+    return (this.#child ??= unobserved(() =>
+      this.root.child(
+        { ...this.home.bindings(this), ...this.fields },
+        this.#level === undefined ? undefined : { level: this.#level },
+      ),
     ));
   }
 
@@ -137,7 +140,9 @@ export abstract class RequestLog {
   }
 
   #write(level: LevelName, args: LogArguments): void {
-    if (this.isLevelEnabled(level)) Reflect.apply(this.pino[level], this.pino, args);
+    if (!this.isLevelEnabled(level)) return;
+    // A response does not depend on what is logged meanwhile, such as all headers.
+    unobserved(() => Reflect.apply(this.pino[level], this.pino, args));
   }
 
   /**

@@ -26,6 +26,7 @@ const known: Readonly<Record<keyof JsonCacheModuleOptions, true>> = {
   logger: true,
   hosts: true,
   cookies: true,
+  reads: true,
   trackBy: true,
   runOnHits: true,
   headers: true,

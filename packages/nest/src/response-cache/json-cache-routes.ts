@@ -119,6 +119,12 @@ export class JsonCacheRoutes implements OnModuleInit {
     );
   }
 
+  /** What the handlers of each route have read of requests so far, by the name of the route. */
+  get reads(): Readonly<Record<string, readonly string[]>> {
+    const plans = [...this.#plans.values()].flatMap((each) => [...each.values()]);
+    return Object.fromEntries(plans.map(({ name, reads }) => [name, [...reads].toSorted()]));
+  }
+
   /** The route of a handler, where it is one route only: a method may be inherited by several controllers. */
   onlyPlanOf(handler: Handler): RoutePlan | 'several' | undefined {
     const plans = this.#plans.get(handler);

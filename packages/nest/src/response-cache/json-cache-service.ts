@@ -82,6 +82,19 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#cache.memoryLosses;
   }
 
+  /**
+   * What the handler of each route, and the pipes and interceptors behind the cache, have read of requests so far, beside the
+   * URL: headers, cookies, the address of the client, and what something ahead of the cache has set.
+   *
+   * @example
+   * ```ts
+   * cache.reads; // { 'GET /articles (ArticlesController.list)': ['the header accept-language'] }
+   * ```
+   */
+  get reads(): Readonly<Record<string, readonly string[]>> {
+    return this.#routes.reads;
+  }
+
   /** One of the `caches` of the module. */
   named(name: string): JsonCacheService {
     return new JsonCacheService(this.#caches, this.#routes, this.#options, name);

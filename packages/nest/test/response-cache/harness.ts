@@ -42,6 +42,7 @@ export async function startApp(
   adapter: AbstractHttpAdapter = framework === 'fastify'
     ? new FastifyAdapter()
     : new ExpressAdapter(),
+  more?: DynamicModule,
 ): Promise<TestApp> {
   const lines: string[] = [];
   const logger = {
@@ -50,7 +51,7 @@ export async function startApp(
   };
   const cacheModule =
     'module' in options ? options : JsonCacheModule.forRoot({ logger, hosts: 'any', ...options });
-  @Module({ imports: [cacheModule], controllers })
+  @Module({ imports: more === undefined ? [cacheModule] : [cacheModule, more], controllers })
   class AppModule {}
 
   const app: INestApplication = await NestFactory.create(AppModule, adapter, {

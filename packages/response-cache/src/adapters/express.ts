@@ -39,6 +39,7 @@ export interface ExpressCacheOptions extends RouteDefaults {
 const optionNames: Readonly<Record<keyof ExpressCacheOptions, true>> = {
   hosts: true,
   cookies: true,
+  reads: true,
   headers: true,
   onPlace: true,
 };

@@ -77,6 +77,7 @@ const optionNames: Readonly<Record<keyof FastifyCacheOptions, true>> = {
   cache: true,
   hosts: true,
   cookies: true,
+  reads: true,
   headers: true,
 };
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerOptions } from '../answer/flight.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import type { CachePolicy, Identify, Place } from './policy.ts';
-import type { Cookies } from './policy.ts';
+import type { Cookies, ReadsMeaning } from './policy.ts';
 
 /** The parts of a framework's request by which the cache distinguishes requests and callers. */
 export interface CacheRequest {
@@ -29,6 +29,11 @@ export interface RouteDefaults {
    * @default 'private'
    */
   cookies?: Cookies;
+  /**
+   * For routes that do not set it.
+   * @default 'observed'
+   */
+  reads?: ReadsMeaning;
   /**
    * Headers of cached routes: `x-cache` is `HIT`, `STALE`, `MISS`, or `BYPASS` if the cache was not used; `age` is the
    * age of the response in seconds; with `etag`, requests with `If-None-Match` can get a 304.
@@ -61,6 +66,10 @@ export interface CachedRoute extends KeyRules {
   readonly headers: ReadonlySet<CacheHeader>;
   readonly at: Place;
   readonly guards: 'skipped' | undefined;
+  /** Whether what a handler reads of its request is observed while it makes a response. */
+  readonly isObserved: boolean;
+  /** What handlers have read of requests so far, beside the URL and the host. */
+  readonly reads: Set<string>;
   /** Called once `vary` has grown. */
   onVaryGrown: (() => void) | undefined;
   /** Logs why an answer is not kept, once for each reason. */
@@ -98,6 +107,8 @@ export function cachedRoute(
     headers: new Set(defaults.headers),
     at: policy.at ?? 'handler',
     guards: policy.guards,
+    isObserved: (policy.reads ?? defaults.reads ?? 'observed') === 'observed',
+    reads: new Set(),
     onVaryGrown: undefined,
     warnOnce(reason) {
       if (warned.has(reason)) return;

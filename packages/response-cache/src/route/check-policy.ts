@@ -31,6 +31,7 @@ const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = 
   },
   query: names,
   cookies: oneOf('ignore', 'private'),
+  reads: oneOf('ignored', 'observed'),
   at: oneOf('engine', 'hook', 'handler'),
   guards: oneOf('skipped'),
 };
@@ -42,6 +43,7 @@ const defaults: Readonly<Record<string, Check>> = {
     wanted: "'any' or a list of hosts",
   },
   cookies: oneOf('ignore', 'private'),
+  reads: oneOf('ignored', 'observed'),
   headers: {
     isValid: (value) => isListOf(value, (each) => headers.includes(each as string)),
     wanted: `a list of ${headers.join(', ')}`,

@@ -43,6 +43,11 @@ export function carriesCredentials(request: CacheRequest, cookies: Cookies): boo
   return namesCaller(request);
 }
 
+/** Whether a request with this cookie uses the cache although it has a cookie. */
+export function isAnalyticsCookie(name: string): boolean {
+  return analyticsCookie.test(`${name}=`);
+}
+
 function isAnalytics(cookie: string): boolean {
   return cookie.split(';').every((pair) => analyticsCookie.test(pair.trim()));
 }

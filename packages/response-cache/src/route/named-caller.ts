@@ -67,6 +67,16 @@ function isNamedOn(request: Named): boolean {
   );
 }
 
+/** Whether a property of this name counts as a caller wherever it is found. */
+export function namesCallerAs(property: string): boolean {
+  return names.has(property) || property === 'session';
+}
+
+/** Whether a property says anything. */
+export function carriedBy(value: unknown): boolean {
+  return isSomebody(value);
+}
+
 /* Frameworks have the property on every request where a plugin declares it: null, false or an empty text. */
 function isSomebody(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';

@@ -17,6 +17,13 @@ export type Place = 'engine' | 'hook' | 'handler';
  */
 export type Cookies = 'ignore' | 'private';
 
+/**
+ * What it means to a route without `identify` and `key` that its handler reads a header, a cookie or the address of the client:
+ * with `'observed'` a header is part of the key from then on, and a response that depends on anything else is not kept; with
+ * `'ignored'` it does not matter.
+ */
+export type ReadsMeaning = 'observed' | 'ignored';
+
 /** What a response depends on, and how long it is valid: the same words in every framework. */
 export interface CachePolicy<Request> {
   /**
@@ -63,6 +70,8 @@ export interface CachePolicy<Request> {
   query?: readonly string[];
   /** @default 'private', or what is set for all routes */
   cookies?: Cookies;
+  /** @default 'observed', or what is set for all routes */
+  reads?: ReadsMeaning;
   /**
    * The earliest place where a hit may be answered. A place that cannot answer a route, or a request, leaves it to the
    * next; a line at start says where each route is answered, and why not earlier.

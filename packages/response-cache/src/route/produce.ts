@@ -7,8 +7,10 @@ import type { CachedRoute } from './cached-route.ts';
 import { ignoreRejection } from '../validate/unawaited.ts';
 import { decisionOn } from './decisions.ts';
 import type { Exchange } from './exchange.ts';
+import { whyUnkeyed } from './key-by-reads.ts';
 import { takeHead, varyNames } from './kept-head.ts';
 import { namesCaller } from './named-caller.ts';
+import { Observation, type Reads } from './observe.ts';
 import type { Headers } from './response-port.ts';
 
 /* RFC 9111, section 5.2.2: what a cache that many share may not keep, or not send without asking again. */
@@ -24,7 +26,14 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   const { route, request, responses, response } = exchange;
   const statusBefore = responses.statusOf(response);
   const before = responses.headersOf(response);
-  const value: unknown = await run();
+  const observation = route.isObserved ? new Observation(request) : undefined;
+  let reads: Reads | undefined;
+  let value: unknown;
+  try {
+    value = await run();
+  } finally {
+    reads = observation?.end();
+  }
   const status = responses.statusOf(response);
   if (responses.isTaken(response) || responses.setsCookie(response)) return unshared(value);
   if (status < 200 || status >= 300 || bodiless.has(status)) return unshared(value);
@@ -36,6 +45,12 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   }
   if (isNotToBeKept(after)) return unshared(value);
   if (!isKeyedByVary(route, before, after)) return unshared(value);
+
+  const unkeyed = reads && whyUnkeyed(route, request, reads);
+  if (unkeyed !== undefined) {
+    route.warnOnce(unkeyed);
+    return unshared(value);
+  }
 
   const json = await toText(value, exchange);
   if (json === undefined) return unshared(value);

@@ -61,7 +61,7 @@ async function serve(
     t.after(() => app.close());
     app.addHook('onRequest', async (request, reply) => ahead(request, reply));
     await app.register(fastifyCache, { cache, hosts: 'any', ...defaults });
-    app.get('/', { config: { cache: policy } }, async (request) => make(request));
+    app.get('/', { config: { cache: policy } }, (request, reply) => reply.send(make(request)));
     await app.listen({ port: 0, host: '127.0.0.1' });
     ({ port } = app.server.address() as AddressInfo);
   }

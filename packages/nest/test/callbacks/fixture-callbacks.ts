@@ -44,7 +44,7 @@ export interface Report {
   readonly isTold: boolean;
 }
 
-let callback = '';
+let running = '';
 let calls = 0;
 let isThrown = false;
 let fatal: string[] = [];
@@ -58,13 +58,13 @@ process.on('warning', ({ message }) => void told.push(message));
 
 function boom(): never {
   isThrown = true;
-  throw new Error(`boom of ${callback}`);
+  throw new Error(`boom of ${running}`);
 }
 
 function faulty(): any {
   calls += 1;
   if (fault === 'throws') boom();
-  if (fault === 'rejects') return Promise.reject(new Error(`boom of ${callback}`));
+  if (fault === 'rejects') return Promise.reject(new Error(`boom of ${running}`));
   return {
     get field(): string {
       return boom();
@@ -92,7 +92,7 @@ const compatible = (pinoHttp: object): App => ({
   controllers: [Logging],
 });
 
-const logger = {
+const loggerOfTest = {
   warn: (line: string, error?: unknown): void => void told.push(`${line} ${String(error)}`),
   log: (line: string): void => void told.push(line),
 };
@@ -120,7 +120,7 @@ function cached(policy: RouteCachePolicy<any>, options: object = {}): App {
     }
   }
   return {
-    imports: [JsonCacheModule.forRoot({ hosts: 'any', logger, ...options })],
+    imports: [JsonCacheModule.forRoot({ hosts: 'any', logger: loggerOfTest, ...options })],
     controllers: [Cached],
   };
 }
@@ -160,7 +160,7 @@ function deferring(Work: Type<{ run(): unknown }>, options: object = {}): App {
   return {
     imports: [
       DeferModule.forRoot({
-        logger,
+        logger: loggerOfTest,
         handleSignals: false,
         methods: { retry: { attempts: 1 } },
         ...options,
@@ -205,7 +205,7 @@ class FaultyAsyncWork {
   @AfterResponse()
   async run(): Promise<void> {
     await faulty();
-    throw new Error(`boom of ${callback}`);
+    throw new Error(`boom of ${running}`);
   }
 }
 
@@ -284,8 +284,8 @@ const callbacks: Readonly<Record<string, () => App>> = {
     deferring(FaultyAsyncWork, { logger: { warn: faulty, log: faulty } }),
 };
 
-async function tryOut(name: string, make: () => App): Promise<Report> {
-  callback = name;
+async function tryOut(callback: string, make: () => App): Promise<Report> {
+  running = callback;
   calls = 0;
   isThrown = fault === 'rejects';
   fatal = [];

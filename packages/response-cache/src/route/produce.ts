@@ -34,6 +34,8 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   } finally {
     reads = observation?.end();
   }
+  // Also by a response that is not kept for another reason.
+  const unkeyed = reads && whyUnkeyed(route, request, reads);
   const status = responses.statusOf(response);
   if (responses.isTaken(response) || responses.setsCookie(response)) return unshared(value);
   if (status < 200 || status >= 300 || bodiless.has(status)) return unshared(value);
@@ -46,7 +48,6 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   if (isNotToBeKept(after)) return unshared(value);
   if (!isKeyedByVary(route, before, after)) return unshared(value);
 
-  const unkeyed = reads && whyUnkeyed(route, request, reads);
   if (unkeyed !== undefined) {
     route.warnOnce(unkeyed);
     return unshared(value);

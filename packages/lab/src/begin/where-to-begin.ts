@@ -1,4 +1,4 @@
-import { anyNodeCommand, nodeCommandOf } from '../project/node-command.ts';
+import { nodeCommandOf } from '../project/node-command.ts';
 import type { Project } from '../project/read-project.ts';
 import { wrap } from '../report/columns.ts';
 
@@ -13,7 +13,8 @@ const mostBeside = 76;
 /** What `redline` says in a project when it is asked for nothing: where to begin there, in about ten lines. */
 export function whereToBegin(project: Project, logs: readonly string[]): string {
   const steps = project.start === undefined ? ofMonorepo(project) : ofApp(project, logs);
-  const fitting = steps.filter(({ command, text }) => command.length + text.length <= mostBeside);
+  const longest = Math.max(...steps.map(({ text }) => text.length)) + 2;
+  const fitting = steps.filter(({ command }) => command.length + longest <= mostBeside);
   const width = Math.max(0, ...fitting.map(({ command }) => command.length)) + 2;
   const lines = steps.flatMap(({ command, text }) =>
     width + text.length <= mostBeside && command.length < width
@@ -43,8 +44,8 @@ function headOf({ name, framework, start, workspaces, hasConfig }: Project): str
 function ofApp(project: Project, logs: readonly string[]): Step[] {
   const { start, hasConfig, workspaces } = project;
   const command = start!.join(' ');
-  const node = nodeCommandOf({ command: start!, env: {} }, project) ?? anyNodeCommand;
-  const [of, ofNode] = hasConfig ? ['', ''] : [` URL -- ${command}`, ` URL -- ${node}`];
+  const node = nodeCommandOf({ command: start!, env: {} }, project);
+  const ofNode = hasConfig ? '' : node && ` ${anyUrl} -- ${node}`;
   const [log] = logs;
   return [
     { command: `redline try -- ${command}`, text: 'what redline gains here, in a minute' },
@@ -53,12 +54,16 @@ function ofApp(project: Project, logs: readonly string[]): Step[] {
       text: 'what costs time in its code',
     },
     { command: `redline top ${log ?? 'access.log'}`, text: 'which routes take the time' },
-    { command: `redline stairs${ofNode}`, text: 'what each stage of a request costs' },
-    { command: `redline flame${ofNode}`, text: 'where V8 spends it' },
+    ...(ofNode === undefined
+      ? []
+      : [{ command: `redline stairs${ofNode}`, text: 'what each stage of a request costs' }]),
     hasConfig
       ? { command: 'redline bench', text: 'how the variants of redline.config compare' }
-      : { command: 'redline bench URL -- OLD -- NEW', text: 'whether a change helped' },
-    { command: `redline ci${of}`, text: 'whether a pull request is slower' },
+      : { command: 'redline bench --help', text: 'whether a change helped' },
+    {
+      command: hasConfig ? 'redline ci' : 'redline ci --help',
+      text: 'whether a pull request is slower',
+    },
     ...(workspaces.length === 0
       ? []
       : [{ command: `redline try --cwd ${workspaces[0]}`, text: 'the same, for a workspace' }]),
@@ -66,6 +71,8 @@ function ofApp(project: Project, logs: readonly string[]): Step[] {
 }
 
 const mostWorkspaces = 5;
+/** The app takes the port that the URL of a command names. */
+const anyUrl = 'http://127.0.0.1:3000/';
 
 function ofMonorepo({ workspaces, hasConfig }: Project): Step[] {
   return [
@@ -75,7 +82,7 @@ function ofMonorepo({ workspaces, hasConfig }: Project): Step[] {
     })),
     ...(workspaces.length > 0 || hasConfig
       ? []
-      : [{ command: 'redline try -- COMMAND', text: 'what redline gains for what it starts' }]),
+      : [{ command: 'redline try --help', text: 'what redline gains for what it starts' }]),
     ...(hasConfig
       ? [
           { command: 'redline try', text: 'what redline gains for its baseline, in a minute' },
@@ -84,7 +91,7 @@ function ofMonorepo({ workspaces, hasConfig }: Project): Step[] {
         ]
       : []),
     {
-      command: `redline stairs${hasConfig ? '' : ' URL -- COMMAND'}`,
+      command: `redline stairs${hasConfig ? '' : ' --help'}`,
       text: 'what each stage of a request costs',
     },
     { command: 'redline top access.log', text: 'which routes take the time' },

@@ -6,9 +6,6 @@ import { type Project, scriptOf } from './read-project.ts';
 const plainStart =
   /^(?:(?:cross-env|env)\s+)?((?:\w+=[^\s;&|]+\s+)*)(node|tsx)((?:\s+[^\s;&|<>()`$]+)+)$/;
 
-/** What to write for one that cannot be read from package.json. */
-export const anyNodeCommand = 'node FILE';
-
 /**
  * What a command such as `npm start` has node do, for the commands that need flags of node; undefined where package.json
  * does not say it.

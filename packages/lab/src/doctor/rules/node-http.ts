@@ -11,7 +11,24 @@ const servers: readonly [origin: RegExp, name: string][] = [
   [/^(express|express\.express)$/, 'Express'],
   [/^(fastify|fastify\.fastify)$/, 'Fastify'],
   [/^koa$/, 'Koa'],
+  [/^@hono\/node-server\.(serve|createAdaptorServer)$/, 'Hono'],
+  [/^(srvx|srvx\/node)\.serve$/, 'srvx'],
+  [/^polka$/, 'Polka'],
+  [/^(restify|restify\.restify)\.createServer$/, 'Restify'],
+  [/^(@hapi\/hapi|@hapi\/hapi\.Hapi)\.server$/, 'hapi'],
   [/^http\.(createServer|Server)$/, 'This server'],
+];
+/** Servers made in a package, by what package.json depends on and the command that starts them. */
+const built: readonly { dependency: string; start: RegExp; name: string; always?: true }[] = [
+  { dependency: 'fastify-cli', start: /\bfastify\s+start\b/, name: 'Fastify' },
+  { dependency: 'moleculer-web', start: /\bmoleculer-runner\b/, name: 'Moleculer' },
+  { dependency: 'nitropack', start: /\.output\/server\/index\.mjs/, name: 'Nitro' },
+  { dependency: 'nitro', start: /\.output\/server\/index\.mjs/, name: 'Nitro' },
+  { dependency: 'nuxt', start: /\.output\/server\/index\.mjs/, name: 'Nitro, below Nuxt,' },
+  { dependency: 'next', start: /\bnext\s+start\b/, name: 'Next' },
+  // Nothing else is these adapters' purpose, and the templates have no script that starts what they build.
+  { dependency: '@astrojs/node', start: /dist\/server\/entry\.mjs/, name: 'Astro', always: true },
+  { dependency: '@sveltejs/adapter-node', start: /\bbuild\b/, name: 'SvelteKit', always: true },
 ];
 const engine = '@redline/http';
 /** `npm start`, `pnpm run serve`. */
@@ -33,13 +50,17 @@ export const nodeHttp: Rule = {
         return call === undefined ? [] : [{ file, call, name }];
       }),
     );
-    if (first === undefined) return;
-    const { file, call, name } = first;
+    const found =
+      first === undefined
+        ? builtServer(app)
+        : { file: first.file, start: first.call.start, end: first.call.end, name: first.name };
+    if (found === undefined) return;
+    const { file, start, end, name } = found;
     const edits = scriptEdit(app);
     yield {
       file,
-      start: call.start,
-      end: call.end,
+      start,
+      end,
       sure: 'likely',
       why: `${name} stands on node:http, whose parser, headers and writes are JavaScript's work for each request.`,
       how: 'node --import @redline/http/register puts a native engine below it, without a change to the code; redline try measures that.',
@@ -56,6 +77,29 @@ export const nodeHttp: Rule = {
     };
   },
 };
+
+/** Where package.json names what makes the server. */
+function builtServer(
+  app: App,
+): { file: SourceFile; start: number; end: number; name: string } | undefined {
+  const { packageJson, dependencies, project } = app;
+  const texts = startTexts(app);
+  const found = built.find(
+    ({ dependency, start, always }) =>
+      dependencies.has(dependency) && (always === true || texts.some((each) => start.test(each))),
+  );
+  if (packageJson === undefined || found === undefined) return undefined;
+  const script = Object.keys(project?.scripts ?? {}).find((name) =>
+    found.start.test(project!.scripts[name]!),
+  );
+  const place =
+    (script === undefined ? undefined : jsonAt(packageJson, 'scripts', script)) ??
+    ['dependencies', 'devDependencies']
+      .map((each) => jsonAt(packageJson, each, found.dependency))
+      .find((each) => each !== undefined);
+  if (place === undefined) return undefined;
+  return { file: packageJson, start: place.start, end: place.end, name: found.name };
+}
 
 /** Whether the command that starts the app, or its code, puts the engine below it. */
 function hasEngine(app: App): boolean {

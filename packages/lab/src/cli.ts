@@ -63,6 +63,26 @@ function beginsHere(): boolean {
   return true;
 }
 
+function endInterrupted(signal: NodeJS.Signals): never {
+  process.stderr.write('Stopped; nothing is left running.\n');
+  process.exit(exitCodeOfSignal(signal));
+}
+
+/** Also for what is thrown where nothing waits for it: no stack is what a person can act on. */
+function endUnexpectedly(error: unknown): never {
+  if (interruptedBy !== undefined) endInterrupted(interruptedBy);
+  // Nobody reads on: `redline top access.log | head`.
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') process.exit(1);
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const trace = process.env['REDLINE_STACK'] === undefined ? '' : `${stack}\n`;
+  process.stderr.write(
+    `redline: ${maskSecrets(message.split('\n')[0]!)}. This is a fault of redline: please report it, with what REDLINE_STACK=1 adds. (ERR_REDLINE_UNEXPECTED)\n${trace}`,
+  );
+  process.exit(1);
+}
+
+process.on('uncaughtException', endUnexpectedly);
+
 const program = new Command('redline')
   .description('Compares server variants and shows where the requests per second go.')
   .version(version)
@@ -89,18 +109,8 @@ addAdviseCommand(program, context);
 try {
   if (!beginsHere()) await program.parseAsync();
 } catch (error) {
-  if (interruptedBy !== undefined) {
-    process.stderr.write('Stopped; nothing is left running.\n');
-    process.exit(exitCodeOfSignal(interruptedBy));
-  }
-  if (!(error instanceof LabError)) {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    const trace = process.env['REDLINE_STACK'] === undefined ? '' : `${stack}\n`;
-    process.stderr.write(
-      `redline: ${maskSecrets(message.split('\n')[0]!)}. This is a fault of redline: please report it, with what REDLINE_STACK=1 adds. (ERR_REDLINE_UNEXPECTED)\n${trace}`,
-    );
-    process.exit(1);
-  }
+  if (interruptedBy !== undefined) endInterrupted(interruptedBy);
+  if (!(error instanceof LabError)) endUnexpectedly(error);
   // At the end of the first line: the last lines of a server may follow.
   process.stderr.write(`redline: ${error.message.replace(/\n|$/, ` (${error.code})$&`)}\n`);
   process.exit(exitCodeOf(error));

@@ -37,5 +37,14 @@ export function withoutSecrets<Value>(value: Value): Value {
 
 /** The command line as a result keeps it. */
 export function invocation(): string {
-  return ['redline', ...process.argv.slice(2).map(maskSecrets)].join(' ');
+  const words = process.argv.slice(2);
+  return ['redline', ...words.map((word, at) => maskLogin(word, words[at - 1]))].join(' ');
+}
+
+/** The body of a login is a secret as a whole, whatever its fields are called. */
+function maskLogin(word: string, before: string | undefined): string {
+  const [, option = '', request = word] = /^(--login=)(.*)$/s.exec(word) ?? [];
+  if (option === '' && before !== '--login') return maskSecrets(word);
+  const [start = ''] = /^\s*\S+\s+\S+/.exec(request) ?? [];
+  return `${option}${maskSecrets(start)}${start === request ? '' : ` ${mask}`}`;
 }

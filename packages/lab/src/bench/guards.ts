@@ -15,11 +15,13 @@ const mostDisturbed = 0.3;
 /** What a reader must know before believing the figures, worst first. */
 export function warningsOf(result: BenchResult, seen: Observations): string[] {
   return [
+    ...(seen.stopped === undefined ? [] : [seen.stopped]),
     ...controlWarning(result),
     ...generatorWarning(result),
     ...idleServerWarning(result),
     ...voidSliceWarning(seen),
     ...latencyWarning(seen),
+    ...unmeasuredLatencyWarning(result, seen),
     ...interferenceWarning(result, seen),
     ...smallSampleWarning(result),
   ];
@@ -70,6 +72,20 @@ function latencyWarning({ latencies }: Observations): string[] {
   const count = failed.reduce((sum, { outcome }) => sum + outcome.failed, 0);
   return [
     `${count} requests of the open loop got no valid response in time (${list([...new Set(failed.map(({ variant }) => variant))])}); their latency is not in p50 and p99.`,
+  ];
+}
+
+function unmeasuredLatencyWarning(
+  { variants, control, precision }: BenchResult,
+  { latencies }: Observations,
+): string[] {
+  const names = [...variants, control]
+    .filter(isMeasured)
+    .map(({ name }) => name)
+    .filter((name) => !latencies.some(({ variant }) => variant === name));
+  if (names.length === 0 || precision.latencyMs === 0) return [];
+  return [
+    `The latency of ${list(names)} was not measured: no response came within the ${precision.latencyMs} ms of the open loop.`,
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Plan } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
+import { withSession } from '../load/endpoint.ts';
 import { runOpenLoop } from '../load/open-loop.ts';
 import { checkContract } from '../servers/contract.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
@@ -19,6 +20,8 @@ import { warmUp } from './warm-up.ts';
  * and its first slices pay for growing it again.
  */
 const settlingBlocks = 2;
+/** In a slice as long as this the first few responses are a small part. */
+const settledMs = 500;
 /** Turns settle a server sooner, and the lowest of them, which count, take no notice of the first few. */
 const settlingPasses = 2;
 /** On a crowded machine a server may get no CPU in any of the planned blocks. One that answers nothing in these either is left out. */
@@ -86,7 +89,8 @@ async function measureBlocks(
   const measured: Repeated = (work) =>
     undisturbed === undefined ? work() : undisturbed.measure(work);
   const isWarmedUp = plan.precision.warmupMs > 0;
-  const uncounted = isWarmedUp && turns === undefined ? settlingBlocks : 0;
+  const isSettled = !isWarmedUp || turns !== undefined || sliceMs >= settledMs;
+  const uncounted = isSettled ? 0 : settlingBlocks;
   if (isWarmedUp) await turns?.measure(servers, random, measured, settlingPasses);
   const { blocks } = plan.precision;
   const isMissing = ({ name }: Server): boolean =>
@@ -158,7 +162,7 @@ async function measureLatency({
       {
         host: server.host,
         port: server.port,
-        requests: plan.requests,
+        requests: withSession(server, plan.requests),
         connections: plan.connections,
         requestsPerSecond: observations.openLoopRps,
         burst: plan.burst,
@@ -169,9 +173,9 @@ async function measureLatency({
       signal,
     );
     server.dropOutput();
-    if (outcome.answered === 0) {
-      throw await server.failure(`did not respond to any request of the open loop`);
-    }
+    if (server.hasEnded) throw await server.failure('ended while its latency was measured');
+    // Slower than this part is long: its latency is not measured, and a warning says so.
+    if (outcome.answered === 0) continue;
     observations.latencies.push({ restart, variant: server.name, outcome });
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../config/resolve-plan.ts';
+import { withSession } from '../load/endpoint.ts';
 import type { LoadOutcome } from '../load/generator.ts';
 import type { Observations } from './observations.ts';
 import type { Slice } from './result.ts';
@@ -81,7 +82,7 @@ async function loadOnce(
     .run({
       host: server.host,
       port: server.port,
-      requests: plan.requests,
+      requests: withSession(server, plan.requests),
       connections: plan.connections,
       pipeline: plan.pipeline,
       durationMs,

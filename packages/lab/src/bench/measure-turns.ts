@@ -1,4 +1,5 @@
 import type { Plan } from '../config/resolve-plan.ts';
+import { withSession } from '../load/endpoint.ts';
 import { HeldLoad } from '../load/held-load.ts';
 import { longestPause } from './longest-pause.ts';
 import type { Observations } from './observations.ts';
@@ -95,7 +96,9 @@ export class Turns {
       const starts = await Promise.allSettled(
         servers.map(async (server) => {
           const { host, port, launcher } = server;
-          const load = await HeldLoad.start({ ...plan, connections, host, port, launcher, signal });
+          const requests = withSession(server, plan.requests);
+          const where = { host, port, launcher };
+          const load = await HeldLoad.start({ ...plan, requests, connections, ...where, signal });
           turns.#loads.set(server, load);
         }),
       );

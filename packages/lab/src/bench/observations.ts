@@ -24,6 +24,8 @@ export interface Observations {
    * core.
    */
   disturbedShare: number;
+  /** In one sentence, where the time was over before all restarts were measured. */
+  stopped?: string;
 }
 
 export interface RunListener {

@@ -6,12 +6,13 @@ import { findWrk } from '../load/wrk.ts';
 import { startCanary } from '../servers/canary.ts';
 import { type Contestant, Fleet } from '../servers/fleet.ts';
 import { Undisturbed } from '../servers/undisturbed.ts';
-import { seededRandom, shuffled } from '../stats/random.ts';
+import { type Random, seededRandom, shuffled } from '../stats/random.ts';
 import { readInterference, readMachine } from '../system/machine.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { measureRestart, type Restart } from './measure-restart.ts';
 import { controlName, type Observations, type RunListener } from './observations.ts';
 import { restartsThatFit } from './restarts-that-fit.ts';
+import { untilTimeIsOver } from './until-time-is-over.ts';
 
 /** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
 const mostGeneratorThreads = 4;
@@ -76,21 +77,34 @@ async function observe(
   const shortPauses = new Map<string, number[]>();
   const run = { plan, observations, pinning, listener, random, signal, undisturbed, shortPauses };
   const fit = restartsThatFit(plan);
-  for (let number = 1; number <= plan.precision.restarts; number++) {
-    signal.throwIfAborted();
+  await untilTimeIsOver(run, async (number, until) => {
     const running = observations.contestants.filter(({ name }) => !skipped.has(name));
-    await using fleet = await Fleet.start(shuffled(running, random), plan, {
-      env: setup.env ?? {},
-      pinning,
-      signal,
-      onStart: (name) => listener.phase('starting', number, name),
-    });
-    const { servers } = fleet;
-    await measureRestart({ ...run, number, servers });
+    for (const fellows of sideBySide(plan, running, { number, random })) {
+      await using fleet = await Fleet.start(fellows, plan, {
+        env: setup.env ?? {},
+        pinning,
+        signal: until,
+        onStart: (name) => listener.phase('starting', number, name),
+      });
+      const { servers } = fleet;
+      await measureRestart({ ...run, number, servers, signal: until });
+    }
     plan.precision.restarts = fit(number);
-  }
+  });
   observations.disturbedShare = undisturbed?.lostShare ?? 0;
   return observations;
+}
+
+/** Those that run at the same time. The first rate of the open loop is what the baseline can sustain. */
+function sideBySide(
+  { oneAtATime, baseline }: Plan,
+  running: readonly Contestant[],
+  { number, random }: { number: number; random: Random },
+): Contestant[][] {
+  const inOrder = shuffled(running, random);
+  if (oneAtATime === undefined) return [inOrder];
+  const isFirst = ({ name }: Contestant): boolean => number === 1 && name === baseline;
+  return inOrder.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a))).map((each) => [each]);
 }
 
 function chooseContestants(plan: Plan, skipped: Map<string, string>): Contestant[] {

@@ -1,5 +1,6 @@
 import type { Plan } from '../config/resolve-plan.ts';
 import type { LoadOutcome } from '../load/generator.ts';
+import { withSession } from '../load/endpoint.ts';
 import type { Server } from '../servers/server.ts';
 import { inParallel } from '../system/in-parallel.ts';
 import type { Pinning } from '../system/pinning.ts';
@@ -38,7 +39,14 @@ export async function warmUp({
     signal.throwIfAborted();
     listener.phase('warming up', number, server.name);
     const load = async (durationMs: number): Promise<LoadOutcome> => {
-      const outcome = await generator.run({ ...plan, host, port, durationMs, signal });
+      const outcome = await generator.run({
+        ...plan,
+        requests: withSession(server, plan.requests),
+        host,
+        port,
+        durationMs,
+        signal,
+      });
       server.dropOutput();
       return outcome;
     };

@@ -17,6 +17,8 @@ export interface Plan {
   requests: Required<RequestConfig>[];
   /** Named in reports in place of the requests, where they are too many. */
   requestLabel?: string;
+  /** Sent to each server once, for the cookies or the token that all others need. */
+  login?: Required<RequestConfig>;
   /** An access log whose requests are to take the place of the plan's. */
   replay?: { file: string; rate: number | undefined };
   connections: number;
@@ -35,6 +37,10 @@ export interface Plan {
   seed: number;
   /** A time of `Date.now()` that the restarts are to fit before; absent where their number is fixed. */
   until?: number;
+  /** How long the run may take, in milliseconds: then it ends with what is known. */
+  mostMs?: number;
+  /** The app cannot run twice: its copies are started and measured one after the other. */
+  oneAtATime?: true;
   readyTimeoutMs: number;
   setup: RedlineConfig['setup'];
   verify: RedlineConfig['verify'];

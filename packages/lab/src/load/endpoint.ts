@@ -1,9 +1,23 @@
 import { connect } from 'node:net';
+import type { RequestConfig } from '../config/types.ts';
 
 /** Where a server of this machine is asked. */
 export interface Endpoint {
   host: Loopback;
   port: number;
+  /** Headers that every request to it needs, such as the cookies of a login. */
+  session?: Session | undefined;
+}
+
+export type Session = Readonly<Record<string, string>>;
+
+/** Requests as this server gets them. */
+export function withSession(
+  { session }: Pick<Endpoint, 'session'>,
+  requests: readonly Required<RequestConfig>[],
+): readonly Required<RequestConfig>[] {
+  if (session === undefined) return requests;
+  return requests.map((each) => ({ ...each, headers: { ...each.headers, ...session } }));
 }
 
 export type Loopback = '127.0.0.1' | '::1';

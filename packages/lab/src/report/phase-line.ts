@@ -3,13 +3,15 @@ import { type Glyphs, glyphsFor } from './glyphs.ts';
 import { usesUnicode } from './colour.ts';
 import type { ProgressStream } from './progress.ts';
 
+const sayAfterMs = 10_000;
+
 /** What is being done, for commands without rounds: one redrawn line on a terminal, a line each elsewhere. */
 export class PhaseLine implements Disposable {
   readonly #stream: ProgressStream;
   readonly #live: boolean;
   readonly #glyphs: Glyphs;
   readonly #subject: string;
-  readonly #ticker: NodeJS.Timeout | undefined;
+  readonly #ticker: NodeJS.Timeout;
   #text = '';
   #since = 0;
 
@@ -18,7 +20,10 @@ export class PhaseLine implements Disposable {
     this.#stream = stream;
     this.#live = stream.isTTY === true && process.env['TERM'] !== 'dumb';
     this.#glyphs = glyphsFor(usesUnicode());
-    if (this.#live) this.#ticker = setInterval(() => this.#draw(), 1_000).unref();
+    this.#ticker = setInterval(
+      () => (this.#live ? this.#draw() : this.#sayAgain()),
+      this.#live ? 1_000 : sayAfterMs,
+    ).unref();
   }
 
   /** Makes room for what another writes. */
@@ -31,6 +36,7 @@ export class PhaseLine implements Disposable {
     if (text === this.#text) return;
     this.#text = text;
     this.#since = Date.now();
+    this.#ticker.refresh();
     if (this.#live) this.#draw();
     else this.#stream.write(`${this.#glyphs.text(`${this.#subject}: ${text}`)}\n`);
   }
@@ -38,6 +44,13 @@ export class PhaseLine implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#ticker);
     this.clear();
+  }
+
+  /** A log without a line for a minute looks like a command that hangs. */
+  #sayAgain(): void {
+    if (this.#text === '') return;
+    const elapsed = Math.round((Date.now() - this.#since) / 1_000);
+    this.#stream.write(`${this.#glyphs.text(`${this.#subject}: ${this.#text}, ${elapsed} s`)}\n`);
   }
 
   #draw(): void {

@@ -27,6 +27,8 @@ export interface ProgressOptions {
   live?: boolean;
   /** @default whether the locale is UTF-8 */
   unicode?: boolean;
+  /** Elsewhere than on a terminal, the time without a line after which the last event is said again. @default 10_000 */
+  sayAfterMs?: number;
 }
 
 export interface ProgressStream {
@@ -41,7 +43,9 @@ const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 const CLEAR_BELOW = '\x1b[0J';
 
-/** Two lines redrawn in place on a terminal, one line a round elsewhere. */
+const defaultSayAfterMs = 10_000;
+
+/** Two lines redrawn in place on a terminal; elsewhere one line a round, and one every ten seconds. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #live: boolean;
@@ -49,11 +53,15 @@ export class Progress {
   #drawn: string[] = [];
   #lastRound = 0;
   #event: ProgressEvent | undefined;
+  #ticker: NodeJS.Timeout | undefined;
 
   constructor(options: ProgressOptions = {}) {
     this.#stream = options.stream ?? process.stderr;
     this.#live = options.live ?? (this.#stream.isTTY === true && process.env['TERM'] !== 'dumb');
     this.#glyphs = glyphsFor(options.unicode ?? usesUnicode());
+    if (this.#live) return;
+    this.#ticker = setInterval(() => this.#sayAgain(), options.sayAfterMs ?? defaultSayAfterMs);
+    this.#ticker.unref();
   }
 
   /** What an event does not know stays as the last one said it. */
@@ -62,7 +70,10 @@ export class Progress {
     const noise = event.noise ?? this.#event?.noise;
     this.#event = { ...event, ...(soFar && { soFar }), ...(noise && { noise }) };
     if (this.#live) this.#draw(this.#lines(this.#event));
-    else if (event.round !== this.#lastRound) this.#print(this.#roundLine(this.#event));
+    else if (event.round !== this.#lastRound) {
+      this.#print(this.#roundLine(this.#event));
+      this.#ticker?.refresh();
+    }
     this.#lastRound = event.round;
   }
 
@@ -76,6 +87,7 @@ export class Progress {
 
   /** Takes the lines away and gives the cursor back. Safe to call twice, and on abort. */
   end(): void {
+    clearInterval(this.#ticker);
     if (this.#drawn.length === 0) return;
     this.#erase();
     this.#stream.write(SHOW_CURSOR);
@@ -125,6 +137,13 @@ export class Progress {
       ...(noise ? [`A/A ${noiseText(noise)}`] : []),
     ].join('   ');
     return [first, second === '' ? '' : ' '.repeat(`round ${rounds}/${rounds} `.length) + second];
+  }
+
+  #sayAgain(): void {
+    if (this.#event === undefined) return;
+    const { fraction, secondsLeft } = this.#event;
+    const time = secondsLeft === undefined ? '' : `, ${seconds(secondsLeft)} left`;
+    this.#print(`${this.#roundLine(this.#event)}: ${fixed(clamp(fraction) * 100)} %${time}`);
   }
 
   #roundLine(event: ProgressEvent): string {

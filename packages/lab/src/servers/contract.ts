@@ -20,6 +20,8 @@ export interface Answer {
   /** Where a redirect leads. */
   location?: string;
   retryAfter?: string;
+  /** Lines of Set-Cookie. */
+  cookies?: string[];
 }
 
 /** A status for people: a rate limiter is not a fault of the app. */
@@ -41,19 +43,48 @@ export async function checkContract(
 ): Promise<void> {
   const [reference, ...others] = servers;
   for (const request of requests) {
-    const expected = await ask(reference!, request);
-    requireSuccess(reference!, request, expected);
+    const [expected] = await answersOf(reference!, [request]);
     for (const server of others) {
-      const answer = await ask(server, request);
-      requireSuccess(server, request, answer);
-      const difference = describeDifference(request, expected, answer);
-      if (difference !== undefined) {
-        throw contractError(
-          `"${server.name}" answers ${label(request)} differently from "${reference!.name}": ${difference}`,
-        );
-      }
+      const [answer] = await answersOf(server, [request]);
+      requireSame(
+        request,
+        { name: reference!.name, answer: expected! },
+        { name: server.name, answer: answer! },
+      );
     }
   }
+}
+
+/**
+ * What a server answers each request, once it is warm.
+ * @param endpoint Where it listens, if not at its own port.
+ * @throws {LabError} ERR_REDLINE_CONTRACT for a status outside 2xx and 3xx
+ */
+export async function answersOf(
+  server: Server,
+  requests: readonly Required<RequestConfig>[],
+  endpoint: Endpoint = server,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const request of requests) {
+    const answer = await ask(server, endpoint, request);
+    requireSuccess(server, request, answer);
+    answers.push(answer);
+  }
+  return answers;
+}
+
+/** @throws {LabError} ERR_REDLINE_CONTRACT where the second answers something else than the first */
+export function requireSame(
+  request: Required<RequestConfig>,
+  expected: { name: string; answer: Answer },
+  { name, answer }: { name: string; answer: Answer },
+): void {
+  const difference = describeDifference(request, expected.answer, answer);
+  if (difference === undefined) return;
+  throw contractError(
+    `"${name}" answers ${label(request)} differently from "${expected.name}": ${difference}`,
+  );
 }
 
 export function label(request: { method: string; path: string }): string {
@@ -72,11 +103,15 @@ export function labelsOf(requests: readonly { method: string; path: string }[]):
   return [...distinct.slice(0, namedOfMany), `${distinct.length - namedOfMany} others`];
 }
 
-async function ask(server: Server, request: Required<RequestConfig>): Promise<Answer> {
+async function ask(
+  server: Server,
+  endpoint: Endpoint,
+  request: Required<RequestConfig>,
+): Promise<Answer> {
   try {
     // Twice, and the second counts: the first may fill a cache whose answers are what is measured.
-    await sendOnceReady(server, request);
-    return await send(server, request);
+    await sendOnceReady(endpoint, request);
+    return await send(endpoint, request);
   } catch (error) {
     throw await server.failure(`did not answer ${label(request)} (${(error as Error).message})`);
   }
@@ -116,7 +151,7 @@ export async function send(
 }
 
 function sendAsItIs(
-  { host, port }: Endpoint,
+  { host, port, session }: Endpoint,
   request: Required<RequestConfig>,
   timeoutMs: number,
 ): Promise<Answer> {
@@ -127,7 +162,7 @@ function sendAsItIs(
         port,
         method: request.method,
         path: request.path,
-        headers: request.headers,
+        headers: { ...request.headers, ...session },
         agent: new Agent({ keepAlive: false }),
         timeout: timeoutMs,
       },
@@ -139,6 +174,7 @@ function sendAsItIs(
             status: incoming.statusCode!,
             body: Buffer.concat(chunks),
             ...(incoming.headers.location && { location: incoming.headers.location }),
+            ...(incoming.headers['set-cookie'] && { cookies: incoming.headers['set-cookie'] }),
             ...(incoming.headers['retry-after'] && { retryAfter: incoming.headers['retry-after'] }),
           }),
         );

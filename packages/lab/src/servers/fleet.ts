@@ -6,6 +6,7 @@ import { inParallel } from '../system/in-parallel.ts';
 import type { Pinning } from '../system/pinning.ts';
 import { choosePorts } from './ports.ts';
 import { Server } from './server.ts';
+import { signIn } from './sign-in.ts';
 
 /** One contestant: a variant, or the baseline a second time. */
 export interface Contestant {
@@ -47,6 +48,7 @@ export class Fleet implements AsyncDisposable {
         const server = new Server(variant, name, { ...options, port, folder: fleet.#folder });
         fleet.servers.push(server);
         await server.ready(plan.readyTimeoutMs, options.signal);
+        if (plan.login !== undefined) await signIn(server, plan.login);
       });
       return fleet;
     } catch (error) {

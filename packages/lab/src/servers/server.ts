@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { ServerUnderTest } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { type Endpoint, findEndpoint, type Loopback, originOf } from '../load/endpoint.ts';
+import {
+  type Endpoint,
+  findEndpoint,
+  type Loopback,
+  originOf,
+  type Session,
+} from '../load/endpoint.ts';
 import { processTree } from '../system/cpu-clock.ts';
 import { type Mark, startGroup } from '../system/guardian.ts';
 import { markedProcesses } from '../system/marked.ts';
@@ -53,6 +59,8 @@ export class Server implements ServerUnderTest, Endpoint {
   readonly #letGo: () => void;
   /** The loopback address passed to the server, which may listen on the other one. */
   #host: Loopback;
+  /** Set once it has been logged in to. */
+  session: Session | undefined;
   #spawnError: Error | undefined;
 
   /** @throws {LabError} ERR_REDLINE_LAUNCHER where the command starts a launcher */

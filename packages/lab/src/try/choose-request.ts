@@ -3,7 +3,7 @@ import type { RequestConfig } from '../config/types.ts';
 import { resolveRequest } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { isWarmingUp, send } from '../servers/contract.ts';
+import { isWarmingUp, label, send } from '../servers/contract.ts';
 import { actionIn } from './actions.ts';
 import { plural } from '../report/format.ts';
 
@@ -17,6 +17,8 @@ export interface ChosenRequest {
 const mostAsked = 40;
 const warmAsks = 5;
 const patienceMs = 2_000;
+/** Where no route answers in less. */
+const slowPatienceMs = 10_000;
 const mostWarmMs = 5_000;
 const askAgainMs = 100;
 /** Times this near to the longest cannot be distinguished by a few requests: then the larger response counts. */
@@ -24,6 +26,11 @@ const nearlyAsLong = 0.75;
 /** What an orchestrator or a person who reads documentation asks is not what users wait for. */
 const unimportant =
   /health|live(ness|z)|ready|readiness|debug|metrics|favicon|swagger|docs|openapi|\/status$|\/ping$/i;
+
+/** Whether a route is for those who operate the app. */
+export function isUnimportant(route: string): boolean {
+  return unimportant.test(route);
+}
 
 const loginPage = /\/(log-?in|sign-?in|auth|sso|oauth2?|session\/new|accounts?\/login)\b/i;
 const secured = 'https';
@@ -54,7 +61,7 @@ export function pickRoutes(routes: readonly string[]): PickedRoutes {
   for (const path of new Set([...all.map((each) => (each === '' ? '/' : each)), '/'])) {
     if (actionIn(path) !== undefined) picked.actions.push(path);
     else if (/[:*(){}[\]+^$|]/.test(path)) picked.parametrised.push(path);
-    else if (unimportant.test(path)) picked.others.push(path);
+    else if (isUnimportant(path)) picked.others.push(path);
     else picked.asked.push(path);
   }
   picked.others.push(...picked.asked.splice(mostAsked));
@@ -69,29 +76,21 @@ export function pickRoutes(routes: readonly string[]): PickedRoutes {
 export async function chooseRequest(
   endpoint: Endpoint,
   { asked: paths, parametrised, actions }: PickedRoutes,
-  { headers, readyTimeoutMs, signal }: ChoiceOptions,
+  { headers, readyTimeoutMs, tls, signal }: ChoiceOptions,
 ): Promise<ChosenRequest> {
-  const deadline = Date.now() + readyTimeoutMs;
-  const askAll = (): Promise<Found> => askEach(endpoint, paths, headers, signal);
-  let found = await askAll();
-  while (found.answering.length === 0 && found.isWarmingUp && Date.now() < deadline) {
-    await sleep(askAgainMs, undefined, { signal });
-    found = await askAll();
-  }
+  const requests = paths.map((path) => resolveRequest({ path, headers }));
+  const found = await askUntilReady(endpoint, requests, { readyTimeoutMs, signal });
   const { answering, refused } = found;
   const withLogin = refused.filter((each) => / 40[13]$| to a login page$/.test(each)).length;
-  const own = answering.filter(({ path }) => !asset.test(path));
+  const own = answering.filter(({ request }) => !asset.test(request.path));
   const candidates = own.length > 0 ? own : answering;
   if (candidates.length === 0) {
     if (refused.some((each) => each.endsWith(`redirects to ${secured}`))) {
-      throw new LabError(
-        'ERR_REDLINE_TRY',
-        'Not for you: what the app serves over HTTP only redirects to https, and TLS in the process stays with Node. It pays where a proxy terminates TLS.',
-      );
+      throw new LabError('ERR_REDLINE_TRY', notForTls(tls));
     }
     throw nothingAnswers(refused, [...parametrised, ...actions]);
   }
-  const { path } = await longest(endpoint, candidates, headers, signal);
+  const { request } = await longest(endpoint, candidates, signal);
   const chosen =
     candidates.length === 1
       ? 'The only GET route that was found to answer.'
@@ -100,17 +99,51 @@ export async function chooseRequest(
   const others =
     withLogin === 0
       ? ''
-      : ` ${plural(withLogin, 'other')} ${withLogin === 1 ? 'asks' : 'ask'} for a login: add -H 'authorization: …'.`;
-  return {
-    request: resolveRequest({ path, headers }),
-    why: `${chosen}${others} Name another by its URL.`,
-  };
+      : ` ${plural(withLogin, 'other')} ${withLogin === 1 ? 'asks' : 'ask'} for a login: add --login, or -H 'authorization: …'.`;
+  return { request, why: `${chosen}${others} Name another by its URL.` };
+}
+
+/** Of requests that a description of the app lists, the one that takes longest; undefined where none succeeds. */
+export async function chooseAmong(
+  endpoint: Endpoint,
+  requests: readonly Required<RequestConfig>[],
+  signal: AbortSignal,
+): Promise<Required<RequestConfig> | undefined> {
+  const asking = { signal, forMs: patienceMs };
+  const { answering } = await askEach(endpoint, requests.slice(0, mostAsked), asking);
+  return answering.length === 0 ? undefined : (await longest(endpoint, answering, signal)).request;
+}
+
+/** Asks all again while none answers and one of them says that the app is not ready yet. */
+async function askUntilReady(
+  endpoint: Endpoint,
+  requests: readonly Required<RequestConfig>[],
+  { readyTimeoutMs, signal }: Pick<ChoiceOptions, 'readyTimeoutMs' | 'signal'>,
+): Promise<Found> {
+  const deadline = Date.now() + readyTimeoutMs;
+  const askAll = (forMs = patienceMs): Promise<Found> =>
+    askEach(endpoint, requests, { signal, forMs });
+  let found = await askAll();
+  if (found.answering.length === 0 && found.isSlow) found = await askAll(slowPatienceMs);
+  while (found.answering.length === 0 && found.isWarmingUp && Date.now() < deadline) {
+    await sleep(askAgainMs, undefined, { signal });
+    found = await askAll();
+  }
+  return found;
 }
 
 interface ChoiceOptions {
   headers: Record<string, string>;
   readyTimeoutMs: number;
+  /** A port where the app itself terminates TLS. */
+  tls?: number | string;
   signal: AbortSignal;
+}
+
+/** For an app that only redirects to https from the port that is not secured. */
+export function notForTls(tls: number | string | undefined): string {
+  const where = tls === undefined ? '' : `: port ${tls} terminates it`;
+  return `Not for you: what the app serves over HTTP only redirects to https, and TLS in the process stays with Node${where}. It pays where a proxy terminates TLS.`;
 }
 
 interface Found {
@@ -118,21 +151,29 @@ interface Found {
   refused: string[];
   /** One of them says that the app is not ready yet. */
   isWarmingUp: boolean;
+  /** One of them did not answer in time. */
+  isSlow: boolean;
+}
+
+interface Asking {
+  signal: AbortSignal;
+  /** For each. */
+  forMs: number;
 }
 
 async function askEach(
   endpoint: Endpoint,
-  paths: readonly string[],
-  headers: Record<string, string>,
-  signal: AbortSignal,
+  requests: readonly Required<RequestConfig>[],
+  { signal, forMs }: Asking,
 ): Promise<Found> {
-  const found: Found = { answering: [], refused: [], isWarmingUp: false };
-  for (const path of paths) {
+  const found: Found = { answering: [], refused: [], isWarmingUp: false, isSlow: false };
+  for (const request of requests) {
     signal.throwIfAborted();
-    const outcome = await askOnce(endpoint, resolveRequest({ path, headers }));
-    if (typeof outcome !== 'string') found.answering.push({ path, ...outcome });
+    const outcome = await askOnce(endpoint, request, forMs);
+    if (typeof outcome !== 'string') found.answering.push({ request, ...outcome });
     else {
-      found.refused.push(`GET ${path} ${outcome}`);
+      found.refused.push(`${label(request)} ${outcome}`);
+      found.isSlow ||= outcome.startsWith('fails: no response');
       found.isWarmingUp ||= isWarmingUp({ status: Number(/^answers (\d+)$/.exec(outcome)?.[1]) });
     }
   }
@@ -143,29 +184,28 @@ async function askEach(
 async function longest(
   endpoint: Endpoint,
   candidates: readonly Asked[],
-  headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Asked> {
   if (candidates.length === 1) return candidates[0]!;
-  const warm = new Map(candidates.map(({ path }) => [path, Infinity]));
+  const warm = new Map(candidates.map((each) => [each, Infinity]));
   const until = performance.now() + mostWarmMs;
   for (let ask = 0; ask < warmAsks && (ask === 0 || performance.now() < until); ask++) {
-    for (const { path } of candidates) {
+    for (const each of candidates) {
       signal.throwIfAborted();
-      const outcome = await askOnce(endpoint, resolveRequest({ path, headers }));
-      if (typeof outcome !== 'string') warm.set(path, Math.min(warm.get(path)!, outcome.ms));
+      const outcome = await askOnce(endpoint, each.request);
+      if (typeof outcome !== 'string') warm.set(each, Math.min(warm.get(each)!, outcome.ms));
     }
   }
-  const timed = candidates.filter(({ path }) => warm.get(path)! < Infinity);
-  const most = Math.max(...timed.map(({ path }) => warm.get(path)!));
-  const slow = timed.filter(({ path }) => warm.get(path)! >= most * nearlyAsLong);
+  const timed = candidates.filter((each) => warm.get(each)! < Infinity);
+  const most = Math.max(...timed.map((each) => warm.get(each)!));
+  const slow = timed.filter((each) => warm.get(each)! >= most * nearlyAsLong);
   return (slow.length > 0 ? slow : candidates).reduce((largest, each) =>
     each.bytes > largest.bytes ? each : largest,
   );
 }
 
 interface Asked {
-  path: string;
+  request: Required<RequestConfig>;
   ms: number;
   bytes: number;
 }
@@ -174,10 +214,11 @@ interface Asked {
 async function askOnce(
   endpoint: Endpoint,
   request: Required<RequestConfig>,
-): Promise<Omit<Asked, 'path'> | string> {
+  forMs: number = slowPatienceMs,
+): Promise<Omit<Asked, 'request'> | string> {
   const before = performance.now();
   try {
-    const { status, body, location } = await send(endpoint, request, patienceMs);
+    const { status, body, location } = await send(endpoint, request, forMs);
     if (status < 200 || status >= 400) return `answers ${status}`;
     // A redirect is not the app: what it leads to is served by TLS, or waits for a login.
     if (status >= 300 && location?.startsWith('https:')) return `redirects to ${secured}`;
@@ -188,12 +229,26 @@ async function askOnce(
   }
 }
 
-function nothingAnswers(refused: readonly string[], unasked: readonly string[]): LabError {
+/** No route of an app succeeds, as far as it shows any; what it says of itself may know more. */
+export class NoRouteError extends LabError {}
+
+/** Which of some requests succeed, and what the others get. */
+export async function succeeding(
+  endpoint: Endpoint,
+  requests: readonly Required<RequestConfig>[],
+  signal: AbortSignal,
+): Promise<{ requests: Required<RequestConfig>[]; refused: string[] }> {
+  const asking = { signal, forMs: slowPatienceMs };
+  const { answering, refused } = await askEach(endpoint, requests, asking);
+  return { requests: answering.map(({ request }) => request), refused };
+}
+
+function nothingAnswers(refused: readonly string[], unasked: readonly string[]): NoRouteError {
   const some = refused.slice(0, 4).join(', ');
   const more = refused.length > 4 ? `, and ${refused.length - 4} more` : '';
   const others =
     unasked.length === 0 ? '' : ` ${unasked.slice(0, 3).join(', ')} and the like were not asked.`;
-  return new LabError(
+  return new NoRouteError(
     'ERR_REDLINE_TRY',
     `No route was found that answers with 2xx or 3xx (${some}${more}).${others} Name one before the command: /path -- COMMAND, with -H for a header.`,
   );

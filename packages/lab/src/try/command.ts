@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { measure } from '../bench/measure-plans.ts';
 import type { BenchResult } from '../bench/result.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseSeconds, parseSeed } from '../command/options.ts';
-import { addTarget } from '../command/target-options.ts';
+import { addTarget, collect } from '../command/target-options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
 import { type CommandLine, parseCommand } from '../config/command-line.ts';
 import type { Plan } from '../config/resolve-plan.ts';
@@ -20,7 +21,7 @@ import { busiestRoute } from './busiest-route.ts';
 import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts';
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { precisionWithin } from './precision.ts';
+import { type Pace, paceOf, paceSentence } from './pace.ts';
 import { formatTryJson } from './report/try-json.ts';
 import { tryMarkdown } from './report/try-markdown.ts';
 import { renderTryHtml } from './report/try-page.ts';
@@ -45,6 +46,10 @@ export function addTryCommand(program: Command, context: CommandContext): void {
   const command = addTarget(program.command('try'), 'URLs or paths of the app to request')
     .description('measure what redline gains for an app, without changing it')
     .option('--log <file>', 'request the busiest GET route of this access log')
+    .option('--har <file>', 'request what a browser has recorded in this file')
+    .option('--record [seconds]', 'pass on your own requests for 30 s, and use those')
+    .option('--allow <what>', 'with both: send this too, e.g. "POST /search"; repeatable', collect)
+    .option('--login <request>', `log in first, e.g. 'POST /login {"user":"me"}'`)
     .option('--variant <name>', 'variant of the config (default: the baseline)')
     .option('--cwd <folder>', 'folder of the app, e.g. of a workspace (default: the current one)')
     .option('--before <command>', 'run this first, e.g. "docker compose up -d --wait"')
@@ -83,7 +88,10 @@ async function run(
     const screen = new FirstScreen(options, mostCopies);
     const prepared = await look(target, setup.env ?? {}, screen, signal);
     if (prepared === undefined) return;
-    const plan = planOf(target, prepared, options, startedAt);
+    const { plan, pace } = planOf(target, prepared, options, startedAt);
+    const { refusal, speed } = prepared;
+    screen.beforeMeasuring(paceSentence(pace, speed));
+    if (refusal !== undefined) notes.push(oneAtATime(refusal));
     const measured = { ...plan, setup: () => ({ env: setup.env ?? {} }) };
     const bench = await measure('bench', plan.title, [measured], { context, startedAt, notes });
     const result = resultOf(target, prepared, bench, requestsFrom ?? prepared.why ?? '');
@@ -108,6 +116,12 @@ async function readLog(
   { log, replay, route, ...options }: TryOptions,
   signal: AbortSignal,
 ): Promise<{ requestsFrom: string | undefined; notes: string[] }> {
+  if (log !== undefined && (target.isRecorded || target.record !== undefined)) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      '--log chooses the requests, and so does a recording: omit one of them.',
+    );
+  }
   if (log !== undefined && (replay !== undefined || route !== undefined || target.hasRequests)) {
     const other = replay !== undefined ? '--replay' : route !== undefined ? '--route' : 'a request';
     throw new LabError(
@@ -147,18 +161,25 @@ async function look(
   });
 }
 
+function oneAtATime(refusal: string): string {
+  return `The app cannot run twice (${refusal}), so that its copies ran one at a time, alternating: what the machine did meanwhile widens the intervals.`;
+}
+
 /** Two variants of one app; the runner adds the first once more, as the control. */
 function planOf(
   { plan, app, typed }: TryTarget,
-  { requests, preloads, main, isRedirected }: Prepared,
+  { requests, preloads, main, isRedirected, speed, refusal }: Prepared,
   { seconds = defaultSeconds, restarts }: TryOptions,
   startedAt: Date,
-): Plan {
-  const until = startedAt.getTime() + seconds * 1_000;
+): { plan: Plan; pace: Pace } {
+  const leftMs = Math.max(0, startedAt.getTime() + seconds * 1_000 - Date.now());
+  const coreCount = refusal === undefined ? availableParallelism() : 1;
+  const pace = paceOf(plan, { ...speed, coreCount }, { leftMs, restarts });
+  const { precision, connections, turns, estimateMs } = pace;
   // Side by side, each server has a port of its own. What asks for the one it is given needs no help, and gets none.
   const redirecting = isRedirected ? { main: main.asked } : undefined;
   const asked = plan.requestLabel ?? requests.map(label).join(', ');
-  return {
+  const measured: Plan = {
     ...plan,
     name: `${plan.name}-try`,
     title: `${typedText(typed)}, ${asked}`,
@@ -169,9 +190,14 @@ function planOf(
       variantOf(app, withRedline, preloads, redirecting),
     ],
     baseline: asItIs,
-    precision: { ...precisionWithin(plan), ...(restarts === undefined ? {} : { restarts }) },
-    ...(restarts === undefined ? { until } : {}),
+    precision,
+    connections,
+    turns,
+    mostMs: 2 * estimateMs,
+    ...(refusal === undefined ? {} : { oneAtATime: true }),
+    ...(restarts === undefined ? { until: Date.now() + leftMs } : {}),
   };
+  return { plan: measured, pace };
 }
 
 function typedText({ command, env }: CommandLine): string {
@@ -180,7 +206,7 @@ function typedText({ command, env }: CommandLine): string {
 
 function resultOf(
   { typed, project }: TryTarget,
-  { main, isFixed, compared, preloads }: Prepared,
+  { main, isFixed, compared, preloads, speed }: Prepared,
   bench: BenchResult,
   requestsFrom: string,
 ): TryResult {
@@ -198,11 +224,12 @@ function resultOf(
     app: {
       command: typedText(typed),
       ...(nodeCommand === undefined || nodeCommand === typedText(typed) ? {} : { nodeCommand }),
-      ...(project?.framework === undefined ? {} : { framework: project.framework }),
+      ...frameworkOf(main, project),
       node: main.node.replace(/^v/, ''),
-      ...(isFixed ? { port: main.asked } : {}),
+      ...(isFixed && typeof main.asked === 'number' && main.asked > 0 ? { port: main.asked } : {}),
     },
     requestsFrom,
+    response: { tookMs: speed.tookMs, cpuMs: speed.cpuMs },
     compared,
     packages: preloads.map(({ name, version, from }) => ({ name, version, from })),
     word: wordOf(bench),
@@ -211,12 +238,29 @@ function resultOf(
   });
 }
 
+/** What listens names it; package.json does for what cannot be seen from there. */
+function frameworkOf(
+  { framework: seen }: Prepared['main'],
+  project: TryTarget['project'],
+): { framework?: string } {
+  const named = project?.framework;
+  if (named !== undefined && named.startsWith('Nest') && seen !== undefined) {
+    return { framework: `Nest on ${seen}` };
+  }
+  const isVisible = named !== undefined && /^(Express|Fastify|Koa|Nest.*)$/.test(named);
+  const framework = seen ?? (isVisible ? undefined : named);
+  return framework === undefined ? {} : { framework };
+}
+
 const helpText = `
 Examples:
   redline try -- node dist/main.js
   redline try -- npm start
   redline try /feed --before "docker compose up -d --wait" -- npm run start:prod
   redline try --log access.log -- node server.js
+  redline try --login 'POST /login {"user":"me","password":"secret"}' /orders -- npm start
+  redline try --har shop.har -- npm start
+  redline try --record -- npm start
 
 Without a command it tries the config of the folder, or the start script of its package.json.
 

@@ -3,12 +3,17 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { commandText } from '../config/command-line.ts';
 import { wrap } from '../report/columns.ts';
+import { seconds } from '../report/format.ts';
 import { maskSecrets } from '../secrets.ts';
 import { label, labelsOf } from '../servers/contract.ts';
 import { dotEnv } from '../servers/launched-app.ts';
+import { type Described, looksFor } from './apis/described.ts';
+import { listenerText } from './choose-listener.ts';
 import { pickRoutes, type PickedRoutes } from './choose-request.ts';
+import type { Recording } from './har.ts';
 import type { Listening } from './preload/protocol.ts';
 import type { TryTarget } from './target.ts';
+import type { Trial } from './trial.ts';
 
 export interface ConsentOptions {
   /** Asks nothing. */
@@ -83,7 +88,6 @@ export class FirstScreen {
   readonly #options: ConsentOptions;
   readonly #streams: Streams;
   readonly #copies: number;
-  #isAnswered: boolean;
 
   /** @param copies The most that run at a time. */
   constructor(
@@ -94,7 +98,6 @@ export class FirstScreen {
     this.#options = options;
     this.#copies = copies;
     this.#streams = streams;
-    this.#isAnswered = options.yes === true;
   }
 
   /**
@@ -124,38 +127,87 @@ export class FirstScreen {
             `! ${remote.map(({ name }) => name).join(', ')} ${remote.length === 1 ? 'is' : 'are'} not of this machine: the app will use it as in every start.`,
           ]),
     ]);
-    return remote.length === 0 || this.#options.dryRun === true || this.#ask(signal);
+    if (remote.length === 0 || this.#options.dryRun === true) return true;
+    return this.#ask('Start it? [Y/n] ', signal);
   }
 
   /**
    * Before the first request.
    * @returns whether to go on
    */
-  async beforeRequests(target: TryTarget, main: Listening, signal: AbortSignal): Promise<boolean> {
-    this.#write(
-      target.hasRequests
-        ? [`Requests, many times each: ${labelsOf(target.plan.requests).join(', ')}`]
-        : routeLines(pickRoutes(main.routes)),
-    );
+  async beforeRequests(
+    target: TryTarget,
+    started: Pick<Trial, 'listeners' | 'choose'>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { main, undecided } = started.choose(target.port);
+    const { listeners } = started;
+    this.#write([
+      `Listens at ${listeners.map(listenerText).join('; ')}.`,
+      ...(listeners.length === 1
+        ? []
+        : undecided.length > 0
+          ? [`Requests GET / of each that speaks HTTP, once, to see which is the application.`]
+          : [`The requests are for ${listenerText(main!)}; name another by its URL.`]),
+      ...requestLines(target, main),
+    ]);
+    if (main?.kind !== 'http') return true;
     if (this.#options.dryRun === true) {
       this.#write(['Nothing was requested: --dry-run.']);
       return false;
     }
-    return this.#ask(signal);
+    return this.#ask('Go on? [Y/n] ', signal);
   }
 
-  async #ask(signal: AbortSignal): Promise<boolean> {
+  /** The app has a lock, or a port that only one process can have. */
+  cannotRunTwice(refusal: string): void {
+    this.#write([
+      `The app cannot run twice (${refusal}): its copies run one at a time, alternating.`,
+    ]);
+  }
+
+  /** Before the measurement. */
+  beforeMeasuring(sentence: string): void {
+    this.#write([sentence]);
+  }
+
+  /** Where a person is to send requests. */
+  recording(url: string, ms: number): void {
+    this.#write([`Use the app at ${url} now, for ${seconds(ms / 1_000)}.`]);
+  }
+
+  recorded({ requests, leftOut }: Recording): void {
+    this.#write([
+      `Requests, many times each: ${labelsOf(requests).join(', ')}`,
+      ...leftOutLines(leftOut),
+    ]);
+  }
+
+  /** Recorded requests that fail now. */
+  failing(refused: readonly string[]): void {
+    const more = refused.length > mostNamed ? ` and ${refused.length - mostNamed} more` : '';
+    this.#write([`Left out, because they fail: ${refused.slice(0, mostNamed).join(', ')}${more}.`]);
+  }
+
+  described({ requests, by }: Described): void {
+    const list = requests.map((each) => `${label(each)}${each.body === '' ? '' : ` ${each.body}`}`);
+    const more = list.length > mostNamed ? ` and ${list.length - mostNamed} more` : '';
+    this.#write([
+      `Requests, by ${by}: ${list.slice(0, mostNamed).join(', ')}${more}: a few times each, and the one that takes longest many times.`,
+    ]);
+  }
+
+  async #ask(question: string, signal: AbortSignal): Promise<boolean> {
     const { input, output } = this.#streams;
-    if (this.#isAnswered || input.isTTY !== true || output.isTTY !== true) return true;
+    if (this.#options.yes === true || input.isTTY !== true || output.isTTY !== true) return true;
     const lines = createInterface({ input, output });
     const stop = new AbortController();
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     lines.once('close', () => stop.abort());
     try {
-      const answer = await lines.question('Go on? [Y/n] ', {
+      const answer = await lines.question(question, {
         signal: AbortSignal.any([signal, stop.signal]),
       });
-      this.#isAnswered = true;
       if (/^\s*(y(es)?)?\s*$/i.test(answer)) return true;
     } catch {
       signal.throwIfAborted();
@@ -171,6 +223,39 @@ export class FirstScreen {
     const width = Math.min(100, output.columns ?? 100);
     output.write(lines.map((line) => `${wrap(line, width, '  ').join('\n')}\n`).join(''));
   }
+}
+
+/** What is going to be requested, as far as that is known before it is. */
+function requestLines(
+  { record, hasRequests, plan, leftOut }: TryTarget,
+  main: Listening | undefined,
+): string[] {
+  const login =
+    plan.login === undefined ? [] : [`Logs in to each copy once: ${label(plan.login)}.`];
+  if (main?.kind !== 'http') return [];
+  if (record !== undefined) {
+    const time = seconds(record.ms / 1_000);
+    return [
+      ...login,
+      `Passes on for ${time} what you request yourself, and repeats what only reads.`,
+    ];
+  }
+  if (!hasRequests) return [...login, ...routeLines(pickRoutes(main.routes)), elsewhere];
+  return [
+    ...login,
+    `Requests, many times each: ${labelsOf(plan.requests).join(', ')}`,
+    ...leftOutLines(leftOut),
+  ];
+}
+
+const elsewhere = `If none of these answers, it looks for a description of the API, with ${looksFor}, and requests what that lists and only reads.`;
+
+function leftOutLines(leftOut: readonly string[]): string[] {
+  if (leftOut.length === 0) return [];
+  const more = leftOut.length > mostNamed ? ` and ${leftOut.length - mostNamed} more` : '';
+  return [
+    `Left out, because they may change something: ${leftOut.slice(0, mostNamed).join(', ')}${more}; --allow '${leftOut[0]}' sends that one.`,
+  ];
 }
 
 function routeLines({ asked, actions, parametrised, others }: PickedRoutes): string[] {

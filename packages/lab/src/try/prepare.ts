@@ -4,14 +4,37 @@ import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { checkContract, label, send, sendOnceReady, statusText } from '../servers/contract.ts';
+import { type FirstLook, lookAt } from '../profile/suit-load.ts';
+import {
+  type Answer,
+  answersOf,
+  label,
+  requireSame,
+  send,
+  sendOnceReady,
+  statusText,
+} from '../servers/contract.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
+import { signIn } from '../servers/sign-in.ts';
 import { pinSelf } from '../system/pinning.ts';
+import { plural } from '../report/format.ts';
+import { describedRequests } from './apis/described.ts';
 import { asItIs, withRedline } from './app.ts';
-import { chooseRequest, pickRoutes } from './choose-request.ts';
+import { askListeners } from './choose-listener.ts';
+import {
+  chooseAmong,
+  chooseRequest,
+  NoRouteError,
+  notForTls,
+  pickRoutes,
+  succeeding,
+} from './choose-request.ts';
 import type { FirstScreen } from './first-screen.ts';
+import { recordingOf } from './har.ts';
 import { findPreload, type Preload } from './packages.ts';
 import type { Listening } from './preload/protocol.ts';
+import { Recorder } from './record.ts';
+import { beside } from './run-beside.ts';
 import type { TryTarget } from './target.ts';
 import { Trial, type TrialOptions } from './trial.ts';
 
@@ -28,6 +51,10 @@ export interface Prepared {
   isFixed: boolean;
   /** Whether its servers need other ports than they ask for, to run side by side. */
   isRedirected: boolean;
+  /** What a response takes, and from the start of the app until it listens. */
+  speed: FirstLook & { startMs: number };
+  /** Why its copies cannot run side by side, as the app says it. */
+  refusal: string | undefined;
 }
 
 interface Preparation {
@@ -47,8 +74,8 @@ const burstMs = 1_000;
 const mostChecked = 20;
 
 /**
- * Starts the app as it is, finds where it listens and what it answers; then once more beside one with redline, and compares
- * what the two answer.
+ * Starts the app as it is, finds where it listens and what it answers; then once more, and once with redline, and compares
+ * what they answer.
  * @returns undefined where a person, or --dry-run, stops it before the first request
  * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT
  */
@@ -71,24 +98,51 @@ export async function prepare(
   try {
     phase('starting the app, to see where it listens');
     await using first = await Trial.start(options, { name: asItIs, preloads: [] });
-    const main = mainOf(first, target);
     clear();
-    if (!(await screen.beforeRequests(target, main, signal))) return undefined;
+    if (!(await screen.beforeRequests(target, first, signal))) return undefined;
     phase('asking its routes');
-    const { requests, why, startsChildren } = await chooseAll(first, main, target, common.signal);
+    const main = await mainOf(first, target);
+    const { requests, why, startsChildren } = await chooseAll(first, main, target, {
+      screen,
+      signal,
+    });
     const preloads = startsChildren
       ? [http, findPreload('@redline/child-process', app.cwd)]
       : [http];
-    phase('comparing its responses with and without redline');
     const isFixed = main.port !== first.server.port;
     const how = isFixed ? { main: main.asked } : {};
-    await using second = await Trial.start(options, { name: asItIs, preloads: [], ...how });
-    await using changed = await Trial.start(options, { name: withRedline, preloads, ...how });
-    requireEngine(changed, target);
     const checked = distinctRequests(requests).slice(0, mostChecked);
-    const compared = (await agrees(first, second, main, checked)) ? 'body' : 'status';
+    const answers = await answersOf(first.server, checked, await first.endpoint(main));
+    phase('comparing its responses with and without redline');
+    const start = async (name: string, packages: Preload[]): Promise<Asked> => {
+      const startedAt = performance.now();
+      const trial = await Trial.start(options, { name, preloads: packages, ...how });
+      try {
+        const startMs = performance.now() - startedAt;
+        if (plan.login !== undefined) await signIn(trial.server, plan.login);
+        return { trial, startMs, answers: await answersOf(trial.server, checked) };
+      } catch (error) {
+        await trial[Symbol.asyncDispose]();
+        throw error;
+      }
+    };
+    const { value: again, refusal } = await beside(first, () => start(asItIs, []), signal);
+    await using second = again.trial;
+    if (refusal !== undefined) screen.cannotRunTwice(refusal);
+    const look = await lookAt(second.server, { ...plan, requests }, signal);
+    if (refusal !== undefined) await second[Symbol.asyncDispose]();
+    const { trial: changed, answers: changedAnswers } = await start(withRedline, preloads);
+    await using _changed = changed;
+    requireEngine(changed, target);
+    const compared = agree(answers, again.answers) ? 'body' : 'status';
     const settled = compared === 'body' ? checked : checked.map(byStatus);
-    await checkContract([second.server, changed.server], settled);
+    for (const [at, request] of settled.entries()) {
+      requireSame(
+        request,
+        { name: asItIs, answer: again.answers[at]! },
+        { name: withRedline, answer: changedAnswers[at]! },
+      );
+    }
     return {
       requests: compared === 'body' ? requests : requests.map(byStatus),
       why,
@@ -97,56 +151,146 @@ export async function prepare(
       main,
       isFixed,
       isRedirected: isFixed || first.listeners.length > 1,
+      speed: { ...look, startMs: again.startMs },
+      refusal,
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** @throws {LabError} ERR_REDLINE_TRY where it is not plain HTTP/1.1 */
-export function mainOf(trial: Trial, { port }: TryTarget): Listening {
-  const main = trial.main(port)!;
-  if (main.kind === 'http') return main;
+/** A copy of the app, once it has answered. */
+interface Asked {
+  trial: Trial;
+  startMs: number;
+  answers: Answer[];
+}
+
+/** Whether two processes of the same app answer the same bytes: times and random ids do not. */
+function agree(one: readonly Answer[], other: readonly Answer[]): boolean {
+  return one.every(({ body }, at) => body.equals(other[at]!.body));
+}
+
+/**
+ * The listener that requests are for. Where only a request can tell, `GET /` of each is sent once.
+ * @throws {LabError} ERR_REDLINE_TRY where it is not plain HTTP/1.1
+ */
+export async function mainOf(trial: Trial, { port }: TryTarget): Promise<Listening> {
+  const { main, undecided } = trial.choose(port);
+  const chosen =
+    undecided.length === 0 ? main! : await askListeners(undecided, (each) => trial.endpoint(each));
+  if (chosen.kind === 'http') return chosen;
   const reason = {
     tls: 'the app terminates TLS itself, and that stays with Node. It pays where a proxy does that.',
     http2: 'the app speaks HTTP/2, and that stays with Node. It pays for HTTP/1.1.',
     other: 'the server there does not speak HTTP.',
   };
-  throw new LabError('ERR_REDLINE_TRY', `Not for you: ${reason[main.kind]}`);
+  throw new LabError('ERR_REDLINE_TRY', `Not for you: ${reason[chosen.kind]}`);
 }
 
-/** The requests of a target, or the route of an app that is found to take longest. */
+/** What an app is asked, and what that was seen to do. */
+export interface Chosen {
+  requests: Required<RequestConfig>[];
+  /** Only where they were found here. */
+  why: string | undefined;
+  startsChildren: boolean;
+}
+
+/** The requests of a target, or of its recording, or the route of an app that is found to take longest. */
 export async function chooseAll(
   trial: Trial,
   main: Listening,
-  { plan, hasRequests }: TryTarget,
-  signal: AbortSignal,
-): Promise<{
-  requests: Required<RequestConfig>[];
-  why: string | undefined;
-  startsChildren: boolean;
-}> {
+  target: TryTarget,
+  { screen, signal }: Pick<Preparation, 'screen' | 'signal'>,
+): Promise<Chosen> {
+  const { plan } = target;
+  if (plan.login !== undefined) {
+    await signIn(trial.server, plan.login, await trial.endpoint(main));
+  }
   const endpoint = await trial.endpoint(main);
-  const chosen = hasRequests
-    ? undefined
-    : await chooseRequest(endpoint, pickRoutes(main.routes), {
-        headers: plan.requests[0]!.headers,
-        readyTimeoutMs: plan.readyTimeoutMs,
-        signal,
-      });
-  const requests =
-    chosen === undefined ? plan.requests : [{ ...plan.requests[0]!, ...chosen.request }];
+  const tls = trial.listeners.find(({ kind }) => kind === 'tls')?.asked;
+  const { requests, why } = await findRequests(endpoint, main, target, { screen, signal, tls });
   const before = trial.childrenStarted;
   const asked = distinctRequests(requests).slice(0, mostChecked);
   for (const request of asked) {
-    await sendOnceReady(endpoint, request, plan.readyTimeoutMs).catch(async (error: Error) => {
-      throw await trial.server.failure(`did not answer ${request.method} (${error.message})`);
+    const sent = sendOnceReady(endpoint, request, plan.readyTimeoutMs);
+    const { status, location } = await sent.catch(async (error: Error) => {
+      throw await trial.server.failure(`did not answer ${label(request)} (${error.message})`);
     });
+    if (status >= 300 && status < 400 && location?.startsWith('https:')) {
+      throw new LabError('ERR_REDLINE_TRY', notForTls(tls));
+    }
   }
   // What a timer starts now and then is not the work of a request.
   const startsChildren = trial.childrenStarted - before >= asked.length / 2;
   await requireNoLimit(endpoint, asked, signal);
-  return { requests, why: chosen?.why, startsChildren };
+  return { requests, why, startsChildren };
+}
+
+interface Finding extends Pick<Preparation, 'screen' | 'signal'> {
+  tls: number | string | undefined;
+}
+
+async function findRequests(
+  endpoint: Endpoint,
+  main: Listening,
+  { plan, hasRequests, isRecorded, record }: TryTarget,
+  { screen, signal, tls }: Finding,
+): Promise<Pick<Chosen, 'requests' | 'why'>> {
+  if (record !== undefined) {
+    await using recorder = await Recorder.start(endpoint);
+    screen.recording(recorder.url, record.ms);
+    await recorder.listen(record.ms, signal);
+    const recording = recordingOf(recorder.exchanges, record.allowed);
+    screen.recorded(recording);
+    const requests = await thatSucceed(endpoint, recording.requests, { screen, signal });
+    return { requests, why: `${plural(requests.length, 'request')} of your own.` };
+  }
+  if (isRecorded) {
+    const requests = await thatSucceed(endpoint, plan.requests, { screen, signal });
+    return { requests, why: undefined };
+  }
+  if (hasRequests) return { requests: plan.requests, why: undefined };
+  const { headers } = plan.requests[0]!;
+  const { readyTimeoutMs } = plan;
+  try {
+    const { request, why } = await chooseRequest(endpoint, pickRoutes(main.routes), {
+      headers,
+      readyTimeoutMs,
+      ...(tls === undefined ? {} : { tls }),
+      signal,
+    });
+    return { requests: [request], why };
+  } catch (error) {
+    if (!(error instanceof NoRouteError)) throw error;
+    const described = await describedRequests(endpoint, headers, signal);
+    if (described === undefined) throw error;
+    screen.described(described);
+    const request = await chooseAmong(endpoint, described.requests, signal);
+    if (request === undefined) throw error;
+    const why = `Of ${plural(described.requests.length, 'reading operation')} that ${described.by} lists, the one that takes longest. Name another with -X and --body.`;
+    return { requests: [request], why };
+  }
+}
+
+/**
+ * Recorded requests may ask for what is gone by now.
+ * @throws {LabError} ERR_REDLINE_TRY where none succeeds
+ */
+async function thatSucceed(
+  endpoint: Endpoint,
+  recorded: readonly Required<RequestConfig>[],
+  { screen, signal }: Pick<Preparation, 'screen' | 'signal'>,
+): Promise<Required<RequestConfig>[]> {
+  const found = await succeeding(endpoint, distinctRequests(recorded), signal);
+  if (found.requests.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_TRY',
+      `None of the recorded requests succeeds now (${found.refused.slice(0, 4).join(', ')}). If they need a login, add --login.`,
+    );
+  }
+  if (found.refused.length > 0) screen.failing(found.refused);
+  return found.requests;
 }
 
 /**
@@ -169,32 +313,6 @@ async function requireNoLimit(
       `${label(request)} answers, after ${sent} requests in a row, with ${statusText(answer)}.`,
     );
   }
-}
-
-/** Whether two processes of the same app answer the same bytes: times and random ids do not. */
-async function agrees(
-  first: Trial,
-  second: Trial,
-  main: Listening,
-  requests: readonly Required<RequestConfig>[],
-): Promise<boolean> {
-  const endpoint = await first.endpoint(main);
-  for (const request of requests) {
-    // The first may fill a cache, and the second shows what is in it.
-    const ask = async (trial: Trial, each: Endpoint): Promise<Buffer> => {
-      try {
-        await sendOnceReady(each, request);
-        return (await send(each, request)).body;
-      } catch (error) {
-        throw await trial.server.failure(
-          `did not answer ${label(request)} (${(error as Error).message})`,
-        );
-      }
-    };
-    const [one, other] = [await ask(first, endpoint), await ask(second, second.server)];
-    if (!one.equals(other)) return false;
-  }
-  return true;
 }
 
 function byStatus(request: Required<RequestConfig>): Required<RequestConfig> {

@@ -19,7 +19,7 @@ export interface TryResult extends RunFacts {
     command: string;
     /** What that has node do, e.g. `node dist/main`, where it is not a command of node and package.json says it. */
     nodeCommand?: string;
-    /** As package.json has it, e.g. `Nest on Fastify`. */
+    /** As its server shows it, or package.json where that shows nothing, e.g. `Nest on Fastify`. */
     framework?: string;
     /** The Node that runs it, e.g. `24.21.0`. */
     node: string;
@@ -28,6 +28,8 @@ export interface TryResult extends RunFacts {
   };
   /** Why these requests, in one sentence. */
   requestsFrom: string;
+  /** What a response takes without load, and its CPU. Absent in files of older versions. */
+  response?: { tookMs: number; cpuMs: number };
   /** Whether bodies were compared, or, as they change from one request to the next, the status alone. */
   compared: 'body' | 'status';
   /** What was imported before the app. */

@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { chooseVariant } from '../command/choose-variant.ts';
 import { splitAtDashes } from '../command/dashes.ts';
 import { type CommandLine, parseCommand } from '../config/command-line.ts';
 import { hostOf, isUrl, localUrl, pathOf, shortName } from '../config/from-url.ts';
 import { type RequestOptions, withRequestOptions } from '../config/request-options.ts';
 import { type Plan, type PlannedVariant, resolvePlans } from '../config/resolve-plan.ts';
+import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
+import { plural } from '../report/format.ts';
 import { launchedApp } from '../servers/launched-app.ts';
+import { parseLogin } from '../servers/sign-in.ts';
+import { type Recording, readHar, recordingOf } from './har.ts';
 import { type Project, readProject } from '../project/read-project.ts';
 
 /** An app, and what is known of its requests before it was started. */
@@ -24,11 +28,21 @@ export interface TryTarget {
   port: number | undefined;
   /** Why another program is started than the one that was typed. */
   launched: string | undefined;
+  /** The requests were recorded, and some of them may fail by now. */
+  isRecorded: boolean;
+  /** Recorded requests that are not sent: they may change something. */
+  leftOut: string[];
+  /** How long to pass on what a person requests, and which of it to send that may change something. */
+  record: { ms: number; allowed: string[] } | undefined;
 }
 
 export interface TargetOptions extends RequestOptions {
   variant?: string;
   cwd?: string;
+  login?: string;
+  har?: string;
+  record?: string | true;
+  allow?: string[];
 }
 
 /**
@@ -86,7 +100,9 @@ function fromCommand(
   const name = shortName(typed.command);
   const host = urls[0] === undefined ? {} : hostOf(urls[0]);
   const env = { ...host, ...typed.env };
-  const requests = asked.map((each) => (isUrl(each) ? pathOf(localUrl(each)) : each));
+  const recording = recordingIn(options, asked);
+  const requests: (string | RequestConfig)[] =
+    recording?.requests ?? asked.map((each) => (isUrl(each) ? pathOf(localUrl(each)) : each));
   const config = withRequestOptions(
     {
       name: name.replaceAll(/[^\w.-]/g, '-'),
@@ -96,6 +112,11 @@ function fromCommand(
     options,
   );
   const [plan] = resolvePlans(config, launched?.cwd ?? folder, options) as [Plan];
+  const { login, har } = options;
+  if (login !== undefined) plan.login = parseLogin(login);
+  if (recording !== undefined) {
+    plan.requestLabel = `${plural(recording.requests.length, 'request')} of ${basename(har!)}`;
+  }
   return {
     plan,
     app: plan.variants[0]!,
@@ -104,7 +125,52 @@ function fromCommand(
     hasRequests: requests.length > 0 || options.request !== undefined,
     port: [...ports][0],
     launched: launched?.note,
+    isRecorded: recording !== undefined,
+    leftOut: recording?.leftOut ?? [],
+    record: recordIn(options, asked),
   };
+}
+
+/** @throws {LabError} ERR_REDLINE_OPTION */
+function recordingIn(
+  { har, allow = [], ...options }: TargetOptions,
+  asked: readonly string[],
+): Recording | undefined {
+  if (har === undefined) {
+    if (allow.length > 0 && options.record === undefined) {
+      throw wrongOption('--allow is for --har and --record.');
+    }
+    return undefined;
+  }
+  refuseOthers('--har', asked, options);
+  return recordingOf(readHar(har), allow);
+}
+
+const defaultRecordSeconds = 30;
+
+function recordIn(
+  { record, allow = [], har, ...options }: TargetOptions,
+  asked: readonly string[],
+): TryTarget['record'] {
+  if (record === undefined) return undefined;
+  if (har !== undefined) throw wrongOption('--har is a recording already: omit --record.');
+  refuseOthers('--record', asked, options);
+  const seconds = record === true ? defaultRecordSeconds : Number(record);
+  if (!(seconds > 0)) throw wrongOption(`--record takes seconds; got "${record}".`);
+  return { ms: seconds * 1_000, allowed: allow };
+}
+
+/** One option chooses the requests. */
+function refuseOthers(
+  option: string,
+  asked: readonly string[],
+  { request, replay, route, method, body }: TargetOptions,
+): void {
+  const given = { request, replay, route, method, body };
+  const [other] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  const others = asked.length > 0 ? 'a request' : other === undefined ? undefined : `--${other}`;
+  if (others === undefined) return;
+  throw wrongOption(`${option} chooses the requests, and so does ${others}: omit one of them.`);
 }
 
 async function fromConfig(
@@ -125,6 +191,12 @@ async function fromConfig(
     options,
   );
   const { variant: app, plan } = chosen;
+  const { login, har, record } = options;
+  if (har !== undefined || record !== undefined) {
+    const option = har === undefined ? '--record' : '--har';
+    throw wrongOption(`${option} chooses the requests, and so does the config: give a command.`);
+  }
+  if (login !== undefined) plan.login = parseLogin(login);
   return {
     plan,
     app,
@@ -133,6 +205,9 @@ async function fromConfig(
     hasRequests: true,
     port: app.port,
     launched: undefined,
+    isRecorded: false,
+    leftOut: [],
+    record: undefined,
   };
 }
 

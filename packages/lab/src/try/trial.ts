@@ -8,11 +8,14 @@ import { choosePorts } from '../servers/ports.ts';
 import { Server } from '../servers/server.ts';
 import type { Pinning } from '../system/pinning.ts';
 import { variantOf } from './app.ts';
+import { chooseListener, type ChosenListener, isAside } from './choose-listener.ts';
 import type { Preload } from './packages.ts';
 import type { Listening, Sighting } from './preload/protocol.ts';
 
 /** An app that serves metrics on a port of their own may open that first. */
 const othersWithinMs = 700;
+/** The application itself may wait for a database first. */
+const othersOfAsideMs = 10_000;
 const lookEveryMs = 25;
 
 export interface TrialOptions {
@@ -28,6 +31,7 @@ export interface TrialOptions {
 export class Trial implements AsyncDisposable {
   readonly server: Server;
   readonly #file: string;
+  #stopped: Promise<void> | undefined;
 
   private constructor(server: Server, file: string) {
     this.server = server;
@@ -40,7 +44,11 @@ export class Trial implements AsyncDisposable {
    */
   static async start(
     { app, env, pinning, folder, readyTimeoutMs, signal }: TrialOptions,
-    { name, preloads, main }: { name: string; preloads: readonly Preload[]; main?: number },
+    {
+      name,
+      preloads,
+      main,
+    }: { name: string; preloads: readonly Preload[]; main?: number | string },
   ): Promise<Trial> {
     const [port] = (await choosePorts([{ ...app, port: undefined }])) as [number];
     const file = join(folder, `sightings-${port}`);
@@ -63,29 +71,28 @@ export class Trial implements AsyncDisposable {
   }
 
   get listeners(): Listening[] {
-    return this.#sightings().filter((each) => each.type === 'listening');
+    const all = this.#sightings().filter((each) => each.type === 'listening');
+    // Workers of a cluster share one.
+    return [...new Map(all.map((each) => [`${each.asked} ${each.port}`, each])).values()];
   }
 
   get childrenStarted(): number {
     return this.#sightings().filter((each) => each.type === 'child').length;
   }
 
-  /** The server that requests are for: that of the given port, of `PORT`, or the first that speaks HTTP. */
+  /** The server that requests are for, as far as that is known before anything is requested. */
   main(wanted?: number): Listening | undefined {
-    const { listeners } = this;
-    return (
-      listeners.find(({ asked }) => asked === wanted) ??
-      listeners.find(({ port }) => port === this.server.port) ??
-      listeners.find(({ kind, routes }) => kind === 'http' && routes.length > 0) ??
-      listeners.find(({ kind }) => kind === 'http') ??
-      listeners.find(({ kind }) => kind !== 'other')
-    );
+    return this.choose(wanted).main;
+  }
+
+  choose(wanted?: number): ChosenListener {
+    return chooseListener(this.listeners, { wanted, own: this.server.port });
   }
 
   /** Where a listener of it is asked. */
   async endpoint({ port }: Listening): Promise<Endpoint> {
     const found = await findEndpoint(port, this.server.host);
-    if (found !== undefined) return found;
+    if (found !== undefined) return { ...found, session: this.server.session };
     await this.server.ended(lookEveryMs);
     throw await this.server.failure(
       this.server.hasEnded
@@ -94,8 +101,9 @@ export class Trial implements AsyncDisposable {
     );
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.server.stop();
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped ??= this.server.stop();
+    await this.#stopped;
   }
 
   async #untilListening(timeoutMs: number, signal: AbortSignal): Promise<void> {
@@ -113,8 +121,12 @@ export class Trial implements AsyncDisposable {
       }
       await sleep(lookEveryMs);
     }
-    const patience = Date.now() + othersWithinMs;
-    while (this.main()?.port !== this.server.port && Date.now() < patience) {
+    const since = Date.now();
+    const isOver = (): boolean => {
+      const patience = isAside(this.main()!) ? othersOfAsideMs : othersWithinMs;
+      return this.main()!.port === this.server.port || Date.now() - since > patience;
+    };
+    while (!isOver() && !this.server.hasEnded) {
       signal.throwIfAborted();
       await sleep(lookEveryMs);
     }

@@ -3,7 +3,7 @@ import type { Interval } from '../figures.ts';
 import { fixed } from '../report/format.ts';
 import { measuredRows, type MeasuredRow } from '../bench/report/rows.ts';
 import { withRedline } from './app.ts';
-import type { TryWord } from './result.ts';
+import type { TryResult, TryWord } from './result.ts';
 
 /** What gains at most this is not worth a dependency. */
 export const worthADependency = 1.05;
@@ -39,8 +39,14 @@ export function wordOf(
   return cpu.reading === 'better' ? 'gains' : 'unresolved';
 }
 
+/** A response that takes so many times its CPU waits for something else. */
+const waiting = 3;
+
+/** What a sentence is about. */
+export type Judged = Pick<TryResult, 'bench' | 'word' | 'response'>;
+
 /** What a person wants to know, in one or two sentences. */
-export function sentenceOf(bench: BenchResult, word: TryWord): string {
+export function sentenceOf({ bench, word, response }: Judged): string {
   const tried = triedOf(bench);
   if (tried === undefined) {
     const skipped = bench.variants.find((each) => !isMeasured(each));
@@ -67,8 +73,16 @@ export function sentenceOf(bench: BenchResult, word: TryWord): string {
       if (rps.reading === 'better') {
         return `It pays: ${atLeast}${times(rpsRatio)} the requests per second.`;
       }
-      return `It pays: ${times(cpuRatio)} less CPU for each request. ${rpsIsLowerBound ? 'Requests per second are limited by what the app waits for.' : 'This run cannot tell what that makes of requests per second.'}`;
+      return `It pays: ${times(cpuRatio)} less CPU for each request. ${rpsIsLowerBound ? limit(response) : 'This run cannot tell what that makes of requests per second.'}`;
   }
+}
+
+/** The server was not busy all the time: the load was not enough, or each response waits for something. */
+function limit(response: Judged['response']): string {
+  if (response !== undefined && response.tookMs > waiting * Math.max(response.cpuMs, 1)) {
+    return 'Requests per second are limited by what the app waits for.';
+  }
+  return 'The load did not keep the server busy all the time, so that requests per second show less than it gains.';
 }
 
 function times({ value }: Interval): string {

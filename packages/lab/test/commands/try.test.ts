@@ -58,7 +58,7 @@ describe('redline try', { skip: needsEngine }, () => {
       ['as it is', 'with redline'],
     );
     assert.match(stdout, /^TRY {3}npm start, GET \/feed/m);
-    assert.match(stdout, /^requests\/s .*\[/m);
+    assert.match(stdout, /^requests\/s .*(\n +)?\[/m);
     assert.match(bench.read('r.md'), /^### npm start, GET \/feed/);
     assert.deepEqual(bench.survivors(), []);
   });

@@ -45,7 +45,10 @@ describe('without a request, redline try', () => {
     const answers = { '/a': {}, '/orders': { status: 401 }, '/admin': { status: 403 } };
     const { request, why } = await choose(t, answers);
     assert.equal(request.path, '/a');
-    assert.match(why, /^The only GET .*answer\. 2 others ask for a login: add -H 'auth.*'\. Name/);
+    assert.match(
+      why,
+      /^The only GET .*answer\. 2 others ask for a login: add --login, or -H 'auth.*'\. Name/,
+    );
   });
 
   test('ends where none answers, with what some of them said', async (t) => {

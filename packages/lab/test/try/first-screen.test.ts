@@ -15,6 +15,8 @@ const main: Listening = {
   routes: ['/feed', '/users/:id', '/logout', '/health'],
 };
 
+const started = { listeners: [main], choose: () => ({ main, undecided: [] }) };
+
 /** What is written, and whether it goes on, where a person types `typed` or nobody is there. */
 async function shown(
   env: Record<string, string>,
@@ -34,7 +36,7 @@ async function shown(
   const screen = new FirstScreen(options, 3, { input, output });
   input.write(typed ?? '');
   const goesOn =
-    (await screen.beforeStart(app, signal)) && (await screen.beforeRequests(app, main, signal));
+    (await screen.beforeStart(app, signal)) && (await screen.beforeRequests(app, started, signal));
   // Lines that are broken are one sentence.
   return { text: text.replaceAll('\n  ', ' '), goesOn };
 }
@@ -60,13 +62,25 @@ describe('the first screen of try and doctor', () => {
   });
 
   test('asks a person once, and stops where the answer is no', async () => {
-    const yes = await shown({ REDIS_URL: 'redis://cache.example.com' }, '\n');
+    const yes = await shown({ REDIS_URL: 'redis://127.0.0.1' }, '\n');
     assert.deepEqual([yes.goesOn, yes.text.match(/Go on\?/g)?.length], [true, 1]);
+    assert.doesNotMatch(yes.text, /Start it\?/);
     const no = await shown({}, 'n\n');
     assert.equal(no.goesOn, false);
     assert.match(no.text, /Left out.*Go on\? \[Y\/n\].*Stopped; nothing was requested\./s);
     const unasked = await shown({}, 'n\n', { yes: true });
     assert.deepEqual([unasked.goesOn, /Go on/.test(unasked.text)], [true, false]);
+  });
+
+  test('asks before it starts what uses a service of another machine, and again once the routes are known', async () => {
+    const remote = { REDIS_URL: 'redis://cache.example.com' };
+    const { goesOn, text } = await shown(remote, 'n\n');
+    assert.equal(goesOn, false);
+    assert.match(text, /Start it\? \[Y\/n\].*Stopped; nothing was requested\./s);
+    assert.doesNotMatch(text, /Requests GET/);
+    const { text: unasked } = await shown(remote, '', { yes: true });
+    assert.match(unasked, /^Listens at port 3000 \(HTTP, 4 GET routes\)\.$/m);
+    assert.doesNotMatch(unasked, /\?/);
   });
 
   test('stops there with --dry-run', async () => {

@@ -46,7 +46,7 @@ interface Looked {
   requests: Required<RequestConfig>[];
   why: string | undefined;
   /** The port it insists on. */
-  ports: { main?: number };
+  ports: { main?: number | string };
   hasOthers: boolean;
   /** Of its first request. */
   body: Buffer;
@@ -155,11 +155,14 @@ async function lookAt(
 ): Promise<Looked | undefined> {
   phase('starting the app, to see where it listens');
   await using first = await Trial.start(trial, { name: 'app', preloads: [] });
-  const main = mainOf(first, target);
   clear();
-  if (!(await screen.beforeRequests(target, main, trial.signal))) return undefined;
+  if (!(await screen.beforeRequests(target, first, trial.signal))) return undefined;
   phase('asking its routes');
-  const { requests, why } = await chooseAll(first, main, target, trial.signal);
+  const main = await mainOf(first, target);
+  const { requests, why } = await chooseAll(first, main, target, {
+    screen,
+    signal: trial.signal,
+  });
   const { body } = await settledAnswer(await first.endpoint(main), requests[0]!);
   return {
     requests,

@@ -5,8 +5,8 @@ export const portName = 'REDLINE_PORT';
 
 /** What is said to the process of the app, as JSON. */
 export interface ScoutSettings {
-  /** The port an app insists on: it gets its own instead. Every other fixed port becomes a free one. */
-  main?: number;
+  /** The port, or the Unix socket, an app insists on: it gets its own port instead. Every other fixed one becomes a free one. */
+  main?: number | string;
   /** Where a line goes for each sighting. Absent while the app is measured. */
   file?: string;
   /** Where `@redline/http` is imported from, to ask which engine serves. */
@@ -15,8 +15,8 @@ export interface ScoutSettings {
 
 export interface Listening {
   type: 'listening';
-  /** What the app asked for, and what it got. */
-  asked: number;
+  /** What the app asked for, a port or the path of a Unix socket, and what it got. */
+  asked: number | string;
   port: number;
   kind: 'http' | 'http2' | 'tls' | 'other';
   node: string;
@@ -24,6 +24,8 @@ export interface Listening {
   leftToNode?: string;
   /** Paths of GET routes as the framework has them, as far as it shows them. */
   routes: string[];
+  /** As far as it can be seen, e.g. `Express`. */
+  framework?: string;
 }
 
 /** The app started a process. */

@@ -20,6 +20,8 @@ interface KoaRouter {
 }
 
 const fastifyRoutes = new Set<string>();
+const fastifyApps = new Set<{ server?: Server }>();
+let hasKoa = false;
 const koaRouters = new Set<KoaRouter>();
 /** Where a router of Express 5 is mounted: its layers keep no text of it. */
 const mountedAt = new WeakMap<Layer, string>();
@@ -33,7 +35,8 @@ const watched: [pattern: RegExp, remember: (exported: object) => void][] = [
 /** From here on frameworks that are loaded show their GET routes. */
 export function watchRoutes(): void {
   subscribe('fastify.initialization', (message) => {
-    const { fastify } = message as { fastify: { addHook: Method } };
+    const { fastify } = message as { fastify: { addHook: Method; server?: Server } };
+    fastifyApps.add(fastify);
     fastify.addHook('onRoute', (options: { method: string | string[]; url: string }) => {
       if ([options.method].flat().includes('GET')) fastifyRoutes.add(options.url);
     });
@@ -65,6 +68,17 @@ export function routesOf(server: Server): string[] {
   return [...new Set(found)];
 }
 
+/** What a server's requests are handled by, by its listeners: a package that is merely installed serves nothing. */
+export function frameworkOf(server: Server): string | undefined {
+  if ([...fastifyApps].some((app) => app.server === server)) return 'Fastify';
+  const listeners = server.listeners('request') as (Function & Record<string, unknown>)[];
+  const isExpress = listeners.some(
+    (each) => typeof each['handle'] === 'function' && typeof each['set'] === 'function',
+  );
+  if (isExpress) return 'Express';
+  return hasKoa && listeners.some(({ name }) => name === 'handleRequest') ? 'Koa' : undefined;
+}
+
 /** Express 4 exports what its routers inherit from, and the `router` of Express 5 the class. */
 function rememberMounts(exported: object): void {
   const given = exported as { use?: unknown; prototype?: { use?: unknown } };
@@ -87,6 +101,7 @@ function rememberRouters(exported: object): void {
   const { prototype: koa } = exported as { prototype?: { use?: Method; callback?: unknown } };
   if (typeof koa?.use !== 'function' || typeof koa.callback !== 'function') return;
   const { use } = koa;
+  hasKoa = true;
   koa.use = function (middleware, ...rest) {
     const { router } = middleware as { router?: KoaRouter };
     if (Array.isArray(router?.stack)) koaRouters.add(router);

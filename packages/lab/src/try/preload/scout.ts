@@ -13,7 +13,7 @@ import {
   type ScoutSettings,
   type Sighting,
 } from './protocol.ts';
-import { routesOf, watchRoutes } from './routes.ts';
+import { frameworkOf, routesOf, watchRoutes } from './routes.ts';
 
 type Listen = (this: Server, ...args: unknown[]) => Server;
 
@@ -39,25 +39,26 @@ function install(settings: ScoutSettings): void {
 /** Servers side by side cannot have one port, and one that the app itself may already run on is left alone. */
 function watchListen(
   { main }: ScoutSettings,
-  onListening: (server: Server, asked: number) => void,
+  onListening: (server: Server, asked: number | string) => void,
 ): void {
-  const port = Number(process.env[portName]);
+  const own = Number(process.env[portName]);
   const listen = Server.prototype.listen as Listen;
   let isTaken = false;
-  const placeOf = (asked: number): number => {
-    if (asked !== port && asked !== main) return 0;
+  const placeOf = (asked: number | string): number => {
+    if (asked !== own && asked !== main) return 0;
     // Port 0 may be asked for again, by another server of the app.
     if (asked === 0 && isTaken) return 0;
     isTaken = true;
-    return port;
+    return own;
   };
   (Server.prototype as unknown as { listen: Listen }).listen = function (first, ...rest) {
-    const asked = portOf(first);
+    const asked = portOf(first) ?? socketOf(this, first);
     if (asked === undefined) return listen.call(this, first, ...rest);
     this.once('listening', () => onListening(this, asked));
-    const place = placeOf(asked);
+    const port = placeOf(asked);
+    if (typeof asked === 'string') return listen.call(this, { port, host: '127.0.0.1' }, ...rest);
     const isObject = typeof first === 'object' && first !== null;
-    return listen.call(this, isObject ? { ...first, port: place } : place, ...rest);
+    return listen.call(this, isObject ? { ...first, port } : port, ...rest);
   };
 }
 
@@ -72,14 +73,23 @@ function portOf(first: unknown): number | undefined {
   return Number.isInteger(port) && port >= 0 ? port : undefined;
 }
 
+/** The path of a Unix socket that HTTP is to be served at; others are between processes of the app. */
+function socketOf(server: Server, first: unknown): string | undefined {
+  const path =
+    typeof first === 'object' && first !== null ? (first as { path?: unknown }).path : first;
+  const isSocket = typeof path === 'string' && path !== '' && kindOf(server) === 'http';
+  return isSocket ? path : undefined;
+}
+
 async function sightingOf(
   server: Server,
-  asked: number,
+  asked: number | string,
   { engine }: ScoutSettings,
 ): Promise<Listening | undefined> {
   const address = server.address() as AddressInfo | null;
   if (address === null) return undefined;
   const kind = kindOf(server);
+  const framework = frameworkOf(server as HttpServer);
   const sighting: Listening = {
     type: 'listening',
     asked,
@@ -87,6 +97,7 @@ async function sightingOf(
     kind,
     node: process.version,
     routes: kind === 'http' || kind === 'tls' ? routesOf(server as HttpServer) : [],
+    ...(framework === undefined ? {} : { framework }),
   };
   if (engine === undefined) return sighting;
   const { engine: ask } = (await import(engine)) as {

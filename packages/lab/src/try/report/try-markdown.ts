@@ -25,7 +25,7 @@ export function tryMarkdown(result: TryResult): string {
   return markdownOf(
     heading(result.title),
     warningList(result.bench.warnings),
-    bold(escaped(sentenceOf(result.bench, result.word))),
+    bold(escaped(sentenceOf(result))),
     rows.length > 0 ? table(columns, rows) : undefined,
     escaped(
       [where, result.requestsFrom, checked, what]

@@ -15,7 +15,7 @@ export function renderTryHtml(result: TryResult): string {
   const { bench } = result;
   const { where, checked, what } = circumstances(result);
   const findings = [
-    { word: result.word, text: sentenceOf(bench, result.word) },
+    { word: result.word, text: sentenceOf(result) },
     ...(result.requestsFrom === '' ? [] : [{ word: 'requests', text: result.requestsFrom }]),
     { word: 'checked', text: checked },
   ];

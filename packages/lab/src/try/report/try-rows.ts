@@ -1,4 +1,4 @@
-import { anyNodeCommand, nodeCommandOf } from '../../project/node-command.ts';
+import { nodeCommandOf } from '../../project/node-command.ts';
 import { noiseOf } from '../../bench/report/rows.ts';
 import type { Interval } from '../../figures.ts';
 import { columnDecimals, fixed, plural, range } from '../../report/format.ts';
@@ -74,12 +74,13 @@ export function circumstances({ app, bench, packages, compared }: TryResult): {
 /** The app takes the one that the URL of a command names. */
 const anyPort = 3000;
 
-/** The next command that says more, of the same requests. */
+/** The next command that says more, of the same requests; doctor takes any command, stairs one of node. */
 export function nextCommand({ app, bench }: TryResult): string {
   const [first = 'GET /'] = bench.load.requests;
-  const path = /^\S+ (\/\S*)$/.exec(first)?.[1] ?? '/';
-  const url = `http://127.0.0.1:${app.port ?? anyPort}${path}`;
+  const path = /^GET (\/\S*)$/.exec(first)?.[1];
   const node =
     app.nodeCommand ?? nodeCommandOf({ command: app.command.split(' '), env: {} }, undefined);
-  return `redline stairs ${/[&?]/.test(url) ? `'${url}'` : url} -- ${node ?? anyNodeCommand}`;
+  if (node === undefined || path === undefined) return `redline doctor -- ${app.command}`;
+  const url = `http://127.0.0.1:${app.port ?? anyPort}${path}`;
+  return `redline stairs ${/[&?]/.test(url) ? `'${url}'` : url} -- ${node}`;
 }

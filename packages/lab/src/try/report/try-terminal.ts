@@ -26,7 +26,7 @@ export function renderTryTerminal(result: TryResult, options: TerminalOptions): 
     result.bench.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(tryRows(result), width, options.colour, glyphs),
     [
-      ...wrap(sentenceOf(result.bench, result.word), width),
+      ...wrap(sentenceOf(result), width),
       ...(result.word === 'gains'
         ? [
             `To keep it (${what.replace(/\.$/, '')}):`,

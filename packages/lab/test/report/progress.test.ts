@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { Progress, type ProgressEvent } from '../../src/report/progress.ts';
 
@@ -44,6 +45,17 @@ describe('progress', () => {
       '',
     ]);
     progress.end();
+  });
+
+  it('says elsewhere than on a terminal how far it is, also while nothing new begins', async () => {
+    const stream = new Recorder(false);
+    const progress = new Progress({ stream, sayAfterMs: 1 });
+    progress.update({ ...event, phase: 'warming up' });
+    while (count(stream.text, '3 m 10 s left') < 2) await sleep(1);
+    progress.end();
+    const [first, second] = stream.text.split('\n');
+    assert.match(first!, /^round 7\/12 fastify 5 \+ schema, warming up/);
+    assert.equal(second, `${first}: 55 %, 3 m 10 s left`);
   });
 
   it('redraws in place and gives the cursor back, once, when it ends', () => {

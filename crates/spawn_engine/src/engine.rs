@@ -1,14 +1,15 @@
 //! The threads and the children of this process: one engine, whatever the number of ports.
 
-use std::sync::OnceLock;
-use std::thread;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, OnceLock};
+use std::thread::{self, JoinHandle};
 
 use crate::children::Children;
 use crate::guarded_stack::GuardedStack;
 use crate::launch;
 use crate::reactor;
 use crate::spawner::Spawner;
-use crate::sys::{self, Errno};
+use crate::sys::{self, Errno, lock};
 
 /// Two keep a core each in the kernel; more only wait for the same memory map.
 const SPAWNERS: usize = 2;
@@ -19,7 +20,7 @@ pub(crate) struct Engine {
     process: u32,
 }
 
-static ENGINE: OnceLock<Result<Engine, Errno>> = OnceLock::new();
+static ENGINE: OnceLock<&'static Engine> = OnceLock::new();
 
 /// Whether this kernel and this process can run the engine, which is started by asking.
 ///
@@ -31,19 +32,23 @@ pub fn supported() -> Result<(), Errno> {
 }
 
 impl Engine {
+    /// The engine, which is started by the first that asks. A start that fails leaves nothing behind, and the next that asks tries
+    /// again.
     pub fn get() -> Result<&'static Self, Errno> {
-        static STARTED: OnceLock<Result<(), Errno>> = OnceLock::new();
-        let engine = ENGINE
-            .get_or_init(Self::new)
-            .as_ref()
-            .map_err(|error| *error)?;
-        (*STARTED.get_or_init(|| engine.start())).map(|()| engine)
+        static ALONE: Mutex<()> = Mutex::new(());
+        if let Some(engine) = ENGINE.get() {
+            return Ok(engine);
+        }
+        let _alone = lock(&ALONE);
+        if let Some(engine) = ENGINE.get() {
+            return Ok(engine);
+        }
+        let engine = Self::start()?;
+        Ok(ENGINE.get_or_init(|| engine))
     }
 
     fn new() -> Result<Self, Errno> {
-        if !sys::can_use_pidfds() {
-            return Err(libc::ENOSYS);
-        }
+        sys::can_use_pidfds()?;
         launch::can_launch()?;
         Ok(Self {
             children: Children::new()?,
@@ -52,30 +57,69 @@ impl Engine {
         })
     }
 
-    fn start(&'static self) -> Result<(), Errno> {
-        let failed = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EAGAIN);
+    fn start() -> Result<&'static Self, Errno> {
+        let engine = Self::new()?;
+        let mut threads = Threads::default();
         for number in 0..SPAWNERS {
             let stack = GuardedStack::new()?;
-            thread::Builder::new()
-                .name(format!("spawner-{number}"))
-                .stack_size(256 * 1024)
-                .spawn(move || self.spawner.run(&self.children, &stack))
-                .map_err(failed)?;
+            threads.add(format!("spawner-{number}"), move |engine| {
+                engine.spawner.run(&engine.children, &stack);
+            })?;
         }
-        thread::Builder::new()
-            .name("spawn-reactor".into())
-            .stack_size(256 * 1024)
-            .spawn(|| reactor::run(&self.children))
-            .map_err(failed)?;
+        threads.add("spawn-reactor".into(), |engine| {
+            reactor::run(&engine.children);
+        })?;
+        let engine: &'static Self = Box::leak(Box::new(engine));
+        threads.run(engine);
         // SAFETY: `at_exit` takes nothing and this library is never unloaded while its threads run.
         unsafe { libc::atexit(at_exit) };
+        Ok(engine)
+    }
+}
+
+/// Threads that wait for their engine, and end where there will be none.
+#[derive(Default)]
+struct Threads(Vec<(Sender<&'static Engine>, JoinHandle<()>)>);
+
+impl Threads {
+    fn add(
+        &mut self,
+        name: String,
+        body: impl FnOnce(&'static Engine) + Send + 'static,
+    ) -> Result<(), Errno> {
+        let (sender, engine) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name(name)
+            .stack_size(256 * 1024)
+            .spawn(move || {
+                if let Ok(engine) = engine.recv() {
+                    body(engine);
+                }
+            })
+            .map_err(|error| error.raw_os_error().unwrap_or(libc::EAGAIN))?;
+        self.0.push((sender, thread));
         Ok(())
+    }
+
+    fn run(mut self, engine: &'static Engine) {
+        for (sender, _) in self.0.drain(..) {
+            let _ = sender.send(engine);
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for (sender, thread) in self.0.drain(..) {
+            drop(sender);
+            let _ = thread.join();
+        }
     }
 }
 
 /// `spawn(detached).unref(); process.exit()` must still start the child.
 extern "C" fn at_exit() {
-    if let Some(Ok(engine)) = ENGINE.get() {
+    if let Some(engine) = ENGINE.get() {
         // A forked copy has the handler but not the threads.
         if engine.process == std::process::id() {
             engine.spawner.flush(None);

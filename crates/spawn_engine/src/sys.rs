@@ -203,18 +203,25 @@ pub fn is_readable(fd: RawFd) -> bool {
     unsafe { libc::poll(&mut entry, 1, 0) > 0 }
 }
 
-/// Whether a pidfd can be signalled and waited for (5.4; gVisor cannot, seccomp may forbid it).
-pub(crate) fn can_use_pidfds() -> bool {
+/// Whether a pidfd can be signalled and waited for (5.4; gVisor cannot, seccomp may forbid it): ENOSYS, or what no descriptor
+/// could be had for.
+pub(crate) fn can_use_pidfds() -> Result<(), Errno> {
+    let pidfd = own_pidfd().map_err(|error| match error {
+        libc::EMFILE | libc::ENFILE | libc::ENOMEM => error,
+        _ => libc::ENOSYS,
+    })?;
     // We are not our own child: ECHILD means that the kernel supports the call.
-    own_pidfd().is_some_and(|pidfd| {
-        send_signal(&pidfd, 0).is_ok() && reap(&pidfd, false) == Err(libc::ECHILD)
-    })
+    if send_signal(&pidfd, 0).is_ok() && reap(&pidfd, false) == Err(libc::ECHILD) {
+        Ok(())
+    } else {
+        Err(libc::ENOSYS)
+    }
 }
 
 /// A pidfd of this process.
-pub(crate) fn own_pidfd() -> Option<OwnedFd> {
+pub(crate) fn own_pidfd() -> Result<OwnedFd, Errno> {
     // SAFETY: no memory is passed, and the call creates the descriptor.
-    unsafe { opened(libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) as RawFd) }.ok()
+    unsafe { opened(libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) as RawFd) }
 }
 
 /// The calling thread's id.

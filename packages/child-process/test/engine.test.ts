@@ -94,7 +94,7 @@ describe('the engine', () => {
   for (const [name, call] of Object.entries({ PIDFD_OPEN, PIDFD_SEND_SIGNAL })) {
     test(`is Node's module where ${name.toLowerCase()}() is forbidden`, { skip }, () => {
       assert.deepEqual(engineOf({}, [], without(call)), [
-        { name: 'node', reason: 'the kernel lacks a required system call:  ENOSYS' },
+        { name: 'node', reason: 'the kernel lacks a required system call: ENOSYS' },
         true,
       ]);
     });
@@ -102,7 +102,7 @@ describe('the engine', () => {
 
   test("is Node's module where a child cannot borrow its memory", { skip }, () => {
     assert.deepEqual(engineOf({}, [], withoutCloningPidfds), [
-      { name: 'node', reason: 'the kernel lacks a required system call:  EINVAL' },
+      { name: 'node', reason: 'the kernel lacks a required system call: EINVAL' },
       true,
     ]);
   });

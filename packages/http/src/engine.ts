@@ -1,7 +1,8 @@
 import type { Server } from 'node:net';
+import { getSystemErrorName } from 'node:util';
 import { missingInternal } from './node/node-internals.ts';
 import { servedBy, type ServerEngine } from './served-by.ts';
-import { openPort } from './native/index.ts';
+import { openPort, startErrno } from './native/index.ts';
 
 /** Which implementation serves. */
 export type Engine =
@@ -52,6 +53,8 @@ function obstacle(): string | undefined {
   try {
     openPort();
   } catch (error) {
+    const errno = startErrno(error);
+    if (errno !== undefined) return `the engine cannot start: ${getSystemErrorName(-errno)}`;
     return (error as Error).message.split('\n', 1)[0];
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { ChildPipes, type Collection } from './child-pipes.ts';
 import type { NativeChild } from './native-child.ts';
-import { port } from '../native/port.ts';
+import { tryPort } from '../native/port.ts';
 import type { SpawnPlan } from '../plan/spawn-plan.ts';
 import { SPAWNED } from '../native/wire.ts';
 
@@ -33,7 +33,9 @@ export function submit(
   env: string[] | null,
   { codes, visible = codes, collecting, onQueued }: Wiring,
 ): number {
-  const answer = port().spawn(
+  const opened = tryPort();
+  if (typeof opened === 'number') return -opened;
+  const answer = opened.spawn(
     plan.file,
     plan.argv.join('\0'),
     env === null ? null : env.join('\0'),

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { loadAddon, type Addon } from '../../native.cjs';
 import { nodeChildProcess, whyNot } from '../node/node-child-process.ts';
@@ -17,6 +18,7 @@ export interface Native {
   readonly Pipe: PipeConstructor;
 }
 
+const { EAGAIN, EMFILE, ENFILE, ENOMEM } = constants.errno;
 const found = find();
 
 /** The native engine, unless Node's own module serves. */
@@ -44,7 +46,11 @@ function load(): Native | string {
     return (error as Error).message;
   }
   const error = addon.supported();
-  if (error !== 0) return `the kernel lacks a required system call:  ${getSystemErrorName(-error)}`;
+  if (error !== 0) {
+    const isShort = error === EAGAIN || error === EMFILE || error === ENFILE || error === ENOMEM;
+    const clause = isShort ? 'the engine cannot start' : 'the kernel lacks a required system call';
+    return `${clause}: ${getSystemErrorName(-error)}`;
+  }
   const Pipe = findPipe(nodeChildProcess.ChildProcess);
   return Pipe === undefined
     ? 'this Node does not have its pipes where they are expected'

@@ -43,6 +43,17 @@ export function port(): Port {
   return opened;
 }
 
+/** The same, or the number of the system's error that keeps it from being opened. The next call tries again. */
+export function tryPort(): Port | number {
+  try {
+    return port();
+  } catch (error) {
+    const number = /^errno (\d+)$/.exec((error as Error).message)?.[1];
+    if (number === undefined) throw error;
+    return Number(number);
+  }
+}
+
 /** Sends a child's events to `listener`, until {@link forget}. */
 export function listen(id: number, listener: Listener): void {
   listeners.set(id, listener);

@@ -11,6 +11,9 @@ const syncVariants = ['node', 'posix-spawn', 'redline'].flatMap((module) => [
   `${module}/sync`,
   `${module}-resident/sync`,
 ]);
+const realVariants = ['git', 'thumbnail'].flatMap((task) =>
+  ['node', 'posix-spawn', 'redline'].map((module) => `${module}/${task}`),
+);
 const usage = `Usage: npm run bench -- SCENARIO [--quick] [--json FILE]
 
 Scenarios  ${scenarios.join(', ')}
@@ -25,13 +28,16 @@ A scenario takes every option of \`redline bench\`. Long ones:
   frameworks    17 minutes; 5 with --quick
   cached-peers  the first run downloads and builds what it compares with
   spawn         20 minutes with --quick --restarts 4; its group sync alone, for results/spawn-sync.json,
-                3 minutes with --only ${syncVariants.join(',')}
+                3 minutes with --only ${syncVariants.join(',')};
+                its groups git and thumbnail, for results/spawn-real.json, 7 minutes with --restarts 4 --only
+                ${realVariants.join(',')}
   verdicts      10 minutes
   ci-verdicts   5 minutes a run; --minutes bounds all
   verdicts-real 3 minutes a run; --minutes bounds all, --load 0.3 takes 30 % of a core meanwhile
   ladder-real   5 minutes a run; --minutes and --load as above
   doctor-prove  half an hour; --app names one of its two apps
   nest-tax      6 minutes
+  register      half a minute
   turn-shares   a second; takes recorded results, all of benchmarks/results if none is named
   stairs-async  two minutes a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
                 need PostgreSQL and are installed by the first run

@@ -22,6 +22,16 @@ describe('a page of docs/design names only what is there:', () => {
   }
 });
 
+test('every file of the crates with unsafe code says what else may touch it meanwhile', () => {
+  const text = readFileSync(join(root, 'docs/design/unsafe-code.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `([\w/]+\.rs)` \|/gm)].map((match) => match[1]!);
+  const files = tracked
+    .filter((file) => /^crates\/\w+\/src\/.*\.rs$/.test(file))
+    .filter((file) => /\bunsafe\b/.test(readFileSync(join(root, file), 'utf8')))
+    .map((file) => file.slice('crates/'.length));
+  assert.deepEqual(rows.toSorted(), files.toSorted());
+});
+
 test('a file that moved is noticed', () => {
   const text = 'In `src/moved-away.ts`, below `packages/lab/`, runs `npm test`; see `nowhere/`.';
   assert.deepEqual(missingIn(text), ['src/moved-away.ts', 'nowhere/']);

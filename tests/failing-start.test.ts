@@ -77,8 +77,8 @@ function attempts(which: 'http' | 'spawn', isWorker: boolean): Attempt[] {
 }
 
 /** Whether no kind of thing is there more often than it may be. */
-function isWithin(after: Attempt['after'], limits: Attempt['after']): boolean {
-  return Object.entries(after).every(([kind, count]) => count <= (limits[kind] ?? 0));
+function isWithin(found: Attempt['after'], limits: Attempt['after']): boolean {
+  return Object.entries(found).every(([kind, count]) => count <= (limits[kind] ?? 0));
 }
 
 for (const isWorker of [false, true]) {

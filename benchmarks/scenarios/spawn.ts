@@ -2,6 +2,8 @@
 import { defineConfig, type RedlineConfig } from '@redline/lab';
 import { engine } from '@redline/child-process';
 import { engine as httpEngine } from '@redline/http';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { obtainContenders, programs, type Contender } from '../contenders/obtain.ts';
 
@@ -12,7 +14,7 @@ interface Entry {
   note: string;
   command: string[];
   env?: Record<string, string>;
-  needs?: (Contender | 'addon' | 'http-addon')[];
+  needs?: (Contender | 'addon' | 'http-addon' | 'gm')[];
   /** Why it is not measured anywhere. */
   skipped?: string;
 }
@@ -135,6 +137,18 @@ const waiting: Entry[] = (['node', 'posix-spawn', 'redline'] as const).flatMap((
   withAndWithoutMemory(name, 'spawn-sync.js'),
 );
 
+/** Programs that servers do start for each request. */
+const real: Entry[] = (['node', 'posix-spawn', 'redline'] as const).map((name) => ({
+  name,
+  note: modules[name].note,
+  command: ['node', join(contenders, 'spawn-real.js')],
+  env: { SPAWN_MODULE: modules[name].module },
+  needs: modules[name].needs,
+}));
+const generated = join(example, '../generated');
+const picture = join(generated, 'picture.jpg');
+const repository = join(generated, 'repository');
+
 const balancing: Entry[] = ['random', 'round-robin', 'least-busy'].map((policy) => ({
   name: `pool-${policy}`,
   note: `createPool, balance ${policy}`,
@@ -151,6 +165,13 @@ const groups: Record<string, { entries: Entry[]; env?: Record<string, string>; p
   },
   blocking: { entries: blocking, probe: '/probe' },
   sync: { entries: waiting, probe: '/probe' },
+  git: { entries: real, env: { TASK: 'git', REPOSITORY: repository }, probe: '/probe' },
+  // GraphicsMagick would start a thread for each core in each child.
+  thumbnail: {
+    entries: real.map((entry) => ({ ...entry, needs: [...(entry.needs ?? []), 'gm' as const] })),
+    env: { TASK: 'thumbnail', PICTURE: picture, OMP_NUM_THREADS: '1' },
+    probe: '/probe',
+  },
   'balance-even': { entries: balancing },
   'balance-uneven': { entries: balancing },
 };
@@ -182,6 +203,12 @@ export default defineConfig({
       load: { connections: 1 },
       quick: { blocks: 1, sliceMs: 1_000 },
     },
+    git: { title: '`git log -5`', load: { connections: 8 } },
+    thumbnail: {
+      title: 'A thumbnail by `gm`',
+      load: { connections: 4 },
+      quick: { sliceMs: 1_000 },
+    },
     'balance-even': { title: 'Balancing, even work' },
     'balance-uneven': {
       title: 'Balancing, every eighth request prints 1.3 MB',
@@ -203,6 +230,11 @@ export default defineConfig({
     for (const [name, one] of Object.entries(served)) {
       if (one.name !== 'native') missing[name] = one.reason;
     }
+    if (chosen === undefined || [...chosen].some((name) => name.endsWith('/git'))) makeRepository();
+    if (needed.has('gm')) {
+      const reason = makePicture();
+      if (reason !== undefined) missing['gm'] = reason;
+    }
     const { textFile } = await import(join(example, 'workload.js'));
     const skip = entries.flatMap(({ entry, variant }) => {
       const lacking = entry.needs?.find((need) => missing[need] !== undefined);
@@ -212,6 +244,28 @@ export default defineConfig({
     return { env: { TEXT_FILE: textFile() }, skip: Object.fromEntries(skip) };
   },
 });
+
+/** Ten commits, so that the figures do not depend on whose clone this is. */
+function makeRepository(): void {
+  if (existsSync(repository)) return;
+  mkdirSync(repository, { recursive: true });
+  const git = (...args: string[]): unknown =>
+    execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args]);
+  git('init', '--quiet');
+  for (let n = 1; n <= 10; n++) git('commit', '--quiet', '--allow-empty', '-m', `change ${n}`);
+}
+
+/** Why there is none. */
+function makePicture(): string | undefined {
+  if (existsSync(picture)) return undefined;
+  mkdirSync(generated, { recursive: true });
+  try {
+    execFileSync('gm', ['convert', '-size', '800x600', 'plasma:', picture], { stdio: 'pipe' });
+    return undefined;
+  } catch {
+    return 'GraphicsMagick (gm) is not installed: apt-get install graphicsmagick';
+  }
+}
 
 function on(runtime: keyof typeof runtimes, name: string, note: string, file: string): Entry {
   const { command, needs } = runtimes[runtime];

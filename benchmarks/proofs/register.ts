@@ -88,9 +88,9 @@ function medianAndInterval(
   return [middle, at(Math.floor(count / 2) - reach - 1), at(Math.ceil(count / 2) + reach)];
 }
 
-function shuffled<T>(values: readonly T[]): T[] {
-  const left = [...values];
-  return values.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0]!);
+function shuffled<T>(given: readonly T[]): T[] {
+  const left = [...given];
+  return given.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0]!);
 }
 
 function rounded(ms: number): number {

@@ -65,6 +65,7 @@ const afternoon: [title: string, guides: [name: string, label: string][]][] = [
       ['defer', 'Work after the response'],
       ['defer-migrate', 'From a queue call'],
       ['defer-operate', 'Deferred work in production'],
+      ['child-process-options', 'Beyond node:child_process'],
       ['process-pool', 'A pool that starts processes'],
       ['deploy', 'Deploy'],
       ['jest', 'Jest'],

@@ -4,12 +4,17 @@
 export declare function loadAddon(): Addon;
 
 export interface Addon {
+  readonly hangUp: typeof hangUp;
   readonly isReadable: typeof isReadable;
   readonly realEnvironmentVariable: typeof realEnvironmentVariable;
+  readonly reapOrphans: typeof reapOrphans;
   readonly run: typeof run;
   readonly supported: typeof supported;
   readonly Port: typeof Port;
 }
+
+/** Ends both directions of a socket: what is left in it can be read, and then it is at its end, whoever holds the other end. */
+declare function hangUp(fd: number): void;
 
 /** Whether a read of a descriptor would not block: there are bytes, or it is at its end. */
 declare function isReadable(fd: number): boolean;
@@ -20,8 +25,11 @@ declare function isReadable(fd: number): boolean;
  */
 declare function realEnvironmentVariable(name: string): string | null;
 
-/** Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. The others are as in `Port.spawn`. */
-declare function run(file: string, args: string, pairs: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, input: Uint8Array | undefined | null, timeoutMs: number, maxBuffer: number, killSignal: number): Ran;
+/** Reaps orphans from now on, where they are given to this process: whether they are. A negative number is an error. */
+declare function reapOrphans(): number;
+
+/** Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. `grace_ms` is as in `Port.end_tree`. The others are as in `Port.spawn`. */
+declare function run(file: string, args: string, pairs: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, input: Uint8Array | undefined | null, timeoutMs: number, maxBuffer: number, killSignal: number, extras: number, graceMs: number): Ran;
 
 /** 0 when the engine runs here, otherwise the error number that says why not. */
 declare function supported(): number;
@@ -36,9 +44,9 @@ declare class Port {
   /**
    * Queues a process and returns its id, a negative error number, or both for one that has failed already but has an id,
    * pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; no `env` is this
-   * process's own. `stdio` has a descriptor or one of `STDIO` per entry.
+   * process's own. `stdio` has a descriptor or one of `STDIO` per entry, and `extras` bits of `EXTRA`.
    */
-  spawn(file: string, args: string, env: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, collectLimit: number): number;
+  spawn(file: string, args: string, env: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, collectLimit: number, extras: number): number;
   /** Whether the program runs already; if not, asks for the "started" event. */
   announce(id: number): boolean;
   /** Blocks until the program runs: its process id, or a negative error number. */
@@ -47,6 +55,11 @@ declare class Port {
   hasEnded(id: number): boolean;
   /** Signals the process: 0, or a negative error number. */
   kill(id: number, signal: number): number;
+  /**
+   * Signals a process and its descendants, and kills those that have not ended after `grace_ms`; "tree ended" comes then. 0, or a
+   * negative error number: ESRCH when there is nothing to be found, as of one that has ended and was not started as a tree.
+   */
+  endTree(id: number, startedAsTree: boolean, signal: number, graceMs: number): number;
   /** Reads a stream, 256 KiB from now on. */
   flow(id: number, stream: number): void;
   /** How often the event loop has looked at its descriptors. It counts a look before it looks. */
@@ -88,6 +101,8 @@ export interface Ran {
   signal: number;
   /** By descriptor: what came out of each pipe but stdin's. None when it could not be started. */
   outputs?: Array<Buffer | undefined | null>;
+  /** What it used, by the places of `FIGURE`, where the request asks for it and it is known. */
+  figures?: Array<number>;
 }
 
 /** What is left of a stream that is given away. */
@@ -106,4 +121,4 @@ export interface Uncollected {
   bytes: Buffer;
 }
 
-export type { isReadable, realEnvironmentVariable, run, supported, Port };
+export type { hangUp, isReadable, realEnvironmentVariable, reapOrphans, run, supported, Port };

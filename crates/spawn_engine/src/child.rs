@@ -9,10 +9,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::command::Ends;
 use crate::event::Event;
+use crate::group::Group;
 use crate::inbox::Inbox;
 use crate::launch::Launched;
+use crate::measure::{self, Figures, Times, Usage};
+use crate::request::Extras;
 use crate::stream::{Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
+use crate::tree;
 
 use streams::close_all;
 
@@ -40,13 +44,38 @@ struct State {
     ended_at: u64,
     /// Whether the port has been told how it ended: until then its facts can be asked for.
     is_known: bool,
+    measured: Option<Box<Measured>>,
+}
+
+/// What is being measured.
+struct Measured {
+    figures: Figures,
+    floor_kib: u64,
+    extras: Extras,
 }
 
 pub(crate) struct Child {
     pub id: u64,
     pub inbox: Arc<Inbox>,
+    /// Whether its descendants can be found by a mark.
+    pub is_tree: bool,
     state: Mutex<State>,
     settled: Condvar,
+}
+
+impl Measured {
+    /// Of a request that comes now.
+    fn new(extras: Extras) -> Self {
+        let times = Times {
+            queued: measure::now(),
+            ..Times::default()
+        };
+        Self {
+            figures: Figures { times, usage: None },
+            floor_kib: 0,
+            extras,
+        }
+    }
 }
 
 /// The epoll token of a stream of a child. Ids are never used twice, so a stale event finds nobody.
@@ -55,9 +84,10 @@ pub(crate) fn token(id: u64, stream: u16) -> u64 {
 }
 
 impl Child {
-    pub fn new(id: u64, inbox: Arc<Inbox>, streams: Vec<Stream>) -> Self {
+    pub fn new(id: u64, inbox: Arc<Inbox>, streams: Vec<Stream>, extras: Extras) -> Self {
         Self {
             id,
+            is_tree: extras.tree,
             inbox,
             state: Mutex::new(State {
                 phase: Phase::Starting,
@@ -68,8 +98,27 @@ impl Child {
                 is_overflowed: false,
                 ended_at: 0,
                 is_known: false,
+                measured: extras
+                    .is_measured()
+                    .then(|| Box::new(Measured::new(extras))),
             }),
             settled: Condvar::new(),
+        }
+    }
+
+    /// A spawner begins with it.
+    pub fn note_taken(&self) {
+        if let Some(measured) = &mut lock(&self.state).measured {
+            measured.figures.times.taken = measure::now();
+        }
+    }
+
+    fn push_measured(&self, state: &State) {
+        if let Some(measured) = &state.measured {
+            self.inbox.push(Event::Measured {
+                id: self.id,
+                figures: Box::new(measured.figures),
+            });
         }
     }
 
@@ -78,17 +127,22 @@ impl Child {
     pub fn settle(&self, result: Result<Launched, Errno>, far_ends: Ends, epoll: &Epoll) {
         let mut state = lock(&self.state);
         let mut told = match result {
-            Ok(Launched { pid, pidfd }) => {
+            Ok(Launched {
+                pid,
+                pidfd,
+                floor_kib,
+            }) => {
                 // The end of a stream is the child's doing alone, and comes with its exit.
                 drop(far_ends);
                 state.phase = Phase::Running(pid);
+                let is_timed = self.note_started(&mut state, floor_kib);
                 if state.announce {
                     self.inbox.push(Event::Started { id: self.id });
                 }
                 let watched = epoll.add(&pidfd, libc::EPOLLIN, token(self.id, PROCESS));
                 state.pidfd = Some(pidfd);
                 match watched {
-                    Ok(()) => state.announce,
+                    Ok(()) => state.announce || is_timed,
                     Err(error) => {
                         self.lose(&mut state, pid, error);
                         true
@@ -97,6 +151,7 @@ impl Child {
             }
             Err(error) => {
                 state.phase = Phase::Failed(error);
+                self.note_ended(&mut state, None);
                 self.inbox.push(Event::Failed { id: self.id, error });
                 for (stream, far_end) in state.streams.iter_mut().zip(far_ends) {
                     stream.far = far_end.or(stream.far.take());
@@ -114,6 +169,31 @@ impl Child {
         self.settled.notify_all();
         if told {
             self.inbox.wake();
+        }
+    }
+
+    /// The program runs. Whether the port has to be told when.
+    fn note_started(&self, state: &mut State, floor_kib: u64) -> bool {
+        let Some(measured) = &mut state.measured else {
+            return false;
+        };
+        measured.floor_kib = floor_kib;
+        measured.figures.times.started = measure::now();
+        let is_timed = measured.extras.times;
+        if is_timed {
+            self.push_measured(state);
+        }
+        is_timed
+    }
+
+    /// Its end is about to be told.
+    fn note_ended(&self, state: &mut State, usage: Option<&libc::rusage>) {
+        if let Some(measured) = &mut state.measured {
+            measured.figures.times.ended = measure::now();
+            measured.figures.usage = usage
+                .filter(|_| measured.extras.usage)
+                .map(|usage| Usage::new(usage, measured.floor_kib));
+            self.push_measured(state);
         }
     }
 
@@ -164,6 +244,11 @@ impl Child {
         }
     }
 
+    /// A pidfd of the process, as long as it has not been reaped.
+    pub fn process(&self) -> Option<OwnedFd> {
+        self.settled_state().pidfd.as_ref()?.try_clone().ok()
+    }
+
     /// The reactor saw the process end. Returns whether it did.
     pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         // It has ended by now: a look that the port begins from here on finds all that it left.
@@ -172,7 +257,12 @@ impl Child {
         let Some(pidfd) = &state.pidfd else {
             return false;
         };
-        let status = match sys::reap(pidfd, false) {
+        let mut usage = state
+            .measured
+            .is_some()
+            // SAFETY: an all-zero `rusage` is valid.
+            .then(|| unsafe { std::mem::zeroed::<libc::rusage>() });
+        let status = match sys::reap_with(pidfd, false, usage.as_mut()) {
             Ok(None) => return false,
             Ok(Some(status)) => Ok(status),
             // Somebody else in this process has waited for every child: the exit is known, its status is not.
@@ -181,6 +271,11 @@ impl Child {
         epoll.remove(pidfd);
         state.pidfd = None;
         state.ended_at = looks;
+        if self.is_tree
+            && let Some(group) = Group::find(&tree::name(self.id))
+        {
+            group.remove();
+        }
         let Phase::Running(pid) = state.phase else {
             return false;
         };
@@ -193,6 +288,7 @@ impl Child {
                 self.report(index as u16, found);
             }
         }
+        self.note_ended(&mut state, usage.as_ref().filter(|_| status.is_ok()));
         match status {
             Ok(sys::Status { code, signal }) => self.inbox.push(Event::Exited {
                 id: self.id,
@@ -256,7 +352,10 @@ mod tests {
 
     fn child(streams: Vec<Stream>) -> (Child, Arc<Inbox>) {
         let inbox = Arc::new(Inbox::new(Box::new(|| {})));
-        (Child::new(7, Arc::clone(&inbox), streams), inbox)
+        (
+            Child::new(7, Arc::clone(&inbox), streams, Extras::default()),
+            inbox,
+        )
     }
 
     fn exit_before_the_reader(child: &Child, inbox: &Inbox) {
@@ -273,7 +372,11 @@ mod tests {
     fn an_exit_that_cannot_be_watched_is_an_error_and_no_exit_code() {
         let (child, inbox) = child(Vec::new());
         let pidfd = regular_file();
-        let launched = Launched { pid: 42, pidfd };
+        let launched = Launched {
+            pid: 42,
+            pidfd,
+            floor_kib: 0,
+        };
         child.settle(Ok(launched), Vec::new(), &Epoll::new().unwrap());
         assert!(matches!(
             inbox.next(),
@@ -310,6 +413,24 @@ mod tests {
         child.flow(0, &Epoll::new().unwrap());
         assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
         assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
+    }
+
+    #[test]
+    fn pipes_that_others_hold_can_be_read_to_what_is_in_them_and_then_end() {
+        let (near, far) = sys::socket_pair().unwrap();
+        let mut stream = Stream::new(false, true, Mode::Idle);
+        stream.fd = Some(near);
+        let (child, inbox) = child(vec![stream]);
+        sys::send(&far, b"last words").unwrap();
+        exit_before_the_reader(&child, &inbox);
+        child.hang_up();
+        let epoll = Epoll::new().unwrap();
+        child.flow(0, &epoll);
+        assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"last words"));
+        assert!(child.on_readable(0, &epoll, &mut Vec::with_capacity(64)));
+        assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
+        assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
+        assert!(sys::send(&far, b"more").is_err());
     }
 
     #[test]

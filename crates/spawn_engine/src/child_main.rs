@@ -30,6 +30,10 @@ pub(crate) struct Plan<'a> {
     pub uid: Option<u32>,
     pub gid: Option<u32>,
     pub nice: Option<i32>,
+    /// Where the child joins its control group, or -1.
+    pub door: RawFd,
+    /// This process's id, for a child that dies with it.
+    pub parent: Option<libc::pid_t>,
     /// How the child tells its parent, through the shared memory, why it did not start.
     pub error: Errno,
 }
@@ -65,6 +69,10 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
         if let Some(needed) = plan.needed {
             leave_table(needed)?;
         }
+        if plan.door >= 0 {
+            // Outside of its group, it is found as where there are no groups.
+            libc::write(plan.door, c"0".as_ptr().cast(), 1);
+        }
         if plan.detached {
             libc::setsid();
         }
@@ -91,6 +99,13 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
             libc::setpriority(libc::PRIO_PROCESS, 0, nice);
         }
         reset_signals();
+        if let Some(parent) = plan.parent {
+            // Behind the change of user, which would clear it. A parent that has died since the clone has sent nothing.
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())?;
+            if libc::getppid() != parent {
+                libc::_exit(127);
+            }
+        }
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ pub(crate) struct Command {
     pub far_ends: Ends,
     /// What was there at the call, see [`crate::lookup`].
     pub found: Found,
+    /// The name of the child's tree, see [`crate::tree`].
+    pub tree: Option<String>,
     /// The nice value of the thread that asked, as it was then.
     pub nice: i32,
 }

@@ -5,9 +5,12 @@ use std::sync::{Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use crate::children::Children;
+use crate::group;
 use crate::guarded_stack::GuardedStack;
+use crate::killer::Killer;
 use crate::launch;
 use crate::reactor;
+use crate::reaper;
 use crate::spawner::Spawner;
 use crate::sys::{self, Errno, lock};
 
@@ -17,6 +20,7 @@ const SPAWNERS: usize = 2;
 pub(crate) struct Engine {
     pub children: Children,
     pub spawner: Spawner,
+    pub killer: Killer,
     process: u32,
 }
 
@@ -29,6 +33,16 @@ static ENGINE: OnceLock<&'static Engine> = OnceLock::new();
 /// kept the threads from starting.
 pub fn supported() -> Result<(), Errno> {
     Engine::get().map(drop)
+}
+
+/// Reaps orphans from now on, where they are given to this process because it is the first of its namespace, or a subreaper.
+/// Whether it is, and can tell them from processes that somebody waits for.
+///
+/// # Errors
+/// What keeps a thread from starting.
+pub fn reap_orphans() -> Result<bool, Errno> {
+    Engine::get()?;
+    reaper::start()
 }
 
 impl Engine {
@@ -53,6 +67,7 @@ impl Engine {
         Ok(Self {
             children: Children::new()?,
             spawner: Spawner::default(),
+            killer: Killer::default(),
             process: std::process::id(),
         })
     }
@@ -123,6 +138,8 @@ extern "C" fn at_exit() {
         // A forked copy has the handler but not the threads.
         if engine.process == std::process::id() {
             engine.spawner.flush(None);
+            engine.killer.flush();
+            group::remove_left();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The events that a port gets.
 
+use crate::measure::Figures;
 use crate::sys::Errno;
 
 /// Something that happened to a child, in the order it happened. `stream` is the index in the child's stdio.
@@ -36,6 +37,18 @@ pub enum Event {
         pid: i32,
         /// Why; ECHILD when somebody else in this process has waited for it.
         error: Errno,
+    },
+    /// What was measured so far, where it was asked for: when the program runs, and before the end is told.
+    Measured {
+        /// The child.
+        id: u64,
+        /// The figures.
+        figures: Box<Figures>,
+    },
+    /// The child's tree has ended, or cannot be ended: see [`crate::Port::end_tree`].
+    TreeEnded {
+        /// The child.
+        id: u64,
     },
     /// Bytes of a flowing stream.
     Data {
@@ -81,6 +94,8 @@ impl Event {
             | Self::Failed { id, .. }
             | Self::Exited { id, .. }
             | Self::Lost { id, .. }
+            | Self::Measured { id, .. }
+            | Self::TreeEnded { id }
             | Self::Data { id, .. }
             | Self::Ended { id, .. }
             | Self::Overflowed { id, .. } => *id,

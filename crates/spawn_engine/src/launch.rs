@@ -8,7 +8,10 @@ use libc::{c_int, c_void};
 
 use crate::child_main::{Plan, child_main};
 use crate::command::{Command, Tables};
+use crate::group::Group;
 use crate::guarded_stack::GuardedStack;
+use crate::measure::own_peak_kib;
+use crate::reaper;
 use crate::sys::{self, Errno, SignalMask, errno, lock};
 
 /// The child borrows our memory and this thread's time until it execs or exits.
@@ -18,6 +21,8 @@ const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | li
 pub(crate) struct Launched {
     pub pid: i32,
     pub pidfd: OwnedFd,
+    /// The peak of our own memory at the start, which hides a smaller one of the child, see [`crate::Usage`]; 0 unless asked for.
+    pub floor_kib: u64,
 }
 
 /// What every child inherits besides its own: descriptors that this process was started with and that Node has left
@@ -81,7 +86,11 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         .collect();
     let raw = |fd: &Option<Arc<OwnedFd>>| fd.as_ref().map_or(-1, |fd| fd.as_raw_fd());
     let (folder, program) = (raw(&command.found.folder), raw(&command.found.program));
-    let needed = inherited().map(|inherited| needed(&far_ends, &[folder, program], inherited));
+    let group = command.tree.as_deref().and_then(Group::create);
+    let held = group.and_then(|group| group.door());
+    let door = held.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let needed =
+        inherited().map(|inherited| needed(&far_ends, &[folder, program, door], inherited));
     // A child that becomes another user makes the memory it borrows, ours, undumpable: one at a time, and it is restored after.
     let dumpable = (request.uid.is_some() || request.gid.is_some()).then(Dumpable::keep);
     let mut plan = Plan {
@@ -101,6 +110,11 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         uid: request.uid,
         gid: request.gid,
         nice: (command.nice != sys::niceness(0)).then_some(command.nice),
+        door,
+        parent: request
+            .extras
+            .dies_with_parent
+            .then(|| std::process::id().cast_signed()),
         error: 0,
     };
     let plan = &raw mut plan;
@@ -111,16 +125,28 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     }
     // SAFETY: the child runs on a stack of its own and CLONE_VFORK suspends this thread, so everything `plan` borrows
     // outlives the child's use of it; `pidfd` is where CLONE_PIDFD writes.
-    let pid = unsafe { libc::clone(child_main, stack.top(), flags, plan.cast(), &raw mut pidfd) };
-    if pid < 0 {
-        return Err(errno());
+    let clone = || unsafe {
+        let pid = libc::clone(child_main, stack.top(), flags, plan.cast(), &raw mut pidfd);
+        (pid, if pid < 0 { errno() } else { 0 })
+    };
+    let (pid, error) = reaper::known(clone);
+    if error != 0 {
+        return Err(error);
     }
     // SAFETY: the kernel created this descriptor for us.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
     drop(dumpable);
     // SAFETY: the child has execed or exited, so `plan` is ours alone again.
     match unsafe { (*plan).error } {
-        0 => Ok(Launched { pid, pidfd }),
+        0 => Ok(Launched {
+            pid,
+            pidfd,
+            floor_kib: if request.extras.usage {
+                own_peak_kib()
+            } else {
+                0
+            },
+        }),
         error => {
             let _ = sys::reap(&pidfd, true);
             Err(error)

@@ -2,18 +2,21 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::child::{Child, PROCESS};
 use crate::command::{Command, Ends};
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::inbox::Inbox;
+use crate::killer::Blow;
 use crate::lookup::Lookup;
 use crate::request::{Request, Stdio};
 use crate::spawner::Job;
 use crate::stream::{Mode, Stream};
 use crate::suspect;
 use crate::sys::{self, Errno, thread_id};
+use crate::tree::{self, Tree};
 
 /// Starts children and gets their events. Closing or dropping it lets its children run, closes their pipes, and still
 /// reaps them.
@@ -61,7 +64,7 @@ impl Port {
     /// # Errors
     /// A descriptor that does not exist, or no descriptors left. E2BIG for 65,535 or more stdio entries. When the request
     /// looks like one that cannot be started, the call waits, and an error of the loud kind is returned too.
-    pub fn spawn(&self, request: Request) -> Result<Spawned, Errno> {
+    pub fn spawn(&self, mut request: Request) -> Result<Spawned, Errno> {
         if request.stdio.len() >= usize::from(PROCESS) {
             return Err(libc::E2BIG);
         }
@@ -70,12 +73,19 @@ impl Port {
         let is_doubtful = found.is_doubtful || suspect::may_fail(&request);
         let streams = request.stdio.iter().enumerate().map(stream).collect();
         let id = self.engine.children.next_id();
-        let child = Arc::new(Child::new(id, Arc::clone(&self.inbox), streams));
+        let child = Arc::new(Child::new(
+            id,
+            Arc::clone(&self.inbox),
+            streams,
+            request.extras,
+        ));
+        let tree = request.mark_tree(id);
         self.engine.children.remember(&child);
         let command = Command {
             request,
             far_ends,
             found,
+            tree,
             nice: sys::niceness(self.thread),
         };
         self.engine.spawner.push(
@@ -194,6 +204,43 @@ impl Port {
             })
     }
 
+    /// Signals a child and all its descendants, and kills those that have not ended after `grace`. Then the child's pipes are at
+    /// their end, whoever holds them, and [`Event::TreeEnded`] comes. It also works for a child that has ended, if it was
+    /// `started_as_tree` ([`crate::Extras::tree`]); otherwise descendants are found as long as each has a parent among them.
+    ///
+    /// # Errors
+    /// ESRCH when there is nothing to be found. What keeps a thread from starting.
+    pub fn end_tree(
+        &self,
+        id: u64,
+        started_as_tree: bool,
+        signal: i32,
+        grace: Duration,
+    ) -> Result<(), Errno> {
+        let child = self.engine.children.find(id);
+        let has_started = match &child {
+            Some(child) => self.wait(child).is_ok(),
+            None => started_as_tree,
+        };
+        if !has_started {
+            return Err(libc::ESRCH);
+        }
+        let root = child.and_then(|child| child.process());
+        let name = started_as_tree.then(|| tree::name(id));
+        let (children, inbox) = (&self.engine.children, Arc::clone(&self.inbox));
+        let on_end = move || {
+            if let Some(child) = children.find(id) {
+                child.hang_up();
+            }
+            inbox.push(Event::TreeEnded { id });
+            inbox.wake();
+        };
+        let tree = move || Tree::new(root, name.as_deref());
+        self.engine
+            .killer
+            .end(id, tree, Blow { signal, grace }, on_end)
+    }
+
     /// Reads a stream, up to [`crate::FLOW_CREDIT`] bytes from now on.
     pub fn flow(&self, id: u64, stream: u16) {
         self.with(id, |child| child.flow(stream, &self.engine.children.epoll));
@@ -257,6 +304,7 @@ impl Port {
     /// The same for every port of this process.
     pub fn flush_all(&self) {
         self.engine.spawner.flush(None);
+        self.engine.killer.flush();
     }
 
     /// Closes the port; `wake` is not called afterwards.

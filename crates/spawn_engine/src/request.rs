@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::environment::Environment;
+use crate::tree;
 
 /// One entry of a child's stdio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,4 +38,38 @@ pub struct Request {
     pub gid: Option<u32>,
     /// stdio, from descriptor 0 on.
     pub stdio: Vec<Stdio>,
+    /// What goes beyond Node's options.
+    pub extras: Extras,
+}
+
+impl Request {
+    /// Gives the child the mark of its tree, if it has one: the tree's name.
+    pub(crate) fn mark_tree(&mut self, id: u64) -> Option<String> {
+        if !self.extras.tree {
+            return None;
+        }
+        let name = tree::name(id);
+        self.env = Arc::new(Environment::new(tree::marked(self.env.block(), &name)));
+        Some(name)
+    }
+}
+
+/// What goes beyond Node's options. Nothing of it by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The kernel kills the child when this process ends, however it ends.
+    pub dies_with_parent: bool,
+    /// The resources that the child uses are of interest: [`crate::Event::Measured`] comes before its exit.
+    pub usage: bool,
+    /// The same for its times, which come when it runs, too.
+    pub times: bool,
+    /// The child's descendants can be found, see [`crate::Port::end_tree`].
+    pub tree: bool,
+}
+
+impl Extras {
+    /// Whether something is measured.
+    pub(crate) fn is_measured(self) -> bool {
+        self.usage || self.times
+    }
 }

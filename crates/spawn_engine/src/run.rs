@@ -5,21 +5,32 @@
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use libc::{POLLIN, POLLOUT, pollfd};
 
 use crate::command::{Command, open_stdio};
+use crate::group::Group;
 use crate::guarded_stack::GuardedStack;
+use crate::killer::{Blow, end_now};
 use crate::launch::{Launched, launch};
 use crate::lookup::Found;
+use crate::measure::Usage;
 use crate::request::Request;
 use crate::sys::{self, Errno, SignalMask, Status};
+use crate::tree::Tree;
 
 /// As much as Node reads at once, and the most by which output exceeds its limit.
 const BLOCK: usize = 64 * 1024;
 /// How often a pipe that fills whole blocks is read before the others are looked at.
 const READS: usize = 32;
+
+/// The ids of trees, which are not those of a port's children.
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1 << 47);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 thread_local! {
     /// Kept, since unmapping it would interrupt every core that the child or a thread of ours has run on.
@@ -35,6 +46,8 @@ pub struct Limits {
     pub output: Option<usize>,
     /// The signal for a process that exceeds one of them.
     pub signal: i32,
+    /// How long the processes of a tree may take to end after it.
+    pub grace: Duration,
 }
 
 /// How a process that was waited for ended.
@@ -44,6 +57,8 @@ pub struct Outcome {
     pub pid: i32,
     /// Exit code and signal, one of them 0. `None` when somebody else in this process has waited for it.
     pub status: Option<(i32, i32)>,
+    /// What it used, where the request asks for it and somebody else has not waited for it.
+    pub usage: Option<Usage>,
     /// 0, or what went wrong: ETIMEDOUT, ENOBUFS, an error of a pipe, ECHILD when the exit status is lost.
     pub error: Errno,
     /// By descriptor: what came out of each pipe but stdin's.
@@ -55,18 +70,24 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Why it could not be started.
-pub fn run(request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Errno> {
+pub fn run(mut request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Errno> {
     let deadline = limits
         .timeout
         .and_then(|timeout| Instant::now().checked_add(timeout));
     let (near_ends, far_ends) = open_stdio(&request.stdio)?;
+    let tree = request.mark_tree(next_id());
     let mut command = Command {
         request,
+        tree,
         far_ends,
         found: Found::default(),
         nice: sys::niceness(sys::thread_id()),
     };
-    let Launched { pid, pidfd } = STACK.with_borrow_mut(|kept| {
+    let Launched {
+        pid,
+        pidfd,
+        floor_kib,
+    } = STACK.with_borrow_mut(|kept| {
         let stack = match kept {
             Some(stack) => stack,
             none => none.insert(GuardedStack::new()?),
@@ -79,6 +100,10 @@ pub fn run(request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Er
     command.far_ends.clear();
     let mut running = Running {
         pidfd,
+        floor_kib,
+        tree: command.tree.take(),
+        is_measured: command.request.extras.usage,
+        usage: None,
         has_ended: false,
         status: None,
         pipes: near_ends.into_iter().map(Pipe::new).collect(),
@@ -92,9 +117,13 @@ pub fn run(request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Er
     };
     running.write();
     while running.wait() {}
+    if let Some(group) = running.tree.as_deref().and_then(Group::find) {
+        group.remove();
+    }
     Ok(Outcome {
         pid,
         status: running.status.map(|Status { code, signal }| (code, signal)),
+        usage: running.usage,
         error: if running.error == 0 {
             running.pipe_error
         } else {
@@ -133,6 +162,11 @@ impl Pipe {
 
 struct Running<'a> {
     pidfd: OwnedFd,
+    floor_kib: u64,
+    /// The name of its tree.
+    tree: Option<String>,
+    is_measured: bool,
+    usage: Option<Usage>,
     has_ended: bool,
     /// `None` after the end too, when somebody else has taken it.
     status: Option<Status>,
@@ -231,10 +265,15 @@ impl Running<'_> {
     }
 
     fn reap(&mut self) {
-        match sys::reap(&self.pidfd, false) {
+        // SAFETY: an all-zero `rusage` is valid.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        match sys::reap_with(&self.pidfd, false, self.is_measured.then_some(&mut usage)) {
             // It runs on.
             Ok(None) => return,
-            Ok(status) => self.status = status,
+            Ok(status) => {
+                self.status = status;
+                self.usage = self.is_measured.then(|| Usage::new(&usage, self.floor_kib));
+            }
             Err(error) => self.fail_pipe(error),
         }
         self.has_ended = true;
@@ -251,7 +290,13 @@ impl Running<'_> {
             return;
         }
         self.is_killed = true;
-        if !self.has_ended
+        if let Some(name) = &self.tree {
+            let root = (!self.has_ended)
+                .then(|| self.pidfd.try_clone().ok())
+                .flatten();
+            let (signal, grace) = (self.limits.signal, self.limits.grace);
+            end_now(Tree::new(root, Some(name)), Blow { signal, grace });
+        } else if !self.has_ended
             && sys::send_signal(&self.pidfd, self.limits.signal)
                 .is_err_and(|error| error != libc::ESRCH)
         {

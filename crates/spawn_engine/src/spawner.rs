@@ -40,6 +40,9 @@ impl Spawner {
         sys::block_signals();
         loop {
             let (ticket, Job { mut command, child }) = self.0.next();
+            if command.request.extras.is_measured() {
+                child.note_taken();
+            }
             let result = child
                 .open_pipes(&mut command.far_ends)
                 .and_then(|()| launch(&command, stack));

@@ -113,6 +113,12 @@ pub(crate) fn end_writing(fd: &OwnedFd) {
     unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
 }
 
+/// Ends both directions of a socket: what is left in it can be read, and then it is at its end, whoever holds the other end.
+pub fn hang_up(fd: RawFd) {
+    // SAFETY: no memory is passed; what is not a connected socket stays as it is.
+    unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
+}
+
 /// Waits until one of `entries` is ready, a signal has come, or `deadline` is there.
 pub(crate) fn poll(entries: &mut [libc::pollfd], deadline: Option<Instant>) {
     let timeout_ms = deadline.map_or(-1, |end| {
@@ -139,17 +145,32 @@ pub(crate) struct Status {
 
 /// Reaps the process behind `pidfd`; `None` when it still runs and `block` is false.
 pub(crate) fn reap(pidfd: &OwnedFd, block: bool) -> Result<Option<Status>, Errno> {
+    reap_with(pidfd, block, None)
+}
+
+/// The same; `usage` gets what the process has used.
+pub(crate) fn reap_with(
+    pidfd: &OwnedFd,
+    block: bool,
+    mut usage: Option<&mut libc::rusage>,
+) -> Result<Option<Status>, Errno> {
     let options = libc::WEXITED | if block { 0 } else { libc::WNOHANG };
     loop {
         // SAFETY: an all-zero `siginfo_t` is valid, and the call fills it or leaves it zero.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: `info` outlives the call.
+        let usage = usage
+            .as_deref_mut()
+            .map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        // SAFETY: `info` outlives the call, and so does what `usage` points to; null asks for nothing. The C library's function
+        // lacks the last argument.
         let result = unsafe {
-            libc::waitid(
+            libc::syscall(
+                libc::SYS_waitid,
                 libc::P_PIDFD,
-                pidfd.as_raw_fd() as libc::id_t,
-                &mut info,
+                pidfd.as_raw_fd(),
+                &raw mut info,
                 options,
+                usage,
             )
         };
         if result < 0 {

@@ -9,6 +9,7 @@ const UNLIMITED: Limits = Limits {
     timeout: None,
     output: None,
     signal: libc::SIGTERM,
+    grace: Duration::ZERO,
 };
 
 fn shell(script: &str) -> Request {
@@ -46,6 +47,7 @@ fn what_takes_longer_than_the_timeout_is_killed() {
     let limits = Limits {
         timeout: Some(Duration::from_millis(50)),
         signal: libc::SIGKILL,
+        grace: Duration::ZERO,
         ..UNLIMITED
     };
     let outcome = run_shell("exec sleep 1000", b"", limits);

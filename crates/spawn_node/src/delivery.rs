@@ -5,8 +5,12 @@ use std::ptr;
 
 use napi::sys;
 use node_loop::{Arguments, Callback};
-use spawn_engine::wire::event::{DATA, ENDED, EXITED, FAILED, LOST, OVERFLOWED, STARTED};
+use spawn_engine::wire::event::{
+    DATA, ENDED, EXITED, FAILED, LOST, MEASURED, OVERFLOWED, STARTED, TREE_ENDED,
+};
 use spawn_engine::{Event, recycle};
+
+use crate::figures;
 
 /// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer, and never holds a block
 /// of the engine that is mostly empty.
@@ -34,6 +38,8 @@ pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
             None,
         ),
         Event::Lost { id, pid, error } => (LOST, id, pid, error, None),
+        Event::Measured { id, figures } => (MEASURED, id, 0, 0, Some(figures::bytes_of(&figures))),
+        Event::TreeEnded { id } => (TREE_ENDED, id, 0, 0, None),
         Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0, Some(bytes)),
         Event::Ended {
             id,

@@ -2,5 +2,6 @@
 
 mod delivery;
 mod environ;
+mod figures;
 mod port;
 mod run;

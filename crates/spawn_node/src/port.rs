@@ -3,13 +3,14 @@
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result};
 use napi_derive::napi;
 use node_loop::{Callback, Handle, Resident, data_of, discard, settle};
-use spawn_engine::wire::{spawned, stdio};
-use spawn_engine::{Environment, Event, Port as EnginePort, Request, Spawned, Stdio};
+use spawn_engine::wire::{extra, spawned, stdio};
+use spawn_engine::{Environment, Event, Extras, Port as EnginePort, Request, Spawned, Stdio};
 
 use crate::delivery::deliver;
 use crate::environ;
@@ -80,6 +81,20 @@ pub fn is_readable(fd: i32) -> bool {
     spawn_engine::is_readable(fd)
 }
 
+/// Ends both directions of a socket: what is left in it can be read, and then it is at its end, whoever holds the other end.
+#[napi]
+#[cfg_attr(test, allow(dead_code))]
+pub fn hang_up(fd: i32) {
+    spawn_engine::hang_up(fd);
+}
+
+/// Reaps orphans from now on, where they are given to this process: whether they are. A negative number is an error.
+#[napi]
+#[cfg_attr(test, allow(dead_code))]
+pub fn reap_orphans() -> i32 {
+    spawn_engine::reap_orphans().map_or_else(|error| -error, i32::from)
+}
+
 #[napi]
 impl Port {
     /// Opens the environment's port.
@@ -116,7 +131,7 @@ impl Port {
 
     /// Queues a process and returns its id, a negative error number, or both for one that has failed already but has an id,
     /// pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; no `env` is this
-    /// process's own. `stdio` has a descriptor or one of `STDIO` per entry.
+    /// process's own. `stdio` has a descriptor or one of `STDIO` per entry, and `extras` bits of `EXTRA`.
     #[napi]
     #[allow(clippy::too_many_arguments)]
     pub fn spawn(
@@ -130,6 +145,7 @@ impl Port {
         gid: Option<i32>,
         stdio: Vec<i32>,
         collect_limit: f64,
+        extras: u32,
     ) -> f64 {
         let Some(port) = self.port() else {
             return -f64::from(CLOSED);
@@ -144,6 +160,7 @@ impl Port {
             gid,
             stdio,
             collect_limit,
+            extras,
         );
         match port.spawn(request) {
             Ok(Spawned { id, failure: None }) => id as f64,
@@ -180,6 +197,19 @@ impl Port {
     pub fn kill(&self, id: f64, signal: i32) -> i32 {
         self.port()
             .and_then(|port| port.kill(id as u64, signal).err())
+            .map_or(0, |error| -error)
+    }
+
+    /// Signals a process and its descendants, and kills those that have not ended after `grace_ms`; "tree ended" comes then. 0, or a
+    /// negative error number: ESRCH when there is nothing to be found, as of one that has ended and was not started as a tree.
+    #[napi]
+    pub fn end_tree(&self, id: f64, started_as_tree: bool, signal: i32, grace_ms: f64) -> i32 {
+        let grace = Duration::from_secs_f64(grace_ms / 1e3);
+        self.port()
+            .and_then(|port| {
+                port.end_tree(id as u64, started_as_tree, signal, grace)
+                    .err()
+            })
             .map_or(0, |error| -error)
     }
 
@@ -312,6 +342,7 @@ pub(crate) fn request(
     gid: Option<i32>,
     stdio: Vec<i32>,
     collect_limit: f64,
+    extras: u32,
 ) -> Request {
     Request {
         file: ended(file),
@@ -334,6 +365,12 @@ pub(crate) fn request(
                 fd => Stdio::Inherit(fd),
             })
             .collect(),
+        extras: Extras {
+            dies_with_parent: extras & extra::DIES_WITH_PARENT != 0,
+            usage: extras & extra::USAGE != 0,
+            times: extras & extra::TIMES != 0,
+            tree: extras & extra::TREE != 0,
+        },
     }
 }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use napi::bindgen_prelude::{BufferSlice, Uint8Array};
 use napi::{Env, Result};
 use napi_derive::napi;
-use spawn_engine::Limits;
+use spawn_engine::{Figures, Limits};
 
+use crate::figures::numbers;
 use crate::port::request;
 
 /// How a process that was waited for ended.
@@ -22,9 +23,11 @@ pub struct Ran<'env> {
     pub signal: i32,
     /// By descriptor: what came out of each pipe but stdin's. None when it could not be started.
     pub outputs: Option<Vec<Option<BufferSlice<'env>>>>,
+    /// What it used, by the places of `FIGURE`, where the request asks for it and it is known.
+    pub figures: Option<Vec<f64>>,
 }
 
-/// Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. The others are as in `Port.spawn`.
+/// Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. `grace_ms` is as in `Port.end_tree`. The others are as in `Port.spawn`.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 #[allow(clippy::too_many_arguments)]
@@ -42,12 +45,17 @@ pub fn run(
     timeout_ms: f64,
     max_buffer: f64,
     kill_signal: i32,
+    extras: u32,
+    grace_ms: f64,
 ) -> Result<Ran<'_>> {
-    let request = request(file, args, pairs, cwd, detached, uid, gid, stdio, 0.0);
+    let request = request(
+        file, args, pairs, cwd, detached, uid, gid, stdio, 0.0, extras,
+    );
     let limits = Limits {
         timeout: (timeout_ms > 0.0).then(|| Duration::from_millis(timeout_ms as u64)),
         output: (max_buffer > 0.0).then_some(max_buffer as usize),
         signal: kill_signal,
+        grace: Duration::from_secs_f64(grace_ms / 1e3),
     };
     let outcome = match spawn_engine::run(request, input.as_deref().unwrap_or_default(), limits) {
         Ok(outcome) => outcome,
@@ -58,6 +66,7 @@ pub fn run(
                 code: -1,
                 signal: 0,
                 outputs: None,
+                figures: None,
             });
         }
     };
@@ -78,5 +87,13 @@ pub fn run(
         code: if signal == 0 { code } else { -1 },
         signal,
         outputs: Some(outputs?),
+        figures: outcome.usage.map(|usage| {
+            let usage = Some(usage);
+            numbers(&Figures {
+                usage,
+                ..Figures::default()
+            })
+            .to_vec()
+        }),
     })
 }

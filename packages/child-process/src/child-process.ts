@@ -9,30 +9,31 @@ import { fork as nativeFork } from './calls/fork.ts';
 import { addModuleObject, nodeChildProcess } from './node/node-child-process.ts';
 import { spawn as nativeSpawn } from './calls/spawn.ts';
 import { spawnSync as nativeSpawnSync } from './calls/spawn-sync.ts';
+import { saying } from './calls/without-engine.ts';
 
 type NodeChildProcess = typeof nodeChildProcess;
 
 export const spawn: NodeChildProcess['spawn'] = native
   ? (nativeSpawn as never)
-  : nodeChildProcess.spawn;
+  : saying(nodeChildProcess, 'spawn');
 export const fork: NodeChildProcess['fork'] = native
   ? (nativeFork as never)
-  : nodeChildProcess.fork;
+  : saying(nodeChildProcess, 'fork');
 export const exec: NodeChildProcess['exec'] = native
   ? (nativeExec as never)
-  : nodeChildProcess.exec;
+  : saying(nodeChildProcess, 'exec');
 export const execFile: NodeChildProcess['execFile'] = native
   ? (nativeExecFile as never)
-  : nodeChildProcess.execFile;
+  : saying(nodeChildProcess, 'execFile');
 export const spawnSync: NodeChildProcess['spawnSync'] = native
   ? (nativeSpawnSync as never)
-  : nodeChildProcess.spawnSync;
+  : saying(nodeChildProcess, 'spawnSync');
 export const execSync: NodeChildProcess['execSync'] = native
   ? (nativeExecSync as never)
-  : nodeChildProcess.execSync;
+  : saying(nodeChildProcess, 'execSync');
 export const execFileSync: NodeChildProcess['execFileSync'] = native
   ? (nativeExecFileSync as never)
-  : nodeChildProcess.execFileSync;
+  : saying(nodeChildProcess, 'execFileSync');
 
 /** The whole module, as `node:child_process` has it. */
 export const childProcess: NodeChildProcess = {

@@ -2,6 +2,25 @@ import { constants } from 'node:os';
 import { addAbortSignal, Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
 
+/** What each code means; docs/guide/child-process-options.md says the same. */
+export const childProcessErrorDocs = {
+  ERR_REDLINE_CHILD_PROCESS_OPTION:
+    'an option beyond those of Node, or an argument of `killTree`, got an invalid value; thrown',
+} as const;
+
+export type ChildProcessErrorCode = keyof typeof childProcessErrorDocs;
+
+/** For what goes beyond Node's module; everything else gets Node's own errors. */
+export class ChildProcessError extends TypeError {
+  override readonly name = 'ChildProcessError';
+  readonly code: ChildProcessErrorCode;
+
+  constructor(code: ChildProcessErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
 /** Node's shape of a failed system call: `errno` is negative. */
 export function systemError(errno: number, syscall: string): NodeJS.ErrnoException {
   // libuv, which never reports it, has no name for it.

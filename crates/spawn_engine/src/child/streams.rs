@@ -1,6 +1,6 @@
 //! A child's streams: made, watched, read, handed over, closed.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::{Child, Phase, State, token};
 use crate::block;
@@ -179,6 +179,15 @@ impl Child {
         let mut state = lock(&self.state);
         if let Some(stream) = state.make(index) {
             drop(stream.take(epoll));
+        }
+    }
+
+    /// Whatever the pipes hold can be read, and then they are at their end: nobody is left whose output it could be.
+    pub fn hang_up(&self) {
+        for stream in &lock(&self.state).streams {
+            if let Some(fd) = &stream.fd {
+                sys::hang_up(fd.as_raw_fd());
+            }
         }
     }
 

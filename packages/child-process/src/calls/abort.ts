@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { addAbortListener } from 'node:events';
 import { abortError } from '../errors.ts';
+import type { Tree } from './kill-tree.ts';
 
 /** Kills the child when `signal` aborts, and emits Node's AbortError. */
 export function killOnAbort(
@@ -8,11 +9,13 @@ export function killOnAbort(
   signal: AbortSignal,
   killSignal: NodeJS.Signals | number | undefined,
   beforeAbort: () => void,
+  tree?: Tree,
 ): void {
   const onAbort = (): void => {
     try {
       beforeAbort();
-      if (child.kill(killSignal)) child.emit('error', abortError(signal.reason));
+      if (child.kill(killSignal) || tree?.endLeft(killSignal))
+        child.emit('error', abortError(signal.reason));
     } catch (error) {
       child.emit('error', error as Error);
     }
@@ -22,5 +25,5 @@ export function killOnAbort(
     return;
   }
   const listening = addAbortListener(signal, onAbort);
-  child.once('exit', () => listening[Symbol.dispose]());
+  child.once(tree === undefined ? 'exit' : 'close', () => listening[Symbol.dispose]());
 }

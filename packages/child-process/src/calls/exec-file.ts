@@ -46,7 +46,7 @@ export function execFile(
     planned.limits,
     callback as ExecCallback | undefined,
   );
-  return execution.attachTo(spawnPlanned(planned.spawn, execution));
+  return execution.attachTo(spawnPlanned(planned.spawn, execution), planned.spawn.extras);
 }
 
 Object.defineProperty(execFile, promisify.custom, {
@@ -82,7 +82,7 @@ export function planExecFile(
   } as Record<string, unknown>;
   const limits = limitsOf(all);
   if (limits === undefined) return undefined;
-  const { cwd, env, gid, shell, signal, uid } = all;
+  const { cwd, env, gid, shell, signal, uid, killTree, dieWithParent, resourceUsage } = all;
   const spawn = planSpawn(file, args, {
     cwd,
     env,
@@ -92,6 +92,9 @@ export function planExecFile(
     uid,
     windowsHide: Boolean(all['windowsHide']),
     windowsVerbatimArguments: Boolean(all['windowsVerbatimArguments']),
+    killTree,
+    dieWithParent,
+    resourceUsage,
   });
   return spawn === undefined ? undefined : { spawn, limits };
 }

@@ -2,6 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import type { ChildPipes, Collection } from '../child/child-pipes.ts';
+import { EXTRA } from '../native/wire.ts';
+import type { Extras } from '../plan/extras.ts';
+import { treeOf, type Tree } from './kill-tree.ts';
 import { maxBufferError } from '../errors.ts';
 import type { NativeChild } from '../child/native-child.ts';
 import type { Collecting } from '../child/submit.ts';
@@ -22,6 +25,8 @@ export interface ExecLimits {
 
 type Chunk = string | Buffer;
 
+const { TREE } = EXTRA;
+
 const STDOUT = 1;
 const STDERR = 2;
 
@@ -36,6 +41,7 @@ export class Execution implements Collecting, Collection {
   readonly #streams: Record<number, Socket | undefined> = {};
   #child!: ChildProcess;
   #pipes: ChildPipes | undefined;
+  #tree: Tree | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isKilled = false;
   #hasExited = false;
@@ -61,8 +67,9 @@ export class Execution implements Collecting, Collection {
     return this;
   }
 
-  attachTo(child: ChildProcess): ChildProcess {
+  attachTo(child: ChildProcess, extras: Extras): ChildProcess {
     this.#child = child;
+    if ((extras.bits & TREE) !== 0) this.#tree = treeOf(child, extras);
     this.#pipes = (child as unknown as NativeChild)._handle?.pipes;
     if (this.#limits.timeoutMs > 0) {
       this.#timer = setTimeout(() => this.#kill(), this.#limits.timeoutMs);
@@ -120,7 +127,8 @@ export class Execution implements Collecting, Collection {
     let refusal: Error | undefined;
     const kill = (): void => {
       try {
-        this.#child.kill(this.#limits.killSignal);
+        if (!this.#child.kill(this.#limits.killSignal))
+          this.#tree?.endLeft(this.#limits.killSignal);
       } catch (error) {
         refusal = error as Error;
       }
@@ -152,6 +160,8 @@ export class Execution implements Collecting, Collection {
       signal,
     });
     this.#error.cmd = command;
+    const { resourceUsage } = this.#child;
+    if (resourceUsage !== undefined) Object.assign(this.#error, { resourceUsage });
     callback(this.#error, stdout, stderr);
   }
 

@@ -12,7 +12,9 @@ export function withPromise(
       stderr: string | Buffer;
     }>();
     const settle: Callback = (error, stdout, stderr) => {
-      if (error === null) resolve({ stdout, stderr });
+      const { resourceUsage } = (promise as { child?: ChildProcess }).child ?? {};
+      if (error === null)
+        resolve({ stdout, stderr, ...(resourceUsage !== undefined && { resourceUsage }) });
       else reject(Object.assign(error, { stdout, stderr }));
     };
     return Object.assign(promise, { child: Reflect.apply(original, undefined, [...args, settle]) });

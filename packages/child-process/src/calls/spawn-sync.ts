@@ -4,9 +4,13 @@ import { native } from '../native/engine.ts';
 import { spawnError } from '../errors.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { signalName } from '../plan/signals.ts';
+import { EXTRA } from '../native/wire.ts';
+import { monitoredBits, publishUsage, usageOf } from '../child/monitor.ts';
 import { planSync, type SyncPlan } from '../plan/sync-plan.ts';
 
 type Output = string | Buffer;
+
+const { USAGE } = EXTRA;
 
 /** `spawnSync` on the native engine. */
 export function spawnSync(
@@ -24,7 +28,8 @@ export function spawnSync(
 /** Runs a process to its end, on this thread. */
 export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
   const { spawn } = plan;
-  const { error, pid, code, signal, outputs } = native!.addon.run(
+  const bits = spawn.extras.bits | (monitoredBits() & USAGE);
+  const { error, pid, code, signal, outputs, figures } = native!.addon.run(
     spawn.file,
     spawn.argv.join('\0'),
     spawn.env === null ? null : spawn.env.join('\0'),
@@ -37,7 +42,11 @@ export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
     spawn.timeoutMs,
     plan.maxBuffer,
     (spawn.killSignal as number | undefined) ?? constants.signals.SIGTERM,
+    bits,
+    spawn.extras.graceMs,
   );
+  const resourceUsage = figures === undefined ? undefined : usageOf(figures);
+  if (resourceUsage) publishUsage(undefined, spawn.file, resourceUsage);
   const output = outputs?.map((bytes) => decode(bytes, plan.encoding)) ?? null;
   return {
     ...(error !== 0 && {
@@ -50,6 +59,7 @@ export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
     pid,
     stdout: output?.[1] as Output,
     stderr: output?.[2] as Output,
+    ...(spawn.extras.bits & USAGE && { resourceUsage }),
   };
 }
 

@@ -1,11 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { killOnAbort } from './abort.ts';
+import { treeOf } from './kill-tree.ts';
+import { EXTRA } from '../native/wire.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import type { SpawnPlan } from '../plan/spawn-plan.ts';
 import { planSpawn } from '../plan/spawn-plan.ts';
 import { startChild } from '../child/start-child.ts';
 import type { Collecting } from '../child/submit.ts';
 import { killOnTimeout } from './timeout.ts';
+
+const { TREE } = EXTRA;
 
 /** `spawn` on the native engine. */
 export function spawn(file: unknown, args?: unknown, options?: unknown): ChildProcess {
@@ -19,10 +23,11 @@ export function spawn(file: unknown, args?: unknown, options?: unknown): ChildPr
 export function spawnPlanned(plan: SpawnPlan, collecting?: Collecting): ChildProcess {
   const started = startChild(plan, collecting);
   const child = started as unknown as ChildProcess;
-  if (plan.timeoutMs > 0) killOnTimeout(child, plan.timeoutMs, plan.killSignal);
+  const tree = (plan.extras.bits & TREE) === 0 ? undefined : treeOf(child, plan.extras);
+  if (plan.timeoutMs > 0) killOnTimeout(child, plan.timeoutMs, plan.killSignal, tree);
   if (plan.signal) {
     const handle = started._handle;
-    killOnAbort(child, plan.signal, plan.killSignal, () => handle?.confirmSpawn());
+    killOnAbort(child, plan.signal, plan.killSignal, () => handle?.confirmSpawn(), tree);
   }
   return child;
 }

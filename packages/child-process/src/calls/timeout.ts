@@ -1,17 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
+import type { Tree } from './kill-tree.ts';
 
 /** Kills the child after `timeoutMs`. */
 export function killOnTimeout(
   child: ChildProcess,
   timeoutMs: number,
   killSignal: NodeJS.Signals | number | undefined,
+  tree?: Tree,
 ): void {
   const timer = setTimeout(() => {
     try {
-      child.kill(killSignal);
+      if (!child.kill(killSignal)) tree?.endLeft(killSignal);
     } catch (error) {
       child.emit('error', error as Error);
     }
   }, timeoutMs);
-  child.once('exit', () => clearTimeout(timer));
+  child.once(tree === undefined ? 'exit' : 'close', () => clearTimeout(timer));
 }

@@ -2,13 +2,29 @@ import { AsyncResource } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import { constants } from 'node:os';
 import type { ChildPipes, Owner } from './child-pipes.ts';
+import { Measured, publishQueued } from './monitor.ts';
 import { native } from '../native/engine.ts';
 import { spawnError } from '../errors.ts';
 import { closeInTurn, type Pipe } from '../native/pipe.ts';
-import { forget, hold, listen, port, release, type Listener } from '../native/port.ts';
+import {
+  forget,
+  hold,
+  listen,
+  onceTreeEnded,
+  port,
+  release,
+  type Listener,
+} from '../native/port.ts';
+import { EXTRA } from '../native/wire.ts';
+import type { ChildResourceUsage } from '../options.ts';
+import type { Extras } from '../plan/extras.ts';
 import { signalName } from '../plan/signals.ts';
 
 const { ESRCH } = constants.errno;
+const { TIMES, TREE, USAGE } = EXTRA;
+const { SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM } = constants.signals;
+/** Those that ask a process to end; all others are for the child alone. */
+const endingSignals = new Set<number>([SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM]);
 const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
 
 /** Children whose exit waits, and whether it does so for this turn of the loop only. */
@@ -23,6 +39,7 @@ export interface HandledChild extends EventEmitter {
   signalCode: NodeJS.Signals | null;
   _closesGot: number;
   readonly _closesNeeded: number;
+  resourceUsage?: ChildResourceUsage | undefined;
 }
 
 /**
@@ -47,6 +64,9 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
   #hasFailed = false;
   /** Whether it has ended, nobody knows how. */
   #isLost = false;
+  #extras: Extras | undefined;
+  #measured: Measured | undefined;
+  #treeEnd: PromiseWithResolvers<void> | undefined;
 
   constructor(child: HandledChild) {
     super('PROCESSWRAP', { requireManualDestroy: true });
@@ -59,6 +79,18 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.#pipes = pipes;
     listen(id, this);
     this.ref();
+  }
+
+  /** It has options beyond Node's, or is watched. */
+  extend(bits: number, extras: Extras): void {
+    this.#extras = extras;
+    if ((bits & (USAGE | TIMES)) === 0) return;
+    this.#measured = new Measured();
+    publishQueued(this.#child);
+  }
+
+  onMeasured(bytes: Buffer): void {
+    if (this.#measured?.take(bytes)) this.#measured.publishStart(this.#child);
   }
 
   /** The near end of the child's channel, which libuv reads. */
@@ -110,7 +142,45 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
   }
 
   kill(signal: number): number {
+    if (this.#isTree && endingSignals.has(signal))
+      return this.endTree(signal, this.#extras!.graceMs);
     return this.#id === 0 ? -ESRCH : port().kill(this.#id, signal);
+  }
+
+  get #isTree(): boolean {
+    return this.#extras !== undefined && (this.#extras.bits & TREE) !== 0;
+  }
+
+  /** Signals the child and its descendants, and kills what is left of them after `graceMs`: 0, or a negative error number. */
+  endTree(signal: number, graceMs: number): number {
+    if (this.#id === 0) return -ESRCH;
+    const errno = port().endTree(this.#id, this.#isTree, signal, graceMs);
+    if (errno !== 0 || this.#treeEnd !== undefined) return errno;
+    this.#treeEnd = Promise.withResolvers();
+    // Otherwise the program could end before those are killed that have not ended by themselves.
+    hold();
+    onceTreeEnded(this.#id, () => this.#onTreeEnded());
+    return 0;
+  }
+
+  /** Whether its exit has yet to be heard. */
+  get isRunning(): boolean {
+    return !this.#isOver;
+  }
+
+  /** Settled once the tree that is being ended has ended. */
+  get treeEnd(): Promise<void> | undefined {
+    return this.#treeEnd?.promise;
+  }
+
+  /** The engine has closed the pipes that it reads. */
+  #onTreeEnded(): void {
+    this.#pipes?.hangUp();
+    const fd = this.#channel?.fd ?? -1;
+    if (fd >= 0) native!.addon.hangUp(fd);
+    this.#treeEnd!.resolve();
+    this.#treeEnd = undefined;
+    release();
   }
 
   ref(): void {
@@ -254,6 +324,7 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.#hadLastWords = this.isChannelReadable;
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
+    if (this.#measured) this.#tellMeasured(this.#measured);
     if (this.#channel && code >= 0) this.#pipes?.noteExit();
     this.#pipes?.closeInput(code >= 0);
     this.#letGo();
@@ -263,6 +334,12 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     else child.emit('exit', child.exitCode, child.signalCode);
     process.nextTick(resume, this);
     this.#countClose();
+  }
+
+  #tellMeasured(measured: Measured): void {
+    const child = this.#child;
+    if (this.#extras!.bits & USAGE) child.resourceUsage = measured.usage;
+    measured.publishEnd(child, child.spawnfile);
   }
 
   /** Nothing can happen to the child any more. */

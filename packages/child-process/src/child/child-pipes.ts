@@ -228,6 +228,14 @@ export class ChildPipes {
     for (const [index, bytes] of last) this.#collection?.onCollected(index, bytes);
   }
 
+  /** Whatever is left in them can be read, and then they are at their end: those that libuv has. The engine does the others. */
+  hangUp(): void {
+    for (const socket of this.#sockets) {
+      const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: number } | null };
+      if (handle?.fd !== undefined && handle.fd >= 0) native!.addon.hangUp(handle.fd);
+    }
+  }
+
   /** Leaves it to Node which of the outputs keep the loop alive. */
   adopt(): void {
     for (let index = 1; index < this.#codes.length; index++) {

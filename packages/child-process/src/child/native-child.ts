@@ -3,6 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
+import type { ChildResourceUsage } from '../options.ts';
 import { ChildHandle, type HandledChild } from './child-handle.ts';
 
 const created = channel('child_process');
@@ -26,6 +27,8 @@ export class NativeChild extends EventEmitter implements HandledChild {
   signalCode: NodeJS.Signals | null = null;
   exitCode: number | null = null;
   killed = false;
+  /** With the option alone. */
+  declare resourceUsage?: ChildResourceUsage | undefined;
   spawnfile: string;
   _handle: ChildHandle | null;
   spawnargs: string[];
@@ -40,6 +43,10 @@ export class NativeChild extends EventEmitter implements HandledChild {
     this._handle = this.#handle;
     makeAccessible(this);
     if (created.hasSubscribers) this.#publish();
+  }
+
+  static handleOf(child: object): ChildHandle | undefined {
+    return #handle in child ? child.#handle : undefined;
   }
 
   /** Node's has no name yet when it is made. */
@@ -89,6 +96,11 @@ export class NativeChild extends EventEmitter implements HandledChild {
   set stdio(value: unknown) {
     own(this, 'stdio', value);
   }
+}
+
+/** The handle of a child of the engine, also after its exit. */
+export function handleOf(child: object): ChildHandle | undefined {
+  return NativeChild.handleOf(child);
 }
 
 /** Makes the accessors properties of its own, as the values are in Node: for `Object.keys` and `{ ...child }`. */

@@ -4,6 +4,7 @@ import type { NativeChild } from './native-child.ts';
 import { nodeOptions } from '../plan/node-options.ts';
 import { handedOver, type HandedOver } from '../native/pipe.ts';
 import { port } from '../native/port.ts';
+import type { Extras } from '../plan/extras.ts';
 import { textsOf, type SpawnPlan } from '../plan/spawn-plan.ts';
 import { submit, type Collecting } from './submit.ts';
 import { STDIO } from '../native/wire.ts';
@@ -22,7 +23,8 @@ export function startThroughNode(
   collecting: Collecting | undefined,
 ): void {
   Object.assign(child._handle!, {
-    spawn: (...options: unknown[]): number => submitHandedOver(child, handedOver(options)),
+    spawn: (...options: unknown[]): number =>
+      submitHandedOver(child, handedOver(options), plan.extras),
   });
   swallowSpawn(child);
   let result = -1;
@@ -39,7 +41,7 @@ export function startThroughNode(
   }
 }
 
-function submitHandedOver(child: NativeChild, options: HandedOver): number {
+function submitHandedOver(child: NativeChild, options: HandedOver, extras: Extras): number {
   const codes: number[] = [];
   for (const { type, fd, handle } of options.stdio) {
     if (type === 'ignore') codes.push(IGNORE);
@@ -57,6 +59,7 @@ function submitHandedOver(child: NativeChild, options: HandedOver): number {
     detached: options.detached ?? false,
     uid: options.uid ?? null,
     gid: options.gid ?? null,
+    extras,
   };
   const visible = codes.map(() => IGNORE);
   const onQueued = (id: number): void => {

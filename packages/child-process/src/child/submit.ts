@@ -1,4 +1,5 @@
 import { ChildPipes, type Collection } from './child-pipes.ts';
+import { monitoredBits } from './monitor.ts';
 import type { NativeChild } from './native-child.ts';
 import { tryPort } from '../native/port.ts';
 import type { SpawnPlan } from '../plan/spawn-plan.ts';
@@ -13,7 +14,10 @@ export interface Collecting {
 }
 
 /** What the engine needs to know about a child, besides its environment and stdio. */
-export type Submitted = Pick<SpawnPlan, 'file' | 'argv' | 'cwd' | 'detached' | 'uid' | 'gid'>;
+export type Submitted = Pick<
+  SpawnPlan,
+  'file' | 'argv' | 'cwd' | 'detached' | 'uid' | 'gid' | 'extras'
+>;
 
 /** What a child's descriptors become. */
 export interface Wiring {
@@ -35,6 +39,7 @@ export function submit(
 ): number {
   const opened = tryPort();
   if (typeof opened === 'number') return -opened;
+  const bits = plan.extras.bits | monitoredBits();
   const answer = opened.spawn(
     plan.file,
     plan.argv.join('\0'),
@@ -45,6 +50,7 @@ export function submit(
     plan.gid,
     codes,
     collecting?.limit ?? 0,
+    bits,
   );
   if (answer < 0 && answer > -ID_UNIT) return answer;
   const id = answer < 0 ? Math.floor(-answer / ID_UNIT) : answer;
@@ -53,6 +59,7 @@ export function submit(
   const pipes = new ChildPipes(id, visible, collecting?.of(child), handle);
   child._closesNeeded += pipes.outputs;
   handle.begin(id, pipes);
+  if (bits !== 0) handle.extend(bits, plan.extras);
   if (answer > 0) {
     handle.announceSoon();
     return 0;

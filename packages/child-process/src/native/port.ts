@@ -21,12 +21,15 @@ export interface Listener extends AsyncResource {
   onData(stream: number, bytes: Buffer): void;
   onEnded(stream: number, errno: number, bytes: Buffer | undefined): void;
   onOverflowed(stream: number, bytes: Buffer): void;
+  onMeasured(bytes: Buffer): void;
 }
 
 // Constants of this module, which V8 folds; it loads those of another module each time.
-const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST } = EVENT;
+const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST, MEASURED, TREE_ENDED } = EVENT;
 
 const listeners = new Map<number, Listener>();
+/** Trees that are being ended: their child may be over, and have no listener any more. */
+const treeEnds = new Map<number, () => void>();
 let opened: Port | undefined;
 let holds = 0;
 
@@ -63,6 +66,11 @@ export function forget(id: number): void {
   listeners.delete(id);
 }
 
+/** Calls back once, when the tree of a child has ended. */
+export function onceTreeEnded(id: number, onEnded: () => void): void {
+  treeEnds.set(id, onEnded);
+}
+
 /** Keeps the event loop alive, until as many calls of {@link release}. */
 export function hold(): void {
   if (++holds === 1) port().setReferenced(true);
@@ -73,6 +81,12 @@ export function release(): void {
 }
 
 function dispatch(kind: number, id: number, a: number, b: number, bytes?: Buffer): void {
+  if (kind === TREE_ENDED) {
+    const onEnded = treeEnds.get(id);
+    treeEnds.delete(id);
+    onEnded?.();
+    return;
+  }
   const listener = listeners.get(id);
   // Events of a child are emitted in the context of its start: AsyncLocalStorage sees the store of that call.
   listener?.runInAsyncScope(tell, undefined, listener, kind, a, b, bytes);
@@ -94,5 +108,7 @@ function tell(listener: Listener, kind: number, a: number, b: number, bytes?: Bu
       return listener.onEnded(a, b, bytes);
     case OVERFLOWED:
       return listener.onOverflowed(a, bytes!);
+    case MEASURED:
+      return listener.onMeasured(bytes!);
   }
 }

@@ -16,6 +16,46 @@ export const EVENT = {
   OVERFLOWED: 5,
   /** It has ended, nobody knows how. `a` is its process id, `b` the error number. */
   LOST: 6,
+  /** What was measured of it so far: when it runs, and before its end is told. The bytes are numbers, see `figure`. */
+  MEASURED: 7,
+  /** Its tree has ended, or cannot be ended. */
+  TREE_ENDED: 8,
+} as const;
+
+/** What goes beyond Node's options, as bits of one number. */
+export const EXTRA = {
+  /** The kernel kills the child when its parent ends. */
+  DIES_WITH_PARENT: 1,
+  /** The resources it uses are of interest. */
+  USAGE: 2,
+  /** Its times are. */
+  TIMES: 4,
+  /** Its descendants can be found. */
+  TREE: 8,
+} as const;
+
+/** Where which number is in the bytes of a "measured" event, each a double in the machine's order. */
+export const FIGURE = {
+  /** The request came, in milliseconds of the monotonic clock. */
+  QUEUED: 0,
+  /** A spawner began with it; 0 as long as none has. The next two are the same. */
+  TAKEN: 1,
+  /** The program runs. */
+  STARTED: 2,
+  /** The end was seen. */
+  ENDED: 3,
+  /** CPU time outside of the kernel in microseconds, -1 where the use is not known. */
+  USER_MICROS: 4,
+  /** CPU time in the kernel in microseconds. */
+  SYSTEM_MICROS: 5,
+  /** Peak of the resident memory, 0 where it is not known. */
+  PEAK_KIB: 6,
+  /** Voluntary context switches. */
+  VOLUNTARY: 7,
+  /** Involuntary ones. */
+  INVOLUNTARY: 8,
+  /** How many there are. */
+  COUNT: 9,
 } as const;
 
 /** An entry of stdio. A number from 0 on is a descriptor that the child inherits. */

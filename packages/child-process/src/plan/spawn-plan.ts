@@ -1,7 +1,9 @@
 import type { SpawnOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { environmentPairs, type EnvironmentPairs } from './environment.ts';
+import { planExtras, type Extras } from './extras.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
+import type { ExtraOptions } from '../options.ts';
 import { validSignal } from './signals.ts';
 import { planStdio, type StdioPlan } from './stdio-plan.ts';
 
@@ -22,11 +24,12 @@ export interface SpawnPlan {
   readonly signal: AbortSignal | undefined;
   readonly killSignal: NodeJS.Signals | number | undefined;
   readonly serialization: 'json' | 'advanced' | undefined;
+  readonly extras: Extras;
   /** The options as given. */
   readonly given: Given;
 }
 
-export type Given = { [Name in keyof SpawnOptions]: unknown };
+export type Given = { [Name in keyof (SpawnOptions & ExtraOptions)]: unknown };
 
 const NONE: Given = Object.freeze(Object.create(null));
 
@@ -76,6 +79,7 @@ function planOptions(file: string, args: unknown[], given: Given): SpawnPlan | u
     (isNothing(given.killSignal) || killSignal !== undefined) &&
     (serialization === undefined || serialization === 'json' || serialization === 'advanced');
   if (!isGood) return undefined;
+  const extras = planExtras(given);
   if (shell) {
     if (args.length > 0) warnOnce();
     args = ['-c', [file, ...args].join(' ')];
@@ -96,6 +100,7 @@ function planOptions(file: string, args: unknown[], given: Given): SpawnPlan | u
     signal: signal as AbortSignal | undefined,
     killSignal,
     serialization,
+    extras,
     given,
   };
 }

@@ -1,0 +1,79 @@
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { handleOf } from '../child/native-child.ts';
+import { ChildProcessError, systemError } from '../errors.ts';
+import type { KillTreeOptions } from '../options.ts';
+import { graceOf, refused, type Extras } from '../plan/extras.ts';
+import { validSignal } from '../plan/signals.ts';
+import { warnWithoutEngine } from './without-engine.ts';
+
+const { signals, errno } = constants;
+
+/**
+ * Signals a child and all its descendants, and kills those that have not ended after `graceMs`. The promise is settled when all have
+ * ended; the pipes of the child are at their end then, whoever holds them, and "close" comes.
+ *
+ * A child that was started with `killTree` may have ended before, and its descendants may have cleared the traces of their origin one
+ * by one. Of any other, those are found that descend from the running child without a gap.
+ *
+ * @param signal For every process of the tree. @default 'SIGTERM'
+ * @throws {ChildProcessError} ERR_REDLINE_CHILD_PROCESS_OPTION for an argument that is invalid
+ */
+export function killTree(
+  child: ChildProcess,
+  signal: NodeJS.Signals | number = 'SIGTERM',
+  options: KillTreeOptions = {},
+): Promise<void> {
+  if (typeof child !== 'object' || child === null || typeof child.kill !== 'function')
+    throw refused('child of killTree', 'a ChildProcess', child);
+  if (typeof options !== 'object' || options === null)
+    throw refused('options of killTree', 'an object', options);
+  const number = numberOf(signal);
+  const graceMs = graceOf('graceMs', options);
+  const handle = handleOf(child);
+  if (handle === undefined) return killAlone(child, number, graceMs);
+  const failure = handle.endTree(number, graceMs);
+  if (failure === 0) {
+    if (handle.isRunning) Object.assign(child, { killed: true });
+    return handle.treeEnd!;
+  }
+  // Nothing of it is there any more.
+  if (failure === -errno.ESRCH) return Promise.resolve();
+  return Promise.reject(systemError(failure, 'kill'));
+}
+
+/** What a child that was started with `killTree` leaves when it ends. */
+export interface Tree {
+  /** Ends the descendants that have outlived the child. Whether there may be some. */
+  endLeft(signal: NodeJS.Signals | number | undefined): boolean;
+}
+
+export function treeOf(child: ChildProcess, { graceMs }: Extras): Tree {
+  return {
+    endLeft: (signal = 'SIGTERM') => handleOf(child)?.endTree(numberOf(signal), graceMs) === 0,
+  };
+}
+
+function numberOf(signal: unknown): number {
+  const valid = validSignal(signal);
+  if (valid === undefined)
+    throw new ChildProcessError(
+      'ERR_REDLINE_CHILD_PROCESS_OPTION',
+      `The signal of killTree must be the name or the number of a signal; got ${String(signal)}.`,
+    );
+  return typeof valid === 'number' ? valid : signals[valid];
+}
+
+/** What Node's own functions can do for a child of theirs. */
+async function killAlone(child: ChildProcess, signal: number, graceMs: number): Promise<void> {
+  warnWithoutEngine('killTree', 'only the child itself is signalled, and its pipes are closed');
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = Promise.withResolvers<void>();
+    child.once('exit', () => exited.resolve());
+    if (!child.kill(signal)) return;
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await exited.promise;
+    clearTimeout(timer);
+  }
+  for (const stream of child.stdio ?? []) stream?.destroy();
+}

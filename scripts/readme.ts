@@ -37,6 +37,8 @@ import { spawnSummary, spawnTables } from './spawn-tables.ts';
 import { table } from './markdown-table.ts';
 import { nestTaxTable } from './nest-tax-table.ts';
 import { tryScreen } from './try-screen.ts';
+import { zooLine, zooTables } from './zoo-table.ts';
+import type { ZooResult } from '../tests/zoo/zoo-result.ts';
 
 const root = join(import.meta.dirname, '..');
 const check = process.argv.includes('--check');
@@ -134,6 +136,11 @@ if (existsSync(join(root, 'benchmarks/results/try.json'))) {
   const screen = tryScreen(readJson('benchmarks/results/try.json'));
   replaceBlock('README.md', 'try', screen);
   replaceBlock('docs/guide/try.md', 'try', screen);
+}
+if (existsSync(join(root, 'benchmarks/results/zoo.json'))) {
+  const zoo: ZooResult = readJson('benchmarks/results/zoo.json');
+  replaceBlock('README.md', 'zoo', zooLine(zoo, 'docs/guide/zoo.md'));
+  replaceBlock('docs/guide/zoo.md', 'zoo', zooTables(zoo));
 }
 const stairsAsync = 'benchmarks/results/stairs-async.json';
 if (existsSync(join(root, stairsAsync))) {

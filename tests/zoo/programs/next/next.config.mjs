@@ -1,0 +1,4 @@
+export default {
+  redirects: () => [{ source: '/old', destination: '/', permanent: false }],
+  generateBuildId: () => 'zoo',
+};

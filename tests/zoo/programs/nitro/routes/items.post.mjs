@@ -1,0 +1,3 @@
+import { eventHandler, readBody } from 'h3';
+
+export default eventHandler(async (event) => ({ got: await readBody(event) }));

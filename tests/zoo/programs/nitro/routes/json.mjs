@@ -1,0 +1,3 @@
+import { eventHandler } from 'h3';
+
+export default eventHandler(() => ({ hello: 'world' }));

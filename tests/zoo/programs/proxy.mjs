@@ -1,0 +1,4 @@
+import { createServer } from 'node:http';
+import { createProxy } from 'proxy';
+
+createProxy(createServer()).listen(process.env.PORT);

@@ -1,0 +1,204 @@
+// `npm run zoo [-- NAME…]`: applications from npm, asked the same on Node and on the engine; see docs/guide/zoo.md.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, release, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { apps } from './apps/index.ts';
+import type { Job } from './inside.ts';
+import { installGroup } from './install.ts';
+import type { AppResult, ZooResult } from './zoo-result.ts';
+
+const help = `npm run zoo -- [NAME…] [options]
+
+  --list            list the apps and stop
+  --quick           leave out redline try
+  --ci              the eight of every CI run, with --quick
+  --only-try        leave out the comparison
+  --seconds N       time for each redline try (20)
+  --quiet           nothing else runs on this machine: the figures may be quoted
+  --interrupts N    stop redline try N times at a random moment instead
+  --seed N          repeat these moments
+  --json FILE       merge the results into this file
+`;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    list: { type: 'boolean' },
+    quick: { type: 'boolean' },
+    ci: { type: 'boolean' },
+    'only-try': { type: 'boolean' },
+    seconds: { type: 'string', default: '20' },
+    quiet: { type: 'boolean' },
+    interrupts: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help) {
+  process.stdout.write(help);
+  process.exit();
+}
+const unknown = positionals.filter((name) => !apps.some((app) => app.name === name));
+if (unknown.length > 0) {
+  process.stderr.write(`Unknown app "${unknown[0]}". npm run zoo -- --list shows them.\n`);
+  process.exit(2);
+}
+const chosen = apps.filter(({ name, isQuick }) =>
+  positionals.length > 0 ? positionals.includes(name) : !values.ci || isQuick,
+);
+if (values.list) {
+  for (const { name, group, what } of chosen) console.log(`${name.padEnd(28)} ${group.padEnd(12)} ${what}`);
+  process.exit();
+}
+const folder = mkdtempSync(join(tmpdir(), 'redline-zoo-results-'));
+const isAlone = spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
+try {
+  if (values.interrupts === undefined) visitAll();
+  else interruptAll(Number(values.interrupts), Number(values.seed));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function visitAll(): void {
+  for (const { name, group } of chosen) {
+    const startedAt = performance.now();
+    const result = inNamespace<AppResult>({
+      name,
+      modules: installGroup(group),
+      file: join(folder, `${name}.json`),
+      asks: !values['only-try'],
+      isQuiet: values.quiet === true,
+      ...(!values.quick && !values.ci && { trySeconds: Number(values.seconds) }),
+    });
+    if (result === undefined) {
+      console.log(`${name}: no result`);
+      process.exitCode = 1;
+      continue;
+    }
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+    console.log(`${name.padEnd(28)} ${seconds.padStart(4)} s  ${lineOf(result)}`);
+    if (result.differences.length > 0 || result.failure !== undefined) process.exitCode = 1;
+    for (const { ask, part, node, engine } of result.differences) {
+      console.log(`    ${ask}, ${part}:`);
+      console.log(`      Node   ${JSON.stringify(node)}\n      engine ${JSON.stringify(engine)}`);
+    }
+    keep((kept) => merge(kept, result));
+  }
+}
+
+function lineOf({ failure, differences, asked, unsteady, engine, exits, tried }: AppResult): string {
+  if (failure !== undefined) return `failed: ${failure}`;
+  const parts =
+    exits.length === 0
+      ? []
+      : [
+          differences.length === 0 ? `equal in ${asked}` : `${differences.length} differences`,
+          `${unsteady} unsteady`,
+          engine,
+          ...exits,
+        ];
+  if (tried !== undefined) {
+    parts.push(`try: ${tried.word}, ${tried.sentence}, ${tried.seconds} s, exit ${tried.exit}`);
+    parts.push(...tried.left.map((each) => `LEFT ${each}`));
+  }
+  return parts.join('; ');
+}
+
+/** Spread over the apps, each moment from the seed. */
+function interruptAll(count: number, seed: number): void {
+  const random = randomFrom(seed);
+  const trials = Array.from({ length: count }, (_, at) => ({
+    name: chosen[at % chosen.length]!.name,
+    afterMs: Math.floor(random() ** 2 * 12_000),
+    toGroup: random() < 0.5,
+  }));
+  const left: string[] = [];
+  for (const { name, group } of chosen) {
+    const own = trials.filter((trial) => trial.name === name);
+    if (own.length === 0) continue;
+    const found = inNamespace<string[]>({
+      name,
+      modules: installGroup(group),
+      file: join(folder, `${name}.json`),
+      asks: false,
+      isQuiet: false,
+      interrupts: own,
+    });
+    const lines = found ?? [`${name}: no result`];
+    console.log(`${name.padEnd(28)} ${own.length} trials, ${lines.length} left something`);
+    for (const line of lines) console.log(`    ${line}`);
+    left.push(...lines);
+  }
+  console.log(`${count} trials with seed ${seed}: ${left.length} left something`);
+  if (left.length > 0) process.exitCode = 1;
+  keep((kept) => {
+    const before = kept.interrupts ?? { trials: 0, seeds: [], left: [] };
+    return {
+      ...kept,
+      interrupts: {
+        trials: before.trials + count,
+        seeds: [...before.seeds, seed],
+        left: [...before.left, ...left],
+      },
+    };
+  });
+}
+
+/** Mulberry32: the same moments for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = Math.trunc(state + 0x6d2b79f5);
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Where the system allows it, with a network of its own: nothing that the app opens is reachable from elsewhere. */
+function inNamespace<Result>(job: Job): Result | undefined {
+  rmSync(job.file, { force: true });
+  const words = [process.execPath, join(import.meta.dirname, 'inside.ts'), JSON.stringify(job)];
+  const alone = ['-n', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...words];
+  const [program, args] = isAlone ? ['unshare', alone] : [words[0]!, words.slice(1)];
+  spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  return existsSync(job.file)
+    ? (JSON.parse(readFileSync(job.file, 'utf8')) as Result)
+    : undefined;
+}
+
+function merge(kept: ZooResult, result: AppResult): ZooResult {
+  const before = kept.apps.find(({ name }) => name === result.name);
+  const asked = values['only-try'] && before !== undefined ? before : result;
+  const tried = result.tried ?? before?.tried;
+  const merged = { ...asked, ...(tried !== undefined && { tried }) };
+  const others = kept.apps.filter(({ name }) => name !== result.name);
+  const order = apps.map(({ name }) => name);
+  const all = [...others, merged]
+    .filter(({ name }) => order.includes(name))
+    .toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
+  return { ...kept, startedAt: new Date().toISOString(), apps: all };
+}
+
+function keep(change: (kept: ZooResult) => ZooResult): void {
+  if (values.json === undefined) return;
+  const [cpu, ...others] = cpus();
+  const machine = {
+    cpuModel: cpu!.model,
+    cores: others.length + 1,
+    kernel: release(),
+    node: process.versions.node,
+  };
+  const kept = existsSync(values.json)
+    ? (JSON.parse(readFileSync(values.json, 'utf8')) as ZooResult)
+    : ({ schema: 1, startedAt: '', machine, apps: [] } satisfies ZooResult);
+  const { apps: rows, ...facts } = change({ ...kept, machine });
+  // An app is a line: what changed between two runs is seen at once.
+  const lines = rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n');
+  const text = JSON.stringify({ ...facts, apps: [] }, undefined, 2);
+  const listed = text.replace('"apps": []', () => `"apps": [\n${lines}\n  ]`);
+  writeFileSync(values.json, `${listed}\n`);
+}

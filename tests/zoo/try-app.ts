@@ -1,0 +1,149 @@
+// `redline try` on an app of the zoo, as a user types it.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TryResult } from '@redline/lab';
+import { endProcessesOf, filesOf, leftovers, marker } from './leftovers.ts';
+import type { Setting } from './setting.ts';
+import type { Tried } from './zoo-result.ts';
+
+const redline = join(import.meta.dirname, '../../packages/lab/bin/redline.mjs');
+/** A command that has not ended by then never will. */
+const limitFactor = 6;
+const afterInterruptMs = 30_000;
+
+export async function tryApp(
+  setting: Setting,
+  seconds: number,
+  isQuiet: boolean,
+): Promise<Tried> {
+  setting.renew();
+  const file = join(setting.folder, 'try.json');
+  rmSync(file, { force: true });
+  const before = filesOf(setting);
+  const trial = randomUUID();
+  const startedAt = performance.now();
+  const { child, output } = startTry(setting, trial, [
+    '--seconds',
+    String(seconds),
+    '--json',
+    file,
+    '--out',
+    join(setting.folder, 'reports'),
+  ]);
+  const exit = await exitOf(child, limitFactor * seconds * 1_000);
+  const took = (performance.now() - startedAt) / 1_000;
+  const left = await leftovers(setting, trial, before);
+  endProcessesOf(trial);
+  const text = output.join('');
+  const announced = /(?:about|up to) (\d+) (s|min)/.exec(text);
+  const facts = {
+    isQuiet,
+    exit,
+    announcedSeconds:
+      announced === null ? seconds : Number(announced[1]) * (announced[2] === 's' ? 1 : 60),
+    seconds: Math.round(took),
+    left,
+  };
+  if (!existsSync(file)) return { word: 'refused', sentence: lastSentence(text), ...facts };
+  const result = JSON.parse(readFileSync(file, 'utf8')) as TryResult;
+  const changed = result.bench.variants.find(({ name }) => name === 'with redline');
+  return {
+    word: result.word,
+    sentence: verdictSentence(text),
+    request: result.title.replace(/^.*, /, ''),
+    ...(changed !== undefined &&
+      'cpuRatio' in changed && { cpu: changed.cpuRatio, rps: changed.rpsRatio }),
+    ...facts,
+  };
+}
+
+/** Ctrl-C at a moment of the trial: to the whole group, as a terminal sends it, or to the command alone. */
+export async function interruptTry(
+  setting: Setting,
+  afterMs: number,
+  toGroup: boolean,
+): Promise<{ ended: boolean; left: string[] }> {
+  setting.renew();
+  const before = filesOf(setting);
+  const trial = randomUUID();
+  const { child } = startTry(setting, trial, ['--seconds', '60']);
+  const exited = once(child, 'exit');
+  const ended = await Promise.race([exited.then(() => true), sleep(afterMs, undefined, { ref: false }).then(() => false)]);
+  if (!ended) process.kill(toGroup ? -child.pid! : child.pid!, 'SIGINT');
+  const stopped = await Promise.race([
+    exited.then(() => true),
+    sleep(afterInterruptMs, undefined, { ref: false }).then(() => false),
+  ]);
+  const left = await leftovers(setting, trial, before);
+  if (!stopped) {
+    child.kill('SIGKILL');
+    left.unshift(`${afterInterruptMs / 1_000} s later it still runs`);
+  }
+  endProcessesOf(trial);
+  return { ended, left };
+}
+
+function startTry(
+  setting: Setting,
+  trial: string,
+  options: readonly string[],
+): { child: ChildProcess; output: string[] } {
+  const words = ['try', '--yes', ...options, ...(setting.app.tryArguments ?? [])];
+  const child = spawn(
+    process.execPath,
+    [redline, ...words, '--', 'node', ...setting.command()],
+    {
+      cwd: setting.place.app,
+      env: { ...setting.env(), NO_COLOR: '1', [marker]: trial },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
+  );
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      output.push(data.toString());
+    });
+  }
+  return { child, output };
+}
+
+async function exitOf(child: ChildProcess, limitMs: number): Promise<number | string> {
+  const exited = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
+  const late = `still running ${limitMs / 1_000} s later`;
+  const exit = await Promise.race([exited, sleep(limitMs, undefined, { ref: false }).then(() => late)]);
+  if (exit === late) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+  return exit;
+}
+
+const verdicts = /^(It pays|Not for you|This run cannot tell|The app differed)/;
+
+function verdictSentence(text: string): string {
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => verdicts.test(line));
+  if (at < 0) return lastSentence(text);
+  const end = lines.findIndex((line, index) => index > at && !/^\S/.test(line));
+  return lines
+    .slice(at, end < 0 ? undefined : end)
+    .join(' ')
+    .replace(/ To keep it.*/, '');
+}
+
+/** Of a command that ended without a result. */
+function lastSentence(text: string): string {
+  const lines = text.trim().split('\n');
+  const at = lines.findLastIndex((line) => /^(redline|try)?:? ?\S/.test(line));
+  return lines
+    .slice(Math.max(0, at))
+    .join(' ')
+    .replace(/^redline: /, '')
+    .replaceAll(/\/\S*redline-zoo-\w+/g, '')
+    .slice(0, 400);
+}
